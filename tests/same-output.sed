@@ -230,3 +230,10 @@ s|^goes to standard output, or, where that is a terminal, into a file beside the
 s|^with the format's ending. Exit status: 0, 1 failure|same name and the format's ending. Exit status: 0, 1 failure|
 s|values left out because they are not numbers|values omitted because they are not numbers|
 s|'\([^']*\)' is none of its words (see --help)|invalid value '\1' (see --help)|
+s|restricted to what is seen|restricted to the visible range|g
+s|no work of a GPU is in the time that is seen|the visible time has no GPU work|g
+s|no call is in the time that is seen|the visible time has no calls|g
+s|no range and no call is in the time that is seen|the visible time has no ranges and no calls|g
+s|launch not known: GPU|unknown launch: GPU|g
+s|too many stacks: some are told with what they stand beneath|too many stacks: some count for their parents|g
+s#\([0-9]*\) end behind what they began in: their rest stands beside it#\1 events end after their parent: their rest is drawn beside it#g

@@ -146,7 +146,7 @@ static int render(struct gt_ui *s, const struct frame *f, struct gt_err *err)
 /* ---- main ---- */
 
 /* Frames do not show data that could not be read. */
-static int tell_damage(const char *file, struct gt_reader *r)
+static int report_damage(const char *file, struct gt_reader *r)
 {
 	struct gt_err e = GT_ERR_INIT;
 	size_t n;
@@ -163,7 +163,7 @@ static int tell_damage(const char *file, struct gt_reader *r)
  * program and leaves no temporary file. */
 static int open_trace(struct gt_trace_open *o, struct gt_err *err)
 {
-	bool seen = isatty(STDERR_FILENO), said = false;
+	bool seen = isatty(STDERR_FILENO), printed = false;
 	int more;
 
 	while ((more = gt_trace_open_step(o, OPENING_MS, err)) > 0) {
@@ -173,11 +173,11 @@ static int open_trace(struct gt_trace_open *o, struct gt_err *err)
 		if (seen)
 			fprintf(stderr, "\r" TOOL ": %s, %u %% (Ctrl-C exits) ",
 				gt_trace_open_progress(o), gt_trace_open_percent(o));
-		said = seen;
+		printed = seen;
 	}
-	if (said)
+	if (printed)
 		fprintf(stderr, "\r%*s\r", 70, "");
-	for (size_t i = 0; said && !more && gt_trace_open_note(o, i); i++)
+	for (size_t i = 0; printed && !more && gt_trace_open_note(o, i); i++)
 		gt_message(stderr, TOOL, "%s", gt_trace_open_note(o, i));
 	return more;
 }
@@ -234,7 +234,7 @@ static int show_file(const char *file, const struct frame *f)
 	int rc = o ? show(o, f, &err) : err.code, status = rc ? fail(file, &err, 1) : 0;
 
 	if (o && gt_trace_open_result(o))
-		status |= tell_damage(file, gt_trace_open_result(o));
+		status |= report_damage(file, gt_trace_open_result(o));
 	status |= o && gt_trace_open_is_damaged(o) ? 1 : 0;
 	gt_trace_open_close(o);
 	return status;

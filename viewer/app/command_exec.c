@@ -123,7 +123,7 @@ static struct gt_range range_of(const struct gt_ui *s)
 static void rest(struct gt_ui *s)
 {
 	if (s->scene.report_job)
-		gt_report_job_rest(s->scene.report_job);
+		gt_report_job_stop(s->scene.report_job);
 	for (unsigned i = 0; gt_views[i]; i++)
 		if (s->views[i].state && s->views[i].ops->rest)
 			s->views[i].ops->rest(&s->views[i]);

@@ -1,12 +1,11 @@
-/* Work is done while nobody presses a key, a few ms at a time, and a frame is drawn when there is
- * something new to see, 30 times a second at most.
+/* While no key is pressed, the loop works in steps of a few ms, and draws a frame when something
+ * changed, at most 30 times a second.
  *
- * A trace that is still being written is asked a few times a second whether it has grown. When it
- * has, and all there was to find out is found out, everything that was made of it is let go, the
- * reader reads on, and the same is made of what there is now: a view keeps what the user chose.
- * That takes the longer the more has come, so it is done the less often: a fifth of the time at
- * most goes into it. Tables do not change under the eyes of who reads them: it is said that there
- * is more, and shown when it is asked for. */
+ * A trace that is being recorded is polled a few times a second. When it has grown and the previous
+ * data are processed, the loop detaches everything that depends on the reader, reads the new data,
+ * and reopens it; a view keeps what the user chose. The larger the trace, the longer that takes, so
+ * the loop limits it to a fifth of the time. Tables do not change while the user reads them: the
+ * title says that there is more, and Ctrl-L shows it. */
 #include "viewer/app/event_loop.h"
 
 #include <stdio.h>
@@ -14,16 +13,15 @@
 #include "formats/base/alloc_failure.h"
 #include "formats/trace/clock.h"
 
-/* between two frames that show nothing but progress, or keys that come faster than they are shown
- */
+/* between two frames that differ only in progress, or between fast key presses */
 #define FRAME_NS 33000000
-#define OPENING_MS 100    /* of opening between two frames */
-#define POLL_NS 200000000 /* between two looks whether it has grown */
-/* as much time as that goes by as showing it anew took, at least, before it is done again */
+#define OPENING_MS 100    /* between two frames while the trace is opened */
+#define POLL_NS 200000000 /* between two polls of the file */
+/* idle time between two renewals, as a multiple of the duration of the last one */
 #define IDLE_PART 4
-#define BESIDE_MS 50 /* between two looks at what a thread or an export is at */
-/* that the first frame of what has come waits, to be one that does not change at once */
-#define KEPT_BACK_NS 60000000
+#define JOB_POLL_MS 50 /* between two checks of a background job */
+/* the first frame after a renewal is delayed by up to this, so that it does not change at once */
+#define RENEWED_FRAME_NS 60000000
 
 struct event_loop {
 	struct gt_trace_open *opening;
@@ -31,20 +29,23 @@ struct event_loop {
 	const struct gt_event_loop_options *options;
 	struct gt_ui ui;
 	struct gt_screen screen;
-	int64_t shown; /* when: the last frame */
+	int64_t shown; /* time of the last frame */
 	bool dirty;
-	int more; /* as of a step */
+	int more; /* the last result of gt_ui_step */
 	/* following */
-	int64_t polled, renewed; /* when */
-	/* when there was more to find out; and how long it took last time until all was there, ns
-	 */
+	int64_t polled, renewed; /* times */
+	/* time when work began, and the duration until it was complete, ns */
 	int64_t began, took;
-	bool working; /* it is not yet */
-	/* the view that was shown when there was nothing more to show */
+	bool working; /* work is not complete */
+	/* the visible view when all data were shown */
 	const struct gt_view *seen;
 	char status_text[200];
 };
-enum end { STAYS, LEFT, ANEW }; /* ANEW: another file has its name, or it was cut off */
+enum end {
+	RUNNING,
+	QUIT,
+	REPLACED
+}; /* REPLACED: another file has the name, or the file became shorter */
 
 /* ---- opening ---- */
 
@@ -73,10 +74,10 @@ void gt_progress_draw(const char *name, const char *doing, unsigned percent, str
 		gt_screen_printf(to, x + (int)width - 5, y + 1, -1, plain, "%3u %%", percent);
 		draw_bar(to, x, y + 2, width, percent);
 	}
-	gt_screen_text(to, x, y + 3, (int)width, "q, Esc: leave", faint);
+	gt_screen_text(to, x, y + 3, (int)width, "q, Esc: quit", faint);
 }
 
-static bool leaves(struct gt_key k)
+static bool is_quit_key(struct gt_key k)
 {
 	return k.key == 'q' || k.key == GT_KEY_ESC || k.key == 3 || k.key == GT_KEY_HANGUP;
 }
@@ -87,11 +88,11 @@ static int resize(struct event_loop *s, unsigned *width, unsigned *height)
 	return gt_screen_resize(&s->screen, *width, *height);
 }
 
-/* In portions. What takes no time shows nothing. */
-static int open_it(struct event_loop *s, enum end *end, struct gt_err *err)
+/* Opens in steps; shows progress if the first step does not complete it. */
+static int open_trace(struct event_loop *s, enum end *end, struct gt_err *err)
 {
 	unsigned width, height;
-	bool told = false;
+	bool shown_progress = false;
 	int more;
 
 	while ((more = gt_trace_open_step(s->opening, OPENING_MS, err)) > 0) {
@@ -100,14 +101,14 @@ static int open_it(struct event_loop *s, enum end *end, struct gt_err *err)
 		gt_progress_draw(gt_trace_open_path(s->opening), gt_trace_open_progress(s->opening),
 			gt_trace_open_percent(s->opening), &s->screen);
 		gt_term_show(s->term, &s->screen);
-		told = true;
-		if (leaves(gt_term_key(s->term, 0))) {
-			*end = LEFT;
+		shown_progress = true;
+		if (is_quit_key(gt_term_key(s->term, 0))) {
+			*end = QUIT;
 			return 0;
 		}
 	}
 	s->status_text[0] = 0;
-	for (size_t i = 0; told && !more && gt_trace_open_note(s->opening, i); i++)
+	for (size_t i = 0; shown_progress && !more && gt_trace_open_note(s->opening, i); i++)
 		snprintf(s->status_text + strlen(s->status_text),
 			sizeof(s->status_text) - strlen(s->status_text), "%s%s", i ? "; " : "",
 			gt_trace_open_note(s->opening, i));
@@ -116,8 +117,8 @@ static int open_it(struct event_loop *s, enum end *end, struct gt_err *err)
 
 /* ---- following ---- */
 
-/* What has become of the file, until a key is pressed. */
-static void tell(struct event_loop *s)
+/* Shows the last note about the file until the next key. */
+static void set_note(struct event_loop *s)
 {
 	const char *note = NULL;
 
@@ -137,12 +138,12 @@ static int renew(struct event_loop *s, enum end *end, struct gt_err *err)
 	gt_ui_detach(v);
 	rc = gt_trace_open_refresh(s->opening, err);
 	if (rc || !gt_trace_open_result(s->opening)) {
-		*end = ANEW;
+		*end = REPLACED;
 		return rc;
 	}
 	v->scene.behind = false;
 	rc = gt_ui_reopen(v, gt_trace_open_result(s->opening), err);
-	for (s->more = 1; !rc && v->busy && gt_clock_monotonic() - began < KEPT_BACK_NS;)
+	for (s->more = 1; !rc && v->busy && gt_clock_monotonic() - began < RENEWED_FRAME_NS;)
 		rc = (s->more = gt_ui_step(v, GT_UI_STEP_US, err)) < 0 ? s->more : 0;
 	s->renewed = s->began = began;
 	s->working = true;
@@ -151,10 +152,10 @@ static int renew(struct event_loop *s, enum end *end, struct gt_err *err)
 	return rc;
 }
 
-/* The timeline does; others stand still until they are asked. */
+/* Only the timeline shows new events by itself; other views wait for Ctrl-L. */
 static bool is_following(const struct event_loop *s) { return s->ui.view->ops == gt_views[0]; }
 
-/* Of what is closed all is known soon. */
+/* A closed trace is read once more at once. */
 static bool is_due(const struct event_loop *s, enum gt_follow_state what, int64_t now)
 {
 	if (s->ui.redraw || s->ui.view != s->seen || (what == GT_FOLLOW_CLOSED && is_following(s)))
@@ -162,8 +163,8 @@ static bool is_due(const struct event_loop *s, enum gt_follow_state what, int64_
 	return is_following(s) && !s->ui.busy && now - s->renewed >= IDLE_PART * s->took;
 }
 
-/* How long what is seen takes to be found out, from a key on or since it was renewed. */
-static void take_time(struct event_loop *s, int64_t now)
+/* Measures how long the visible data take to process, from a key or a renewal on. */
+static void measure_time(struct event_loop *s, int64_t now)
 {
 	bool busy = s->ui.busy;
 
@@ -181,7 +182,7 @@ static int follow(struct event_loop *s, enum end *end, struct gt_err *err)
 	enum gt_follow_state what;
 	int rc;
 
-	take_time(s, now);
+	measure_time(s, now);
 	if (!scene->growing || (now - s->polled < POLL_NS && !s->ui.redraw))
 		return 0;
 	s->polled = now;
@@ -190,10 +191,10 @@ static int follow(struct event_loop *s, enum end *end, struct gt_err *err)
 	case GT_FOLLOW_UNCHANGED: return 0;
 	case GT_FOLLOW_ABANDONED:
 		scene->growing = false;
-		tell(s);
+		set_note(s);
 		return 0;
 	case GT_FOLLOW_REPLACED:
-		*end = ANEW;
+		*end = REPLACED;
 		gt_ui_detach(&s->ui);
 		return gt_trace_open_refresh(s->opening, err);
 	default: break;
@@ -206,7 +207,7 @@ static int follow(struct event_loop *s, enum end *end, struct gt_err *err)
 	rc = renew(s, end, err);
 	if (!rc && what == GT_FOLLOW_CLOSED) {
 		scene->growing = false;
-		tell(s);
+		set_note(s);
 	}
 	return rc;
 }
@@ -217,7 +218,7 @@ static void show(struct event_loop *s, int64_t now)
 {
 	if (gt_alloc_failed()) {
 		gt_alloc_failure_clear();
-		gt_scene_set_status(&s->ui.scene, "out of memory: what is shown may be incomplete");
+		gt_scene_set_status(&s->ui.scene, "out of memory: the screen may be incomplete");
 	}
 	gt_ui_draw(&s->ui, &s->screen);
 	if (s->ui.redraw)
@@ -227,13 +228,13 @@ static void show(struct event_loop *s, int64_t now)
 	s->shown = now;
 }
 
-/* How long nothing has to be done, ms; -1: until a key comes. */
-static int patience(const struct event_loop *s, int64_t now)
+/* Time without work, ms; -1: until the next key. */
+static int timeout_ms(const struct event_loop *s, int64_t now)
 {
 	if (s->more > 0 && s->ui.busy)
 		return 0;
 	if (s->more > 0)
-		return BESIDE_MS;
+		return JOB_POLL_MS;
 	if (s->dirty)
 		return (int)((FRAME_NS - (now - s->shown)) / 1000000) + 1;
 	return s->ui.scene.growing ? (int)(POLL_NS / 1000000) : -1;
@@ -249,7 +250,7 @@ static int turn(struct event_loop *s, enum end *end, struct gt_err *err)
 		return rc;
 	if (s->dirty && now - s->shown >= FRAME_NS)
 		show(s, now);
-	k = gt_term_key(s->term, patience(s, now));
+	k = gt_term_key(s->term, timeout_ms(s, now));
 	if (k.key != GT_KEY_NONE) {
 		rc = gt_ui_key(&s->ui, k, err);
 		if (!s->ui.scene.behind)
@@ -257,7 +258,7 @@ static int turn(struct event_loop *s, enum end *end, struct gt_err *err)
 		s->more = 1;
 		s->shown = k.key == GT_KEY_RESIZE ? 0 : s->shown;
 		s->dirty = true;
-		*end = s->ui.quit ? LEFT : STAYS;
+		*end = s->ui.quit ? QUIT : RUNNING;
 	} else if (s->more > 0) {
 		rc = s->more = gt_ui_step(&s->ui, GT_UI_STEP_US, err);
 		s->dirty = true;
@@ -265,7 +266,7 @@ static int turn(struct event_loop *s, enum end *end, struct gt_err *err)
 	return rc < 0 ? rc : 0;
 }
 
-static int view_it(struct event_loop *s, enum end *end, struct gt_err *err)
+static int view_trace(struct event_loop *s, enum end *end, struct gt_err *err)
 {
 	const struct gt_event_loop_options *how = s->options;
 	struct gt_ui *v = &s->ui;
@@ -285,7 +286,7 @@ static int view_it(struct event_loop *s, enum end *end, struct gt_err *err)
 	s->shown = 0;
 	s->seen = v->view;
 	s->renewed = gt_clock_monotonic();
-	while (!rc && *end == STAYS)
+	while (!rc && *end == RUNNING)
 		rc = turn(s, end, err);
 	gt_ui_close(v);
 	return rc;
@@ -298,14 +299,14 @@ int gt_event_loop_run(struct gt_trace_open *o, struct gt_term *term,
 		.term = term,
 		.options = options,
 		.screen.ascii = options->ascii || gt_term_ascii(term) };
-	enum end end = ANEW;
+	enum end end = REPLACED;
 	int rc = 0;
 
-	while (!rc && end == ANEW) {
-		end = STAYS;
-		rc = open_it(&s, &end, err);
-		if (!rc && end == STAYS)
-			rc = view_it(&s, &end, err);
+	while (!rc && end == REPLACED) {
+		end = RUNNING;
+		rc = open_trace(&s, &end, err);
+		if (!rc && end == RUNNING)
+			rc = view_trace(&s, &end, err);
 	}
 	gt_screen_release(&s.screen);
 	return rc;

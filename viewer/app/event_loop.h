@@ -1,5 +1,5 @@
-/* A user at a terminal, from the first to the last key: the trace is opened before his eyes, shown,
- * and shown anew as it grows. */
+/* The event loop of a terminal session: opens the trace with a progress display, shows it, and
+ * shows new events while it grows. */
 #ifndef GT_EVENT_LOOP_H
 #define GT_EVENT_LOOP_H
 #include "viewer/app/trace_open.h"
@@ -7,16 +7,16 @@
 #include "viewer/app/ui.h"
 
 struct gt_event_loop_options {
-	const struct gt_view_ops *view; /* to begin with */
-	int64_t from, to;               /* ns behind the start, as of gt_ui_range */
-	bool ranged;                    /* ... is shown; else all */
+	const struct gt_view_ops *view; /* the first view */
+	int64_t from, to; /* ns since the start of the trace, as in gt_ui_range; used if ranged */
+	bool ranged;
 	bool ascii;
 };
-/* Until the user leaves, or the terminal goes away. The opening may have begun; it is the caller's,
- * as the terminal is. 0 or negative. */
+/* Runs until the user quits or the terminal closes. The caller may have begun to open the trace; it
+ * owns `o` and the terminal. 0 or negative. */
 int gt_event_loop_run(struct gt_trace_open *o, struct gt_term *term,
 	const struct gt_event_loop_options *options, struct gt_err *err);
 
-/* The screen while a trace is being opened. */
+/* Draws the screen of a trace that is being opened. */
 void gt_progress_draw(const char *name, const char *doing, unsigned percent, struct gt_screen *to);
 #endif

@@ -1,5 +1,5 @@
-/* The worker has the trace open as we have: it reads by our reader, which it has a copy of. How
- * many rows it has gone through it counts in a page of memory that we share. */
+/* The child process reads with a copy of the viewer's reader. It counts the exported rows in a
+ * shared page. */
 #define _GNU_SOURCE /* O_PATH */
 #include "viewer/app/export_job.h"
 
@@ -16,31 +16,31 @@
 #include "formats/os/atomic_file.h"
 #include "viewer/util/subprocess.h"
 
-#define NAME_SHOWN 30u       /* bytes of a file's name in a message */
-#define BEFORE ".gt-export-" /* what names of unfinished files begin with */
+#define NAME_SHOWN 30u           /* length limit of a file name in a message, bytes */
+#define UNFINISHED ".gt-export-" /* prefix of the names of unfinished files */
 
 struct gt_export_job {
 	struct gt_export_request order;
-	struct gt_reader *reader; /* the worker's use of it alone */
+	struct gt_reader *reader; /* only the child process uses it */
 	struct gt_export_options options;
 	struct gt_range *ranges;
 	char cut[120];
-	int folder; /* where the file is to be, as `name` */
+	int folder; /* folder of the file; `name` is its name there */
 	char name[NAME_MAX + 1];
 	struct gt_atomic_file file;
 	struct gt_subprocess worker;
-	_Atomic uint64_t *went; /* rows; shared */
-	uint64_t all;           /* rows that there are, about */
+	_Atomic uint64_t *rows_done; /* in shared memory */
+	uint64_t rows;               /* estimated number */
 };
 struct outcome {
 	struct gt_err err;
 	bool damaged;
 };
-_Static_assert(sizeof(struct outcome) <= GT_SUBPROCESS_RESULT, "to be told in the end");
+_Static_assert(sizeof(struct outcome) <= GT_SUBPROCESS_RESULT, "fits into a result");
 
 /* ---- in the process of its own ---- */
 
-/* Is something missing in the range? */
+/* Does the range contain damage? */
 static bool is_damaged(const struct gt_export_job *e)
 {
 	size_t n;
@@ -72,7 +72,7 @@ static void work(void *arg, void *result)
 		return;
 	rc = e->order.as->export(e->reader, &e->options, &out, &o->err);
 	if (gt_out_close(&out, &out_err))
-		/* what the disk says comes before what the exporter makes of it */
+		/* an error of the disk is more precise than that of the exporter */
 		o->err = out_err;
 	else if (rc)
 		gt_err_set(&o->err, rc, "cannot be exported: %s", strerror(-rc));
@@ -81,7 +81,7 @@ static void work(void *arg, void *result)
 
 /* ---- the file ---- */
 
-/* The end of a long name, which tells more than its beginning: the reason is to fit behind it. */
+/* The end of a long name, which is more specific than its beginning. */
 static const char *end_of(const char *file)
 {
 	size_t n = strlen(file);
@@ -89,7 +89,7 @@ static const char *end_of(const char *file)
 	if (n <= NAME_SHOWN)
 		return file;
 	file += n - NAME_SHOWN;
-	while ((*file & 0xc0) == 0x80) /* within a character */
+	while ((*file & 0xc0) == 0x80) /* inside a character */
 		file++;
 	return file;
 }
@@ -109,10 +109,10 @@ static int begin_file(struct gt_export_job *e, struct gt_err *err)
 	int rc = gt_atomic_file_place(e->order.file, e->order.replace, &e->folder, e->name, &mode);
 
 	if (rc == -EINVAL)
-		return gt_err_set(err, rc, "%.60s is no file", e->order.file);
+		return gt_err_set(err, rc, "%.60s is not a regular file", e->order.file);
 	if (rc)
 		return refuse(e->order.file, rc, err);
-	rc = gt_atomic_file_create(&e->file, e->folder, BEFORE, 0666);
+	rc = gt_atomic_file_create(&e->file, e->folder, UNFINISHED, 0666);
 	if (!rc && mode && fchmod(e->file.fd, mode))
 		rc = -errno;
 	return rc ? refuse(e->order.file, rc, err) : 0;
@@ -127,7 +127,7 @@ static int count_rows(void *arg, const struct gt_block_info *f)
 		gt_range_of(&e->options.filter, gt_reader_segment(e->reader, f->segment));
 
 	if (f->kind && f->start < range.to && f->end >= range.from)
-		e->all += f->rows;
+		e->rows += f->rows;
 	return 0;
 }
 
@@ -152,12 +152,12 @@ static int set_range(struct gt_export_job *e, const struct gt_scene *s, struct g
 
 static int begin(struct gt_export_job *e, struct gt_scene *s, struct gt_err *err)
 {
-	void *shared = mmap(
-		NULL, sizeof(*e->went), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *shared = mmap(NULL, sizeof(*e->rows_done), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int rc = shared == MAP_FAILED ? gt_err_set(err, -ENOMEM, "out of memory")
 				      : set_range(e, s, err);
 
-	e->went = e->options.rows_done = shared == MAP_FAILED ? NULL : shared;
+	e->rows_done = e->options.rows_done = shared == MAP_FAILED ? NULL : shared;
 	if (!rc)
 		rc = gt_out_would_destroy(e->order.file, s->name, err);
 	if (!rc)
@@ -191,14 +191,14 @@ void gt_export_job_free(struct gt_export_job *e)
 	gt_atomic_file_close(&e->file, e->folder);
 	if (e->folder >= 0)
 		close(e->folder);
-	if (e->went)
-		munmap((void *)e->went, sizeof(*e->went));
+	if (e->rows_done)
+		munmap((void *)e->rows_done, sizeof(*e->rows_done));
 	free(e->ranges);
 	free(e);
 }
 
-/* What is missing in it is told with it. */
-static int keep(struct gt_export_job *e, const struct outcome *o, char *said, size_t room)
+/* Gives the file its name; the result mentions damage. */
+static int commit_file(struct gt_export_job *e, const struct outcome *o, char *result, size_t room)
 {
 	struct gt_err err = GT_ERR_INIT;
 	char bytes[GT_NUMBER_TEXT];
@@ -207,19 +207,19 @@ static int keep(struct gt_export_job *e, const struct outcome *o, char *said, si
 
 	if (fstat(e->file.fd, &st))
 		st.st_size = 0;
-	rc = gt_atomic_file_commit(&e->file, e->folder, BEFORE, e->name, e->order.replace);
+	rc = gt_atomic_file_commit(&e->file, e->folder, UNFINISHED, e->name, e->order.replace);
 	if (rc)
 		refuse(e->order.file, rc, &err);
 	if (rc)
-		snprintf(said, room, "%s", err.text);
+		snprintf(result, room, "%s", err.text);
 	else
-		snprintf(said, room, "wrote %s to %.100s%s",
+		snprintf(result, room, "wrote %s to %.100s%s",
 			gt_number_text_bytes(bytes, (uint64_t)st.st_size), e->order.file,
-			o->damaged ? ", without what is damaged in the trace" : "");
+			o->damaged ? ", without the damaged parts of the trace" : "");
 	return 0;
 }
 
-int gt_export_job_step(struct gt_export_job *e, uint64_t us, char *said, size_t room)
+int gt_export_job_step(struct gt_export_job *e, uint64_t us, char *result, size_t room)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct outcome o;
@@ -232,14 +232,14 @@ int gt_export_job_step(struct gt_export_job *e, uint64_t us, char *said, size_t 
 	if (rc > 0)
 		return 1;
 	if (!rc && !o.err.code)
-		return keep(e, &o, said, room);
-	snprintf(said, room, "nothing was written: %.160s", rc ? err.text : o.err.text);
+		return commit_file(e, &o, result, room);
+	snprintf(result, room, "no file was written: %.160s", rc ? err.text : o.err.text);
 	return 0;
 }
 
 unsigned gt_export_job_percent(const struct gt_export_job *e)
 {
-	uint64_t n = atomic_load_explicit(e->went, memory_order_relaxed);
+	uint64_t n = atomic_load_explicit(e->rows_done, memory_order_relaxed);
 
-	return !e->all || n >= e->all ? 99 : (unsigned)(n * 100 / e->all);
+	return !e->rows || n >= e->rows ? 99 : (unsigned)(n * 100 / e->rows);
 }

@@ -12,9 +12,8 @@
 #include "formats/os/safe_path.h"
 #include "formats/trace/wire.h"
 
-#define UNFINISHED ".new-" /* what names of copies begin with that are not complete */
-/* of what is in a copy besides the format: to be raised when copies of before should be made anew
- */
+#define UNFINISHED ".new-" /* prefix of the names of incomplete copies */
+/* version of a copy's content besides the trace format; an increase invalidates old copies */
 #define VERSION 2
 
 /* ---- names ---- */
@@ -43,7 +42,7 @@ void gt_index_cache_name(const struct gt_index_cache_key *k, char to[48])
 	snprintf(to, 48, "%s" GT_INDEX_CACHE_SUFFIX, k->id);
 }
 
-/* Only what looks like ours is ever removed. */
+/* Only names of this form are ever removed. */
 static bool is_copy(const char *name)
 {
 	return strspn(name, "0123456789abcdef") == 32 && !strcmp(name + 32, GT_INDEX_CACHE_SUFFIX);
@@ -55,7 +54,7 @@ static bool is_unfinished(const char *name)
 
 /* ---- the folder ---- */
 
-/* In which the cache's own folder lies. */
+/* The parent folder of the cache. */
 static int find_folder(char path[PATH_MAX], struct gt_err *err)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -66,8 +65,10 @@ static int find_folder(char path[PATH_MAX], struct gt_err *err)
 	else if (home && home[0] == '/')
 		n = snprintf(path, PATH_MAX, "%s/.cache", home);
 	else
-		return gt_err_set(err, -ENOENT, "neither XDG_CACHE_HOME nor HOME says where");
-	return n < PATH_MAX ? 0 : gt_err_set(err, -ENAMETOOLONG, "its path is too long");
+		return gt_err_set(
+			err, -ENOENT, "neither XDG_CACHE_HOME nor HOME is an absolute path");
+	return n < PATH_MAX ? 0
+			    : gt_err_set(err, -ENAMETOOLONG, "the path of the cache is too long");
 }
 
 static int open_folder(struct gt_index_cache *c, struct gt_err *err)
@@ -81,7 +82,7 @@ static int open_folder(struct gt_index_cache *c, struct gt_err *err)
 	if (gt_safe_folder(path, real, &why))
 		return gt_err_set(err, why.code, "cannot use %.80s: %.100s", path, why.text);
 	if (snprintf(c->path, sizeof(c->path), "%s/gt", real) >= (int)sizeof(c->path))
-		return gt_err_set(err, -ENAMETOOLONG, "its path is too long");
+		return gt_err_set(err, -ENAMETOOLONG, "the path of the cache is too long");
 	if (mkdir(c->path, 0700) && errno != EEXIST)
 		rc = -errno;
 	if (!rc && (c->folder = open(c->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
@@ -99,9 +100,9 @@ int gt_index_cache_open(struct gt_index_cache *c, struct gt_err *err)
 	if (rc)
 		return rc;
 	if (fstat(c->folder, &st) || st.st_uid != geteuid())
-		rc = gt_err_set(err, -EPERM, "%.120s is somebody else's", c->path);
+		rc = gt_err_set(err, -EPERM, "another user owns %.120s", c->path);
 	else if (st.st_mode & 022)
-		rc = gt_err_set(err, -EPERM, "others may write to %.120s", c->path);
+		rc = gt_err_set(err, -EPERM, "other users may write to %.120s", c->path);
 	else if (st.st_mode & 055)
 		fchmod(c->folder, 0700);
 	if (rc)
@@ -116,7 +117,7 @@ void gt_index_cache_close(struct gt_index_cache *c)
 	c->folder = -1;
 }
 
-/* ---- copies that are there ---- */
+/* ---- finding a copy ---- */
 
 int gt_index_cache_find(const struct gt_index_cache *c, const struct gt_index_cache_key *k)
 {
@@ -145,7 +146,7 @@ void gt_index_cache_remove(const struct gt_index_cache *c, const struct gt_index
 	unlinkat(c->folder, name, 0);
 }
 
-/* ---- a new one ---- */
+/* ---- a new copy ---- */
 
 int gt_index_cache_begin(
 	const struct gt_index_cache *c, struct gt_atomic_file *n, struct gt_err *err)
@@ -167,28 +168,29 @@ int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_atomic_file 
 	gt_index_cache_name(k, name);
 	rc = gt_atomic_file_commit(n, c->folder, UNFINISHED, name, true);
 	if (rc)
-		return gt_err_set(err, rc, "cannot keep it in %.120s: %s", c->path, strerror(-rc));
+		return gt_err_set(
+			err, rc, "cannot store the copy in %.120s: %s", c->path, strerror(-rc));
 	fsync(c->folder);
 	gt_index_cache_trim(c, GT_INDEX_CACHE_FILES, GT_INDEX_CACHE_BYTES);
 	return 0;
 }
 
-/* ---- what goes ---- */
+/* ---- trimming ---- */
 
-struct held {
+struct cached_copy {
 	char name[48];
 	int64_t used;
 	uint64_t bytes;
 };
 
-static int longest_ago(const void *pa, const void *pb)
+static int by_last_use(const void *pa, const void *pb)
 {
-	const struct held *a = pa, *b = pb;
+	const struct cached_copy *a = pa, *b = pb;
 
 	return a->used != b->used ? (a->used < b->used ? -1 : 1) : strcmp(a->name, b->name);
 }
 
-/* Who makes or uses one holds a lock on it. */
+/* Every user and writer of a copy holds a lock on it. */
 static bool remove_unused(const struct gt_index_cache *c, const char *name)
 {
 	int fd = openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -201,8 +203,8 @@ static bool remove_unused(const struct gt_index_cache *c, const char *name)
 	return unused;
 }
 
-/* Those that are there; what is left of a program that was killed goes at once. */
-static size_t list(const struct gt_index_cache *c, struct held **all)
+/* Lists the copies; removes incomplete ones of programs that were killed. */
+static size_t list(const struct gt_index_cache *c, struct cached_copy **all)
 {
 	int copy = openat(c->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
@@ -219,7 +221,7 @@ static size_t list(const struct gt_index_cache *c, struct held **all)
 			continue;
 		if (gt_grow(all, &cap, n + 1, sizeof(**all)))
 			break;
-		(*all)[n] = (struct held){ .used = (int64_t)st.st_mtim.tv_sec * 1000000000 +
+		(*all)[n] = (struct cached_copy){ .used = (int64_t)st.st_mtim.tv_sec * 1000000000 +
 				st.st_mtim.tv_nsec,
 			.bytes = (uint64_t)st.st_size };
 		memcpy((*all)[n++].name, e->d_name, strlen(e->d_name) + 1);
@@ -233,14 +235,14 @@ static size_t list(const struct gt_index_cache *c, struct held **all)
 
 void gt_index_cache_trim(const struct gt_index_cache *c, unsigned files, uint64_t bytes)
 {
-	struct held *all = NULL;
+	struct cached_copy *all = NULL;
 	size_t n = list(c, &all), left = n;
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < n; i++)
 		sum += all[i].bytes;
 	if (n)
-		qsort(all, n, sizeof(*all), longest_ago);
+		qsort(all, n, sizeof(*all), by_last_use);
 	for (size_t i = 0; i < n && (left > files || sum > bytes); i++)
 		if (remove_unused(c, all[i].name)) {
 			left--;

@@ -11,16 +11,16 @@
 #include "formats/import/importers.h"
 #include "formats/trace/meta.h"
 
-/* ---- in the process of its own ---- */
+/* ---- in the child process ---- */
 
-/* How many recordings there are is told, too: a file that lost its last ones is closed all the
- * same. */
+/* The number of recordings is stored as well: a file that lost its last recordings is still closed.
+ */
 static void describe(char to[120], const char *id, uint32_t segments)
 {
 	snprintf(to, 120, "{\"indexed\":{\"as\":\"%s\",\"recordings\":%" PRIu32 "}}", id, segments);
 }
 
-static void tell_damage(struct gt_reader *r, struct gt_index_result *result)
+static void get_damage(struct gt_reader *r, struct gt_index_result *result)
 {
 	const struct gt_damage *d = gt_reader_damage(r, &result->damage);
 
@@ -30,7 +30,7 @@ static void tell_damage(struct gt_reader *r, struct gt_index_result *result)
 	snprintf(result->damage_text, sizeof(result->damage_text), "%s", d[0].text);
 }
 
-static int copy_ours(struct gt_reader *r, int to, const char *id, struct gt_index_result *result)
+static int copy_trace(struct gt_reader *r, int to, const char *id, struct gt_index_result *result)
 {
 	struct gt_export_options opt = { .filter = { .kinds = 0 } };
 	char meta[120];
@@ -39,12 +39,12 @@ static int copy_ours(struct gt_reader *r, int to, const char *id, struct gt_inde
 	describe(meta, id, gt_reader_segments(r));
 	opt.cut = meta;
 	rc = gt_export_copy(r, &opt, to, &result->err);
-	tell_damage(r, result);
+	get_damage(r, result);
 	return rc;
 }
 
-/* Ours first if it begins like that; what nobody can import may still be ours with a damaged
- * beginning. */
+/* Tries gt's format first if the file begins like it. A file that no importer knows may be a trace
+ * in gt's format with a damaged beginning. */
 static int convert(int from, int to, const char *id, struct gt_index_result *result)
 {
 	struct gt_err theirs = GT_ERR_INIT, *err = &result->err;
@@ -66,25 +66,25 @@ static int convert(int from, int to, const char *id, struct gt_index_result *res
 		*err = theirs;
 	if (!r)
 		return err->code;
-	rc = copy_ours(r, to, id, result);
+	rc = copy_trace(r, to, id, result);
 	gt_reader_close(r);
 	return rc;
 }
 
-struct order {
+struct index_order {
 	const struct gt_index_job *of;
 	const char *id;
 };
 
 static void work(void *arg, void *to)
 {
-	const struct order *order = arg;
+	const struct index_order *index_order = arg;
 	struct gt_index_result *result = to;
 	int rc;
 
 	result->err = (struct gt_err)GT_ERR_INIT;
-	rc = convert(order->of->from, order->of->to, order->id, result);
-	if (!rc && fsync(order->of->to))
+	rc = convert(index_order->of->from, index_order->of->to, index_order->id, result);
+	if (!rc && fsync(index_order->of->to))
 		rc = gt_err_set(&result->err, -errno, "cannot write: %s", strerror(errno));
 	if (rc)
 		gt_err_set(&result->err, rc, "cannot be indexed: %s", strerror(-rc));
@@ -92,17 +92,18 @@ static void work(void *arg, void *to)
 
 /* ---- in the viewer ---- */
 
-_Static_assert(sizeof(struct gt_index_result) <= GT_SUBPROCESS_RESULT, "to be told in the end");
+_Static_assert(sizeof(struct gt_index_result) <= GT_SUBPROCESS_RESULT, "fits into a result");
 
 int gt_index_job_begin(struct gt_index_job *x, int from, int to, const char *id, struct gt_err *err)
 {
-	struct order order = { x, id };
+	struct index_order index_order = { x, id };
 	struct stat st;
 
 	*x = (struct gt_index_job){ .from = from, .to = to, .copying = gt_may_be_native(from) };
 	if (!fstat(from, &st) && S_ISREG(st.st_mode))
 		x->bytes = (uint64_t)st.st_size;
-	return gt_subprocess_begin(&x->worker, work, &order, sizeof(struct gt_index_result), err);
+	return gt_subprocess_begin(
+		&x->worker, work, &index_order, sizeof(struct gt_index_result), err);
 }
 
 int gt_index_job_step(struct gt_index_job *x, unsigned ms, struct gt_index_result *result)
@@ -117,8 +118,8 @@ int gt_index_job_step(struct gt_index_job *x, unsigned ms, struct gt_index_resul
 
 void gt_index_job_cancel(struct gt_index_job *x) { gt_subprocess_cancel(&x->worker); }
 
-/* An import reads through the descriptor that we have in common. Of a copy it is seen how much was
- * written: about as much as was read. */
+/* An import shares its file offset with the viewer. For a copy, the size of the copy so far is
+ * about the number of bytes read. */
 uint64_t gt_index_job_done(const struct gt_index_job *x)
 {
 	off_t at = x->copying || !x->bytes ? -1 : lseek(x->from, 0, SEEK_CUR);
@@ -129,15 +130,15 @@ uint64_t gt_index_job_done(const struct gt_index_job *x)
 	return x->bytes && (uint64_t)at > x->bytes ? x->bytes : (uint64_t)at;
 }
 
-struct wanted {
+struct copy_check {
 	const char *id;
 	uint32_t segments;
 	bool id_found, all;
 };
 
-static int look(void *arg, const char *key, const char *value)
+static int check_meta(void *arg, const char *key, const char *value)
 {
-	struct wanted *w = arg;
+	struct copy_check *w = arg;
 
 	if (!strcmp(key, "indexed.as"))
 		w->id_found = !strcmp(value, w->id);
@@ -154,9 +155,9 @@ bool gt_index_is_copy(struct gt_reader *r, const char *id)
 	gt_reader_damage(r, &damage);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct gt_segment *seg = gt_reader_segment(r, i);
-		struct wanted w = { .id = id, .segments = n };
+		struct copy_check w = { .id = id, .segments = n };
 
-		if (!seg->closed || gt_meta_each(seg, look, &w) || !w.id_found || !w.all)
+		if (!seg->closed || gt_meta_each(seg, check_meta, &w) || !w.id_found || !w.all)
 			return false;
 	}
 	return n && !damage;

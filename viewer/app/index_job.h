@@ -1,6 +1,5 @@
-/* Making an indexed copy of a trace: any file that gt reads, put into one of ours that is closed
- * and has summaries. It is done by a process of its own, so that it can be cancelled at any moment,
- * whatever it is at, and its memory is its own. */
+/* Makes an indexed copy of a trace: a closed file in gt's format with summaries, from any file that
+ * gt can read. A child process does it, so that it can be cancelled at any moment. */
 #ifndef GT_INDEX_JOB_H
 #define GT_INDEX_JOB_H
 #include <stdbool.h>
@@ -8,32 +7,31 @@
 #include "formats/trace/read/reader.h"
 #include "viewer/util/subprocess.h"
 
-/* What came of it. */
+/* the result */
 struct gt_index_result {
 	struct gt_err err;
-	/* places of the trace that could not be read, whose rows the copy does not have */
+	/* number of unreadable places of the trace; the copy lacks their rows */
 	uint64_t damage;
-	uint64_t damage_at; /* the first of them */
+	uint64_t damage_at; /* byte offset of the first place */
 	char damage_text[120];
 };
-struct gt_index_job { /* zero-initialised: there is none */
+struct gt_index_job { /* zero-initialised: no job */
 	struct gt_subprocess worker;
 	int from, to;
-	/* the trace is in our format: it is not read from its beginning to its end */
+	/* The trace is in gt's format: it is copied block by block. */
 	bool copying;
-	uint64_t bytes; /* of the trace; 0: nobody knows */
+	uint64_t bytes; /* size of the trace; 0: unknown */
 };
-/* Begins to put what is in `from` into `to`, an empty file; both are borrowed until it is over. id:
- * to be found in the copy by gt_index_is_copy. 0 or negative. */
+/* Begins to copy `from` into the empty file `to`; both are borrowed until the job ends. id: stored
+ * in the copy for gt_index_is_copy. 0 or negative. */
 int gt_index_job_begin(
 	struct gt_index_job *x, int from, int to, const char *id, struct gt_err *err);
-/* Waits for its end, for some ms at most. 1: it goes on; 0: it is over, and *result says whether it
- * was done. */
+/* Waits for its end for at most `ms`. 1: it is running; 0: it has ended, with *result. */
 int gt_index_job_step(struct gt_index_job *x, unsigned ms, struct gt_index_result *result);
-/* fine when it is over, or never began */
+/* also fine when it has ended or never began */
 void gt_index_job_cancel(struct gt_index_job *x);
-/* bytes of the trace, about */
+/* estimated bytes that are processed */
 uint64_t gt_index_job_done(const struct gt_index_job *x);
-/* Is that a copy, and all of it, which was made with this id? */
+/* Is it a complete copy with this id? */
 bool gt_index_is_copy(struct gt_reader *r, const char *id);
 #endif

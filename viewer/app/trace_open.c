@@ -1,14 +1,13 @@
-/* A viewer draws from summaries. A trace that was closed by a recorder of today has them, and is
- * opened at once: what is read is its end, its index, its names and the upper summaries. Everything
- * else is put into a copy first that has them, once: other tools' files, traces whose recorder was
- * killed, and those of earlier versions. The copy is kept (cache.c) and found the next time; where
- * it cannot be, it is a file without a name and gone with the viewer. Small files are opened as
- * they are: going through all of their blocks takes no time.
+/* The viewer draws from summaries. A trace that a current recorder closed has them and opens at
+ * once: only its end, index, names and upper summaries are read. Everything else is first copied
+ * into a file that has them: files of other tools, traces whose recorder was killed, and traces of
+ * earlier versions. The copy is stored in a cache (index_cache.h) for the next time; if that is
+ * impossible, it is a file without a name that ends with the viewer. Small files are opened
+ * directly: reading all of their blocks takes little time.
  *
- * A file that is followed is never copied. It is read from its front, a portion at a time, and
- * later from where it ended. Whether somebody still writes it the kernel knows: it gives out a
- * lease for reading only on a file that nobody has open for writing.
- */
+ * A followed file is never copied. It is read from its start in portions, later from where it
+ * ended. The kernel tells whether a process still writes it: it grants a read lease only on a file
+ * that no process has open for writing. */
 #define _GNU_SOURCE /* F_SETLEASE */
 #include "viewer/app/trace_open.h"
 
@@ -33,33 +32,33 @@
 #include "viewer/app/index_job.h"
 
 #define SMALL (16u << 20)       /* bytes */
-#define SMALL_PACKED (4u << 20) /* of gz and zst, which unpack to ten times as much */
-#define PORTION (16u << 20)     /* of a followed file that are read at a time */
+#define SMALL_PACKED (4u << 20) /* of gz and zst, which expand to ten times the size */
+#define PORTION (16u << 20)     /* read at once from a followed file */
 #define BEGINNING (sizeof(struct gt_wire_skip) + sizeof(struct gt_wire_segment))
-/* that nothing has come for, before it is asked whether anybody still writes */
+/* time without growth before the lease is checked */
 #define QUIET_NS 1000000000
 #define NOTES 8
-#define FEW_ROWS 1000000 /* of a recording that does without upper summaries */
+#define FEW_ROWS 1000000 /* a recording with fewer rows needs no upper summaries */
 
-enum doing { LOOKING, INDEXING, READING, OPEN };
+enum doing { DETECTING, INDEXING, READING, OPEN };
 
 struct gt_trace_open {
 	char *path;
 	struct gt_trace_open_options options;
 	enum doing doing;
-	int fd;         /* the file's, or -1 */
-	struct stat st; /* of the file when it was opened */
+	int fd;         /* of the file; -1: not open */
+	struct stat st; /* the file when it was opened */
 	struct gt_reader *reader;
-	/* a copy that is being made */
-	struct gt_index_cache cache; /* folder -1: it cannot be used, or is not wanted */
+	/* the copy in progress */
+	struct gt_index_cache cache; /* folder -1: not used */
 	struct gt_index_cache_key key;
-	struct gt_atomic_file copy; /* fd -1: there is none */
+	struct gt_atomic_file copy; /* fd -1: no copy */
 	struct gt_index_job indexing;
-	bool kept; /* it is to be, and goes to the cache's folder */
+	bool is_cached; /* the copy is stored in the cache */
 	bool damaged;
 	/* following */
-	bool follows, left;
-	int64_t grew; /* when, monotonic */
+	bool follows, abandoned;
+	int64_t grew; /* time of the last growth, monotonic */
 	char notes[NOTES][200];
 	size_t nnotes;
 	char progress_text[100];
@@ -78,7 +77,7 @@ static void note(struct gt_trace_open *o, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* ---- what is told of a trace ---- */
+/* ---- notes ---- */
 
 struct recovered {
 	int64_t complete_to;
@@ -96,7 +95,7 @@ static int look_for_recovered(void *arg, const char *key, const char *value)
 	return 0;
 }
 
-/* Of a copy its metadata say what was told of the trace itself. */
+/* The metadata of a copy describe the original. */
 static void note_segment(struct gt_trace_open *o, uint32_t i)
 {
 	const struct gt_segment *seg = gt_reader_segment(o->reader, i);
@@ -113,7 +112,7 @@ static void note_segment(struct gt_trace_open *o, uint32_t i)
 	s = r.complete_to > seg->min_start ? (double)gt_since(r.complete_to, seg->min_start) / 1e9
 					   : 0;
 	note(o, "%s%s: complete to %.3f s", which,
-		o->follows && !o->left ? "still being written" : "not closed", s);
+		o->follows && !o->abandoned ? "still being written" : "not closed", s);
 }
 
 static void note_trace(struct gt_trace_open *o)
@@ -130,7 +129,7 @@ static void note_damage(struct gt_trace_open *o, const struct gt_index_result *r
 			result->damage > 1 ? " and elsewhere" : "", result->damage_text);
 }
 
-/* ---- does it have what it takes? ---- */
+/* ---- is a copy needed? ---- */
 
 struct uppers {
 	bool *has;
@@ -144,7 +143,7 @@ static int see_upper(void *arg, const struct gt_block_info *f)
 	return 0;
 }
 
-/* Closed, and with upper summaries where there is much to sum up. */
+/* A trace is indexed if it is closed and has upper summaries, or few rows. */
 static bool is_indexed(struct gt_reader *r)
 {
 	uint32_t n = gt_reader_segments(r);
@@ -170,7 +169,7 @@ static void release_copy(struct gt_trace_open *o)
 		gt_atomic_file_close(&o->copy, o->cache.folder);
 }
 
-/* A copy that was made before. What is wrong with it is noticed, and it is made anew. */
+/* Uses the cached copy; removes it if it is invalid. */
 static bool find_copy(struct gt_trace_open *o)
 {
 	int fd = o->cache.folder >= 0 ? gt_index_cache_find(&o->cache, &o->key) : -1, used;
@@ -187,23 +186,23 @@ static bool find_copy(struct gt_trace_open *o)
 	gt_index_cache_name(&o->key, name);
 	if (o->reader) {
 		gt_index_cache_touch(fd);
-		note(o, "indexed before; cached at %.120s/%s", o->cache.path, name);
+		note(o, "index found; cached at %.120s/%s", o->cache.path, name);
 	} else {
 		gt_index_cache_remove(&o->cache, &o->key);
 	}
-	close(fd); /* the lock stays as long as the reader has it open */
+	close(fd); /* the lock lasts until the reader closes its descriptor */
 	return o->reader;
 }
 
-/* In the cache's folder if possible, else without a name. */
+/* Stores the copy in the cache if possible, else in a file without a name. */
 static int begin_copy(struct gt_trace_open *o, struct gt_err *err)
 {
 	struct gt_err why = GT_ERR_INIT;
 
-	o->kept = o->cache.folder >= 0 && !gt_index_cache_begin(&o->cache, &o->copy, &why);
+	o->is_cached = o->cache.folder >= 0 && !gt_index_cache_begin(&o->cache, &o->copy, &why);
 	if (why.code)
-		note(o, "indexed for this time only: %.150s", why.text);
-	if (!o->kept)
+		note(o, "index not cached: %.150s", why.text);
+	if (!o->is_cached)
 		o->copy = (struct gt_atomic_file){ .fd = gt_temporary(err) };
 	if (o->copy.fd < 0)
 		return err->code;
@@ -211,18 +210,19 @@ static int begin_copy(struct gt_trace_open *o, struct gt_err *err)
 	return gt_index_job_begin(&o->indexing, o->fd, o->copy.fd, o->key.id, err);
 }
 
-/* No room where copies are kept: perhaps there is some elsewhere. */
-static int begin_again(struct gt_trace_open *o, const struct gt_err *why, struct gt_err *err)
+/* The cache has no space: tries a temporary file. */
+static int begin_copy_elsewhere(
+	struct gt_trace_open *o, const struct gt_err *why, struct gt_err *err)
 {
 	char folder[PATH_MAX];
 
-	note(o, "indexed for this time only: no room in %.120s", o->cache.path);
+	note(o, "index not cached: no space left in %.120s", o->cache.path);
 	snprintf(folder, sizeof(folder), "%s", o->cache.path);
 	release_copy(o);
 	gt_index_cache_close(&o->cache);
 	if (lseek(o->fd, 0, SEEK_SET) != 0)
-		return gt_err_set(err, why->code, "no room for its index in %.120s: %s", folder,
-			strerror(-why->code));
+		return gt_err_set(err, why->code, "no space left for the index in %.120s: %s",
+			folder, strerror(-why->code));
 	return begin_copy(o, err);
 }
 
@@ -231,9 +231,8 @@ static bool is_full(int code)
 	return code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EROFS;
 }
 
-/* The trace may have changed meanwhile; then the copy is of something that is not there any more.
- */
-static bool is_as_it_was(const struct gt_trace_open *o)
+/* A copy of a trace that changed meanwhile is not valid. */
+static bool is_unchanged(const struct gt_trace_open *o)
 {
 	struct gt_index_cache_key now;
 	struct stat st;
@@ -244,27 +243,27 @@ static bool is_as_it_was(const struct gt_trace_open *o)
 	return !strcmp(now.id, o->key.id);
 }
 
-static void keep_copy(struct gt_trace_open *o, const struct gt_index_result *result)
+static void commit_copy(struct gt_trace_open *o, const struct gt_index_result *result)
 {
 	struct gt_err why = GT_ERR_INIT;
 
 	char name[48];
 
-	if (!o->kept)
+	if (!o->is_cached)
 		return;
 	gt_index_cache_name(&o->key, name);
 	if (result->damage)
-		note(o, "indexed for this time only: it is damaged");
-	else if (!is_as_it_was(o))
-		note(o, "indexed for this time only: the file changed meanwhile");
+		note(o, "index not cached: the trace is damaged");
+	else if (!is_unchanged(o))
+		note(o, "index not cached: the file changed while it was indexed");
 	else if (!gt_index_cache_commit(&o->cache, &o->copy, &o->key, &why))
 		note(o, "indexed; cached at %.120s/%s", o->cache.path, name);
 	else
-		note(o, "indexed for this time only: %.150s", why.text);
+		note(o, "index not cached: %.150s", why.text);
 }
 
-/* A trace of ours that cannot be copied is shown as it is, and slowly. */
-static int use_as_it_is(
+/* A trace in gt's format that cannot be copied is opened directly; drawing is slower. */
+static int open_uncopied(
 	struct gt_trace_open *o, const struct gt_index_result *result, struct gt_err *err)
 {
 	int copy = o->indexing.copying && result->err.code != -EILSEQ
@@ -275,12 +274,12 @@ static int use_as_it_is(
 	if (!o->reader) {
 		if (is_full(result->err.code))
 			return gt_err_set(err, result->err.code,
-				"no room for its index in %s (TMPDIR): %s", gt_temporary_folder(),
-				strerror(-result->err.code));
+				"no space left for the index in %s (TMPDIR): %s",
+				gt_temporary_folder(), strerror(-result->err.code));
 		*err = result->err;
 		return err->code;
 	}
-	note(o, "not indexed, so pictures take longer: %.140s", result->err.text);
+	note(o, "not indexed, so drawing is slower: %.140s", result->err.text);
 	return 0;
 }
 
@@ -289,16 +288,16 @@ static int end_copy(
 {
 	int rc, copy;
 
-	if (is_full(result->err.code) && o->kept)
-		return begin_again(o, &result->err, err);
+	if (is_full(result->err.code) && o->is_cached)
+		return begin_copy_elsewhere(o, &result->err, err);
 	if (result->err.code) {
-		rc = use_as_it_is(o, result, err);
+		rc = open_uncopied(o, result, err);
 	} else {
-		keep_copy(o, result);
+		commit_copy(o, result);
 		note_damage(o, result);
 		copy = fcntl(o->copy.fd, F_DUPFD_CLOEXEC, 0);
 		o->reader = copy >= 0 ? gt_reader_open_fd(copy, err) : NULL;
-		rc = o->reader ? 0 : gt_err_set(err, -EMFILE, "no more descriptors");
+		rc = o->reader ? 0 : gt_err_set(err, -EMFILE, "too many open files");
 	}
 	release_copy(o);
 	if (!rc) {
@@ -308,7 +307,7 @@ static int end_copy(
 	return rc;
 }
 
-/* ---- the first look ---- */
+/* ---- detection ---- */
 
 static int open_file(struct gt_trace_open *o, struct gt_err *err)
 {
@@ -339,8 +338,8 @@ static bool is_small(const struct gt_trace_open *o)
 	return (uint64_t)o->st.st_size < most;
 }
 
-/* 1: it has to be copied first; 0: it is open; negative. */
-static int open_as_it_is(struct gt_trace_open *o, bool ours, struct gt_err *err)
+/* 1: it must be copied first; 0: it is open; negative. */
+static int open_directly(struct gt_trace_open *o, bool ours, struct gt_err *err)
 {
 	bool closed = ours && gt_reader_is_closed(o->fd);
 
@@ -368,8 +367,8 @@ static int follow(struct gt_trace_open *o, struct gt_err *err)
 	return o->reader ? 1 : err->code;
 }
 
-/* A recorder that has just begun, or begins again, or has yet to begin, has written nothing yet. */
-static int wait_for_beginning(struct gt_trace_open *o, unsigned ms)
+/* The recorder has not written anything yet. */
+static int wait_for_recorder(struct gt_trace_open *o, unsigned ms)
 {
 	if (o->fd >= 0)
 		close(o->fd);
@@ -378,7 +377,7 @@ static int wait_for_beginning(struct gt_trace_open *o, unsigned ms)
 	return 1;
 }
 
-static int look(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
+static int detect(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 {
 	struct gt_err why = GT_ERR_INIT;
 	int rc = open_file(o, err);
@@ -386,27 +385,27 @@ static int look(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 
 	if (rc == -ENOENT && o->options.follow) {
 		*err = (struct gt_err)GT_ERR_INIT;
-		return wait_for_beginning(o, ms);
+		return wait_for_recorder(o, ms);
 	}
 	if (rc)
 		return rc;
 	regular = S_ISREG(o->st.st_mode) && lseek(o->fd, 0, SEEK_CUR) == 0;
 	ours = regular && gt_may_be_native(o->fd);
 	if (o->options.follow && regular && (uint64_t)o->st.st_size < BEGINNING)
-		return wait_for_beginning(o, ms);
+		return wait_for_recorder(o, ms);
 	if (o->options.follow && ours && !gt_reader_is_closed(o->fd))
 		return follow(o, err);
 	if (o->options.follow)
 		note(o,
-			ours ? "it is complete: there is nothing to follow"
+			ours ? "the trace is complete: there is nothing to follow"
 			     : "only gt's own traces can be followed");
-	rc = regular ? open_as_it_is(o, ours, err) : 1;
+	rc = regular ? open_directly(o, ours, err) : 1;
 	if (rc < 0)
 		return rc;
 	if (rc && regular) {
 		gt_index_cache_key(&o->key, o->path, &o->st);
 		if (!o->options.uncached && gt_index_cache_open(&o->cache, &why))
-			note(o, "indexed for this time only: %.150s", why.text);
+			note(o, "index not cached: %.150s", why.text);
 	}
 	if (rc && !find_copy(o)) {
 		rc = begin_copy(o, err);
@@ -417,7 +416,7 @@ static int look(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 	return 0;
 }
 
-/* ---- in portions ---- */
+/* ---- steps ---- */
 
 struct gt_trace_open *gt_trace_open_start(
 	const char *path, const struct gt_trace_open_options *options, struct gt_err *err)
@@ -436,8 +435,8 @@ struct gt_trace_open *gt_trace_open_start(
 	return o;
 }
 
-/* Back to before the first look. */
-static void forget(struct gt_trace_open *o)
+/* Returns to the state before the first step. */
+static void reset(struct gt_trace_open *o)
 {
 	release_copy(o);
 	gt_reader_close(o->reader);
@@ -446,8 +445,8 @@ static void forget(struct gt_trace_open *o)
 	if (o->fd >= 0)
 		close(o->fd);
 	o->fd = -1;
-	o->doing = LOOKING;
-	o->follows = o->left = o->damaged = false;
+	o->doing = DETECTING;
+	o->follows = o->abandoned = o->damaged = false;
 	o->nnotes = 0;
 }
 
@@ -455,13 +454,13 @@ void gt_trace_open_close(struct gt_trace_open *o)
 {
 	if (!o)
 		return;
-	forget(o);
+	reset(o);
 	free(o->path);
 	free(o);
 }
 
-/* Has nobody the file open for writing? Who opens it while we have the lease would make the kernel
- * send us a signal, which ends programs. */
+/* Does no process have the file open for writing? A process that opens the file during the lease
+ * makes the kernel send SIGIO, which would end the program, so it is blocked. */
 static bool is_unwritten(int fd)
 {
 	sigset_t io, before;
@@ -480,10 +479,10 @@ static bool is_unwritten(int fd)
 	return got;
 }
 
-static void note_left(struct gt_trace_open *o)
+static void note_abandoned(struct gt_trace_open *o)
 {
-	o->left = true;
-	note(o, "its recorder has left without closing it");
+	o->abandoned = true;
+	note(o, "the recorder ended without closing the trace");
 }
 
 static int read_portions(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
@@ -500,7 +499,7 @@ static int read_portions(struct gt_trace_open *o, unsigned ms, struct gt_err *er
 		return rc;
 	o->doing = OPEN;
 	if (is_unwritten(o->fd) && !gt_reader_is_closed(o->fd))
-		note_left(o);
+		note_abandoned(o);
 	note_trace(o);
 	return 0;
 }
@@ -511,7 +510,7 @@ int gt_trace_open_step(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 	int rc;
 
 	switch (o->doing) {
-	case LOOKING: return look(o, ms, err);
+	case DETECTING: return detect(o, ms, err);
 	case INDEXING:
 		if (gt_index_job_step(&o->indexing, ms, &result))
 			return 1;
@@ -522,7 +521,7 @@ int gt_trace_open_step(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 	}
 }
 
-/* ---- asked ---- */
+/* ---- state ---- */
 
 static uint64_t done(const struct gt_trace_open *o)
 {
@@ -531,27 +530,27 @@ static uint64_t done(const struct gt_trace_open *o)
 				    : 0;
 }
 
-/* A copy is summed up when all of it is written, which takes a quarter of the time and shows
- * nowhere. */
+/* The summaries of a copy are written at the end, which takes a quarter of the time without visible
+ * progress. */
 unsigned gt_trace_open_percent(const struct gt_trace_open *o)
 {
 	uint64_t all = S_ISREG(o->st.st_mode) ? (uint64_t)o->st.st_size : 0, n = done(o);
 	unsigned most = o->doing == INDEXING && o->indexing.copying ? 75 : 99;
 
-	if (o->doing == OPEN || o->doing == LOOKING || !all)
+	if (o->doing == OPEN || o->doing == DETECTING || !all)
 		return o->doing == OPEN ? 100 : 0;
 	return n >= all ? most : (unsigned)((double)n * most / (double)all);
 }
 
 const char *gt_trace_open_progress(const struct gt_trace_open *o)
 {
-	struct gt_trace_open *to = (struct gt_trace_open *)o; /* only what is told */
+	struct gt_trace_open *to = (struct gt_trace_open *)o; /* progress_text is a cache */
 	double all = S_ISREG(o->st.st_mode) ? (double)o->st.st_size : 0,
 	       unit = all < 1e9 ? 1e6 : 1e9;
 	const char *what = o->doing == INDEXING ? "indexing" : "reading",
 		   *name = unit < 1e9 ? "MB" : "GB";
 
-	if (o->doing == LOOKING || o->doing == OPEN)
+	if (o->doing == DETECTING || o->doing == OPEN)
 		return o->doing == OPEN     ? "open"
 			: o->options.follow ? "waiting for the recording to begin"
 					    : "opening";
@@ -571,11 +570,11 @@ struct gt_reader *gt_trace_open_result(const struct gt_trace_open *o)
 const char *gt_trace_open_path(const struct gt_trace_open *o) { return o->path; }
 bool gt_trace_open_is_following(const struct gt_trace_open *o)
 {
-	return o->doing == OPEN && o->follows && !o->left;
+	return o->doing == OPEN && o->follows && !o->abandoned;
 }
 bool gt_trace_open_is_waiting(const struct gt_trace_open *o)
 {
-	return o->doing == LOOKING && o->options.follow && o->fd < 0;
+	return o->doing == DETECTING && o->options.follow && o->fd < 0;
 }
 bool gt_trace_open_is_damaged(const struct gt_trace_open *o) { return o->damaged; }
 const char *gt_trace_open_note(const struct gt_trace_open *o, size_t i)
@@ -592,7 +591,7 @@ static bool is_replaced(const struct gt_trace_open *o)
 	return !stat(o->path, &st) && (st.st_dev != o->st.st_dev || st.st_ino != o->st.st_ino);
 }
 
-/* A recorder that has written over it may have written more by now than there was. */
+/* A recorder that overwrote the file may have written more than the old size. */
 static bool is_written_over(const struct gt_trace_open *o)
 {
 	struct gt_reader *r = o->reader;
@@ -603,8 +602,8 @@ static bool is_written_over(const struct gt_trace_open *o)
 		head.id != gt_reader_segment(r, 0)->id;
 }
 
-/* A file that became shorter, or another one: all from the beginning. */
-static bool is_anew(const struct gt_trace_open *o, const struct stat *now)
+/* The file became shorter or was replaced. */
+static bool is_other_file(const struct gt_trace_open *o, const struct stat *now)
 {
 	return (uint64_t)now->st_size < gt_reader_bytes(o->reader) || is_replaced(o) ||
 		is_written_over(o);
@@ -619,19 +618,19 @@ enum gt_follow_state gt_trace_open_poll(struct gt_trace_open *o)
 	if (o->doing != OPEN || !o->follows)
 		return GT_FOLLOW_UNCHANGED;
 	known = gt_reader_bytes(o->reader);
-	if (fstat(o->fd, &st) || is_anew(o, &st))
+	if (fstat(o->fd, &st) || is_other_file(o, &st))
 		return GT_FOLLOW_REPLACED;
 	if ((uint64_t)st.st_size > known) {
 		o->grew = now;
 		return gt_reader_is_closed(o->fd) ? GT_FOLLOW_CLOSED : GT_FOLLOW_GREW;
 	}
-	if (o->left || now - o->grew < QUIET_NS)
+	if (o->abandoned || now - o->grew < QUIET_NS)
 		return GT_FOLLOW_UNCHANGED;
 	o->grew = now;
 	if (!is_unwritten(o->fd))
 		return GT_FOLLOW_UNCHANGED;
 	o->nnotes = 0;
-	note_left(o);
+	note_abandoned(o);
 	note_trace(o);
 	return GT_FOLLOW_ABANDONED;
 }
@@ -643,21 +642,21 @@ int gt_trace_open_refresh(struct gt_trace_open *o, struct gt_err *err)
 
 	if (o->doing != OPEN || !o->follows)
 		return 0;
-	if (fstat(o->fd, &st) || is_anew(o, &st)) {
-		forget(o);
+	if (fstat(o->fd, &st) || is_other_file(o, &st)) {
+		reset(o);
 		return 0;
 	}
 	while ((rc = gt_reader_grow(o->reader, UINT64_MAX, err)) > 0)
 		;
 	if (rc) {
-		forget(o);
+		reset(o);
 		return rc;
 	}
-	o->left = false;
+	o->abandoned = false;
 	o->follows = !gt_reader_is_closed(o->fd);
 	o->nnotes = 0;
 	note_trace(o);
 	if (!o->follows)
-		note(o, "complete: its recorder has closed it");
+		note(o, "complete: the recorder closed the trace");
 	return 0;
 }

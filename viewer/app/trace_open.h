@@ -1,17 +1,15 @@
-/* How the viewer comes by a trace: whatever file it is, a reader comes out that has what pictures
- * are drawn from, in portions, so that somebody sees how far it is and may leave.
+/* Opens any trace file for the viewer, in steps, so that progress is visible and the user can quit.
+The reader that it returns has the summaries that drawing needs.
  *
  *   struct gt_trace_open *o = gt_trace_open_start(path, &options, &err);
- *   while ((more = gt_trace_open_step(o, 50, &err)) > 0)
- *           ... gt_trace_open_percent(o), gt_trace_open_progress(o); leave: gt_trace_open_close(o)
- * ... archive = gt_archive_open(gt_trace_open_result(o), &err);
+  while ((more = gt_trace_open_step(o, 50, &err)) > 0)
+ *          ... gt_trace_open_percent(o), gt_trace_open_progress(o); quit: gt_trace_open_close(o)
+... archive = gt_archive_open(gt_trace_open_result(o), &err);
  *
- * A file that is still being written is looked at now and then (gt_trace_open_poll; 5 times a
- * second is fine). When that says that there is more, the archive, which knows the reader's inside,
- * is closed, gt_trace_open_refresh is called, and an archive is opened anew; whose blocks have the
- * numbers they had. That costs what has come since, and the archive's opening: with many blocks do
- * it less often.
- */
+ * A file that is being recorded is polled (gt_trace_open_poll, for example 5 times a second). When
+it has grown, close the archive, call gt_trace_open_refresh, and open an archive again; blocks keep
+their numbers. The cost is that of the new data and of opening the archive, so do it less often when
+there are many blocks. */
 #ifndef GT_TRACE_OPEN_H
 #define GT_TRACE_OPEN_H
 #include "formats/base/err.h"
@@ -19,57 +17,55 @@
 
 struct gt_trace_open;
 struct gt_trace_open_options {
-	/* the file may still be being written: it is read as it is, without a copy */
+	/* the file may still be written: it is read directly, without a copy */
 	bool follow;
-	bool uncached; /* copies are not kept, nor looked for */
-	/* files of fewer bytes are opened in one go; 0: what takes less than a second */
+	bool uncached; /* the cache is neither read nor written */
+	/* smaller files are opened without a copy, bytes; 0: those that take less than a second */
 	uint64_t small;
 };
-/* Nothing of the file is read yet. "-" is stdin. new: close it, at any moment: what is going on
- * then is cancelled. */
+/* Reads nothing yet. "-": standard input. new: close it, at any moment: that cancels
+ * running work. */
 struct gt_trace_open *gt_trace_open_start(
 	const char *path, const struct gt_trace_open_options *options, struct gt_err *err);
-/* NULL is fine. The reader is closed, too */
+/* NULL is fine. It also closes the reader. */
 void gt_trace_open_close(struct gt_trace_open *o);
-/* Goes on, for some ms at most (but with a portion of it once begun). 1: there is more to do; 0: it
- * is open; negative. */
+/* Works for at most `ms` (but completes a portion). 1: there is more to do; 0: it is open;
+ * negative. */
 int gt_trace_open_step(struct gt_trace_open *o, unsigned ms, struct gt_err *err);
-/* 0..100; 0 for as long as nobody knows */
+/* 0..100; 0 also if unknown */
 unsigned gt_trace_open_percent(const struct gt_trace_open *o);
 /* "indexing: 1.2 of 3.4 GB"; borrowed until the next call */
 const char *gt_trace_open_progress(const struct gt_trace_open *o);
-/* The trace, when a step has said 0. The opening's own; until it is closed or refreshed. */
+/* The trace, after a step has returned 0. Owned by `o`; valid until a refresh or the close. */
 struct gt_reader *gt_trace_open_result(const struct gt_trace_open *o);
-/* to be shown: what was asked for, not the copy's */
+/* the path of the original file, not of its copy */
 const char *gt_trace_open_path(const struct gt_trace_open *o);
-/* What is to be told of the file, one line each: number i, or NULL. Borrowed until the next step,
- * poll or refresh. */
+/* Note number i about the file, one line, or NULL. Borrowed until the next step, poll or refresh.
+ */
 const char *gt_trace_open_note(const struct gt_trace_open *o, size_t i);
 
-/* Was it found damaged when it was copied? What could not be read is not in the copy, and so no
- * damage of the result's. */
+/* Was damage found when it was copied? The copy lacks that data, so its reader reports no damage.
+ */
 bool gt_trace_open_is_damaged(const struct gt_trace_open *o);
 
-/* It is followed, and as far as is known somebody still writes it. */
+/* The file is followed, and as far as known still being written. */
 bool gt_trace_open_is_following(const struct gt_trace_open *o);
-/* It would be followed, but nobody has begun to write it. */
+/* It will be followed when a recorder begins to write it. */
 bool gt_trace_open_is_waiting(const struct gt_trace_open *o);
 
 enum gt_follow_state {
-	GT_FOLLOW_UNCHANGED, /* nothing has come */
-	GT_FOLLOW_GREW,      /* there is more: refresh */
-	/* and it is complete: the recorder has written its end. Refresh, and it is followed no more
-	 */
+	GT_FOLLOW_UNCHANGED, /* the file is unchanged */
+	GT_FOLLOW_GREW,      /* the file has grown: refresh */
+	/* the file has grown and is complete: refresh; it is not followed any more */
 	GT_FOLLOW_CLOSED,
-	/* nobody writes it any more, and it has no end: the recorder was killed. Said once */
+	/* the recorder ended without closing the file; reported once */
 	GT_FOLLOW_ABANDONED,
-	/* it was cut off or written over, or another file has its name: refresh, and step as after
+	/* the file became shorter, was overwritten or replaced: refresh, then step as after
 	   gt_trace_open_start */
 	GT_FOLLOW_REPLACED
 };
-/* Is there more in a followed file? Cheap. Notes say what has become of it. */
+/* Checks a followed file. Cheap. Notes describe its state. */
 enum gt_follow_state gt_trace_open_poll(struct gt_trace_open *o);
-/* Takes in what there is more. Nobody uses the reader when this is called. 0 or negative: there is
- * no reader any more. */
+/* Reads the new data. Nothing else may use the reader then. 0; negative: the reader is closed. */
 int gt_trace_open_refresh(struct gt_trace_open *o, struct gt_err *err);
 #endif

@@ -6,7 +6,7 @@
 #include "formats/text/utf8.h"
 #include "viewer/app/command_exec.h"
 
-/* Opens it, unless it is open. */
+/* Makes the view visible; opens it if it is not open. */
 static int show(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err)
 {
 	unsigned i = 0;
@@ -36,7 +36,7 @@ int gt_ui_open(struct gt_ui *s, struct gt_reader *r, const char *name,
 	return rc ? rc : show(s, ops, err);
 }
 
-static void stop_exporting(struct gt_ui *s)
+static void stop_export(struct gt_ui *s)
 {
 	gt_export_job_free(s->export_job);
 	s->export_job = NULL;
@@ -44,7 +44,7 @@ static void stop_exporting(struct gt_ui *s)
 
 void gt_ui_close(struct gt_ui *s)
 {
-	stop_exporting(s);
+	stop_export(s);
 	for (unsigned i = 0; i < GT_VIEWS_MOST; i++) {
 		if (s->views[i].state)
 			s->views[i].ops->close(&s->views[i]);
@@ -101,34 +101,34 @@ int gt_ui_range(struct gt_ui *s, int64_t from, int64_t to, struct gt_err *err)
 	return arrange(s, err);
 }
 
-/* What another view has begun in the background nobody waits for any more. */
-static void turn_to(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err)
+/* Shows another view; the old one cancels its background work. */
+static void show_view(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err)
 {
 	s->scene.turn_to = NULL;
 	if (!ops || s->view->ops == ops)
 		return;
 	if (s->scene.report_job)
-		gt_report_job_leave(s->scene.report_job);
+		gt_report_job_cancel(s->scene.report_job);
 	if (s->view->ops->leave && s->view->state)
 		s->view->ops->leave(s->view);
 	show(s, ops, err);
 }
 
-/* Its end is told when there is a line for that. */
-static int step_exporting(struct gt_ui *s, uint64_t us)
+/* Shows the result when no prompt and no list of keys hides the status line. */
+static int step_export(struct gt_ui *s, uint64_t us)
 {
-	char said[sizeof(s->scene.status_text)];
+	char result[sizeof(s->scene.status_text)];
 
 	if (!s->export_job || s->asking || s->help)
 		return 0;
-	if (!gt_export_job_step(s->export_job, us, said, sizeof(said))) {
-		stop_exporting(s);
-		gt_scene_set_status(&s->scene, "%s", said);
+	if (!gt_export_job_step(s->export_job, us, result, sizeof(result))) {
+		stop_export(s);
+		gt_scene_set_status(&s->scene, "%s", result);
 	}
 	return 1;
 }
 
-/* A view may have found what another one is to show. */
+/* A step of a view may select another view to show. */
 static int step_view(struct gt_ui *s, uint64_t us, struct gt_err *err)
 {
 	int rc;
@@ -137,7 +137,7 @@ static int step_view(struct gt_ui *s, uint64_t us, struct gt_err *err)
 		rc = s->view->ops->step(s->view, us, err);
 		if (rc < 0 || !s->scene.turn_to)
 			return rc;
-		turn_to(s, gt_view_find(s->scene.turn_to), err);
+		show_view(s, gt_view_find(s->scene.turn_to), err);
 		rc = err->code ? err->code : arrange(s, err);
 	} while (!rc && !us);
 	return rc ? rc : 1;
@@ -147,26 +147,26 @@ int gt_ui_step(struct gt_ui *s, uint64_t us, struct gt_err *err)
 {
 	int rc = step_view(s, us, err);
 
-	s->busy = rc > 0 && rc != GT_VIEW_BESIDE;
-	if (rc >= 0 && step_exporting(s, rc && us ? 1 : us) && us)
+	s->busy = rc > 0 && rc != GT_VIEW_WAITING;
+	if (rc >= 0 && step_export(s, rc && us ? 1 : us) && us)
 		return 1;
 	return rc > 0 ? 1 : rc;
 }
 
 /* ---- keys ---- */
 
-/* What colours stand for; behind the keys. */
+/* The legend of colours; it follows the list of keys. */
 static const struct {
 	const char *heading;
 	uint8_t ink;
-} legend[] = { { "Colours, of what lasts longest in a cell:", GT_INK_NONE },
+} legend[] = { { "Colours (longest event of a cell):", GT_INK_NONE },
 #define X(NAME, name) { NULL, GT_INK_CATEGORY + GT_CAT_##NAME },
 	GT_CATEGORIES(X)
 #undef X
 };
 #define LEGEND (sizeof(legend) / sizeof(*legend))
 
-/* How many lines the list of keys has. */
+/* Number of lines of the list of keys with the legend. */
 static unsigned help_lines(void)
 {
 	struct gt_buf text = { .len = 0 };
@@ -231,7 +231,7 @@ static void find_words(struct gt_ui *s)
 		: 0;
 }
 
-/* As far as all words agree; what is the only one is done. */
+/* Appends the common prefix of all completions; a single completion gets a space. */
 static void complete(struct gt_ui *s)
 {
 	size_t n = s->nwords ? strlen(s->words[0]) : 0;
@@ -240,7 +240,7 @@ static void complete(struct gt_ui *s)
 		for (size_t k = 0; k < n; k++)
 			if (s->words[i][k] != s->words[0][k])
 				n = k;
-	while (n && (s->words[0][n] & 0xc0) == 0x80) /* no half of a character */
+	while (n && (s->words[0][n] & 0xc0) == 0x80) /* do not cut a character */
 		n--;
 	if (n)
 		snprintf(s->typed, sizeof(s->typed), "%.*s%s", (int)n, s->words[0],
@@ -251,11 +251,11 @@ int gt_ui_turn(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *er
 {
 	if (s->view->ops == ops)
 		return 0;
-	turn_to(s, ops, err);
+	show_view(s, ops, err);
 	return err->code ? err->code : arrange(s, err);
 }
 
-/* Lanes are the timeline's. */
+/* A filter of lanes needs the timeline. */
 const char *gt_ui_answer(
 	struct gt_ui *s, enum gt_action asked, const char *text, struct gt_err *err)
 {
@@ -276,7 +276,7 @@ static void type(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 			asked == GT_DO_COMMAND && n && s->typed[n - 1] == ' ';)
 			s->typed[--n] = 0;
 		s->asking = GT_DO_NOTHING;
-		s->scene.message = s->overfull ? "that is too long: nothing was done"
+		s->scene.message = s->overfull ? "the input is too long: it was ignored"
 					       : gt_ui_answer(s, asked, s->typed, err);
 	} else if (k.key == GT_KEY_ESC || k.key == 3) {
 		s->asking = GT_DO_NOTHING;
@@ -290,8 +290,8 @@ static void type(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 	find_words(s);
 }
 
-/* In a narrower window nobody sees that the list of keys or a prompt is open, and q would close or
- * fill it. */
+/* In a narrower window the user cannot see that the list of keys or a prompt is open, so q must
+ * quit there. */
 #define MODE_COLUMNS 10u /* "Esc: back" */
 static bool has_modes(const struct gt_ui *s) { return s->width >= MODE_COLUMNS; }
 
@@ -304,7 +304,7 @@ static void act(struct gt_ui *s, const struct gt_binding *b, struct gt_key k, st
 		if (gt_views[b->arg] == s->view->ops)
 			s->view->ops->act(s->view, b, k);
 		else
-			turn_to(s, gt_views[b->arg], err);
+			show_view(s, gt_views[b->arg], err);
 		break;
 	case GT_DO_HELP:
 		s->help = has_modes(s);
@@ -327,8 +327,8 @@ static void act(struct gt_ui *s, const struct gt_binding *b, struct gt_key k, st
 	case GT_DO_ESCAPE:
 		if (s->export_job &&
 			!(s->view->ops->is_searching && s->view->ops->is_searching(s->view))) {
-			stop_exporting(s);
-			s->scene.message = "stopped: nothing was written";
+			stop_export(s);
+			s->scene.message = "export stopped: no file was written";
 			break;
 		}
 		/* fall through */
@@ -336,9 +336,9 @@ static void act(struct gt_ui *s, const struct gt_binding *b, struct gt_key k, st
 	}
 }
 
-static void say_unknown(struct gt_ui *s, struct gt_key k)
+static void report_unknown_key(struct gt_ui *s, struct gt_key k)
 {
-	snprintf(s->status_text, sizeof(s->status_text), "%c does nothing: ? shows the keys",
+	snprintf(s->status_text, sizeof(s->status_text), "key %c has no function: ? lists the keys",
 		(int)k.key);
 	s->scene.message = s->status_text;
 }
@@ -360,12 +360,12 @@ int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 	else if (b)
 		act(s, b, k, err);
 	else if (k.key > ' ' && k.key < 127)
-		say_unknown(s, k);
+		report_unknown_key(s, k);
 	if (s->scene.turn_to)
-		turn_to(s, gt_view_find(s->scene.turn_to), err);
+		show_view(s, gt_view_find(s->scene.turn_to), err);
 	if (s->quit)
-		/* who was told to end by a signal does not come back from the terminal */
-		stop_exporting(s);
+		/* when a signal ends the program, gt_term_key does not return again */
+		stop_export(s);
 	if (err->code)
 		return err->code;
 	return arrange(s, err);
@@ -419,10 +419,10 @@ static const char *prompt(enum gt_action asked)
 	return asked == GT_DO_GOTO       ? "go to: "
 		: asked == GT_DO_FIND    ? "find: "
 		: asked == GT_DO_COMMAND ? ":"
-					 : "lanes with: ";
+					 : "lanes containing: ";
 }
 
-/* In the line above what is typed. */
+/* Draws the completions in the line above the prompt. */
 static void draw_words(const struct gt_ui *s, int y, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_FAINT, GT_INK_NONE, 0 };
@@ -435,8 +435,8 @@ static void draw_words(const struct gt_ui *s, int y, struct gt_screen *to)
 		x += gt_screen_printf(to, x, y, -1, look, "%s   ", s->words[i]);
 }
 
-/* At the right, over what the view says there. */
-static void draw_exporting(const struct gt_ui *s, int y, struct gt_screen *to)
+/* Draws the progress of an export at the right of the status line. */
+static void draw_export(const struct gt_ui *s, int y, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TITLE, GT_INK_NONE, GT_REVERSE };
 	char text[60];
@@ -449,7 +449,7 @@ static void draw_exporting(const struct gt_ui *s, int y, struct gt_screen *to)
 	gt_screen_text(to, n < (int)s->width ? (int)s->width - n : 0, y, -1, text, look);
 }
 
-/* As much of the end as fits into so many columns. */
+/* The longest suffix of the text that fits into so many columns. */
 static const char *end_of(const char *text, int columns)
 {
 	size_t n = gt_utf8_width(text), room = columns > 0 ? (size_t)columns : 0;
@@ -464,7 +464,7 @@ static void draw_bottom(const struct gt_ui *s, struct gt_screen *to)
 	int y = (int)s->height - 1, x;
 
 	if (!s->asking && !s->scene.message) {
-		draw_exporting(s, y, to);
+		draw_export(s, y, to);
 		return;
 	}
 	gt_screen_fill(to, 0, y, (int)s->width, 1, ' ', ask);

@@ -1,60 +1,58 @@
-/* A user before the viewer, without the terminal: keys in, frames out. What is drawn and what keys
- * do is the view's; the list of keys, what is asked for and messages are done here. */
+/* The user interface without the terminal: keys in, frames out. Views draw and handle their keys;
+ * this file handles the list of keys, prompts and status messages. */
 #ifndef GT_UI_H
 #define GT_UI_H
 #include "viewer/app/command_table.h"
 #include "viewer/view/view.h"
 
 #define GT_UI_WORDS 32
-/* a good step while somebody may press a key: with what cannot be cut off and a frame it is less
- * than 16 ms */
+/* The duration of a step while the user may press a key: with the longest uninterruptible part and
+ * a frame it takes less than 16 ms. */
 #define GT_UI_STEP_US 6000
 struct gt_ui {
 	struct gt_scene scene;
-	struct gt_view views[GT_VIEWS_MOST]; /* as in gt_views; state NULL: not opened yet */
-	struct gt_view *view;                /* the one that is shown */
+	struct gt_view views[GT_VIEWS_MOST]; /* indexed as gt_views; state NULL: not opened yet */
+	struct gt_view *view;                /* the visible view */
 	unsigned width, height;
 	bool help;
-	unsigned help_top; /* the first line of it that is shown */
-	/* for what: GT_DO_NOTHING, or what is typed is an answer to it */
+	unsigned help_top; /* first visible line of the list of keys */
+	/* the action whose prompt is open; GT_DO_NOTHING: no prompt */
 	enum gt_action asking;
 	char typed[1024];
-	bool overfull;                            /* more was typed than that holds */
-	char words[GT_UI_WORDS][GT_COMMAND_WORD]; /* that it may become */
+	bool overfull;                            /* the input is longer than `typed` */
+	char words[GT_UI_WORDS][GT_COMMAND_WORD]; /* possible completions */
 	size_t nwords;
-	char status_text[80];             /* of a key */
-	struct gt_export_job *export_job; /* or NULL */
-	/* the view has, or may have, more to find out; what goes on in a thread or is exported does
-	 * not count */
+	char status_text[80];             /* for an unknown key */
+	struct gt_export_job *export_job; /* NULL: no export is running */
+	/* the view has more work; background jobs and exports do not count */
 	bool busy;
-	/* to be looked at after a key: it is over; everything is to be sent again (and set back) */
+	/* set by a key: quit; send the whole screen again (the caller clears it) */
 	bool quit, redraw;
 };
 
-/* name: of the file, to be shown; borrowed, as the reader is. 0 or negative; to be closed in both
+/* name: the displayed file name. Name and reader are borrowed. 0 or negative; close it in both
  * cases. */
 int gt_ui_open(struct gt_ui *s, struct gt_reader *r, const char *name,
 	const struct gt_view_ops *ops, struct gt_err *err);
 void gt_ui_close(struct gt_ui *s);
-/* The reader is about to read on in a file that grows: all that was made of it is given back, and
- * nothing but gt_ui_close or _again may come next. Again: what the reader has by now is shown, as
- * the user has left it. 0 or negative. */
+/* detach: call before the reader reads on in a growing file; it releases everything that depends on
+ * the reader. Then call only gt_ui_reopen or gt_ui_close. reopen: shows what the reader has now,
+ * and keeps what the user chose. 0 or negative. */
 void gt_ui_detach(struct gt_ui *s);
 int gt_ui_reopen(struct gt_ui *s, struct gt_reader *r, struct gt_err *err);
-/* To be called before anything is drawn, and whenever the size changes. */
+/* Call it before the first draw and whenever the size changes. */
 int gt_ui_resize(struct gt_ui *s, unsigned width, unsigned height, struct gt_err *err);
-/* Shows that range (ns behind the start of the trace; INT64_MIN, INT64_MAX: as far as it goes).
- * After a resize. */
+/* Shows a range (ns since the start of the trace; INT64_MIN, INT64_MAX: without limit). Call it
+ * after a resize. */
 int gt_ui_range(struct gt_ui *s, int64_t from, int64_t to, struct gt_err *err);
 int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err); /* 0 or negative */
-/* shows that view now. 0 or negative */
+/* Shows a view now. 0 or negative */
 int gt_ui_turn(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err);
-/* The answer to what is asked for by a key, or by a command that is as good. NULL, or what there is
- * to say about it. */
+/* Executes the input of a prompt, or an equal command. NULL, or a message. */
 const char *gt_ui_answer(
 	struct gt_ui *s, enum gt_action asked, const char *text, struct gt_err *err);
-/* as of a view: 1, 0 or negative */
+/* as gt_view_ops.step: 1, 0 or negative */
 int gt_ui_step(struct gt_ui *s, uint64_t us, struct gt_err *err);
-/* makes the screen that size. to->ascii is looked at */
+/* Resizes the screen if needed; reads to->ascii. */
 void gt_ui_draw(const struct gt_ui *s, struct gt_screen *to);
 #endif

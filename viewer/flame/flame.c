@@ -1,8 +1,6 @@
-/* Rows come in order of their start, a parent before its children. So for each thread a stack tells
- * which calls are open: a row stands beneath the innermost open one that it is nested in by its
- * depth. What stands between them and was not recorded is not made up.
- *
- * formats/trace/read/nest.h does that, for calls and for ranges. */
+/* Rows come in order of start, a parent before its children. Each thread has a stack of its open
+ * rows: a row belongs below the innermost open row that encloses it at a smaller depth.
+ * formats/trace/read/nest.h does that, for calls and ranges. */
 #define _GNU_SOURCE /* qsort_r */
 #include "viewer/flame/flame.h"
 
@@ -15,13 +13,13 @@
 #include "formats/trace/summary.h"
 #include "viewer/util/deadline.h"
 
-#define AT_ONCE 256u /* rows between two looks at the clock */
+#define AT_ONCE 256u /* rows between two checks of the deadline */
 
 struct stack {
 	struct gt_nest nest;
 	uint32_t node; /* of the thread; 0: not known yet */
 };
-/* of a stack */
+/* the place of a stack */
 struct place {
 	struct gt_flame *f;
 	const struct gt_segment *seg;
@@ -33,14 +31,14 @@ struct gt_flame {
 	enum gt_flame_of of;
 	struct gt_filter filter;
 	struct gt_range *ranges; /* by segment */
-	struct gt_source_dedup *doubles;
-	struct gt_iter *iter; /* NULL: all was gone through */
+	struct gt_source_dedup *dedup;
+	struct gt_iter *iter; /* NULL: all rows are read */
 	struct gt_flame_node *nodes;
 	uint32_t n;
 	size_t cap;
 	struct gt_map map;     /* nodes by parent, kind and id */
 	struct stack **stacks; /* by segment and track; NULL: none of that segment yet */
-	uint64_t rows, all;    /* gone through; about how many there are */
+	uint64_t rows, all;    /* rows read; estimated total */
 	uint64_t overlaps;
 	bool cut;
 };
@@ -83,11 +81,11 @@ static int begin(struct gt_flame *f, struct gt_range range, struct gt_err *err)
 		rc = gt_err_set(err, -ENOMEM, "out of memory");
 	if (!rc)
 		rc = set_ranges(f, range, err);
-	if (!rc && !(f->doubles = gt_source_dedup_new(f->reader, err)))
+	if (!rc && !(f->dedup = gt_source_dedup_new(f->reader, err)))
 		rc = err->code;
 	if (rc)
 		return rc;
-	gt_source_dedup_hide(f->doubles, &f->filter);
+	gt_source_dedup_hide(f->dedup, &f->filter);
 	f->nodes[f->n++] = (struct gt_flame_node){ .kind = GT_FLAME_ALL, .dur = -1 };
 	f->iter = gt_iter_open(f->reader, &f->filter, err);
 	return f->iter ? gt_each_block(f->reader, count_rows, f, err) : err->code;
@@ -111,7 +109,7 @@ struct gt_flame *gt_flame_new(
 	return NULL;
 }
 
-/* Calls fn for each stack there is, until it says something else than 0. */
+/* Calls fn for each stack, until it returns non-zero. */
 static int each_stack(struct gt_flame *f, int (*fn)(const struct place *p, struct stack *s))
 {
 	int rc = 0;
@@ -140,7 +138,7 @@ void gt_flame_free(struct gt_flame *f)
 		free(f->stacks[i]);
 	free(f->stacks);
 	gt_iter_close(f->iter);
-	gt_source_dedup_free(f->doubles);
+	gt_source_dedup_free(f->dedup);
 	gt_map_release(&f->map);
 	free(f->ranges);
 	free(f->nodes);
@@ -162,8 +160,8 @@ static bool same_node(const void *arg, uint32_t value, const void *key, size_t l
 		n->kind == k->kind;
 }
 
-/* The node of this id beneath that one, made if there is none. Beyond all bounds it is the parent
- * itself. UINT32_MAX: no memory. */
+/* The child of `parent` with this id, made if missing. Beyond the limit it is the parent itself.
+ * UINT32_MAX: no memory. */
 static uint32_t node_of(
 	struct gt_flame *f, uint32_t parent, enum gt_flame_kind kind, uint32_t segment, uint32_t id)
 {
@@ -197,7 +195,7 @@ static uint32_t process_node(struct gt_flame *f, const struct gt_segment *seg, u
 	return process == GT_NONE ? 0 : node_of(f, 0, GT_FLAME_PROCESS, seg->index, process);
 }
 
-/* Of a track that calls come from, or a device. */
+/* The node of a track with calls, or of a device. */
 static uint32_t track_node(
 	struct gt_flame *f, const struct gt_segment *seg, uint32_t track, enum gt_flame_kind kind)
 {
@@ -206,7 +204,7 @@ static uint32_t track_node(
 	return process == UINT32_MAX ? process : node_of(f, process, kind, seg->index, track);
 }
 
-/* Rows beneath a thread are what the thread, and all above it, took. */
+/* Adds rows below a thread to the thread and all its ancestors. */
 static void add_up(struct gt_flame *f, uint32_t node, uint64_t ns, uint64_t rows)
 {
 	for (;; node = f->nodes[node].parent) {
@@ -221,7 +219,7 @@ static void add_up(struct gt_flame *f, uint32_t node, uint64_t ns, uint64_t rows
 
 /* ---- rows ---- */
 
-/* Its time within the range. */
+/* The time of a row within the range. */
 static uint64_t within(
 	const struct gt_flame *f, const struct gt_segment *seg, int64_t start, int64_t end)
 {
@@ -231,7 +229,7 @@ static uint64_t within(
 	return b > a ? (uint64_t)b - (uint64_t)a : 0;
 }
 
-/* A call that was still open took until the recording ended, at least. */
+/* An open call lasted at least until the end of the recording. */
 static void note_longest(
 	struct gt_flame *f, uint32_t node, uint32_t track, const struct gt_nest_row *row)
 {
@@ -387,7 +385,8 @@ const struct gt_flame_node *gt_flame_longest(const struct gt_flame *f, uint32_t 
 
 	if (n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_WORK || n->kind == GT_FLAME_RANGE)
 		return n->dur < 0 ? NULL : n;
-	for (uint32_t c = n->child; c; c = f->nodes[c].next) { /* from the one that came last on */
+	for (uint32_t c = n->child; c;
+		c = f->nodes[c].next) { /* children are linked newest first */
 		const struct gt_flame_node *one = gt_flame_longest(f, c);
 
 		if (one &&
@@ -423,14 +422,13 @@ struct picture {
 	const struct gt_flame *f;
 	struct gt_flame_box *boxes;
 	size_t n, cap;
-	uint32_t *children; /* of all nodes on the way down, one behind the other */
+	uint32_t *children; /* stack of the children of all nodes on the current path */
 	size_t nchildren, children_cap;
 	uint64_t all;
 	unsigned width;
 };
 
-/* The longest first; of several the one that came first, so that a picture does not depend on
- * anything else. */
+/* Longest first; the oldest of equals, so that the result is deterministic. */
 static int by_time(const void *pa, const void *pb, void *arg)
 {
 	const struct gt_flame_node *nodes = ((const struct gt_flame *)arg)->nodes;
@@ -446,7 +444,7 @@ static unsigned column(const struct picture *p, uint64_t ns)
 	return p->all ? (unsigned)((unsigned __int128)ns * p->width / p->all) : 0;
 }
 
-/* A node that begins so many ns from the left and has room for `room`. */
+/* Lays out a node that begins `left` ns from the left and is at most `room` ns long. */
 static int lay(struct picture *p, uint32_t node, unsigned line, uint64_t left, uint64_t room)
 {
 	const struct gt_flame_node *n = &p->f->nodes[node];

@@ -1,8 +1,8 @@
-/* Where time went, as a tree: all > process > thread > calls by nesting; or ranges of the program
- * with the calls within them; or, of what GPUs did, the call that launched it > the kernel or copy.
- * A node's time is that of its rows within the range; of calls and ranges of one thread that is
- * covered time, for they nest. Of the thread, the process and all it is the sum of what stands
- * beneath them: threads and streams run side by side. */
+/* Time as a tree: all > process > thread > nested calls; or ranges with the calls in them; or, for
+ * GPU work: launching call > kernel or copy. The time of a node is that of its rows within the time
+ * range. Rows of one thread nest, so for calls and ranges it is covered time. The time of a thread,
+ * a process and "all" is the sum of their children, because threads and streams run concurrently.
+ */
 #ifndef GT_FLAME_H
 #define GT_FLAME_H
 #include "viewer/model/archive.h"
@@ -19,52 +19,53 @@ enum gt_flame_kind {
 	GT_FLAME_RANGE
 };
 struct gt_flame_node {
-	/* rows: of a thread and above those that stand directly beneath a thread */
+	/* rows: for a thread and above, the rows directly below a thread */
 	uint64_t ns, rows;
-	uint32_t parent, child, next; /* nodes; 0: there is none */
-	/* id: track, type, or of GT_FLAME_LAUNCH the string of its name */
+	uint32_t parent, child, next; /* nodes; 0: none */
+	/* id: track, type, or for GT_FLAME_LAUNCH the string of the name */
 	uint32_t segment, id;
 	uint8_t kind; /* enum gt_flame_kind */
-	/* of a call, range or work: as its rows have it; of the longest one: */
+	/* of the longest row of a call, range or work: */
 	uint8_t depth;
 	uint32_t track;
-	/* segment's time; until the recording ended where it was open then; -1: it has no rows
-	 * itself */
+	/* segment's time; an open call lasts until the end of the recording; -1: no rows of its own
+	 */
 	int64_t start, dur;
 };
-/* at most: further ones count for what they stand beneath */
+/* limit; further nodes count for their parents */
 #define GT_FLAME_NODES (1u << 20)
 
 struct gt_flame;
-/* The range is the viewer's time (INT64_MIN, INT64_MAX: all of it). The archive is borrowed. NULL
- * with err filled in. new: free it. */
+/* The range is in viewer's time (INT64_MIN, INT64_MAX: everything). The archive is borrowed. NULL:
+ * err has the reason. new: free it. */
 struct gt_flame *gt_flame_new(
 	struct gt_archive *a, enum gt_flame_of of, struct gt_range range, struct gt_err *err);
 void gt_flame_free(struct gt_flame *f); /* NULL is fine */
-/* Goes through more rows, for some us at most (0: to the end). 1: there is more to do, 0: nothing,
- * negative. */
+/* Reads more rows for at most `us` µs (0: to the end). 1: there is more to do, 0: done, negative.
+ */
 int gt_flame_step(struct gt_flame *f, uint64_t us, struct gt_err *err);
 unsigned gt_flame_percent(const struct gt_flame *f);
-/* Node 0 is all. Borrowed until the next step; nodes keep their numbers. */
+/* Node 0 is "all". Borrowed until the next step; nodes keep their numbers. */
 const struct gt_flame_node *gt_flame_nodes(const struct gt_flame *f, uint32_t *n);
 bool gt_flame_is_cut(const struct gt_flame *f); /* were there too many nodes? */
-/* rows that end behind what they began in: the rest stands beside it. Once all is gone through */
+/* Number of rows that end after their parent: the rest is drawn beside it. Complete when all rows
+ * are read. */
 uint64_t gt_flame_overlaps(const struct gt_flame *f);
-/* Has the trace anything that such a tree has and that of its calls has not? */
+/* Does the trace have ranges, so that such a tree differs from that of calls? */
 bool gt_flame_has_ranges(struct gt_reader *r);
 
-/* Of the rows of a node, or directly beneath it down to the first that has rows, the longest one so
- * far, all of it, in the range or not; the first of several. NULL: there is none. */
+/* The longest row so far of a node, or of its nearest descendants that have rows, whether it is in
+ * the range or not; the first of equals. NULL: none. */
 const struct gt_flame_node *gt_flame_longest(const struct gt_flame *f, uint32_t node);
-/* A box of the picture: columns [x, x + width) of line `line` (0: the node that is zoomed to). */
+/* A box: columns [x, x + width) of line `line` (0: the zoomed node). */
 struct gt_flame_box {
 	uint32_t node;
 	unsigned line, x, width;
 };
-/* The boxes of what is beneath `top`, that one included, over so many columns: those of one column
- * or more. A box begins in the column of all that stands left of it, floor(ns left of it * width /
- * ns of top), and ends where the next one begins. Siblings: the longest first. *n boxes, line by
- * line of each branch, parents first: new, free it. NULL: no memory. */
+/* The boxes of `top` and its descendants in `width` columns, without those narrower than one
+ * column. A box begins in column floor(ns left of it * width / ns of top) and ends where the next
+ * one begins. The longest sibling comes first. *n boxes, parents first, each branch line by line:
+ * new, free it. NULL: no memory. */
 struct gt_flame_box *gt_flame_boxes(
 	const struct gt_flame *f, uint32_t top, unsigned width, size_t *n);
 #endif

@@ -1,5 +1,5 @@
-/* The flame graph of what is seen: all of its time across the screen, and beneath each box what it
- * was spent on. It grows while rows are gone through, and is right for the rows so far. */
+/* The flame graph of the visible time: all of its time across the screen, and below each box its
+ * parts. It grows while rows are read, and is correct for the rows so far. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 
 struct flame {
 	struct gt_flame *tree;
-	struct gt_range range; /* of it */
-	enum gt_flame_of of;   /* which is to be shown */
-	enum gt_flame_of made; /* and which the tree is */
+	struct gt_range range; /* of the tree */
+	enum gt_flame_of of;   /* the kind to show */
+	enum gt_flame_of made; /* the kind of the tree */
 	struct gt_kernel_names *names;
 	struct gt_flame_box *boxes;
 	size_t nboxes;
@@ -24,34 +24,22 @@ struct flame {
 	/* when it is found: to the next one, or the one before; 0: nowhere */
 	int next;
 	bool here;                    /* the selected one may be that */
-	unsigned top;                 /* the first line of boxes that is shown */
+	unsigned top;                 /* the first visible line of boxes */
 	unsigned width, height, body; /* body: lines for boxes, from line 1 on */
 };
+
+extern const struct gt_view_ops gt_view_flame_gpu, gt_view_flame_ranges;
 
 static int flame_open(struct gt_view *v, struct gt_err *err)
 {
 	struct flame *f = v->state;
 
+	if (!f->width) /* later the user's choice stays */
+		f->of = v->ops == &gt_view_flame_gpu      ? GT_FLAME_GPU
+			: v->ops == &gt_view_flame_ranges ? GT_FLAME_RANGES
+							  : GT_FLAME_CALLS;
 	f->names = gt_kernel_names_of(v->scene->reader, GT_NAME_SHORT);
 	return f->names ? 0 : gt_err_set(err, -ENOMEM, "no memory for the flame graph");
-}
-
-static int open_with(struct gt_view *v, enum gt_flame_of of, struct gt_err *err)
-{
-	struct flame *f = v->state;
-
-	if (!f->width) /* later it is what the user chose */
-		f->of = of;
-	return flame_open(v, err);
-}
-
-static int flame_gpu_open(struct gt_view *v, struct gt_err *err)
-{
-	return open_with(v, GT_FLAME_GPU, err);
-}
-static int flame_ranges_open(struct gt_view *v, struct gt_err *err)
-{
-	return open_with(v, GT_FLAME_RANGES, err);
 }
 
 static void flame_detach(struct gt_view *v)
@@ -77,7 +65,7 @@ static void flame_close(struct gt_view *v)
 
 /* ---- names ---- */
 
-/* What a node is called; its category, as an ink. */
+/* Formats the name of a node; returns its colour. */
 static uint8_t name_of(
 	const struct gt_view *v, const struct gt_flame_node *n, char to[GT_FLAME_NAME])
 {
@@ -104,7 +92,7 @@ static uint8_t name_of(
 	else if (n->kind == GT_FLAME_THREAD)
 		snprintf(to, GT_FLAME_NAME, "%.250s %lld", name, (long long)track->id);
 	else if (n->kind == GT_FLAME_DEVICE)
-		snprintf(to, GT_FLAME_NAME, "launch not known: GPU %lld", (long long)track->id);
+		snprintf(to, GT_FLAME_NAME, "unknown launch: GPU %lld", (long long)track->id);
 	else
 		snprintf(to, GT_FLAME_NAME, "%.300s", name);
 	if (n->kind == GT_FLAME_LAUNCH)
@@ -130,7 +118,7 @@ static const struct gt_flame_node *node_at(const struct flame *f, uint32_t node)
 	return gt_flame_nodes(f->tree, &n) + node;
 }
 
-/* The selected box, or NULL: it is too narrow to be one. */
+/* The box of a node, or NULL if it is too narrow. */
 static const struct gt_flame_box *box_of(const struct flame *f, uint32_t node)
 {
 	for (size_t i = 0; i < f->nboxes; i++)
@@ -152,7 +140,7 @@ static void scroll(struct flame *f)
 		f->top = f->lines > body ? f->lines - body : 0;
 }
 
-static int draw_boxes_anew(struct flame *f, struct gt_err *err)
+static int update_boxes(struct flame *f, struct gt_err *err)
 {
 	struct gt_flame_box *boxes = gt_flame_boxes(f->tree, f->zoomed, f->width, &f->nboxes);
 
@@ -193,7 +181,7 @@ static int flame_arrange(struct gt_view *v, unsigned width, unsigned height, str
 		if (f->finds)
 			gt_flame_search_begin(f->finds);
 	}
-	return draw_boxes_anew(f, err);
+	return update_boxes(f, err);
 }
 
 /* ---- what is looked for ---- */
@@ -284,7 +272,7 @@ static int flame_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 	bool reads = gt_flame_percent(f->tree) < 100;
 	int rc = reads ? gt_flame_step(f->tree, us, err) : 0, more;
 
-	if (rc < 0 || (reads && draw_boxes_anew(f, err)))
+	if (rc < 0 || (reads && update_boxes(f, err)))
 		return err->code;
 	more = step_finds(v, us, err);
 	return more ? more : rc;
@@ -292,7 +280,7 @@ static int flame_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 
 /* ---- keys ---- */
 
-/* To the longest one beneath, or up. */
+/* Selects the longest child, or the parent. */
 static void go_deeper(struct flame *f, int by)
 {
 	const struct gt_flame_box *at = box_of(f, f->selected);
@@ -311,7 +299,7 @@ static void go_deeper(struct flame *f, int by)
 		}
 }
 
-/* To the next box of the line. */
+/* Selects the next box of the line. */
 static void go_beside(struct flame *f, int by)
 {
 	const struct gt_flame_box *at = box_of(f, f->selected), *best = NULL;
@@ -345,7 +333,7 @@ static void select_at(struct flame *f, struct gt_key k)
 	}
 }
 
-/* To the longest one of what is selected, in the timeline. */
+/* Shows the longest event of the selected frame in the timeline. */
 static void go_to_longest(struct gt_view *v)
 {
 	struct flame *f = v->state;
@@ -357,15 +345,15 @@ static void go_to_longest(struct gt_view *v)
 		aspect = GT_ASPECT_RANGES;
 
 	if (!n) {
-		v->scene->message = "there is nothing in it to go to";
+		v->scene->message = "this frame has no event to go to";
 		return;
 	}
 	lane = (struct gt_lane_key){ { n->segment, n->track, aspect, false },
 		gt_aspect_depth(aspect, n->depth) };
-	gt_scene_pick(v->scene, &lane, n->start, n->dur);
+	gt_scene_show_row(v->scene, &lane, n->start, n->dur);
 	if (gt_flame_percent(f->tree) < 100)
 		v->scene->message =
-			"the longest one so far: not all of the time that is seen was read";
+			"the longest event so far: the visible time is not read completely";
 }
 
 /* Esc: what is looked for is forgotten before anything is zoomed out. */
@@ -442,8 +430,8 @@ static void draw_box(const struct gt_view *v, const struct gt_flame_box *b, stru
 		gt_screen_text(to, x + 1, y, width - 1, name, look);
 }
 
-/* Where a box ends and none follows on its line there is an edge, or a picture without colours
- * would not tell how wide it is. */
+/* Draws an edge after a box without a right neighbour, so that its width is visible without
+ * colours. */
 static void draw_boxes(const struct gt_view *v, struct gt_screen *to)
 {
 	const struct flame *f = v->state;
@@ -463,7 +451,7 @@ static void draw_boxes(const struct gt_view *v, struct gt_screen *to)
 		}
 }
 
-/* What is counted of a node. */
+/* The name of the counted rows of a node. */
 static const char *rows_are(const struct flame *f, const struct gt_flame_node *n)
 {
 	if (f->made == GT_FLAME_RANGES && n->kind != GT_FLAME_CALL)
@@ -486,12 +474,11 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 },
 			"reading ... %u %%  ", gt_flame_percent(f->tree));
 	else if (gt_flame_is_cut(f->tree))
-		x = gt_screen_text(to, 0, y, -1,
-			"too many stacks: some are told with what they stand beneath  ",
+		x = gt_screen_text(to, 0, y, -1, "too many stacks: some count for their parents  ",
 			(struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 });
 	else if (gt_flame_overlaps(f->tree))
 		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 },
-			"%llu end behind what they began in: their rest stands beside it  ",
+			"%llu events end after their parent: their rest is drawn beside it  ",
 			(unsigned long long)gt_flame_overlaps(f->tree));
 	name_of(v, n, name);
 	name_of(v, up, above);
@@ -528,11 +515,11 @@ static const struct {
 	const char *title, *nothing;
 } pictures[GT_FLAMES] = {
 	[GT_FLAME_CALLS] = { "flame graph of calls",
-		"cannot answer: no call is in the time that is seen" },
+		"cannot answer: the visible time has no calls" },
 	[GT_FLAME_GPU] = { "flame graph of GPU work",
-		"cannot answer: no work of a GPU is in the time that is seen" },
+		"cannot answer: the visible time has no GPU work" },
 	[GT_FLAME_RANGES] = { "flame graph of ranges",
-		"cannot answer: no range and no call is in the time that is seen" },
+		"cannot answer: the visible time has no ranges and no calls" },
 };
 
 static void flame_draw(const struct gt_view *v, struct gt_screen *to)
@@ -552,19 +539,20 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 		draw_status(v, to);
 }
 
-#define FLAME                                                                                      \
-	.state_size = sizeof(struct flame), .close = flame_close, .detach = flame_detach,          \
-	.arrange = flame_arrange, .step = flame_step, .act = flame_act, .answer = flame_answer,    \
-	.draw = flame_draw
-
-const struct gt_view_ops gt_view_flame = {
-	.name = "flame", .help = "where calls spend their time", .open = flame_open, FLAME
-};
-/* The same one, which begins with another of its pictures. */
-const struct gt_view_ops gt_view_flame_ranges = { .name = "flame-ranges",
-	.help = "ranges of the program, and the calls within",
-	.open = flame_ranges_open,
-	FLAME };
-const struct gt_view_ops gt_view_flame_gpu = {
-	.name = "flame-gpu", .help = "what launches the GPU's work", .open = flame_gpu_open, FLAME
-};
+/* Three views that begin with different kinds. */
+#define FLAMES(X) X(flame, "flame") X(flame_gpu, "flame-gpu") X(flame_ranges, "flame-ranges")
+#define X(id, title)                                                                               \
+	const struct gt_view_ops gt_view_##id = {                                                  \
+		.name = title,                                                                     \
+		.state_size = sizeof(struct flame),                                                \
+		.open = flame_open,                                                                \
+		.close = flame_close,                                                              \
+		.detach = flame_detach,                                                            \
+		.arrange = flame_arrange,                                                          \
+		.step = flame_step,                                                                \
+		.act = flame_act,                                                                  \
+		.answer = flame_answer,                                                            \
+		.draw = flame_draw,                                                                \
+	};
+FLAMES(X)
+#undef X

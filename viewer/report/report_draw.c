@@ -30,11 +30,11 @@ static void draw_titles(const struct gt_report_picture *p, struct gt_screen *to,
 {
 	const struct gt_report_page_table *t = &p->sheet->page.tables[table];
 	unsigned n;
-	const struct gt_layout_column *c = gt_layout_columns(t->laid, &n);
+	const struct gt_layout_column *c = gt_layout_columns(t->layout, &n);
 
 	for (unsigned i = 0; i < n; i++) {
 		size_t len;
-		const char *title = gt_layout_title(t->laid, i, line, &len);
+		const char *title = gt_layout_title(t->layout, i, line, &len);
 		struct gt_look look = LOOK(GT_INK_TITLE,
 			GT_BOLD | (at_hand && i == p->sheet->column ? GT_REVERSE : 0));
 		int x = (int)(c[i].at + (c[i].left || len > c[i].width ? 0 : c[i].width - len));
@@ -45,18 +45,18 @@ static void draw_titles(const struct gt_report_picture *p, struct gt_screen *to,
 	}
 }
 
-/* A figure that is cut would be a wrong one: what has no room for all of it is left out, and it is
- * marked that there is more. */
+/* A cut figure would be wrong: a column that does not fit is left out, and a mark says that there
+ * is more. */
 static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, int y, size_t line)
 {
 	const struct gt_report_page_table *t = gt_report_scroll_table(p->sheet, line);
 	uint32_t row = (uint32_t)gt_report_page_row(&p->sheet->page, line);
 	bool found = p->finds && gt_row_search_has(p->finds, &p->sheet->page, line);
 	unsigned n;
-	const struct gt_layout_column *c = gt_layout_columns(t->laid, &n);
+	const struct gt_layout_column *c = gt_layout_columns(t->layout, &n);
 
 	for (unsigned i = 0; i < n; i++) {
-		struct gt_layout_cell cell = gt_layout_cell(t->laid, row, i);
+		struct gt_layout_cell cell = gt_layout_cell(t->layout, row, i);
 		struct gt_look look;
 		unsigned x = c[i].at +
 			(c[i].left || cell.width > c[i].width ? 0 : c[i].width - cell.width);
@@ -104,7 +104,7 @@ static void draw_line(const struct gt_report_picture *p, struct gt_screen *to, i
 static void draw_page(const struct gt_report_picture *p, struct gt_screen *to)
 {
 	for (unsigned i = 0; i < p->sheet->body; i++) {
-		size_t line = gt_report_scroll_on(p->sheet, (int)i + 1);
+		size_t line = gt_report_scroll_line_at(p->sheet, (int)i + 1);
 
 		if (line != SIZE_MAX)
 			draw_line(p, to, (int)i + 1, line);
@@ -163,14 +163,14 @@ static void draw_status(const struct gt_report_picture *p, struct gt_screen *to)
 
 	if (p->jump) {
 		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_TITLE, 0),
-			"looking for the first one ... %u %%", gt_report_jump_percent(p->jump));
+			"searching for the first event ... %u %%", gt_report_jump_percent(p->jump));
 		return;
 	}
 	if (!t || !t->order) {
 		if (!p->scene->still)
 			gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0),
 				"no rows   %s%s1: the timeline   ?: keys",
-				p->all || !p->gaps ? "" : "Enter: all of the gap   ",
+				p->all || !p->gaps ? "" : "Enter: the whole gap   ",
 				p->all ? "" : "s: more time   ");
 		return;
 	}

@@ -15,8 +15,7 @@ static const struct gt_cell *cell_of(const struct gt_table *t, uint32_t row, con
 	return c && !c->absent ? c : NULL;
 }
 
-/* The recording whose times a row has: tables that do not tell have those of the only one there is.
- */
+/* The recording of a row's times; tables without that column have only one recording. */
 static uint32_t segment_of(const struct gt_scene *s, const struct gt_table *t, uint32_t row)
 {
 	const struct gt_cell *c = cell_of(t, row, "recording");
@@ -57,7 +56,7 @@ bool gt_row_time(const struct gt_scene *s, const struct gt_report_result *of,
 	return true;
 }
 
-/* The first text that the row has, or, with a text, whether the row has that one. */
+/* The first text of a row, or, if text is given, NULL unless the row has it. */
 static const char *text_in(const struct gt_table *t, uint32_t row, const char *text)
 {
 	unsigned n;
@@ -72,7 +71,7 @@ static const char *text_in(const struct gt_table *t, uint32_t row, const char *t
 	return NULL;
 }
 
-bool gt_row_like(const struct gt_scene *s, const struct gt_report_result *of,
+bool gt_row_find_similar(const struct gt_scene *s, const struct gt_report_result *of,
 	const struct gt_table **t, uint32_t *row)
 {
 	const char *text = text_in(*t, *row, NULL);
@@ -91,8 +90,8 @@ bool gt_row_like(const struct gt_scene *s, const struct gt_report_result *of,
 
 /* ---- tracks ---- */
 
-/* Of this kind and number, beneath the one that was found before (GT_NONE: beneath none). GT_NONE:
- * none, or several are called so. */
+/* The track of this kind and number, below `above` (GT_NONE: anywhere). GT_NONE: none or several.
+ */
 static uint32_t track_of(
 	const struct gt_segment *seg, uint32_t above, unsigned kind, const struct gt_cell *id)
 {
@@ -136,8 +135,8 @@ bool gt_row_track(const struct gt_scene *s, const struct gt_table *t, uint32_t r
 
 /* ---- gaps ---- */
 
-#define AROUND_US 4000u /* a key waits for it: of thousands of GPUs not all are asked, */
-#define AROUND_GPUS 8u  /* but so many however slow the machine is */
+#define GAP_SEARCH_US 4000u /* the user waits: after this time no further GPUs are tried, */
+#define GAP_SEARCH_GPUS 8u  /* but at least so many */
 
 static int gap_of(const struct gt_scene *s, uint32_t segment, uint32_t device, int64_t t,
 	struct gt_range *to, struct gt_err *err)
@@ -155,9 +154,9 @@ static int gap_of(const struct gt_scene *s, uint32_t segment, uint32_t device, i
 
 int gt_gap_around(const struct gt_scene *s, struct gt_range *to, struct gt_err *err)
 {
-	uint64_t deadline = gt_deadline(AROUND_US);
+	uint64_t deadline = gt_deadline(GAP_SEARCH_US);
 	int64_t t = gt_cell_start(&s->window, s->window.cells / 2);
-	uint32_t asked = 0;
+	uint32_t tried = 0;
 	bool any = false;
 	struct gt_range gap;
 
@@ -165,12 +164,13 @@ int gt_gap_around(const struct gt_scene *s, struct gt_range *to, struct gt_err *
 		const struct gt_segment *seg = gt_reader_segment(s->reader, i);
 
 		for (uint32_t k = 0;
-			k < seg->ntracks && (asked < AROUND_GPUS || !gt_is_over(deadline)); k++) {
+			k < seg->ntracks && (tried < GAP_SEARCH_GPUS || !gt_is_over(deadline));
+			k++) {
 			int code = seg->tracks[k].kind == GT_TRACK_DEVICE
 				? gap_of(s, i, k, t, &gap, err)
 				: 0;
 
-			asked += seg->tracks[k].kind == GT_TRACK_DEVICE;
+			tried += seg->tracks[k].kind == GT_TRACK_DEVICE;
 			if (code < 0)
 				return code;
 			if (code && (!any || gap.to - gap.from < to->to - to->from))
@@ -201,10 +201,10 @@ struct gt_report_jump {
 	struct gt_scene *scene;
 	struct gt_kernel_names *names;
 	char *name;
-	struct gt_event_search *hunt;
+	struct gt_event_search *search;
 };
 
-static bool is_called(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+static bool has_name(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
 	const struct gt_report_jump *j = arg;
 	const char *name = gt_str(seg, type->name);
@@ -221,7 +221,7 @@ struct gt_report_jump *gt_report_jump_new(struct gt_scene *s, const char *name, 
 	struct gt_range range = gt_scene_range(s);
 	struct gt_report_jump *j = calloc(1, sizeof(*j));
 	struct gt_search_spec what = { .what = GT_SEARCH_TYPE,
-		.wants = is_called,
+		.wants = has_name,
 		.arg = j,
 		.from = range.from > e->from ? range.from : e->from,
 		.to = range.to < e->to ? range.to : e->to };
@@ -234,8 +234,8 @@ struct gt_report_jump *gt_report_jump_new(struct gt_scene *s, const char *name, 
 	j->name = strdup(name);
 	j->names = gt_kernel_names_of(s->reader, GT_NAME_SHORT);
 	if (j->name && j->names)
-		j->hunt = gt_event_search_new(s->archive, &what, err);
-	if (j->hunt)
+		j->search = gt_event_search_new(s->archive, &what, err);
+	if (j->search)
 		return j;
 	gt_report_jump_free(j);
 	gt_err_set(err, -ENOMEM, "out of memory");
@@ -246,7 +246,7 @@ void gt_report_jump_free(struct gt_report_jump *j)
 {
 	if (!j)
 		return;
-	gt_event_search_free(j->hunt);
+	gt_event_search_free(j->search);
 	gt_kernel_names_free(j->names);
 	free(j->name);
 	free(j);
@@ -254,14 +254,14 @@ void gt_report_jump_free(struct gt_report_jump *j)
 
 int gt_report_jump_step(struct gt_report_jump *j, uint64_t us, struct gt_err *err)
 {
-	return gt_event_search_step(j->hunt, us, err);
+	return gt_event_search_step(j->search, us, err);
 }
 unsigned gt_report_jump_percent(const struct gt_report_jump *j)
 {
-	return gt_event_search_percent(j->hunt);
+	return gt_event_search_percent(j->search);
 }
 
 bool gt_report_jump_found(const struct gt_report_jump *j, struct gt_event_ref *to)
 {
-	return gt_event_search_result(j->hunt, to);
+	return gt_event_search_result(j->search, to);
 }

@@ -16,8 +16,7 @@ static int add_line(
 	return 0;
 }
 
-/* What was printed, line by line; the first ones are the title, which takes as many lines as it
- * would alone. */
+/* Adds printed text line by line; the first `headings` lines are the title. */
 static int add_words(
 	struct gt_report_page *p, uint32_t table, char *text, size_t len, size_t headings)
 {
@@ -64,7 +63,8 @@ static int add_head(struct gt_report_page *p, uint32_t i, unsigned width)
 static int add_rows(struct gt_report_page *p, uint32_t i)
 {
 	struct gt_report_page_table *t = &p->tables[i];
-	unsigned n = gt_table_rows(t->table), titles = t->laid ? gt_layout_title_lines(t->laid) : 0;
+	unsigned n = gt_table_rows(t->table),
+		 titles = t->layout ? gt_layout_title_lines(t->layout) : 0;
 	int rc = 0;
 
 	t->titles = p->nlines;
@@ -83,9 +83,9 @@ static int lay_one(struct gt_report_page *p, uint32_t i, unsigned width, struct 
 	int rc = p->nlines ? add_line(p, GT_LINE_BLANK, i, 0) : 0;
 
 	if (!rc && n) {
-		t->laid = gt_table_layout_new(t->table, width, err);
+		t->layout = gt_table_layout_new(t->table, width, err);
 		t->order = malloc(n * sizeof(*t->order));
-		rc = !t->laid ? err->code : t->order ? 0 : -ENOMEM;
+		rc = !t->layout ? err->code : t->order ? 0 : -ENOMEM;
 	}
 	for (unsigned k = 0; !rc && k < n; k++)
 		t->order[k] = k;
@@ -94,7 +94,7 @@ static int lay_one(struct gt_report_page *p, uint32_t i, unsigned width, struct 
 	return rc ? rc : add_rows(p, i);
 }
 
-/* What a table notes, as words of whichever table is there. */
+/* Adds the notes of a table, as words of the last table. */
 static int add_notes(struct gt_report_page *p, const struct gt_table *about, unsigned width)
 {
 	struct gt_out notes;
@@ -138,7 +138,7 @@ int gt_report_page_lay(struct gt_report_page *p, struct gt_table *const *tables,
 void gt_report_page_release(struct gt_report_page *p)
 {
 	for (unsigned i = 0; i < p->ntables; i++) {
-		gt_table_layout_free(p->tables[i].laid);
+		gt_table_layout_free(p->tables[i].layout);
 		free(p->tables[i].order);
 	}
 	free(p->tables);
@@ -169,14 +169,14 @@ size_t gt_report_page_line_of(const struct gt_report_page *p, uint32_t table, in
 
 size_t gt_report_page_next_row(const struct gt_report_page *p, size_t line, int step)
 {
-	/* beyond 0 is beyond the end */
+	/* below 0 the index wraps, which is after the end */
 	for (size_t at = line + (size_t)step; at < p->nlines; at += (size_t)step)
 		if (p->lines[at].kind == GT_LINE_ROW)
 			return at;
 	return line;
 }
 
-/* ---- order: a merge sort, so that equal rows stay as they came ---- */
+/* ---- sorting: a stable merge sort ---- */
 
 struct sorting {
 	const struct gt_table *t;
@@ -218,19 +218,19 @@ int gt_report_page_sort(struct gt_report_page *p, uint32_t table, int column, bo
 	return 0;
 }
 
-/* ---- what a row says besides ---- */
+/* ---- the rest of a row ---- */
 
-/* Is all of it to be seen in its column? */
+/* Is the text completely visible in its column? */
 static bool is_seen(const struct gt_report_page_table *t, unsigned column, uint32_t row,
 	unsigned width, const char *text)
 {
 	unsigned n;
-	const struct gt_layout_column *shown = gt_layout_columns(t->laid, &n);
+	const struct gt_layout_column *shown = gt_layout_columns(t->layout, &n);
 
 	for (unsigned i = 0; i < n; i++)
 		if (shown[i].column == column)
 			return shown[i].at + shown[i].width <= width &&
-				!strcmp(gt_layout_cell(t->laid, row, i).text, text);
+				!strcmp(gt_layout_cell(t->layout, row, i).text, text);
 	return false;
 }
 
@@ -245,8 +245,7 @@ void gt_report_page_rest(const struct gt_report_page *p, uint32_t table, uint32_
 		char *text = gt_table_cell_text(t->table, row, i);
 		bool words = gt_table_is_text(t->table, i);
 
-		/* figures without a title are for programs, and so are words that stand for others
-		 */
+		/* columns without a title are for programs, as are keys */
 		if (text && *text &&
 			(columns[i].title || (words && strcmp(columns[i].key, "key"))) &&
 			!is_seen(t, i, row, width, text))

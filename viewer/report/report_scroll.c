@@ -14,11 +14,11 @@ const struct gt_report_page_table *gt_report_scroll_table(
 	return l ? &s->page.tables[l->table] : NULL;
 }
 
-/* How many titles stand at the top of the screen although their lines are above it. */
-static unsigned kept_titles(const struct gt_report_scroll *s, size_t top)
+/* Number of title lines that stay at the top although their lines are above it. */
+static unsigned sticky_titles(const struct gt_report_scroll *s, size_t top)
 {
 	const struct gt_report_page_table *t = gt_report_scroll_table(s, top);
-	unsigned n = t && t->laid ? gt_layout_title_lines(t->laid) : 0;
+	unsigned n = t && t->layout ? gt_layout_title_lines(t->layout) : 0;
 
 	return n && n + 1 < s->body && top > t->titles &&
 			gt_report_page_row(&s->page, top + n) >= 0 &&
@@ -27,11 +27,11 @@ static unsigned kept_titles(const struct gt_report_scroll *s, size_t top)
 		: 0;
 }
 
-void gt_report_scroll_by(struct gt_report_scroll *s)
+void gt_report_scroll_update(struct gt_report_scroll *s)
 {
 	size_t n = s->page.nlines, body = s->body ? s->body : 1;
 
-	if (s->still) { /* there is no cursor: it begins at its beginning */
+	if (s->still) {
 		s->top = 0;
 		return;
 	}
@@ -44,18 +44,18 @@ void gt_report_scroll_by(struct gt_report_scroll *s)
 		s->top = n > body ? n - body : 0;
 	if (s->cursor < s->top)
 		s->top = s->cursor;
-	while (s->top && s->cursor < s->top + kept_titles(s, s->top))
+	while (s->top && s->cursor < s->top + sticky_titles(s, s->top))
 		s->top--;
 }
 
-void gt_report_scroll_go(struct gt_report_scroll *s, size_t line)
+void gt_report_scroll_to(struct gt_report_scroll *s, size_t line)
 {
 	s->cursor = line < s->page.nlines ? line : s->page.nlines ? s->page.nlines - 1 : 0;
 	if (gt_report_page_row(&s->page, s->cursor) < 0)
 		s->cursor = gt_report_page_next_row(&s->page, s->cursor, 1);
 	if (gt_report_page_row(&s->page, s->cursor) < 0)
 		s->cursor = gt_report_page_next_row(&s->page, s->cursor, -1);
-	gt_report_scroll_by(s);
+	gt_report_scroll_update(s);
 }
 
 void gt_report_scroll_move(struct gt_report_scroll *s, int64_t by)
@@ -66,7 +66,7 @@ void gt_report_scroll_move(struct gt_report_scroll *s, int64_t by)
 		if (next == at)
 			break;
 	}
-	gt_report_scroll_by(s);
+	gt_report_scroll_update(s);
 }
 
 void gt_report_scroll_slide(struct gt_report_scroll *s, int64_t by)
@@ -75,9 +75,9 @@ void gt_report_scroll_slide(struct gt_report_scroll *s, int64_t by)
 
 	top = top > most ? most : top;
 	s->top = top < 0 ? 0 : (size_t)top;
-	if (s->cursor < s->top + kept_titles(s, s->top))
+	if (s->cursor < s->top + sticky_titles(s, s->top))
 		s->cursor =
-			gt_report_page_next_row(&s->page, s->top + kept_titles(s, s->top) - 1, 1);
+			gt_report_page_next_row(&s->page, s->top + sticky_titles(s, s->top) - 1, 1);
 	if (s->cursor >= s->top + s->body)
 		s->cursor = gt_report_page_next_row(&s->page, s->top + s->body, -1);
 }
@@ -95,7 +95,7 @@ void gt_report_scroll_next_table(struct gt_report_scroll *s, int by)
 				s->top--; /* with its title */
 			s->cursor = s->page.tables[i].rows;
 			s->column = 0;
-			gt_report_scroll_by(s);
+			gt_report_scroll_update(s);
 			return;
 		}
 }
@@ -106,17 +106,17 @@ void gt_report_scroll_step_column(struct gt_report_scroll *s, int by)
 	int64_t to = (int64_t)s->column + (by > 0 ? 1 : -1);
 	unsigned n = 0;
 
-	if (t && t->laid)
-		gt_layout_columns(t->laid, &n);
+	if (t && t->layout)
+		gt_layout_columns(t->layout, &n);
 	s->column = to < 0 || !n ? 0 : to >= n ? n - 1 : (unsigned)to;
 }
 
-size_t gt_report_scroll_on(const struct gt_report_scroll *s, int y)
+size_t gt_report_scroll_line_at(const struct gt_report_scroll *s, int y)
 {
 	size_t i = y < 1 ? SIZE_MAX : (size_t)y - 1;
-	unsigned kept = kept_titles(s, s->top);
+	unsigned sticky = sticky_titles(s, s->top);
 
 	if (i >= s->body || s->top + i >= s->page.nlines)
 		return SIZE_MAX;
-	return i < kept ? gt_report_scroll_table(s, s->top)->titles + i : s->top + i;
+	return i < sticky ? gt_report_scroll_table(s, s->top)->titles + i : s->top + i;
 }

@@ -1,8 +1,6 @@
-/* Reports of gtanalyze as views: the tables of one, of the stretch of time that is seen. A report
- * reads the trace, which takes as long as it takes, so a thread makes it (reporter.h), and until it
- * is there the screen says how far it is: figures of another stretch of time are never shown
- * meanwhile. How its page and the cursor on it move is told in sheet.h, and how they are drawn in
- * report_draw.h. */
+/* Reports of gtanalyze as views, for the visible range. A background thread computes a report
+ * (report_job.h); until it is ready the view shows the progress, never figures of another range.
+ * For the page and its cursor see report_scroll.h, for drawing report_draw.h. */
 #include <stdlib.h>
 #include <string.h>
 #include "viewer/view/view_common.h"
@@ -10,7 +8,7 @@
 
 #define SORTS 16u
 #define REST_LINES 3u
-#define LOOKED_AT 4000u /* lines, in a few ms */
+#define LINES_SEARCHED 4000u /* lines that are searched in a few ms */
 
 struct sort {
 	const char *table;
@@ -19,21 +17,21 @@ struct sort {
 };
 struct report {
 	const struct gt_analysis *what;
-	struct gt_report_result *shown; /* held; NULL: it is not there yet */
-	struct gt_range range;          /* of what is shown, or made */
-	bool asked;                     /* for that range */
+	struct gt_report_result *shown; /* in use; NULL: not available yet */
+	struct gt_range range;          /* of the visible or requested report */
+	bool requested;                 /* requested for that range */
 	unsigned percent;
-	struct gt_report_scroll sheet; /* its page, and the cursor */
-	struct sort sorts[SORTS];      /* what was chosen; for the next range, too */
+	struct gt_report_scroll sheet; /* page and cursor */
+	struct sort sorts[SORTS];      /* the user's choice; it also applies to the next range */
 	unsigned nsorts;
-	struct gt_report_jump *jump; /* a row's name is looked for */
-	/* the cursor goes to the row of this time once it is there; from == to: to none */
+	struct gt_report_jump *jump; /* search for the event of a row */
+	/* when the report is ready, the cursor goes to the row of this time; from == to: none */
 	struct gt_range to_row;
-	struct gt_row_search *finds; /* what is looked for in the rows, or NULL */
+	struct gt_row_search *finds; /* search in rows, or NULL */
 	/* when it is found: to the next one, or the one before; 0: nowhere */
 	int next;
 	bool here;            /* the row at hand may be that one */
-	unsigned width, rest; /* rest: lines, of what a row says besides */
+	unsigned width, rest; /* rest: lines for the rest of the cursor's row */
 };
 
 /* ---- open and close ---- */
@@ -56,7 +54,7 @@ static void drop(struct gt_view *v)
 	r->shown = NULL;
 }
 
-/* What it is sorted by is kept. */
+/* Keeps the sort orders. */
 static void report_detach(struct gt_view *v)
 {
 	struct report *r = v->state;
@@ -92,8 +90,7 @@ static void sort_again(struct report *r)
 					r->sorts[k].descending);
 }
 
-/* Of the header only what it notes is shown: before all else when something is missing in the
- * trace, else at the end. */
+/* The header shows only its notes: first if data are missing, else last. */
 static unsigned skipped(const struct gt_report_result *r)
 {
 	unsigned n = 0;
@@ -103,21 +100,22 @@ static unsigned skipped(const struct gt_report_result *r)
 	return n;
 }
 
-/* A gap that was gone to is a good part of what is seen, so it is among the longest, which come
- * first: not all rows are looked at. */
+/* The gap that the user went to fills much of the visible range, so it is among the longest, which
+ * come first: a search of the first lines finds it. */
 static void go_to_row(const struct gt_scene *s, struct report *r)
 {
 	struct gt_range at;
 
 	for (size_t i = 0;
-		r->to_row.from != r->to_row.to && i < r->sheet.page.nlines && i < LOOKED_AT; i++) {
+		r->to_row.from != r->to_row.to && i < r->sheet.page.nlines && i < LINES_SEARCHED;
+		i++) {
 		int64_t row = gt_report_page_row(&r->sheet.page, i);
 
 		if (row >= 0 &&
 			gt_row_time(s, r->shown, gt_report_scroll_table(&r->sheet, i)->table,
 				(uint32_t)row, &at) &&
 			same_range(at, r->to_row)) {
-			gt_report_scroll_go(&r->sheet, i);
+			gt_report_scroll_to(&r->sheet, i);
 			break;
 		}
 	}
@@ -142,15 +140,15 @@ static int lay(const struct gt_scene *s, struct report *r, struct gt_err *err)
 	if (rc)
 		return rc;
 	sort_again(r);
-	gt_report_scroll_go(&r->sheet, gt_report_page_line_of(&r->sheet.page, table, row));
+	gt_report_scroll_to(&r->sheet, gt_report_page_line_of(&r->sheet.page, table, row));
 	go_to_row(s, r);
 	return 0;
 }
 
 /* ---- what is shown ---- */
 
-/* Takes the report of the range that is seen, or has it made. 0 or negative. */
-static int ask(struct gt_view *v, struct gt_err *err)
+/* Takes the report of the visible range, or requests it. 0 or negative. */
+static int request_report(struct gt_view *v, struct gt_err *err)
 {
 	struct report *r = v->state;
 	struct gt_range range = gt_scene_range(v->scene);
@@ -161,7 +159,7 @@ static int ask(struct gt_view *v, struct gt_err *err)
 	drop(v);
 	r->range = range;
 	rc = gt_report_job_take(v->scene->report_job, r->what, range, &r->shown, err);
-	r->asked = !rc;
+	r->requested = !rc;
 	if (rc > 0)
 		rc = lay(v->scene, r, err);
 	return rc || !r->finds ? rc : gt_row_search_begin(r->finds, &r->sheet.page, err);
@@ -183,8 +181,8 @@ static int report_arrange(struct gt_view *v, unsigned width, unsigned height, st
 	r->sheet.body = height > r->rest + 2 ? height - r->rest - 2 : 1;
 	rc = other ? lay(v->scene, r, err) : 0;
 	if (!rc)
-		rc = ask(v, err);
-	gt_report_scroll_by(&r->sheet);
+		rc = request_report(v, err);
+	gt_report_scroll_update(&r->sheet);
 	return rc;
 }
 
@@ -197,9 +195,9 @@ static int step_jump(struct gt_view *v, uint64_t us, struct gt_err *err)
 	if (rc)
 		return rc;
 	if (gt_report_jump_found(r->jump, &found))
-		gt_scene_pick(v->scene, &found.lane, found.start, found.dur);
+		gt_scene_show_row(v->scene, &found.lane, found.start, found.dur);
 	else
-		v->scene->message = "no event of that name begins in the time that is seen";
+		v->scene->message = "no event of this name begins in the visible time";
 	gt_report_jump_free(r->jump);
 	r->jump = NULL;
 	return 0;
@@ -217,7 +215,7 @@ static void go_to_found(struct gt_view *v)
 		gt_scene_set_status(
 			v->scene, "no row has '%.60s'", gt_row_search_expression(r->finds));
 	else
-		gt_report_scroll_go(&r->sheet, line);
+		gt_report_scroll_to(&r->sheet, line);
 	if (line != SIZE_MAX && around)
 		v->scene->message = r->next > 0 ? "behind the last one: the first one again"
 						: "before the first one: the last one again";
@@ -246,7 +244,7 @@ static int report_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 		r->percent = gt_report_job_percent(v->scene->report_job);
 		if (rc)
 			return 1;
-		rc = ask(v, err);
+		rc = request_report(v, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -263,9 +261,9 @@ static void sort_by(struct report *r, unsigned shown)
 	struct sort *s = r->sorts;
 	unsigned n;
 
-	if (!t || !t->laid)
+	if (!t || !t->layout)
 		return;
-	columns = gt_layout_columns(t->laid, &n);
+	columns = gt_layout_columns(t->layout, &n);
 	while (s < r->sorts + r->nsorts && strcmp(s->table, gt_table_name(t->table)))
 		s++;
 	if (shown >= n || s == r->sorts + SORTS)
@@ -278,12 +276,12 @@ static void sort_by(struct report *r, unsigned shown)
 	s->column = (int)columns[shown].column;
 	r->sheet.column = shown;
 	gt_report_page_sort(&r->sheet.page, l->table, s->column, s->descending);
-	/* what comes first now is what one wanted to see */
-	gt_report_scroll_go(&r->sheet, t->rows);
+	/* the new first row is what the user wants to see */
+	gt_report_scroll_to(&r->sheet, t->rows);
 }
 
-/* Marks show which time that is, and the cursor is on the lane that the row tells of, so that what
- * is said of that time is said of that. */
+/* Shows the time of a row in the timeline, with marks around it, and the cursor on the row's track.
+ */
 static bool go_to_time(struct gt_scene *s, const struct gt_report_result *of,
 	const struct gt_table *t, uint32_t row)
 {
@@ -292,16 +290,16 @@ static bool go_to_time(struct gt_scene *s, const struct gt_report_result *of,
 
 	if (!gt_row_time(s, of, t, row, &at))
 		return false;
-	gt_scene_go(s, at.from, at.to);
+	gt_scene_show_range(s, at.from, at.to);
 	if (gt_row_track(s, t, row, &segment, &track))
-		gt_scene_go_track(s, segment, track);
+		gt_scene_show_track(s, segment, track);
 	if (at.to > at.from)
 		gt_marks_jump(&s->marks, at.from, at.to);
 	return true;
 }
 
-/* Within a gap there is no row: its cause is known where its end is seen, so that is where it goes.
- */
+/* Inside a gap there is no row. The cause of a gap is known at its end, so the whole gap becomes
+ * visible. */
 static void go_to_gap(struct gt_view *v)
 {
 	struct report *r = v->state;
@@ -314,12 +312,12 @@ static void go_to_gap(struct gt_view *v)
 		gt_window_show(&s->window, &s->extent, gap.from - 1, gap.to + 1);
 		r->to_row = gap;
 	}
-	s->message = code > 0  ? "all of the gap that was seen"
-		: shows_all(r) ? "there are no rows that lead anywhere"
-			       : "there are no rows that lead anywhere: s shows more time";
+	s->message = code > 0  ? "the whole gap around the visible time"
+		: shows_all(r) ? "no row has a time"
+			       : "no row has a time: s shows more time";
 }
 
-/* To the time of the row at hand, or to what it names. */
+/* Goes to the time of the cursor's row, or to the event that it names. */
 static void jump(struct gt_view *v)
 {
 	struct report *r = v->state;
@@ -338,15 +336,15 @@ static void jump(struct gt_view *v)
 	if (go_to_time(v->scene, r->shown, t, row))
 		return;
 	name = gt_row_name(t, row);
-	if (!name && gt_row_like(v->scene, r->shown, &t, &row)) {
+	if (!name && gt_row_find_similar(v->scene, r->shown, &t, &row)) {
 		go_to_time(v->scene, r->shown, t, row);
 		return;
 	}
 	gt_report_jump_free(r->jump);
 	r->jump = name ? gt_report_jump_new(v->scene, name, &err) : NULL;
 	if (!r->jump)
-		v->scene->message = name ? "out of memory"
-					 : "this row tells no time, and names nothing that has one";
+		v->scene->message =
+			name ? "out of memory" : "this row has no time and no event name";
 	free(name);
 }
 
@@ -370,7 +368,7 @@ static bool act_on_rows(struct report *r, const struct gt_binding *b)
 	}
 }
 
-/* The time of the row at hand becomes that between the marks, or one of them. */
+/* Marks the time of the cursor's row, or its start. */
 static void mark(struct gt_view *v, bool both)
 {
 	struct report *r = v->state;
@@ -379,7 +377,7 @@ static void mark(struct gt_view *v, bool both)
 	struct gt_range at;
 
 	if (row < 0 || !gt_row_time(v->scene, r->shown, t->table, (uint32_t)row, &at)) {
-		v->scene->message = "this row tells no time that could be marked";
+		v->scene->message = "this row has no time to mark";
 		return;
 	}
 	if (both)
@@ -387,8 +385,8 @@ static void mark(struct gt_view *v, bool both)
 	gt_marks_set(&v->scene->marks, at.from);
 	if (both)
 		gt_marks_set(&v->scene->marks, at.to);
-	v->scene->message = both ? "marked: the timeline (1) says what is between"
-				 : "marked: the timeline (1) shows it";
+	v->scene->message = both ? "marks set: the timeline (1) measures between them"
+				 : "mark set: the timeline (1) shows it";
 }
 
 static void next_found(struct gt_view *v, int by)
@@ -403,7 +401,7 @@ static void next_found(struct gt_view *v, int by)
 		go_to_found(v);
 }
 
-/* What has to do with what is looked for and marked; Esc only if something is. */
+/* Keys of search and marks; Esc only if there is a search. */
 static bool act_on_finds(struct gt_view *v, const struct gt_binding *b)
 {
 	struct report *r = v->state;
@@ -426,7 +424,7 @@ static bool act_on_finds(struct gt_view *v, const struct gt_binding *b)
 
 static void point(struct report *r, struct gt_key k)
 {
-	size_t line = gt_report_scroll_on(&r->sheet, k.y);
+	size_t line = gt_report_scroll_line_at(&r->sheet, k.y);
 	const struct gt_report_page_line *l = gt_report_scroll_line(&r->sheet, line);
 	const struct gt_layout_column *columns;
 	unsigned n = 0;
@@ -435,8 +433,8 @@ static void point(struct report *r, struct gt_key k)
 		return;
 	if (l->kind == GT_LINE_ROW)
 		r->sheet.cursor = line;
-	columns = r->sheet.page.tables[l->table].laid
-		? gt_layout_columns(r->sheet.page.tables[l->table].laid, &n)
+	columns = r->sheet.page.tables[l->table].layout
+		? gt_layout_columns(r->sheet.page.tables[l->table].layout, &n)
 		: NULL;
 	for (unsigned i = 0; i < n; i++)
 		if (k.x + 1 >= (int)columns[i].at && k.x <= columns[i].at + columns[i].width) {
@@ -459,7 +457,7 @@ static enum gt_view_result report_act(
 
 	if (b->action == GT_DO_RELEASE)
 		return GT_VIEW_PASS;
-	gt_report_jump_free(r->jump); /* whoever presses a key does not wait any more */
+	gt_report_jump_free(r->jump); /* a key cancels the search */
 	r->jump = NULL;
 	if (jumps && b->action == GT_DO_ESCAPE)
 		return GT_VIEW_DONE;
@@ -467,8 +465,8 @@ static enum gt_view_result report_act(
 		point(r, k);
 	if (b->action == GT_DO_FOLD || b->action == GT_DO_SELECT ||
 		(b->action == GT_DO_POINT_FOLD &&
-			gt_report_page_row(&r->sheet.page, gt_report_scroll_on(&r->sheet, k.y)) >=
-				0))
+			gt_report_page_row(
+				&r->sheet.page, gt_report_scroll_line_at(&r->sheet, k.y)) >= 0))
 		jump(v);
 	else if (b->action == GT_DO_STEP)
 		gt_report_scroll_step_column(&r->sheet, b->arg);
@@ -496,11 +494,11 @@ static const char *find(struct gt_view *v, const char *expression)
 	return v->scene->message;
 }
 
-static const char *report_answer(struct gt_view *v, enum gt_action asked, const char *text)
+static const char *report_answer(struct gt_view *v, enum gt_action requested, const char *text)
 {
-	if (asked == GT_DO_FIND)
+	if (requested == GT_DO_FIND)
 		return find(v, text);
-	return gt_view_common_answer(v->scene, asked, text);
+	return gt_view_common_answer(v->scene, requested, text);
 }
 
 static bool report_looks(const struct gt_view *v)
@@ -527,22 +525,12 @@ static void report_draw(const struct gt_view *v, struct gt_screen *to)
 
 /* clang-format off */
 #define REPORTS(X) \
-	X(top, "time by name") \
-	X(kernels, "kernels, how long they take and wait") \
-	X(streams, "GPUs and their streams") \
-	X(gaps, "why GPUs are idle") \
-	X(ioctls, "ioctls by name") \
-	X(memory, "what is allocated") \
-	X(advice, "potential speedups") \
-	X(steps, "how long steps take, and what they are made of") \
-	X(launches, "what launching costs") \
-	X(copies, "copies and their bandwidth") \
-	X(queues, "how many launches wait")
+	X(top) X(kernels) X(streams) X(gaps) X(ioctls) X(memory) X(advice) X(steps) X(launches) \
+	X(copies) X(queues)
 /* clang-format on */
-#define X(title, words)                                                                            \
+#define X(title)                                                                                   \
 	const struct gt_view_ops gt_view_##title = {                                               \
 		.name = #title,                                                                    \
-		.help = words,                                                                     \
 		.state_size = sizeof(struct report),                                               \
 		.open = report_open,                                                               \
 		.close = report_close,                                                             \

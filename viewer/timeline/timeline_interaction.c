@@ -477,7 +477,7 @@ int gt_interaction_show(struct gt_timeline_interaction *d, size_t top, size_t nl
 		on = gt_lane_of_line(&d->lanes->lines[cursor]);
 	for (size_t i = 0; i < nlines; i++)
 		of[i] = gt_lane_of_line(&d->lanes->lines[top + i]);
-	if (gt_marks_on(&d->scene->marks, &on, err))
+	if (gt_marks_select_lane(&d->scene->marks, &on, err))
 		return err->code;
 	return gt_event_boxes_request(d->boxes, &d->scene->window,
 		&(struct gt_event_box_lanes){ of, strips, strip_of }, nlines, err);
@@ -644,8 +644,8 @@ static void draw_marks(
 	if (p->cursor < p->lanes->n)
 		gt_lanes_label(p->lanes, &p->lanes->lines[p->cursor], lane);
 	if (p->at.detail < 0 ||
-		!gt_marks_tell(&d->scene->marks, &p->scene->times, p->scene->extent.to, lane, text,
-			sizeof(text)))
+		!gt_marks_describe(&d->scene->marks, &p->scene->times, p->scene->extent.to, lane,
+			text, sizeof(text)))
 		return;
 	gt_screen_fill(to, 0, p->at.detail, (int)p->at.width, 1, ' ', look);
 	gt_screen_text(to, 0, p->at.detail, -1, text, look);

@@ -380,7 +380,7 @@ static int learn(struct gt_view *v, struct gt_err *err)
 	t->learned = true;
 	if (before > LEARN_LINES)
 		return 0;
-	gt_scene_learn(v->scene);
+	gt_scene_update_known(v->scene);
 	t->relist = true;
 	rc = list(t, false, err);
 	if (!rc && !t->touched && t->lanes.n != before && may_unfold(t))
@@ -479,7 +479,7 @@ static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
 		return rc;
 	rc = gt_counter_lanes_wait(&t->gauges, gt_left_us(deadline), &found, err);
 	t->learned &= !found;
-	return found && rc >= 0 ? 1 : rc > 0 ? GT_VIEW_BESIDE : rc;
+	return found && rc >= 0 ? 1 : rc > 0 ? GT_VIEW_WAITING : rc;
 }
 
 static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
@@ -489,7 +489,7 @@ static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 	do {
 		rc = step_all(v, us, err);
 	} while (rc > 0 && !us);
-	if (!rc || rc == GT_VIEW_BESIDE) /* all cells are known again */
+	if (!rc || rc == GT_VIEW_WAITING) /* all cells are known again */
 		gt_stale_cells_release(&((struct timeline *)v->state)->before);
 	return rc >= 0 && refresh(v, err) ? err->code : rc;
 }
@@ -599,7 +599,7 @@ static void show_otherwise(struct gt_view *v, const struct gt_binding *b)
 		t->heights = (enum gt_height)(
 			((int)t->heights + b->arg + GT_HEIGHT_KINDS) % GT_HEIGHT_KINDS);
 	else
-		gt_scene_turn_clock(v->scene);
+		gt_scene_toggle_clock(v->scene);
 }
 
 /* ---- the mouse ---- */
@@ -777,7 +777,6 @@ static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
 
 const struct gt_view_ops gt_view_timeline = {
 	.name = "timeline",
-	.help = "what GPUs, streams and threads did over time",
 	.state_size = sizeof(struct timeline),
 	.open = timeline_open,
 	.close = timeline_close,

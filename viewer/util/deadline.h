@@ -1,4 +1,4 @@
-/* Work that is done a portion at a time: until when. */
+/* Deadlines of work that is done in steps. */
 #ifndef GT_DEADLINE_H
 #define GT_DEADLINE_H
 #include <stdbool.h>
@@ -12,13 +12,13 @@ static inline uint64_t gt_now_us(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
-/* us from now; 0: never. */
+/* The time `us` µs from now; 0: never. */
 static inline uint64_t gt_deadline(uint64_t us) { return us ? gt_now_us() + us : UINT64_MAX; }
 static inline bool gt_is_over(uint64_t deadline)
 {
 	return deadline != UINT64_MAX && gt_now_us() >= deadline;
 }
-/* us that are left until then, one at least; 0: it is never. */
+/* Time left, at least 1 µs; 0: the deadline is never. */
 static inline uint64_t gt_left_us(uint64_t deadline)
 {
 	uint64_t now = gt_now_us();

@@ -5,7 +5,7 @@
 
 _Static_assert(GT_NUMBER_TEXT > GT_FIGURE_ROOM, "a figure and its end");
 
-static const char *said(char to[GT_NUMBER_TEXT], enum gt_cell_kind kind, uint64_t value)
+static const char *format_figure(char to[GT_NUMBER_TEXT], enum gt_cell_kind kind, uint64_t value)
 {
 	const struct gt_column column = { .kind = kind };
 	const struct gt_cell cell = { .i = value > INT64_MAX ? INT64_MAX : (int64_t)value };
@@ -16,11 +16,11 @@ static const char *said(char to[GT_NUMBER_TEXT], enum gt_cell_kind kind, uint64_
 
 const char *gt_number_text_ns(char to[GT_NUMBER_TEXT], uint64_t ns)
 {
-	return said(to, GT_C_NS, ns);
+	return format_figure(to, GT_C_NS, ns);
 }
 const char *gt_number_text_bytes(char to[GT_NUMBER_TEXT], uint64_t bytes)
 {
-	return said(to, GT_C_BYTES, bytes);
+	return format_figure(to, GT_C_BYTES, bytes);
 }
 
 const char *gt_number_text_rate(char to[GT_NUMBER_TEXT], uint64_t bytes, uint64_t ns)
@@ -53,7 +53,7 @@ void gt_brief_share(char to[GT_BRIEF], uint64_t part, uint64_t whole)
 		snprintf(to, GT_BRIEF, "%.1f%%", percent > 99.9 ? 99.9 : percent);
 }
 
-/* Up to three digits and a unit; without one, up to four. */
+/* At most three digits and a unit, or four digits without a unit. */
 static void brief(char to[GT_BRIEF], uint64_t value, double thousand, const char *const *units)
 {
 	double v = (double)value;

@@ -1,7 +1,8 @@
-/* Whoever puts a trace on a shared disk wants its bookmarks beside it; whoever looks at one there
- * may not be allowed to write. So a file in the user's own folder counts alone where there is one:
- * it was begun with what stood beside the trace. They are written where they were found. With the
- * last one the file goes, too, unless it hides one beside the trace. */
+/* A file beside the trace is visible to everybody who reads the trace on a shared disk; a
+ * reader may lack write permission there. So a file in the user's state folder, if it exists,
+ * replaces the file beside the trace; it starts as a copy of it. Bookmarks are written where
+ * they were found. The last bookmark removes the file, unless it hides one beside the trace.
+ */
 #define _GNU_SOURCE /* asprintf, mkostemp */
 #include "viewer/view/bookmarks.h"
 
@@ -18,7 +19,7 @@
 #include "formats/trace/record.h"
 
 #define HEADING "# bookmarks of gtview, 1"
-#define FILE_MOST (256u << 10) /* bytes that are read of it */
+#define FILE_MOST (256u << 10) /* size limit, bytes */
 
 void gt_bookmarks_release(struct gt_bookmarks *b)
 {
@@ -71,7 +72,7 @@ int gt_bookmarks_set(
 	gt_bookmarks_remove(b, one.name);
 	if (b->n == GT_BOOKMARKS_MOST)
 		return gt_err_set(
-			err, -ENOSPC, "there are %u bookmarks already", GT_BOOKMARKS_MOST);
+			err, -ENOSPC, "the limit of %u bookmarks is reached", GT_BOOKMARKS_MOST);
 	if (gt_grow(&b->list, &b->cap, b->n + 1, sizeof(*b->list)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	b->list[b->n++] = one;
@@ -79,10 +80,10 @@ int gt_bookmarks_set(
 	return 0;
 }
 
-/* ---- where they are ---- */
+/* ---- paths ---- */
 
-/* Root may have another user's environment, who could redirect what is written there. Of a folder
- * that is missing, the one counts in which it will be made. */
+/* Root may run with another user's environment, so root needs a safe path. Of a missing folder, the
+ * existing parent is checked. */
 static bool is_safe(const char *folder)
 {
 	char part[PATH_MAX], real[PATH_MAX];
@@ -98,8 +99,8 @@ static bool is_safe(const char *folder)
 	return !code;
 }
 
-/* In the folder for what programs keep of a user: the trace's full path with '%' for '/'. new: free
- * it; NULL: there is none. */
+/* The path in the state folder: the trace's full path with '%' for '/'. new: free it; NULL: there
+ * is none. */
 static char *own_path(const char *trace)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -117,7 +118,7 @@ static char *own_path(const char *trace)
 	return path;
 }
 
-static char *beside(const char *trace)
+static char *path_beside(const char *trace)
 {
 	char *path;
 
@@ -144,7 +145,7 @@ static bool read_line(struct gt_bookmarks *b, const char *line)
 		!gt_bookmarks_set(b, name + 1, at, (unsigned)shift, NULL);
 }
 
-/* At most so much is read of what may be anything. */
+/* Reads at most FILE_MOST bytes. 1: read, 0: no file, negative. */
 static int read_text(const char *path, struct gt_buf *text, struct stat *st, struct gt_err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -171,7 +172,7 @@ static int read_text(const char *path, struct gt_buf *text, struct stat *st, str
 	return n < 0 ? gt_err_set(err, -EIO, "%.120s cannot be read", path) : 1;
 }
 
-/* 1: it was there. */
+/* 1: the file exists. */
 static int load(struct gt_bookmarks *b, const char *path, size_t *strange, struct gt_err *err)
 {
 	struct gt_buf text = { .len = 0 };
@@ -193,7 +194,7 @@ static int load(struct gt_bookmarks *b, const char *path, size_t *strange, struc
 int gt_bookmarks_load(
 	struct gt_bookmarks *b, const char *trace, size_t *strange, struct gt_err *err)
 {
-	char *near = beside(trace), *own = own_path(trace);
+	char *near = path_beside(trace), *own = own_path(trace);
 	int rc;
 
 	*strange = 0;
@@ -204,7 +205,7 @@ int gt_bookmarks_load(
 		rc = load(b, near, strange, err);
 	if (rc > 0 && !b->path)
 		b->path = near, near = NULL;
-	b->foreign = rc < 0;
+	b->unreadable = rc < 0;
 	free(near);
 	free(own);
 	return rc < 0 ? rc : 0;
@@ -217,7 +218,7 @@ void gt_bookmarks_reload(struct gt_bookmarks *b, const char *trace)
 	size_t strange;
 	int rc = b->unsaved ? 0 : gt_bookmarks_load(&now, trace, &strange, &err);
 
-	b->foreign |= rc < 0;
+	b->unreadable |= rc < 0;
 	if (!rc && !b->unsaved) {
 		gt_bookmarks_release(b);
 		*b = now;
@@ -244,7 +245,7 @@ static int write_all(int fd, const struct gt_bookmarks *b)
 	return rc;
 }
 
-/* A file that is half written never has the name. */
+/* Writes a temporary file and renames it. */
 static int save_to(struct gt_bookmarks *b, const char *path)
 {
 	struct stat st;
@@ -271,7 +272,7 @@ static int save_to(struct gt_bookmarks *b, const char *path)
 	return rc;
 }
 
-/* The folders of a path, as far as they are missing. */
+/* Makes the missing folders of a path. */
 static void make_folders(char *path)
 {
 	for (char *c = strchr(path + 1, '/'); c; c = strchr(c + 1, '/')) {
@@ -287,10 +288,10 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 		a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Without the user's own file those that stand beside the trace would be there again. */
+/* Without the user's own file, the bookmarks beside the trace would reappear. */
 static bool hides_others(const struct gt_bookmarks *b, const char *trace)
 {
-	char *near = b->path ? beside(trace) : NULL;
+	char *near = b->path ? path_beside(trace) : NULL;
 	struct stat st;
 	bool hides = b->path && (!near || (strcmp(b->path, near) && !lstat(near, &st)));
 
@@ -298,8 +299,8 @@ static bool hides_others(const struct gt_bookmarks *b, const char *trace)
 	return hides;
 }
 
-/* Nothing is left to be kept: of a link the link goes, as when it is written. 1: the file cannot be
- * removed, 0, or negative: it is not the one that these were read from. */
+/* Removes the file of an empty list; of a symbolic link only the link. 0; 1: the file cannot be
+ * removed; negative: it is not the file that was read. */
 static int remove_file(struct gt_bookmarks *b, struct gt_err *err)
 {
 	struct stat st;
@@ -317,10 +318,10 @@ static int remove_file(struct gt_bookmarks *b, struct gt_err *err)
 	return 0;
 }
 
-/* Where they were found, or else in the user's own folder. */
+/* Writes where the bookmarks were found, else into the state folder. */
 static int write_file(struct gt_bookmarks *b, const char *trace, struct gt_err *err)
 {
-	char *path = b->path ? strdup(b->path) : beside(trace);
+	char *path = b->path ? strdup(b->path) : path_beside(trace);
 	int rc = path ? save_to(b, path) : -ENOMEM;
 
 	if (rc) {
@@ -348,10 +349,10 @@ int gt_bookmarks_save(struct gt_bookmarks *b, const char *trace, struct gt_err *
 {
 	int rc = 1;
 
-	if (b->foreign) {
+	if (b->unreadable) {
 		b->unsaved = true;
 		return gt_err_set(
-			err, -EILSEQ, "another user owns the bookmark file: it is not changed");
+			err, -EILSEQ, "the bookmark file cannot be read: it is not changed");
 	}
 	if (!b->n && !hides_others(b, trace))
 		rc = remove_file(b, err);

@@ -1,7 +1,7 @@
-/* Named moments of a trace, kept in a file beside it: TRACE.gtmarks, or, where nothing can be
- * written there, in the user's own folder for such things ($XDG_STATE_HOME/gt, ~/.local/state/gt).
- * It is text: a heading, then a line for each: when (ns behind the start of the trace), how wide a
- * cell was (log2 of ns), and its name. */
+/* Bookmarks: named times of a trace in a file beside it, TRACE.gtmarks, or in the user's state
+ * folder ($XDG_STATE_HOME/gt, ~/.local/state/gt) if the first cannot be written. The file is text:
+ * a heading, then one line for each: time (ns since the start of the trace), cell width (log2 of
+ * ns), name. */
 #ifndef GT_BOOKMARKS_H
 #define GT_BOOKMARKS_H
 #include <stdbool.h>
@@ -18,31 +18,31 @@ struct gt_bookmark {
 	char name[GT_BOOKMARK_NAME];
 };
 struct gt_bookmarks {             /* zero-initialised is empty */
-	struct gt_bookmark *list; /* by time */
+	struct gt_bookmark *list; /* sorted by time */
 	size_t n, cap;
-	bool foreign;     /* it was there, and could not be read: it is not written */
-	bool unsaved;     /* some of these are nowhere else */
-	char *path;       /* of the file that they are in; NULL: there is none */
-	struct stat file; /* that one, as it was read or written */
+	bool unreadable;  /* the file exists but is unreadable: it is not written */
+	bool unsaved;     /* some bookmarks are not in the file */
+	char *path;       /* of the file; NULL: no file */
+	struct stat file; /* its state when it was read or written */
 };
-/* Reads those of a trace; that there is no such file is no error. Lines that mean nothing are left
- * out, and how many is said. -EILSEQ: it is somebody else's file, which is left alone. 0 or
- * negative; to be released in both cases. */
+/* Reads the bookmarks of a trace; a missing file is not an error. *strange: number of invalid
+ * lines, which are skipped. -EILSEQ: it is not a bookmark file. 0 or negative; release it in both
+ * cases. */
 int gt_bookmarks_load(
 	struct gt_bookmarks *b, const char *trace, size_t *strange, struct gt_err *err);
-/* Before they are looked at or changed: what other viewers of the trace have written meanwhile
- * takes the place of what there was; where they have removed the file there are none. */
+/* Call it before reading or changing bookmarks: takes over the changes of other viewers, also a
+ * removed file. */
 void gt_bookmarks_reload(struct gt_bookmarks *b, const char *trace);
-/* Writes all of them: into a new file that then takes the place of the old one. Where there are
- * none the file is removed. -ESTALE: others have written it since it was read, so it stays, and
- * these are what it holds now. 0 or negative. */
+/* Writes all bookmarks into a new file, which replaces the old one; without bookmarks it removes
+ * the file. -ESTALE: another program has changed the file: nothing is written, and the list is read
+ * again. 0 or negative. */
 int gt_bookmarks_save(struct gt_bookmarks *b, const char *trace, struct gt_err *err);
-/* In place of one of that name. Control characters become spaces. 0, -ENOMEM, -ENOSPC: there are
- * too many, -EINVAL: that is no name. */
+/* Adds a bookmark, or replaces the one with this name. Control characters become spaces. 0,
+ * -ENOMEM, -ENOSPC: too many, -EINVAL: invalid name. */
 int gt_bookmarks_set(
 	struct gt_bookmarks *b, const char *name, int64_t at, unsigned shift, struct gt_err *err);
 bool gt_bookmarks_remove(struct gt_bookmarks *b, const char *name);
-/* or NULL */
+/* NULL: not found */
 const struct gt_bookmark *gt_bookmarks_get(const struct gt_bookmarks *b, const char *name);
 void gt_bookmarks_release(struct gt_bookmarks *b);
 #endif

@@ -6,7 +6,7 @@
 #include "viewer/cells/lane_cells.h"
 #include "viewer/term/screen.h"
 
-#define STILL_ROWS 2000000u /* of GPUs, that a printed frame waits for: a second */
+#define STILL_ROWS 2000000u /* rows of GPU work that a printed frame waits for: about a second */
 
 static bool any_queues(void *arg, uint32_t segment)
 {
@@ -15,14 +15,14 @@ static bool any_queues(void *arg, uint32_t segment)
 	return gt_queue_lanes_has_queue(g->queues, segment);
 }
 
-static int look_at(struct gt_counter_lanes *g, struct gt_err *err)
+static int read_trace(struct gt_counter_lanes *g, struct gt_err *err)
 {
 	struct gt_scene *s = g->scene;
 	uint64_t rows = 0;
 
 	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++)
 		rows += gt_reader_segment(s->reader, i)->rows[GT_GPU];
-	g->beyond = rows > STILL_ROWS;
+	g->is_too_large = rows > STILL_ROWS;
 	return gt_list_counters(s->archive, &g->counters, &g->ncounters, err);
 }
 
@@ -31,7 +31,7 @@ int gt_counter_lanes_init(struct gt_counter_lanes *g, struct gt_scene *s, struct
 	*g = (struct gt_counter_lanes){ .scene = s,
 		.gauges = gt_counter_cells_new(s->archive),
 		.queues = gt_queue_lanes_new(s->archive, &s->extent) };
-	return g->gauges && g->queues ? look_at(g, err)
+	return g->gauges && g->queues ? read_trace(g, err)
 				      : gt_err_set(err, -ENOMEM, "no memory for counters");
 }
 
@@ -51,7 +51,7 @@ int gt_counter_lanes_reopen(struct gt_counter_lanes *g, struct gt_err *err)
 	gt_counter_cells_reopen(g->gauges, g->scene->archive);
 	if (gt_queue_lanes_reopen(g->queues, g->scene->archive, &g->scene->extent))
 		return gt_err_set(err, -ENOMEM, "no memory for counters");
-	return look_at(g, err);
+	return read_trace(g, err);
 }
 
 void gt_counter_lanes_release(struct gt_counter_lanes *g)
@@ -77,7 +77,7 @@ static bool same_line(const struct gt_lane_line *a, const struct gt_lane_line *b
 		a->kind == b->kind;
 }
 
-static int ask(struct gt_counter_lanes *g, struct gt_err *err)
+static int send_request(struct gt_counter_lanes *g, struct gt_err *err)
 {
 	struct gt_counter_key counters[GT_SCREEN_MOST];
 	struct gt_queue_id queues[GT_SCREEN_MOST];
@@ -117,7 +117,7 @@ int gt_counter_lanes_request(
 	if (same && g->n == have)
 		return 0;
 	g->window = *w;
-	return ask(g, err);
+	return send_request(g, err);
 }
 
 int gt_counter_lanes_step(struct gt_counter_lanes *g, uint64_t us, struct gt_err *err)
@@ -131,7 +131,7 @@ int gt_counter_lanes_step(struct gt_counter_lanes *g, uint64_t us, struct gt_err
 int gt_counter_lanes_wait(struct gt_counter_lanes *g, uint64_t us, bool *found, struct gt_err *err)
 {
 	unsigned times = gt_queue_lanes_read_count(g->queues);
-	int rc = g->scene->still && g->beyond ? 0 : gt_queue_lanes_step(g->queues, us, err);
+	int rc = g->scene->still && g->is_too_large ? 0 : gt_queue_lanes_step(g->queues, us, err);
 
 	*found = times != gt_queue_lanes_read_count(g->queues);
 	return rc;

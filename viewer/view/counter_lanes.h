@@ -17,7 +17,7 @@ struct gt_counter_lanes {
 	size_t n, cap;
 	bool more; /* there is more to do for counters */
 	/* the queues need so much reading that no frame waits for them */
-	bool beyond;
+	bool is_too_large;
 };
 
 /* 0 or negative; to be released in both cases */

@@ -3,21 +3,21 @@
 #ifndef GT_LAYOUT_H
 #define GT_LAYOUT_H
 
-/* Which lines and columns are for what; -1: there is no room for it. */
+/* Positions; -1: no space. */
 struct gt_layout {
 	unsigned width, height;
 	int title, map, bracket, axis, marks, troubles, status, detail; /* lines */
 	int lanes; /* the first of nlanes lines */
 	unsigned nlanes;
-	/* columns of the names, and of the figure behind them (0: none) */
+	/* widths of the name column and of the figure column after it (0: none) */
 	unsigned label, figure;
-	unsigned left, cells; /* the first of so many columns of cells */
+	unsigned left, cells; /* the first column of cells, and their number */
 };
 enum {
-	GT_LAYOUT_TROUBLES = 1, /* there is something to be told in that line */
-	/* there are marks or bookmarks: without room for a line they stand on the axis */
+	GT_LAYOUT_TROUBLES = 1, /* the line of lost and damaged ranges is needed */
+	/* marks or bookmarks exist; without a line of their own they are drawn on the axis */
 	GT_LAYOUT_MARKS = 2,
-	GT_LAYOUT_STILL = 4 /* there is no cursor, whose cell would be told */
+	GT_LAYOUT_STILL = 4 /* a printed frame without a cursor */
 };
 struct gt_layout gt_layout_of(unsigned width, unsigned height, unsigned with);
 #endif

@@ -7,7 +7,7 @@
 #include "viewer/cells/lane_cells.h"
 #include "viewer/util/number_text.h"
 
-static void forget(struct gt_marks *m)
+static void drop_measure(struct gt_marks *m)
 {
 	gt_measure_free(m->measure);
 	m->measure = NULL;
@@ -15,13 +15,13 @@ static void forget(struct gt_marks *m)
 	m->lane.strip.aspect = 0;
 }
 
-void gt_marks_release(struct gt_marks *m) { forget(m); }
+void gt_marks_release(struct gt_marks *m) { drop_measure(m); }
 
 void gt_marks_jump(struct gt_marks *m, int64_t from, int64_t to)
 {
 	if (m->n && !m->jumped)
 		return;
-	forget(m);
+	drop_measure(m);
 	m->n = 2;
 	m->at[0] = from;
 	m->at[1] = to;
@@ -30,7 +30,7 @@ void gt_marks_jump(struct gt_marks *m, int64_t from, int64_t to)
 
 void gt_marks_clear(struct gt_marks *m)
 {
-	forget(m);
+	drop_measure(m);
 	m->n = 0;
 }
 
@@ -45,18 +45,18 @@ bool gt_marks_between(const struct gt_marks *m, int64_t *from, int64_t *to)
 
 void gt_marks_set(struct gt_marks *m, int64_t t)
 {
-	forget(m);
+	drop_measure(m);
 	m->n = m->jumped ? 0 : m->n % 2;
 	m->jumped = false;
 	m->at[m->n++] = t;
 }
 
-int gt_marks_on(struct gt_marks *m, const struct gt_lane_key *lane, struct gt_err *err)
+int gt_marks_select_lane(struct gt_marks *m, const struct gt_lane_key *lane, struct gt_err *err)
 {
 	m->lane.depth = lane->depth;
 	if (m->n < 2 || gt_same_strip(&m->lane.strip, &lane->strip))
 		return 0;
-	forget(m);
+	drop_measure(m);
 	m->lane = *lane;
 	if (!lane->strip.aspect || m->at[0] == m->at[1])
 		return 0;
@@ -72,7 +72,7 @@ int gt_marks_step(struct gt_marks *m, uint64_t us, struct gt_err *err)
 	return rc;
 }
 
-/* The end of the row that covers its beginning is in it, or a row starts in it. */
+/* The edge is the end of the row at `from`, or the start of the next row. */
 int gt_marks_snap(struct gt_archive *a, const struct gt_lane_key *lane, int64_t from, int64_t to,
 	int64_t *edge, struct gt_err *err)
 {
@@ -94,7 +94,7 @@ int gt_marks_snap(struct gt_archive *a, const struct gt_lane_key *lane, int64_t 
 
 /* ---- drawing ---- */
 
-/* What is between both: a line where there is nothing else, or the axis underlined. */
+/* Draws a line between the marks, or underlines the axis. */
 static void draw_between(const struct gt_cell_window *w, const int64_t column[2],
 	const struct gt_marks_at *at, struct gt_screen *to)
 {
@@ -141,8 +141,7 @@ static uint64_t distance(const struct gt_marks *m)
 				   : (uint64_t)m->at[0] - (uint64_t)m->at[1];
 }
 
-/* What else is busy, calls and kernels, is not moving bytes meanwhile: a rate over that would be
- * none of the copies. */
+/* Only copies move bytes while they are busy; a rate over other work would be meaningless. */
 static bool is_of_copies(enum gt_aspect a)
 {
 	return a == GT_ASPECT_HTOD || a == GT_ASPECT_DTOH || a == GT_ASPECT_COPIES;
@@ -168,11 +167,11 @@ static size_t put_figures(
 		n += (size_t)snprintf(to + n, room - n, ", %s while busy",
 			gt_number_text_rate(rate, f.bytes, within));
 	if (f.holes && n < room)
-		n += (size_t)snprintf(to + n, room - n, ", without what cannot be read");
+		n += (size_t)snprintf(to + n, room - n, ", without unreadable data");
 	return n;
 }
 
-bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most,
+bool gt_marks_describe(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most,
 	const char *lane, char *to, size_t room)
 {
 	char a[GT_TIME_ROOM], b[GT_TIME_ROOM], delta[GT_NUMBER_TEXT];

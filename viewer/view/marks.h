@@ -1,4 +1,4 @@
-/* Two marks, and what happened on a lane between them. */
+/* The two marks A and B, and the measurement of a lane between them. */
 #ifndef GT_MARKS_H
 #define GT_MARKS_H
 #include "viewer/lanes/time_axis.h"
@@ -6,36 +6,36 @@
 #include "viewer/cells/measure.h"
 #include "viewer/term/screen.h"
 
-struct gt_marks {                   /* zero-initialised but for the archive: none */
+struct gt_marks {                   /* zero-initialised except the archive: no marks */
 	struct gt_archive *archive; /* borrowed */
-	unsigned n;                 /* 0 to 2 */
+	unsigned n;                 /* number of marks, 0 to 2 */
 	int64_t at[2];              /* the viewer's time */
-	/* both were set by a jump to a stretch of time: the next one may move them */
+	/* a jump to a time range set both; the next jump may move them */
 	bool jumped;
-	struct gt_lane_key lane; /* that is measured; aspect 0: none is */
+	struct gt_lane_key lane; /* the measured lane; aspect 0: none */
 	struct gt_measure *measure;
-	bool exact; /* it is done */
+	bool exact; /* the measurement is complete */
 };
-/* what was measured; the marks stay where they are */
+/* releases the measurement; the marks stay */
 void gt_marks_release(struct gt_marks *m);
-/* The first, then the second one; with both set, the first one of two others. */
+/* Sets the first, then the second mark; if both are set, it clears them and sets the first. */
 void gt_marks_set(struct gt_marks *m, int64_t t);
 void gt_marks_clear(struct gt_marks *m);
-/* both, unless the user has set any */
+/* sets both, unless the user has set any */
 void gt_marks_jump(struct gt_marks *m, int64_t from, int64_t to);
-/* false: there are not two, apart from each other */
+/* false: there are no two different marks */
 bool gt_marks_between(const struct gt_marks *m, int64_t *from, int64_t *to);
-/* Which lane is measured from now on. 0 or negative. */
-int gt_marks_on(struct gt_marks *m, const struct gt_lane_key *lane, struct gt_err *err);
+/* Selects the lane to measure. 0 or negative. */
+int gt_marks_select_lane(struct gt_marks *m, const struct gt_lane_key *lane, struct gt_err *err);
 /* 1: there is more to do, 0, negative */
 int gt_marks_step(struct gt_marks *m, uint64_t us, struct gt_err *err);
-/* The edge of a row of a lane (the viewer's time) that is in [from, to) and nearest to `from`;
- * without any, from. 0 or negative. */
+/* *edge: the edge of a row of a lane that is nearest to `from` in [from, to), else `from`; viewer's
+ * time. 0 or negative. */
 int gt_marks_snap(struct gt_archive *a, const struct gt_lane_key *lane, int64_t from, int64_t to,
 	int64_t *edge, struct gt_err *err);
 
-/* Where they are drawn: in that line from column `left` on, which is their own, or else the axis;
- * and guides in the lanes, so many lines. */
+/* Where marks are drawn: the line (the axis unless it is their own), from column `left` on, and
+ * guides in nlanes lines from `lanes` on. */
 struct gt_marks_at {
 	int left, line, lanes;
 	unsigned nlanes;
@@ -43,7 +43,7 @@ struct gt_marks_at {
 };
 void gt_marks_draw(const struct gt_marks *m, const struct gt_cell_window *w,
 	const struct gt_marks_at *at, struct gt_screen *to);
-/* In words, in one line; what the lane that is measured is called. false: there are none. */
-bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most,
+/* Describes marks and measurement in one line. lane: name of the measured lane. false: no marks. */
+bool gt_marks_describe(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most,
 	const char *lane, char *to, size_t room);
 #endif

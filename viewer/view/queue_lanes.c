@@ -11,13 +11,13 @@
 #include "viewer/util/background_thread.h"
 
 #define WHOLE_CELLS 4096u /* of the whole run */
-/* 12 MiB; those of further streams are found out where they are seen */
+/* 12 MiB; further streams are computed when they are visible */
 #define WHOLE_QUEUES 256u
-#define NEAR_CELLS (1u << 19) /* of all queues of a part of it: 6 MiB */
-#define BESIDE 3u             /* windows wide, the one that is seen in the middle */
-#define FINER 2u              /* (log2) than the visible cells */
-#define KEPT 2u               /* parts */
-#define REST_US 150000        /* without another window before it begins */
+#define NEAR_CELLS (1u << 19) /* for all queues of a part: 6 MiB */
+#define WINDOWS 3u            /* width of a part in windows, with the visible one in the middle */
+#define FINER 2u              /* log2: cells of a part are finer than the visible ones */
+#define PARTS 2u              /* number of results for parts */
+#define DEBOUNCE_US 150000    /* time without a change of the window before a job begins */
 /* a growing trace is read again after at least this multiple of the last read's duration */
 #define IDLE_PART 4u
 
@@ -25,22 +25,22 @@ struct cells { /* a result: these queues in this window */
 	struct gt_cell_window window;
 	struct gt_queue_id *of;
 	size_t n;
-	int64_t end; /* of the trace then, and how many times it had grown */
+	int64_t end; /* end of the trace then, and how often it had grown */
 	unsigned grown;
 	struct gt_queue_cell *cells; /* window.cells of each */
 	bool *known;                 /* of each */
 };
 struct job { /* the thread's from its start to its end */
 	struct gt_queue_lanes *owner;
-	struct cells made;
+	struct cells result;
 	int64_t *first;               /* by segment */
-	struct gt_queue_reach *reach; /* of the whole run: to be filled; else NULL */
+	struct gt_queue_reach *reach; /* result of a job for the whole run; else NULL */
 	struct gt_time_extent extent;
 	uint32_t segments;
-	/* that is to be opened, from there; negative: there is none */
+	/* file to open, and the offset to read from; negative: none */
 	int file;
-	uint64_t from, began; /* began: us, when */
-	atomic_bool unwanted;
+	uint64_t from, began; /* began: time, µs */
+	atomic_bool cancelled;
 	atomic_uint percent;
 	struct gt_err err;
 	int rc;
@@ -48,34 +48,35 @@ struct job { /* the thread's from its start to its end */
 struct gt_queue_lanes {
 	struct gt_archive *archive;
 	struct gt_time_extent extent;
-	/* by segment: by its types it may have launches that wait */
+	/* by segment: its types allow waiting launches */
 	bool *any;
 	struct gt_background_thread thread;
-	unsigned grown; /* how many times the trace has */
-	/* the thread's, opened by jobs that read everything, as is: */
+	unsigned grown; /* number of times the trace has grown */
+	/* used by the thread; jobs for the whole run open them */
 	struct gt_reader *reader;
-	struct gt_source_dedup *doubles;
-	struct job *job; /* at work */
-	/* of it, when it was looked at last: two frames with nothing between them are one */
+	struct gt_source_dedup *dedup;
+	struct job *job; /* running */
+	/* last seen progress: frames show only this, so that two frames without a step are equal */
 	unsigned percent;
-	struct gt_queue_reach *reach; /* of the whole run, once it was read: */
-	/* how far it went then, of how many segments, how many times it had grown */
+	struct gt_queue_reach *reach; /* of the whole run, after the first read */
+	/* state of the trace at that read: extent, number of segments, growth count */
 	struct gt_time_extent read;
 	uint32_t nreach;
-	unsigned read_grown, times; /* times: that all was read */
-	uint64_t rested;            /* us: before that it is not read again */
-	/* between two archives: of its segments, and how many there were */
+	unsigned read_growth, read_count; /* read_count: of complete reads */
+	uint64_t next_read;               /* time before which the trace is not read again, µs */
+	/* between two archives: offsets of its segments */
 	int64_t *offsets;
 	uint32_t noffsets;
-	struct cells whole, near[KEPT]; /* near: the newest first */
-	struct gt_cell_window window;   /* that is wanted, and of which queues */
+	struct cells whole, near[PARTS]; /* near: newest first */
+	struct gt_cell_window window;    /* the request */
 	struct gt_queue_id *of;
 	size_t n, cap;
-	uint64_t since; /* us: when */
-	bool failed;    /* it cannot be found out */
+	uint64_t since; /* time of the request, µs */
+	bool failed;    /* an error: the result stays unknown */
 };
 
-static int look_at(struct gt_queue_lanes *q, struct gt_archive *a, const struct gt_time_extent *e)
+static int read_archive(
+	struct gt_queue_lanes *q, struct gt_archive *a, const struct gt_time_extent *e)
 {
 	struct gt_reader *r = gt_archive_reader(a);
 
@@ -91,7 +92,7 @@ struct gt_queue_lanes *gt_queue_lanes_new(struct gt_archive *a, const struct gt_
 {
 	struct gt_queue_lanes *q = calloc(1, sizeof(*q));
 
-	if (!q || look_at(q, a, e)) {
+	if (!q || read_archive(q, a, e)) {
 		free(q);
 		return NULL;
 	}
@@ -104,12 +105,12 @@ bool gt_queue_lanes_has_queue(const struct gt_queue_lanes *q, uint32_t segment)
 	return q->any[segment] && (segment >= q->nreach || q->reach[segment].launches);
 }
 
-unsigned gt_queue_lanes_read_count(const struct gt_queue_lanes *q) { return q->times; }
+unsigned gt_queue_lanes_read_count(const struct gt_queue_lanes *q) { return q->read_count; }
 
-/* Has more come since all was read? */
+/* Has the trace grown since the last complete read? */
 static bool is_stale(const struct gt_queue_lanes *q)
 {
-	return !q->reach || q->read_grown != q->grown;
+	return !q->reach || q->read_growth != q->grown;
 }
 
 /* ---- results ---- */
@@ -122,10 +123,10 @@ static void cells_release(struct cells *c)
 	*c = (struct cells){ .n = 0 };
 }
 
-static void forget(struct gt_queue_lanes *q)
+static void drop_results(struct gt_queue_lanes *q)
 {
 	cells_release(&q->whole);
-	for (unsigned i = 0; i < KEPT; i++)
+	for (unsigned i = 0; i < PARTS; i++)
 		cells_release(&q->near[i]);
 }
 
@@ -138,8 +139,9 @@ static size_t find(const struct cells *c, const struct gt_queue_id *of)
 	return i;
 }
 
-/* Does it have all of [from, to), as far as the trace goes, in cells of that width or finer? */
-static bool spans(const struct cells *c, unsigned shift, int64_t from, int64_t to,
+/* Does the result cover [from, to), as far as the trace extends, with cells of this width or finer?
+ */
+static bool covers(const struct cells *c, unsigned shift, int64_t from, int64_t to,
 	const struct gt_time_extent *trace)
 {
 	from = from > trace->from ? from : trace->from;
@@ -149,66 +151,65 @@ static bool spans(const struct cells *c, unsigned shift, int64_t from, int64_t t
 			(from >= gt_cell_start(&c->window, 0) && to <= gt_window_end(&c->window)));
 }
 
-/* All that is known of a queue: at: its number in each, or their n. The nearest first. */
-struct known {
-	const struct cells *cells[KEPT + 1];
-	size_t at[KEPT + 1];
+/* All results that contain a queue. at: its index in each result, or n. Parts come first. */
+struct queue_results {
+	const struct cells *cells[PARTS + 1];
+	size_t at[PARTS + 1];
 };
 
-static struct known find_all(const struct gt_queue_lanes *q, const struct gt_queue_id *of)
+static struct queue_results find_all(const struct gt_queue_lanes *q, const struct gt_queue_id *of)
 {
-	struct known k;
+	struct queue_results k;
 
-	for (unsigned i = 0; i <= KEPT; i++) {
-		k.cells[i] = i < KEPT ? &q->near[i] : &q->whole;
+	for (unsigned i = 0; i <= PARTS; i++) {
+		k.cells[i] = i < PARTS ? &q->near[i] : &q->whole;
 		k.at[i] = find(k.cells[i], of);
 	}
 	return k;
 }
 
-/* A result from before the trace grew does not know the cell in which the trace ended, nor later
- * ones. */
-static bool says(const struct gt_queue_lanes *q, const struct cells *c, unsigned shift,
+/* An older result does not know the cell in which the trace then ended, nor later cells. */
+static bool covers_validly(const struct gt_queue_lanes *q, const struct cells *c, unsigned shift,
 	int64_t from, int64_t to)
 {
 	const struct gt_time_extent all = { .from = q->extent.from, .to = INT64_MAX };
 
-	return c->grown == q->grown ? spans(c, shift, from, to, &q->extent)
-				    : to <= c->end && spans(c, shift, from, to, &all);
+	return c->grown == q->grown ? covers(c, shift, from, to, &q->extent)
+				    : to <= c->end && covers(c, shift, from, to, &all);
 }
 
-/* Index of the result that covers this range and knows most of it; KEPT + 1: none. */
-static unsigned best(const struct gt_queue_lanes *q, const struct known *k, unsigned shift,
+/* Index of the result that covers this range and knows most of it; PARTS + 1: none. */
+static unsigned best(const struct gt_queue_lanes *q, const struct queue_results *k, unsigned shift,
 	int64_t from, int64_t to)
 {
-	unsigned found = KEPT + 1;
+	unsigned found = PARTS + 1;
 
-	for (unsigned i = 0; i <= KEPT; i++)
-		if (k->at[i] < k->cells[i]->n && says(q, k->cells[i], shift, from, to) &&
-			(found > KEPT || k->cells[i]->grown > k->cells[found]->grown))
+	for (unsigned i = 0; i <= PARTS; i++)
+		if (k->at[i] < k->cells[i]->n && covers_validly(q, k->cells[i], shift, from, to) &&
+			(found > PARTS || k->cells[i]->grown > k->cells[found]->grown))
 			found = i;
 	return found;
 }
 
-/* A stream may have come since the thread has opened the trace; it is not opening it now. */
-static bool is_there(const struct gt_queue_lanes *q, const struct gt_queue_id *of)
+/* Does the queue exist in the thread's state of the trace? No job may be opening it now. */
+static bool exists_for_thread(const struct gt_queue_lanes *q, const struct gt_queue_id *of)
 {
 	return of->segment < q->nreach &&
 		of->track < gt_reader_segment(q->reader, of->segment)->ntracks;
 }
 
-/* All that is to be known of the trace as it was when all of it was read. */
+/* Do the results cover the request, in the state of the last complete read? */
 static bool all_known(const struct gt_queue_lanes *q)
 {
 	const struct gt_cell_window *w = &q->window;
 
 	for (size_t i = 0; q->reach && i < q->n; i++) {
-		struct known k = find_all(q, &q->of[i]);
-		bool found = !is_there(q, &q->of[i]);
+		struct queue_results k = find_all(q, &q->of[i]);
+		bool found = !exists_for_thread(q, &q->of[i]);
 
-		for (unsigned c = 0; !found && c <= KEPT; c++)
-			found = k.at[c] < k.cells[c]->n && k.cells[c]->grown == q->read_grown &&
-				spans(k.cells[c], w->shift, gt_cell_start(w, 0), gt_window_end(w),
+		for (unsigned c = 0; !found && c <= PARTS; c++)
+			found = k.at[c] < k.cells[c]->n && k.cells[c]->grown == q->read_growth &&
+				covers(k.cells[c], w->shift, gt_cell_start(w, 0), gt_window_end(w),
 					&q->read);
 		if (!found)
 			return false;
@@ -246,13 +247,13 @@ void gt_queue_lanes_get(
 {
 	const struct gt_cell_window *w = &q->window;
 	const struct gt_queue_reach *r = of->segment < q->nreach ? &q->reach[of->segment] : NULL;
-	struct known k = find_all(q, of);
+	struct queue_results k = find_all(q, of);
 
 	for (unsigned i = 0; i < w->cells; i++) {
 		unsigned c = best(q, &k, w->shift, gt_cell_start(w, i), gt_cell_start(w, i + 1));
 
 		to[i] = (struct gt_counter_cell){ .known = false };
-		if (c <= KEPT)
+		if (c <= PARTS)
 			sum_up(k.cells[c], k.at[c], w, i, &to[i]);
 		to[i].some = r ? r->some || is_stale(q) : to[i].known;
 		to[i].likely = r && r->likely;
@@ -261,12 +262,13 @@ void gt_queue_lanes_get(
 
 /* ---- in the thread ---- */
 
-/* The current trace. Another reader may be behind, but by less than a recording. */
-static bool open_it(struct gt_queue_lanes *q, struct job *job)
+/* Opens the current state of the trace, which may be newer than the job's, but has the same
+ * segments. */
+static bool open_reader(struct gt_queue_lanes *q, struct job *job)
 {
-	gt_source_dedup_free(q->doubles);
+	gt_source_dedup_free(q->dedup);
 	gt_reader_close(q->reader);
-	q->doubles = NULL;
+	q->dedup = NULL;
 	q->reader = job->file < 0 ? NULL : gt_reader_open_from(job->file, job->from, &job->err);
 	job->file = -1;
 	return q->reader && gt_reader_segments(q->reader) == job->segments;
@@ -276,22 +278,22 @@ static void work(void *arg)
 {
 	struct job *job = arg;
 	struct gt_queue_lanes *q = job->owner;
-	struct cells *c = &job->made;
+	struct cells *c = &job->result;
 	struct gt_queue_request ask = { .of = c->of,
 		.n = c->n,
 		.shift = c->window.shift,
 		.cells = c->window.cells,
 		.first = job->first,
 		.near = job->reach ? NULL : q->reach,
-		.unwanted = &job->unwanted,
+		.unwanted = &job->cancelled,
 		.percent = &job->percent };
 
 	job->rc = -ENOMEM;
-	if (job->reach && !open_it(q, job))
+	if (job->reach && !open_reader(q, job))
 		return;
-	if (!q->doubles && !(q->doubles = gt_source_dedup_new(q->reader, &job->err)))
+	if (!q->dedup && !(q->dedup = gt_source_dedup_new(q->reader, &job->err)))
 		return;
-	ask.doubles = q->doubles;
+	ask.doubles = q->dedup;
 	job->rc = gt_queue_cells(q->reader, &ask, c->cells, c->known, job->reach, &job->err);
 }
 
@@ -301,7 +303,7 @@ static void job_free(struct job *job)
 {
 	if (!job)
 		return;
-	cells_release(&job->made);
+	cells_release(&job->result);
 	gt_queue_reach_free(job->reach, job->segments);
 	if (job->file >= 0)
 		close(job->file);
@@ -316,8 +318,8 @@ static void forget_reach(struct gt_queue_lanes *q)
 	q->nreach = 0;
 }
 
-/* What a job has made is kept: that of a part in place of the oldest. */
-static void keep(struct gt_queue_lanes *q, struct job *job)
+/* Stores the result of a job; a part replaces the oldest part. */
+static void store_result(struct gt_queue_lanes *q, struct job *job)
 {
 	struct cells *to = &q->whole;
 
@@ -326,21 +328,21 @@ static void keep(struct gt_queue_lanes *q, struct job *job)
 		q->reach = job->reach;
 		q->nreach = job->segments;
 		q->read = job->extent;
-		q->read_grown = job->made.grown;
-		q->times++;
-		q->rested = gt_now_us() + (gt_now_us() - job->began) * IDLE_PART;
+		q->read_growth = job->result.grown;
+		q->read_count++;
+		q->next_read = gt_now_us() + (gt_now_us() - job->began) * IDLE_PART;
 		job->reach = NULL;
 		cells_release(&q->whole);
 	} else {
-		cells_release(&q->near[KEPT - 1]);
-		memmove(q->near + 1, q->near, (KEPT - 1) * sizeof(*q->near));
+		cells_release(&q->near[PARTS - 1]);
+		memmove(q->near + 1, q->near, (PARTS - 1) * sizeof(*q->near));
 		to = q->near;
 	}
-	*to = job->made;
-	job->made = (struct cells){ .n = 0 };
+	*to = job->result;
+	job->result = (struct cells){ .n = 0 };
 }
 
-static void settle(struct gt_queue_lanes *q)
+static void take_result(struct gt_queue_lanes *q)
 {
 	struct job *job = q->job;
 
@@ -350,9 +352,9 @@ static void settle(struct gt_queue_lanes *q)
 	if (q->reader && q->archive)
 		gt_reader_add_damage(gt_archive_reader(q->archive), q->reader);
 	if (!job->rc)
-		keep(q, job);
+		store_result(q, job);
 	else if (job->reach)
-		/* the thread has another state of the trace open by now */
+		/* the thread has already opened another state of the trace */
 		forget_reach(q);
 	q->failed |= job->rc && job->rc != -ECANCELED;
 	job_free(job);
@@ -366,7 +368,7 @@ static int add_queue(struct cells *c, size_t *cap, uint32_t segment, uint32_t tr
 	return 0;
 }
 
-/* Of the whole run: its GPUs first. */
+/* All queues of the whole run, GPUs first. */
 static int choose_whole(const struct gt_queue_lanes *q, struct cells *c)
 {
 	static const uint8_t kinds[] = { GT_TRACK_DEVICE, GT_TRACK_STREAM };
@@ -393,27 +395,27 @@ static int choose_near(const struct gt_queue_lanes *q, struct cells *c)
 {
 	const struct gt_cell_window *w = &q->window;
 	uint64_t room = NEAR_CELLS / (q->n ? q->n : 1);
-	unsigned beside = (uint64_t)w->cells * BESIDE <= room ? BESIDE : 1, finer = 0;
+	unsigned windows = (uint64_t)w->cells * WINDOWS <= room ? WINDOWS : 1, finer = 0;
 
 	while (finer < FINER && finer < w->shift &&
-		((uint64_t)w->cells * beside << (finer + 1)) <= room)
+		((uint64_t)w->cells * windows << (finer + 1)) <= room)
 		finer++;
 	c->window = (struct gt_cell_window){
-		.first =
-			(int64_t)((uint64_t)(w->first - (int64_t)(beside / 2 * w->cells)) << finer),
+		.first = (int64_t)((uint64_t)(w->first - (int64_t)(windows / 2 * w->cells))
+			<< finer),
 		.shift = w->shift - finer,
-		.cells = w->cells * beside << finer
+		.cells = w->cells * windows << finer
 	};
 	c->of = malloc(q->n * sizeof(*c->of));
 	if (!c->of)
 		return -ENOMEM;
 	for (size_t i = 0; i < q->n; i++)
-		if (is_there(q, &q->of[i]))
+		if (exists_for_thread(q, &q->of[i]))
 			c->of[c->n++] = q->of[i];
 	return 0;
 }
 
-/* all: of the trace as it is now; else of what the thread has open. */
+/* all: for the whole current trace; else for the request, in the thread's state of the trace. */
 static struct job *job_new(struct gt_queue_lanes *q, bool all)
 {
 	struct gt_reader *r = gt_archive_reader(q->archive);
@@ -423,14 +425,14 @@ static struct job *job_new(struct gt_queue_lanes *q, bool all)
 
 	if (!job)
 		return NULL;
-	c = &job->made;
+	c = &job->result;
 	job->owner = q;
 	job->err = (struct gt_err)GT_ERR_INIT;
 	job->file = -1;
 	job->segments = n;
 	job->extent = all ? q->extent : q->read;
 	c->end = job->extent.to;
-	c->grown = all ? q->grown : q->read_grown;
+	c->grown = all ? q->grown : q->read_growth;
 	job->began = gt_now_us();
 	job->first = malloc((n + 1ul) * sizeof(*job->first));
 	job->reach = all ? gt_queue_reach_new(r) : NULL;
@@ -471,10 +473,11 @@ static int begin(struct gt_queue_lanes *q, bool all, struct gt_err *err)
 static bool is_still_needed(const struct gt_queue_lanes *q)
 {
 	for (size_t i = 0; i < q->n && !q->job->reach; i++)
-		if (is_there(q, &q->of[i]) && find(&q->job->made, &q->of[i]) == q->job->made.n)
+		if (exists_for_thread(q, &q->of[i]) &&
+			find(&q->job->result, &q->of[i]) == q->job->result.n)
 			return false;
 	return q->job->reach ||
-		spans(&q->job->made, q->window.shift, gt_cell_start(&q->window, 0),
+		covers(&q->job->result, q->window.shift, gt_cell_start(&q->window, 0),
 			gt_window_end(&q->window), &q->read);
 }
 
@@ -490,12 +493,12 @@ int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window
 	q->window = *w;
 	q->since = gt_now_us();
 	if (q->job && !is_still_needed(q))
-		atomic_store(&q->job->unwanted, true);
+		atomic_store(&q->job->cancelled, true);
 	return 0;
 }
 
 /* Waits for a short time without a key press. 1: that time is not over. */
-static int rest(uint64_t until, uint64_t us)
+static int wait_quietly(uint64_t until, uint64_t us)
 {
 	uint64_t now = gt_now_us(), left = until > now ? until - now : 0;
 	struct timespec t = { 0, (long)(left < us ? left : us) * 1000 };
@@ -509,13 +512,13 @@ static int rest(uint64_t until, uint64_t us)
 int gt_queue_lanes_step(struct gt_queue_lanes *q, uint64_t us, struct gt_err *err)
 {
 	for (;;) {
-		settle(q);
+		take_result(q);
 		if (q->failed || !q->n || (!q->job && !is_stale(q) && all_known(q)))
 			return 0;
 		if (!q->job) {
 			bool all = is_stale(q) &&
-				(!us || all_known(q) || !q->reach || gt_now_us() >= q->rested);
-			int rc = rest(all ? q->rested : q->since + REST_US, us);
+				(!us || all_known(q) || !q->reach || gt_now_us() >= q->next_read);
+			int rc = wait_quietly(all ? q->next_read : q->since + DEBOUNCE_US, us);
 
 			rc = rc ? rc : begin(q, all, err);
 			if (rc)
@@ -531,14 +534,14 @@ int gt_queue_lanes_step(struct gt_queue_lanes *q, uint64_t us, struct gt_err *er
 void gt_queue_lanes_pause(struct gt_queue_lanes *q)
 {
 	if (q->job)
-		atomic_store(&q->job->unwanted, true);
+		atomic_store(&q->job->cancelled, true);
 }
 
 void gt_queue_lanes_stop(struct gt_queue_lanes *q)
 {
 	gt_queue_lanes_pause(q);
 	gt_background_thread_wait(&q->thread, 0);
-	settle(q);
+	take_result(q);
 }
 
 unsigned gt_queue_lanes_percent(const struct gt_queue_lanes *q)
@@ -551,9 +554,9 @@ void gt_queue_lanes_free(struct gt_queue_lanes *q)
 	if (!q)
 		return;
 	gt_queue_lanes_stop(q);
-	forget(q);
+	drop_results(q);
 	forget_reach(q);
-	gt_source_dedup_free(q->doubles);
+	gt_source_dedup_free(q->dedup);
 	gt_reader_close(q->reader);
 	gt_background_thread_release(&q->thread);
 	free(q->offsets);
@@ -568,7 +571,7 @@ void gt_queue_lanes_detach(struct gt_queue_lanes *q)
 {
 	if (!q || !q->archive)
 		return;
-	settle(q);
+	take_result(q);
 	q->noffsets = gt_reader_segments(gt_archive_reader(q->archive));
 	q->offsets = malloc((q->noffsets + 1ul) * sizeof(*q->offsets));
 	for (uint32_t i = 0; q->offsets && i < q->noffsets; i++)
@@ -579,7 +582,7 @@ void gt_queue_lanes_detach(struct gt_queue_lanes *q)
 	q->n = 0;
 }
 
-/* Is a time of the viewer's the same moment of each recording as before? */
+/* Does a viewer's time mean the same moment of each recording as before? */
 static bool same_times(const struct gt_queue_lanes *q, const struct gt_archive *a)
 {
 	bool same = q->offsets && q->noffsets <= gt_reader_segments(gt_archive_reader(a));
@@ -597,10 +600,10 @@ int gt_queue_lanes_reopen(
 	free(q->offsets);
 	q->offsets = NULL;
 	if (!same)
-		forget(q);
+		drop_results(q);
 	if (!same && q->job)
-		atomic_store(&q->job->unwanted, true);
+		atomic_store(&q->job->cancelled, true);
 	q->grown++;
 	q->failed = false;
-	return look_at(q, a, e);
+	return read_archive(q, a, e);
 }

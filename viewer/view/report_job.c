@@ -1,10 +1,10 @@
-/* How far a report is, and whether it is still wanted, is learned from inside the run: beside the
- * report runs a watch, an analysis that makes no table, counts the blocks that come by and, when
- * nobody wants the report any more, fails, which ends the scan. There is one watch for each order
- * in which the report has the file read, so that none makes it be read once more.
+/* Progress and cancellation work from inside the run: a "watch" analysis without tables runs beside
+ * the report, counts its blocks, and fails when the job is cancelled, which ends the scan. There is
+ * one watch for each order in which the report reads the file, so that no watch causes another
+ * read.
  *
- * A job belongs to the thread from its start to its end; then the one who waits takes what it made.
- * Only one is at work, because they share a reader: one that was given up has to end first. */
+ * The thread uses a job from its start to its end; then the viewer's thread takes the result. Jobs
+ * share a reader, so a cancelled job must end before the next one starts. */
 #include "viewer/view/report_job.h"
 
 #include <errno.h>
@@ -19,39 +19,39 @@
 #include "viewer/util/background_thread.h"
 
 #define THREADS 4u
-#define KEPT 16u
+#define RESULTS_MOST 16u
 
 struct key {
 	const struct gt_analysis *what;
 	struct gt_range range;
 };
-struct made {
+struct cached_result {
 	struct key key;
-	struct gt_report_result *reported;
+	struct gt_report_result *result;
 	uint64_t used;
 };
 struct job {
-	/* the watch finds its job by them: it stays first */
+	/* the watch finds its job by them: this member stays first */
 	struct gt_analysis_options options;
 	struct gt_report_job *owner;
 	struct key key;
-	struct gt_range *ranges; /* by segment */
+	struct gt_range *ranges;
 	struct gt_analysis watches[GT_BY_TIME + 1];
-	struct gt_report_result *reported;
+	struct gt_report_result *result;
 	atomic_bool unwanted;
-	atomic_ullong blocks;      /* that came by */
+	atomic_ullong blocks;      /* processed */
 	_Atomic uint64_t expected; /* blocks; 0: not known yet */
 	struct gt_err err;
 };
 struct gt_report_job {
 	struct gt_archive *archive;
-	struct gt_reader *reader; /* the thread's; opened by the first job */
-	struct made made[KEPT];
-	unsigned nmade;
+	struct gt_reader *reader; /* used by the thread; the first job opens it */
+	struct cached_result results[RESULTS_MOST];
+	unsigned nresults;
 	uint64_t uses;
-	struct job *job; /* at work */
+	struct job *job; /* running */
 	struct gt_background_thread thread;
-	struct key wanted; /* what NULL: nothing is */
+	struct key request; /* what NULL: no request */
 };
 
 struct gt_report_job *gt_report_job_new(struct gt_archive *a)
@@ -92,8 +92,8 @@ static int watch_finish(void *state, struct gt_table **tables, unsigned max, str
 	return 0;
 }
 
-/* What runs: the report, below the header, whose notes say what is missing in the trace, and a
- * watch for each order. */
+/* Selects what runs: the header, whose notes describe missing data, the report, and one watch for
+ * each order. */
 static unsigned choose(struct job *job, const struct gt_analysis *chosen[GT_BY_TIME + 3])
 {
 	const struct gt_analysis *parts[] = { gt_analyses[0], job->key.what,
@@ -159,14 +159,14 @@ static int set_ranges(struct job *job, struct gt_reader *r, struct gt_err *err)
 	job->options.filter.from = n ? job->ranges[0].from : all.from;
 	job->options.filter.to = n ? job->ranges[0].to : all.to;
 	job->options.filter.ranges = job->ranges;
-	job->options.restrictions = "what is seen";
+	job->options.restrictions = "the visible range";
 	return 0;
 }
 
 static int run(struct job *job, struct gt_reader *r, unsigned threads, struct gt_err *err)
 {
 	const struct gt_analysis *chosen[GT_BY_TIME + 3];
-	struct gt_report_result *to = job->reported;
+	struct gt_report_result *to = job->result;
 	struct gt_time_ranges asked;
 	struct count count = { &job->options.filter, r, job, 0 };
 	unsigned n = choose(job, chosen);
@@ -222,17 +222,17 @@ static void work(void *arg)
 				: processors < (long)THREADS ? (unsigned)processors
 							     : THREADS,
 			&job->err);
-	for (unsigned i = 0; !rc && i < job->reported->n; i++)
-		if (!job->reported->tables[i] || gt_table_failed(job->reported->tables[i]))
+	for (unsigned i = 0; !rc && i < job->result->n; i++)
+		if (!job->result->tables[i] || gt_table_failed(job->result->tables[i]))
 			rc = gt_err_set(&job->err, -ENOMEM, "out of memory");
 	if (rc)
-		drop_tables(job->reported);
-	job->reported->cells = cells_of(job->reported);
+		drop_tables(job->result);
+	job->result->cells = cells_of(job->result);
 	if (rc)
-		snprintf(job->reported->why, sizeof(job->reported->why), "%s", job->err.text);
+		snprintf(job->result->why, sizeof(job->result->why), "%s", job->err.text);
 }
 
-/* ---- what is made ---- */
+/* ---- results ---- */
 
 static bool same(const struct key *a, const struct key *b)
 {
@@ -248,48 +248,49 @@ static void report_result_free(struct gt_report_result *r)
 	free(r);
 }
 
-static void forget(struct gt_report_job *p, unsigned i)
+static void drop_result(struct gt_report_job *p, unsigned i)
 {
-	report_result_free(p->made[i].reported);
-	p->made[i] = p->made[--p->nmade];
+	report_result_free(p->results[i].result);
+	p->results[i] = p->results[--p->nresults];
 }
 
-/* The one that was not used for the longest; p->nmade: all are held. */
+/* The least recently used result without users; p->nresults: none. */
 static unsigned oldest(const struct gt_report_job *p)
 {
-	unsigned at = p->nmade;
+	unsigned at = p->nresults;
 
-	for (unsigned i = 0; i < p->nmade; i++)
-		if (!p->made[i].reported->held &&
-			(at == p->nmade || p->made[i].used < p->made[at].used))
+	for (unsigned i = 0; i < p->nresults; i++)
+		if (!p->results[i].result->users &&
+			(at == p->nresults || p->results[i].used < p->results[at].used))
 			at = i;
 	return at;
 }
 
-/* Makes room for so many cells and one more report. */
-static void make_room(struct gt_report_job *p, uint64_t cells)
+/* Removes results until so many cells and one more report fit. */
+static void evict_results(struct gt_report_job *p, uint64_t cells)
 {
 	for (;;) {
 		uint64_t all = cells;
 		unsigned at = oldest(p);
 
-		for (unsigned i = 0; i < p->nmade; i++)
-			all += p->made[i].reported->cells;
-		if (at == p->nmade || (all <= GT_REPORTED_CELLS && p->nmade < KEPT))
+		for (unsigned i = 0; i < p->nresults; i++)
+			all += p->results[i].result->cells;
+		if (at == p->nresults ||
+			(all <= GT_REPORT_CELLS_MOST && p->nresults < RESULTS_MOST))
 			return;
-		forget(p, at);
+		drop_result(p, at);
 	}
 }
 
 static void job_free(struct job *job)
 {
-	report_result_free(job->reported);
+	report_result_free(job->result);
 	free(job->ranges);
 	free(job);
 }
 
-/* A job that is done is over, and what it made is kept, unless it was given up. */
-static void settle(struct gt_report_job *p)
+/* Takes the result of a job that has ended; drops that of a cancelled one. */
+static void take_result(struct gt_report_job *p)
 {
 	struct job *job = p->job;
 
@@ -299,10 +300,11 @@ static void settle(struct gt_report_job *p)
 	if (p->reader)
 		gt_reader_add_damage(gt_archive_reader(p->archive), p->reader);
 	if (!atomic_load(&job->unwanted)) {
-		make_room(p, job->reported->cells);
-		if (p->nmade < KEPT) {
-			p->made[p->nmade++] = (struct made){ job->key, job->reported, ++p->uses };
-			job->reported = NULL;
+		evict_results(p, job->result->cells);
+		if (p->nresults < RESULTS_MOST) {
+			p->results[p->nresults++] =
+				(struct cached_result){ job->key, job->result, ++p->uses };
+			job->result = NULL;
 		}
 	}
 	job_free(job);
@@ -310,22 +312,22 @@ static void settle(struct gt_report_job *p)
 
 /* ---- in the viewer's thread ---- */
 
-/* Begins with what is wanted, if nothing is at work. */
+/* Starts the requested report if no job is running. */
 static int begin(struct gt_report_job *p, struct gt_err *err)
 {
 	struct job *job;
 	int rc;
 
-	settle(p);
-	if (p->job || !p->wanted.what)
+	take_result(p);
+	if (p->job || !p->request.what)
 		return 0;
 	job = calloc(1, sizeof(*job));
-	if (!job || !(job->reported = calloc(1, sizeof(*job->reported)))) {
+	if (!job || !(job->result = calloc(1, sizeof(*job->result)))) {
 		free(job);
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	}
 	job->owner = p;
-	job->key = p->wanted;
+	job->key = p->request;
 	job->err = (struct gt_err)GT_ERR_INIT;
 	job->options.file = "";
 	rc = gt_background_thread_begin(&p->thread, work, job);
@@ -343,18 +345,18 @@ int gt_report_job_take(struct gt_report_job *p, const struct gt_analysis *what,
 	struct key key = { what, range };
 	int rc;
 
-	settle(p);
-	for (unsigned i = 0; i < p->nmade; i++)
-		if (same(&p->made[i].key, &key)) {
-			gt_report_job_leave(p);
-			p->made[i].used = ++p->uses;
-			p->made[i].reported->held++;
-			*to = p->made[i].reported;
+	take_result(p);
+	for (unsigned i = 0; i < p->nresults; i++)
+		if (same(&p->results[i].key, &key)) {
+			gt_report_job_cancel(p);
+			p->results[i].used = ++p->uses;
+			p->results[i].result->users++;
+			*to = p->results[i].result;
 			return 1;
 		}
 	if (p->job && !same(&p->job->key, &key))
 		atomic_store(&p->job->unwanted, true);
-	p->wanted = key;
+	p->request = key;
 	rc = begin(p, err);
 	return rc;
 }
@@ -362,12 +364,12 @@ int gt_report_job_take(struct gt_report_job *p, const struct gt_analysis *what,
 void gt_report_job_release(struct gt_report_job *p, struct gt_report_result *r)
 {
 	if (r)
-		r->held--;
+		r->users--;
 }
 
-void gt_report_job_leave(struct gt_report_job *p)
+void gt_report_job_cancel(struct gt_report_job *p)
 {
-	p->wanted.what = NULL;
+	p->request.what = NULL;
 	if (p->job)
 		atomic_store(&p->job->unwanted, true);
 }
@@ -377,11 +379,11 @@ int gt_report_job_wait(struct gt_report_job *p, uint64_t us)
 	return gt_background_thread_wait(&p->thread, us);
 }
 
-void gt_report_job_rest(struct gt_report_job *p)
+void gt_report_job_stop(struct gt_report_job *p)
 {
-	gt_report_job_leave(p);
+	gt_report_job_cancel(p);
 	gt_report_job_wait(p, 0);
-	settle(p);
+	take_result(p);
 }
 
 unsigned gt_report_job_percent(const struct gt_report_job *p)
@@ -398,9 +400,9 @@ void gt_report_job_free(struct gt_report_job *p)
 {
 	if (!p)
 		return;
-	gt_report_job_rest(p);
-	while (p->nmade)
-		forget(p, 0);
+	gt_report_job_stop(p);
+	while (p->nresults)
+		drop_result(p, 0);
 	gt_reader_close(p->reader);
 	gt_background_thread_release(&p->thread);
 	free(p);

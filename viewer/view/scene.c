@@ -1,6 +1,6 @@
-/* Of a large trace only summaries are there when it is opened, and the blocks are not looked into.
- * Which lanes a trace has is told by summaries. One without (an older one, or of few rows) is gone
- * through as a whole if it is small, so that the first frame knows all. */
+/* Opening a large trace reads only summaries, which also list its lanes. Blocks without summaries
+ * (an older trace, or few rows) are all read if the trace is small, so that the first frame is
+ * complete. */
 #include "viewer/view/scene.h"
 
 #include <stdarg.h>
@@ -10,13 +10,13 @@
 #include "formats/trace/meta.h"
 #include "formats/base/buf.h"
 
-#define SMALL_ROWS 400000u /* gone through in some 10 ms */
-/* one by one; of more it is told where blocks of them begin and end */
-#define LOSSES_TOLD 16384u
+#define SMALL_ROWS 400000u /* read in about 10 ms */
+/* limit of rows read one by one; for more, the range of their blocks counts */
+#define LOSSES_MOST 16384u
 
 /* ---- blocks ---- */
 
-/* Calls fn for each block of a segment, whichever list it is in. Stops at the first non-zero. */
+/* Calls fn for each block of a segment. Stops at the first non-zero result. */
 typedef int block_fn(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b,
 	uint32_t track, struct gt_err *err);
 static int each_block(
@@ -55,7 +55,7 @@ static int open_block(struct gt_scene *s, const struct gt_segment *seg, const st
 	return 0;
 }
 
-static int look_at_rows(struct gt_scene *s, struct gt_err *err)
+static int count_tracks(struct gt_scene *s, struct gt_err *err)
 {
 	uint32_t n = gt_reader_segments(s->reader);
 	uint64_t all = 0;
@@ -79,7 +79,7 @@ static int look_at_rows(struct gt_scene *s, struct gt_err *err)
 	return rc;
 }
 
-/* ---- what is missing ---- */
+/* ---- missing data ---- */
 
 static int add_trouble(
 	struct gt_scene *s, uint32_t segment, int64_t from, int64_t to, enum gt_trouble_kind kind)
@@ -100,7 +100,7 @@ static int note_losses(struct gt_scene *s, const struct gt_segment *seg, const s
 
 	if (b->kind != GT_LOST)
 		return 0;
-	r = s->ntroubles < LOSSES_TOLD ? gt_archive_rows(s->archive, seg->index, b, err) : NULL;
+	r = s->ntroubles < LOSSES_MOST ? gt_archive_rows(s->archive, seg->index, b, err) : NULL;
 	if (!r || r->damaged)
 		return add_trouble(s, seg->index, b->start, b->end, GT_TROUBLE_LOST);
 	for (uint32_t i = 0; !rc && i < r->n; i++)
@@ -144,7 +144,7 @@ bool gt_scene_damage(const struct gt_scene *s, size_t i, struct gt_trouble *to)
 	return true;
 }
 
-/* ---- what is known of tracks ---- */
+/* ---- known tracks ---- */
 
 static unsigned known_depths(
 	void *arg, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived)
@@ -170,8 +170,8 @@ struct gt_lanes_known gt_scene_known(struct gt_scene *s)
 	return (struct gt_lanes_known){ .depths = known_depths, .weight = known_weight, .arg = s };
 }
 
-/* A device has the copies that its streams have. */
-void gt_scene_learn(struct gt_scene *s)
+/* A device has the kinds of copies that its streams have. */
+void gt_scene_update_known(struct gt_scene *s)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(s->reader, i);
@@ -224,36 +224,37 @@ struct gt_range gt_scene_range(const struct gt_scene *s)
 		to < s->extent.to ? to : s->extent.to };
 }
 
-#define BESIDE 2  /* as much of time on either side as there is of it */
-#define LEAST 500 /* ns */
+#define MARGIN 2         /* width of the margins, in multiples of the range */
+#define MARGIN_LEAST 500 /* ns */
 
-void gt_scene_go(struct gt_scene *s, int64_t from, int64_t to)
+void gt_scene_show_range(struct gt_scene *s, int64_t from, int64_t to)
 {
 	const struct gt_time_extent *e = &s->extent;
-	int64_t beside = to - from < INT64_MAX / (2 * BESIDE) ? (to - from) * BESIDE : to - from, a,
+	int64_t margin = to - from < INT64_MAX / (2 * MARGIN) ? (to - from) * MARGIN : to - from, a,
 		b;
 
-	beside = beside < LEAST ? LEAST : beside;
-	a = from - beside > e->from ? from - beside : e->from;
-	b = to + beside < e->to ? to + beside : e->to;
+	margin = margin < MARGIN_LEAST ? MARGIN_LEAST : margin;
+	a = from - margin > e->from ? from - margin : e->from;
+	b = to + margin < e->to ? to + margin : e->to;
 	gt_window_show(&s->window, e, a < e->to ? a : e->to - 1, b > e->from ? b : e->from + 1);
 	s->at = from;
 	s->is_at = true;
 	s->turn_to = "timeline";
 }
 
-void gt_scene_go_track(struct gt_scene *s, uint32_t segment, uint32_t track)
+void gt_scene_show_track(struct gt_scene *s, uint32_t segment, uint32_t track)
 {
 	s->on.segment = segment;
 	s->on.track = track;
 	s->on.wanted = true;
 }
 
-void gt_scene_pick(struct gt_scene *s, const struct gt_lane_key *lane, int64_t start, int64_t dur)
+void gt_scene_show_row(
+	struct gt_scene *s, const struct gt_lane_key *lane, int64_t start, int64_t dur)
 {
 	int64_t from = start - gt_archive_offset(s->archive, lane->strip.segment);
 
-	gt_scene_go(s, from, from + dur);
+	gt_scene_show_range(s, from, from + dur);
 	s->row = (struct gt_scene_row){ *lane, start, dur, true };
 }
 
@@ -265,7 +266,7 @@ void gt_scene_goto(struct gt_scene *s, int64_t t)
 	s->turn_to = "timeline";
 }
 
-void gt_scene_turn_clock(struct gt_scene *s)
+void gt_scene_toggle_clock(struct gt_scene *s)
 {
 	if (s->times.has_wall)
 		s->times.by_wall = !s->times.by_wall;
@@ -291,8 +292,8 @@ static int find_command(void *arg, const char *key, const char *value)
 	return 0;
 }
 
-/* Times of clocks of their own are moved by whole cells of the widest; where there is but one
- * clock, cells may be wider. */
+/* Recordings with different clocks are shifted by whole cells of the widest zoom; with one clock,
+ * cells may be wider. */
 static unsigned widest(const struct gt_scene *s)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++)
@@ -301,9 +302,8 @@ static unsigned widest(const struct gt_scene *s)
 	return 60;
 }
 
-/* All that there is to know of a trace when it is opened, whether it is seen for the first time or
- * has grown. */
-static int look(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
+/* Reads what the scene needs, at the first opening and after growth. */
+static int read_trace(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 {
 	const struct gt_segment *first = gt_reader_segments(r) ? gt_reader_segment(r, 0) : NULL;
 	bool by_wall = s->times.by_wall;
@@ -316,17 +316,17 @@ static int look(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 	gt_archive_add_depths(s->archive, &s->depths);
 	gt_depths_release(&s->depths);
 	gt_archive_extent(s->archive, &s->extent.from, &s->extent.to);
-	s->extent.to++; /* a moment at the very end is within */
+	s->extent.to++; /* includes an instant at the very end */
 	s->extent.widest = widest(s);
 	s->marks.archive = s->archive;
 	s->times = gt_time_shown_of(
 		first, s->extent.from, first ? gt_archive_offset(s->archive, 0) : 0);
 	s->times.by_wall = by_wall && s->times.has_wall;
-	rc = look_at_rows(s, err);
+	rc = count_tracks(s, err);
 	if (!rc)
 		rc = find_troubles(s, err);
 	if (!rc)
-		gt_scene_learn(s);
+		gt_scene_update_known(s);
 	if (first)
 		gt_meta_each(first, find_command, s);
 	return rc ? gt_err_set(err, rc, "out of memory") : 0;
@@ -337,7 +337,7 @@ int gt_scene_open(struct gt_scene *s, struct gt_reader *r, const char *name, str
 	int rc;
 
 	*s = (struct gt_scene){ .name = name, .window.cells = 1 };
-	rc = look(s, r, err);
+	rc = read_trace(s, r, err);
 	gt_window_fit(&s->window, &s->extent);
 	return rc;
 }
@@ -372,7 +372,7 @@ int gt_scene_reopen(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 {
 	bool all = gt_window_shows_all(&s->window, &s->extent),
 	     end = gt_window_end(&s->window) >= s->extent.to;
-	int rc = look(s, r, err);
+	int rc = read_trace(s, r, err);
 
 	if (all)
 		gt_window_fit(&s->window, &s->extent);

@@ -1,5 +1,5 @@
-/* What all views look at: the trace, the stretch of time that is seen, how times are told, and what
- * is missing in it. */
+/* The scene: what all views share: the trace, the visible range, the format of times, and known
+ * gaps in the data. */
 #ifndef GT_SCENE_H
 #define GT_SCENE_H
 #include "viewer/model/archive.h"
@@ -9,11 +9,11 @@
 #include "viewer/view/marks.h"
 #include "viewer/view/report_job.h"
 
-/* Time of which the trace does not tell all. */
+/* Ranges with missing data. */
 enum gt_trouble_kind {
-	GT_TROUBLE_LOST,    /* events were lost while it was recorded */
-	GT_TROUBLE_DAMAGED, /* blocks cannot be read */
-	GT_TROUBLE_UNREAD   /* the recording was not closed: its end is not there, or not yet */
+	GT_TROUBLE_LOST,    /* events were lost during the recording */
+	GT_TROUBLE_DAMAGED, /* damaged blocks */
+	GT_TROUBLE_UNREAD   /* the recording is not closed: its end is missing so far */
 };
 /* viewer's time; from <= to */
 struct gt_trouble {
@@ -24,33 +24,33 @@ struct gt_trouble {
 struct gt_scene {
 	struct gt_reader *reader; /* borrowed */
 	struct gt_archive *archive;
-	const char *name; /* of the file, with its folder; borrowed */
-	char *command;    /* what was recorded, or NULL */
+	const char *name; /* path of the file; borrowed */
+	char *command;    /* the recorded command line, or NULL */
 	struct gt_time_extent extent;
-	struct gt_cell_window window; /* cells: as the view that is shown has them */
-	bool growing;                 /* somebody may still write it */
-	/* and has written more, which is shown when it is asked for */
+	struct gt_cell_window window; /* cells: as many as the visible view has */
+	bool growing;                 /* the file may still grow */
+	/* it has grown, and the view does not show that yet */
 	bool behind;
 	struct gt_time_shown times;
-	/* losses and unread ends; damage is told by gt_scene_damage */
+	/* losses and missing ends; for damage see gt_scene_damage */
 	struct gt_trouble *troubles;
 	size_t ntroubles, troubles_cap;
-	uint64_t lost; /* rows that tell of losses */
-	bool still;    /* a frame that is printed: there is no cursor */
-	/* a line to be shown until the next key, or NULL; static, or said */
+	uint64_t lost; /* number of rows that report losses */
+	bool still;    /* a printed frame, without a cursor */
+	/* status line until the next key, or NULL; static, or status_text */
 	const char *message;
 	char status_text[200];
-	/* the name of the view to be shown from now on, or NULL; static */
+	/* the name of the view to show next, or NULL; static */
 	const char *turn_to;
-	/* a moment that the timeline is to put its cursor on, if is_at */
+	/* the timeline moves its cursor to this time, if is_at */
 	int64_t at;
 	bool is_at;
-	/* a track that it is to put its cursor on */
+	/* the timeline moves its cursor to this track */
 	struct {
 		uint32_t segment, track;
 		bool wanted;
 	} on;
-	/* that it is to select; segment's time */
+	/* the timeline selects this row; segment's time */
 	struct gt_scene_row {
 		struct gt_lane_key lane;
 		int64_t start, dur;
@@ -59,47 +59,46 @@ struct gt_scene {
 	struct gt_marks marks;
 	struct gt_bookmarks bookmarks;
 	bool bookmarks_loaded;
-	struct gt_report_job *report_job; /* once somebody has asked for it */
-	/* by segment and thread: how many, as far as is known by now; or NULL */
+	struct gt_report_job *report_job; /* made when first needed */
+	/* by segment and track: number of rows known so far; or NULL */
 	uint64_t **rows;
-	/* by segment and device: GT_BIT(aspect - GT_ASPECT_HTOD) of the copies there are */
+	/* by segment and device: GT_BIT(aspect - GT_ASPECT_HTOD) of the kinds of copies */
 	uint8_t **copies;
-	struct gt_depths depths; /* between two archives: what is known of lanes */
+	struct gt_depths depths; /* between two archives: known depths of lanes */
 };
 
-/* Reads what has to be known at once, which is little whatever the size of the trace. 0 or
- * negative; to be released in both cases. */
+/* Reads what the first frame needs: little, whatever the size of the trace. 0 or negative; release
+ * it in both cases. */
 int gt_scene_open(struct gt_scene *s, struct gt_reader *r, const char *name, struct gt_err *err);
 void gt_scene_release(struct gt_scene *s);
-/* Gives back what is of its reader, which is about to read on: views have let go of it before.
- * Again: of what the reader has by now. The window shows all if it did, and the end if it did, or
- * else the same time. 0 or negative. */
+/* detach: releases everything that depends on the reader, before the reader reads on; views detach
+ * first. reopen: uses the reader's new state. A window that showed everything, or the end, does so
+ * again; else it keeps its time. 0 or negative. */
 void gt_scene_detach(struct gt_scene *s);
 int gt_scene_reopen(struct gt_scene *s, struct gt_reader *r, struct gt_err *err);
-/* until the next key */
+/* sets the status line until the next key */
 void gt_scene_set_status(struct gt_scene *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 struct gt_report_job *gt_scene_report_job(struct gt_scene *s); /* NULL: no memory */
-/* what it is called on the screen: the file, without its folder; borrowed */
+/* the file name without its folder; borrowed */
 const char *gt_scene_title(const struct gt_scene *s);
-/* The stretch of time that is seen, of what there is; of all of it, all of time. */
+/* The visible range, cut to the trace; INT64_MIN, INT64_MAX if all of it is visible. */
 struct gt_range gt_scene_range(const struct gt_scene *s);
-/* Shows [from, to], the viewer's time, and a little on either side in the timeline, whose cursor is
- * put on `from`. */
-void gt_scene_go(struct gt_scene *s, int64_t from, int64_t to);
-/* ... and on the lane of that track */
-void gt_scene_go_track(struct gt_scene *s, uint32_t segment, uint32_t track);
-/* ... and selects a row of that lane, by when it starts and how long it lasts, the segment's time.
- */
-void gt_scene_pick(struct gt_scene *s, const struct gt_lane_key *lane, int64_t start, int64_t dur);
-void gt_scene_goto(struct gt_scene *s, int64_t t); /* as near as one is, in the timeline */
-/* times since the start, or of the wall clock, if it is known; else it says so */
-void gt_scene_turn_clock(struct gt_scene *s);
-/* A time as people type it, within the trace. NULL, or why it is none: static. */
+/* Shows [from, to] (viewer's time) with a margin in the timeline, with the cursor at `from`. */
+void gt_scene_show_range(struct gt_scene *s, int64_t from, int64_t to);
+/* ... and moves the cursor to the lane of that track */
+void gt_scene_show_track(struct gt_scene *s, uint32_t segment, uint32_t track);
+/* ... and selects a row of that lane by its start and duration; segment's time. */
+void gt_scene_show_row(
+	struct gt_scene *s, const struct gt_lane_key *lane, int64_t start, int64_t dur);
+void gt_scene_goto(struct gt_scene *s, int64_t t); /* centers the timeline on t */
+/* toggles between times since the start and wall-clock times, if these are known */
+void gt_scene_toggle_clock(struct gt_scene *s);
+/* Parses a time within the trace. NULL, or the reason of a failure: static. */
 const char *gt_scene_time(const struct gt_scene *s, const char *text, int64_t *t);
-/* For lanes. More is known after blocks were gone through and gt_scene_learn was called. */
+/* Callbacks for lanes. After more blocks were read, gt_scene_update_known updates them. */
 struct gt_lanes_known gt_scene_known(struct gt_scene *s);
-void gt_scene_learn(struct gt_scene *s);
-/* Damage that was found by now: number i as a trouble. false: there are no more. */
+void gt_scene_update_known(struct gt_scene *s);
+/* Damaged range number i, as far as found by now. false: there are no more. */
 bool gt_scene_damage(const struct gt_scene *s, size_t i, struct gt_trouble *to);
 #endif

@@ -1,6 +1,6 @@
-/* Views: different pictures of the same trace in the same stretch of time. One is a file, view_*.c,
- * ending in its struct gt_view_ops, and a row in views.c. Keys change a view's state and never
- * draw; drawing changes nothing. */
+/* Views show the same trace and time range in different ways. A view is a file view_*.c, ending in
+ * its struct gt_view_ops, and a row in views.c. Keys change a view's state and never draw; drawing
+ * changes nothing. */
 #ifndef GT_VIEW_H
 #define GT_VIEW_H
 #include "viewer/view/bindings.h"
@@ -8,44 +8,41 @@
 #include "viewer/term/screen.h"
 
 enum gt_view_result {
-	GT_VIEW_PASS, /* it has no use for this */
-	GT_VIEW_DONE  /* something may have changed: arrange and draw it again */
+	GT_VIEW_PASS, /* the view ignores this action */
+	GT_VIEW_DONE  /* the state may have changed: arrange and draw */
 };
-#define GT_VIEW_BESIDE 2
+#define GT_VIEW_WAITING 2
 struct gt_view;
 struct gt_view_ops {
 	const char *name; /* --view NAME */
 	const char *help;
-	size_t state_size; /* of what view->state points at, zeroed before open */
-	/* 0 or negative; close in both cases */
+	size_t state_size; /* size of view->state, zeroed before open */
+	/* 0 or negative; close it in both cases */
 	int (*open)(struct gt_view *v, struct gt_err *err);
 	void (*close)(struct gt_view *v);
-	/* The scene's archive and reader are about to be closed: what is theirs is given back, what
-	 * the user chose is kept. Then it is closed, or opened again, with the same trace with more
-	 * in it. */
+	/* The scene's archive and reader are about to be closed: releases what depends on them,
+	 * keeps what the user chose. Then the view is closed, or opened again with more data. */
 	void (*detach)(struct gt_view *v);
-	/* What it is to show from now on: the size has changed, the scene or its own state. 0 or
-	 * negative. */
+	/* Called after a change of the size, the scene or the view's state. 0 or negative. */
 	int (*arrange)(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err);
-	/* Finds out more of what is to be shown, for some us at most (0: all of it). 1: there is
-	 * more to do; GT_VIEW_BESIDE: what is left a thread does, or will do, and it is enough to
-	 * ask now and then; 0: nothing, negative. */
+	/* Works for at most `us` µs (0: until done). 1: there is more to do; GT_VIEW_WAITING: a
+	 * background job does the rest, so calling now and then is enough; 0: done, negative:
+	 * error. */
 	int (*step)(struct gt_view *v, uint64_t us, struct gt_err *err);
-	/* Another view is shown from now on: nobody waits for what this one has begun. NULL: it
-	 * begins nothing. */
+	/* Another view becomes visible: cancels background work. NULL: none. */
 	void (*leave)(struct gt_view *v);
-	/* A process of its own is about to begin: the view's threads end, and begin again in a
-	 * step. NULL: it has none. */
+	/* A process is about to fork: ends the view's threads, which a step begins again. NULL: no
+	 * threads. */
 	void (*rest)(struct gt_view *v);
 	enum gt_view_result (*act)(struct gt_view *v, const struct gt_binding *b, struct gt_key k);
-	/* The answer to what GT_DO_GOTO, GT_DO_FIND and GT_DO_FILTER ask for (commands are
-	 * orders.h's). NULL, or why that is none: one line. */
+	/* The input of the prompts GT_DO_GOTO, GT_DO_FIND and GT_DO_FILTER (for commands see
+	 * app/commands.h). NULL, or a message. */
 	const char *(*answer)(struct gt_view *v, enum gt_action asked, const char *text);
-	/* where its cursor is, the viewer's time. NULL: it has none in time */
+	/* viewer's time of the cursor. NULL: no cursor in time */
 	int64_t (*moment)(const struct gt_view *v);
-	/* is it at a search that Esc stops? NULL: never */
+	/* is a search running that Esc stops? NULL: never */
 	bool (*is_searching)(const struct gt_view *v);
-	/* of the size that it was arranged for */
+	/* draws the arranged size */
 	void (*draw)(const struct gt_view *v, struct gt_screen *to);
 };
 struct gt_view {
@@ -55,7 +52,7 @@ struct gt_view {
 	bool opened;
 };
 
-/* NULL-terminated; the first is what one begins with */
+/* NULL-terminated; the first view is the default */
 extern const struct gt_view_ops *const gt_views[];
 #define GT_VIEWS_MOST 16u
 const struct gt_view_ops *gt_view_find(const char *name); /* or NULL */

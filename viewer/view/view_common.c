@@ -12,7 +12,7 @@ void gt_view_common_arrange(struct gt_scene *s, unsigned width, unsigned height)
 }
 
 /* Says that the action needs the timeline. A command has no key. */
-static void say_where(struct gt_scene *s, const struct gt_binding *b)
+static void say_needs_timeline(struct gt_scene *s, const struct gt_binding *b)
 {
 	if (b->keys)
 		gt_scene_set_status(s, "%.*s (%s) works in the timeline: press 1",
@@ -42,7 +42,7 @@ enum gt_view_result gt_view_common_act(struct gt_scene *s, const struct gt_bindi
 			s->message =
 				"no marks: set them with m and M in the timeline, or with :mark";
 		return GT_VIEW_DONE;
-	case GT_DO_CLOCK: gt_scene_turn_clock(s); return GT_VIEW_DONE;
+	case GT_DO_CLOCK: gt_scene_toggle_clock(s); return GT_VIEW_DONE;
 	case GT_DO_FOLD_ALL:
 	case GT_DO_HIDE:
 	case GT_DO_SHOW_HIDDEN:
@@ -55,7 +55,7 @@ enum gt_view_result gt_view_common_act(struct gt_scene *s, const struct gt_bindi
 	case GT_DO_MARK:
 	case GT_DO_MARK_BOTH:
 	case GT_DO_DETAIL:
-	case GT_DO_HEIGHTS: say_where(s, b); return GT_VIEW_DONE;
+	case GT_DO_HEIGHTS: say_needs_timeline(s, b); return GT_VIEW_DONE;
 	default: return GT_VIEW_PASS;
 	}
 }

@@ -18,7 +18,8 @@ const struct gt_view_ops *const gt_views[] = {
 #undef X
 		NULL
 };
-_Static_assert(sizeof(gt_views) / sizeof(*gt_views) - 1 <= GT_VIEWS_MOST, "room of a session");
+_Static_assert(sizeof(gt_views) / sizeof(*gt_views) - 1 <= GT_VIEWS_MOST,
+	"a session has a slot for each view");
 
 const struct gt_view_ops *gt_view_find(const char *name)
 {

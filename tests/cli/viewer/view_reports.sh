@@ -36,7 +36,7 @@ done
 want view-reports-cannot 0 "$V" --render 80x24 --view gaps "$R/h200-mlp-calls.zst"
 check view-reports-cannot-says grep -q 'cannot answer: what GPUs did was not recorded' want.out
 want view-reports-cannot-flame 0 "$V" --render 80x24 --view flame-gpu "$R/h200-mlp-calls.zst"
-check view-reports-cannot-flame-says grep -q 'cannot answer: no work of a GPU' want.out
+check view-reports-cannot-flame-says grep -q 'cannot answer: the visible time has no GPU work' want.out
 want view-reports-nothing 0 "$V" --render 80x24 --view kernels --from 1s --to 1.1s "$R/h200-train.zst"
 check view-reports-nothing-says grep -q 'nothing matched' want.out
 size=$(wc -c <"$R/h200-train.zst")

@@ -72,12 +72,12 @@ type_in 2; seen follow-report 'whole run'
 head -c $((n / 2)) "$all" | tail -c +$((n / 3 + 1)) >&9; seen follow-told 'more has been recorded: ctrl-L'
 type_in 1; seen follow-timeline 'RECORDING'
 tail -c +$((n / 2 + 1)) "$all" >&9; seen follow-all '8.232 s'
-seen follow-complete 'complete: its recorder has closed it'
+seen follow-complete 'complete: the recorder closed the trace'
 type_in j; seen follow-ends ! 'RECORDING'
 head -c 0 "$all" >grows.zst; type_in j; type_in q; seen follow-left 'left 0'
 exec 9>&-
 head -c $((n / 3)) "$all" >grows.zst
-run "clear; '$V' --follow grows.zst; echo left \$?"; seen killed-told 'its recorder has left without closing it\|NOT CLOSED'
+run "clear; '$V' --follow grows.zst; echo left \$?"; seen killed-told 'the recorder ended without closing the trace\|NOT CLOSED'
 type_in q; seen killed-left 'left 0'
 rm -f grows.zst
 run "clear; '$V' --follow grows.zst; echo left \$?"; seen waits 'waiting for the recording to begin'; : >grows.zst; sleep 0.3; seen waits-on 'waiting for the recording to begin'

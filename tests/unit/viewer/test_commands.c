@@ -336,7 +336,7 @@ static void what_is_typed_is_taken_as_a_whole(void)
 	sprintf(keys, ": 'filter %0150d%s'", 0, end);
 	CHECK(play(&st, keys) && on_screen(&st, end) && play(&st, "Esc"));
 	sprintf(keys, ": 'bookmark %01200d' Enter", 0);
-	CHECK(play(&st, keys) && on_screen(&st, "too long: nothing was done") &&
+	CHECK(play(&st, keys) && on_screen(&st, "too long: it was ignored") &&
 		st.s.scene.bookmarks.n == 2);
 	strike(&st);
 	unlink("some/trace.zst.gtmarks");

@@ -96,7 +96,7 @@ static void nothing_is_left_of_what_was_stopped(void)
 	set_up(&st, once);
 	CHECK(play(&st, "") && press(&st, ": 'export native out/a.zst' Enter Esc") &&
 		!st.s.export_job && no_children());
-	CHECK(on_screen(&st, "stopped: nothing was written") && !files_in("out"));
+	CHECK(on_screen(&st, "export stopped: no file was written") && !files_in("out"));
 	CHECK(press(&st, ": 'export native out/a.zst' Enter q") && st.s.quit && !st.s.export_job &&
 		!files_in("out") && no_children());
 	st.s.quit = false;
@@ -176,9 +176,12 @@ static void what_is_there_is_replaced_when_told_so(void)
 		size_of("out/a") > 1000);
 	CHECK(!stat("out/a", &s) && (s.st_mode & 07777) == 0640 && !lstat("out/b", &link) &&
 		S_ISLNK(link.st_mode));
-	CHECK(play(&st, ": 'export! chrome out/d' Enter") && on_screen(&st, "out/d is no file"));
-	CHECK(play(&st, ": 'export! chrome out/f' Enter") && on_screen(&st, "out/f is no file"));
-	CHECK(play(&st, ": 'export! chrome out/' Enter") && on_screen(&st, "out/ is no file"));
+	CHECK(play(&st, ": 'export! chrome out/d' Enter") &&
+		on_screen(&st, "out/d is not a regular file"));
+	CHECK(play(&st, ": 'export! chrome out/f' Enter") &&
+		on_screen(&st, "out/f is not a regular file"));
+	CHECK(play(&st, ": 'export! chrome out/' Enter") &&
+		on_screen(&st, "out/ is not a regular file"));
 	CHECK(play(&st, ": 'export chrome out/no/c' Enter") &&
 		on_screen(&st, "cannot write out/no/c: No such file") && files_in("out") == 4);
 	/* another program creates it in between */
@@ -204,7 +207,7 @@ static void a_full_disk_is_told(void)
 		setrlimit(RLIMIT_FSIZE, &little);
 		CHECK(play(&st, "Esc") && play(&st, script));
 		setrlimit(RLIMIT_FSIZE, &before);
-		CHECK(on_screen(&st, "nothing was written: cannot write out/a: File too large") &&
+		CHECK(on_screen(&st, "no file was written: cannot write out/a: File too large") &&
 			!files_in("out"));
 	}
 	strike(&st);

@@ -478,27 +478,27 @@ static void marks_measure_what_is_between(void)
 
 	open_program(27, 500);
 	m = (struct gt_marks){ .archive = archive };
-	CHECK(!gt_marks_tell(&m, &times, 1000000, "the lane", text, sizeof(text)));
+	CHECK(!gt_marks_describe(&m, &times, 1000000, "the lane", text, sizeof(text)));
 	for (unsigned k = 0; k < 50; k++) {
 		int64_t a = ones[below((uint32_t)nones)].start, b = a + 1 + below(3000);
 		const struct gt_lane_key *lane = &lanes[below(2)];
 		uint64_t count = 0;
 
 		gt_marks_set(&m, k % 2 ? a : b);
-		CHECK(m.n == 1 && !gt_marks_on(&m, lane, &err) && !m.measure);
+		CHECK(m.n == 1 && !gt_marks_select_lane(&m, lane, &err) && !m.measure);
 		gt_marks_set(&m, k % 2 ? b : a);
-		CHECK(m.n == 2 && !gt_marks_on(&m, lane, &err) && m.measure);
-		CHECK(gt_marks_tell(&m, &times, 1000000, "the lane", text, sizeof(text)) &&
+		CHECK(m.n == 2 && !gt_marks_select_lane(&m, lane, &err) && m.measure);
+		CHECK(gt_marks_describe(&m, &times, 1000000, "the lane", text, sizeof(text)) &&
 			strstr(text, "measuring"));
 		CHECK(!gt_marks_step(&m, 0, &err) && m.exact);
 		for (size_t i = 0; i < nones; i++)
 			count += is_on(&ones[i], lane) && ones[i].start >= a && ones[i].start < b;
 		snprintf(want, sizeof(want), ", %llu begin", (unsigned long long)count);
-		CHECK(gt_marks_tell(&m, &times, 1000000, "the lane", text, sizeof(text)) &&
+		CHECK(gt_marks_describe(&m, &times, 1000000, "the lane", text, sizeof(text)) &&
 			strstr(text, want));
 	}
 	gt_marks_clear(&m);
-	CHECK(!m.n && !gt_marks_tell(&m, &times, 1000000, "the lane", text, sizeof(text)));
+	CHECK(!m.n && !gt_marks_describe(&m, &times, 1000000, "the lane", text, sizeof(text)));
 	gt_marks_release(&m);
 	close_program();
 }

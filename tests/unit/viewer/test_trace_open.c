@@ -279,7 +279,7 @@ static void another_tools_file_is_indexed_once(void)
 
 	o = begin(KINETO, &always);
 	CHECK(gt_trace_open_step(o, 0, &err) == 0 && rows_of(gt_trace_open_result(o)) == 5000 &&
-		notes(o, "indexed before; cached at "));
+		notes(o, "index found; cached at "));
 	gt_trace_open_close(o);
 
 	CHECK((f = fopen(KINETO, "a")) && fputs("\n", f) >= 0 && !fclose(f));
@@ -293,12 +293,12 @@ static void a_killed_recording_is_indexed_and_told_of(void)
 {
 	set_up();
 	put_calls(create(KILLED), 3, false);
-	CHECK(opens(KILLED, 9000, "indexed; cached at ") && opens(KILLED, 9000, "indexed before"));
+	CHECK(opens(KILLED, 9000, "indexed; cached at ") && opens(KILLED, 9000, "index found"));
 	CHECK(opens(KILLED, 9000, "not closed: complete to 3.000 s"));
 	CHECK(!system("cat " KILLED " " KILLED " > two.zst"));
 	CHECK(opens("two.zst", 18000, "recording 2: not closed: complete to 3.000 s") &&
 		opens("two.zst", 18000, "recording 1: not closed"));
-	CHECK(opens("two.zst", 18000, "indexed before"));
+	CHECK(opens("two.zst", 18000, "index found"));
 }
 
 static void a_damaged_one_is_not_kept(void)
@@ -316,7 +316,7 @@ static void a_damaged_one_is_not_kept(void)
 		struct gt_trace_open *o = opened(KILLED, &always);
 
 		CHECK(o && rows_of(gt_trace_open_result(o)) < 9000 &&
-			notes(o, "damaged at byte ") && notes(o, "this time only"));
+			notes(o, "damaged at byte ") && notes(o, "not cached"));
 		CHECK(gt_trace_open_is_damaged(o));
 		gt_trace_open_close(o);
 	}
@@ -362,7 +362,7 @@ static void what_cannot_be_kept_is_used_all_the_same(void)
 		const char *make, *told;
 	} ways[] = {
 		{ "touch cache", "cannot use " },
-		{ "mkdir -p cache/gt && chmod 777 cache/gt", "others may write to " },
+		{ "mkdir -p cache/gt && chmod 777 cache/gt", "other users may write to " },
 		{ "mkdir -p cache/gt && chmod 777 cache", "other users may write to " },
 		{ "mkdir -p cache elsewhere && ln -s ../elsewhere cache/gt", "cannot use " },
 	};
@@ -371,7 +371,7 @@ static void what_cannot_be_kept_is_used_all_the_same(void)
 	for (unsigned i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		set_up();
 		put_kineto(KINETO, 500);
-		CHECK(!system(ways[i].make) && opens(KINETO, 500, "indexed for this time only: ") &&
+		CHECK(!system(ways[i].make) && opens(KINETO, 500, "index not cached: ") &&
 			opens(KINETO, 500, ways[i].told));
 		CHECK(!files_in("tmp") && !files_in("elsewhere"));
 	}
@@ -394,10 +394,10 @@ static void a_full_disk_is_told(void)
 	little.rlim_max = before.rlim_max;
 	setrlimit(RLIMIT_FSIZE, &little);
 	CHECK(!opened(KINETO, &always));
-	CHECK(err.code == -EFBIG && strstr(err.text, "no room for its index in ") &&
+	CHECK(err.code == -EFBIG && strstr(err.text, "no space left for the index in ") &&
 		strstr(err.text, "(TMPDIR)"));
-	CHECK(opens(KILLED, 9000, "no room in ") &&
-		opens(KILLED, 9000, "not indexed, so pictures take longer: "));
+	CHECK(opens(KILLED, 9000, "no space left in ") &&
+		opens(KILLED, 9000, "not indexed, so drawing is slower: "));
 	setrlimit(RLIMIT_FSIZE, &before);
 	CHECK(!files_in("cache/gt") && !files_in("tmp"));
 	CHECK(opens(KINETO, 5000, "indexed; cached at "));
@@ -423,17 +423,17 @@ static void a_full_cache_gives_way_to_the_temporary_folder(void)
 		room = i == 4 ? st.st_size - 1 : st.st_size * i / 4;
 		CHECK((o = opened(KINETO, &always)) && rows_of(gt_trace_open_result(o)) == 5000 &&
 			sum_of(gt_trace_open_result(o)) == sum);
-		CHECK(notes(o, "indexed for this time only: no room in ") &&
-			notes(o, "/cache/gt") && !notes(o, "cached at "));
+		CHECK(notes(o, "index not cached: no space left in ") && notes(o, "/cache/gt") &&
+			!notes(o, "cached at "));
 		CHECK(!files_in("cache/gt") && !files_in("tmp"));
 		gt_trace_open_close(o);
 		CHECK(!files_in("cache/gt") && !files_in("tmp"));
 	}
 	room = 0;
-	CHECK(opens(KILLED, 9000, "indexed for this time only: no room in ") &&
+	CHECK(opens(KILLED, 9000, "index not cached: no space left in ") &&
 		opens(KILLED, 9000, "not closed: complete to 3.000 s"));
 	*full_folder = 0;
-	CHECK(opens(KINETO, 5000, "indexed; cached at ") && opens(KINETO, 5000, "indexed before"));
+	CHECK(opens(KINETO, 5000, "indexed; cached at ") && opens(KINETO, 5000, "index found"));
 	/* and the reverse: if the cache has space, TMPDIR needs none */
 	CHECK(!system("rm -rf cache"));
 	snprintf(full_folder, sizeof(full_folder), "%s", getenv("TMPDIR"));
@@ -458,15 +458,14 @@ static void copies_are_distrusted(void)
 	CHECK(!system(command));
 	put_kineto(KINETO, 500);
 	for (unsigned i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		CHECK(opens(KINETO, 500, "indexed"));
+		CHECK(opens(KINETO, 500, "cached at"));
 		snprintf(command, sizeof(command), ways[i], copy_of(KINETO), copy_of(KINETO));
 		CHECK(!system(command));
 		CHECK(opens(KINETO, 500, "indexed; cached at "));
-		CHECK(opens(KINETO, 500, "indexed before"));
+		CHECK(opens(KINETO, 500, "index found"));
 	}
 	snprintf(command, sizeof(command), "rm %s && mkdir %s", copy_of(KINETO), copy_of(KINETO));
-	CHECK(!system(command) &&
-		opens(KINETO, 500, "indexed for this time only: cannot keep it") &&
+	CHECK(!system(command) && opens(KINETO, 500, "index not cached: cannot store the copy") &&
 		files_in("cache/gt") == 1);
 }
 
@@ -518,7 +517,7 @@ static void two_at_once(void)
 			gt_reader_segment(gt_trace_open_result(b), 0)));
 	CHECK(sum_of(gt_trace_open_result(a)) == sum_of(gt_trace_open_result(b)) &&
 		files_in("cache/gt") == 1);
-	CHECK(opens(KINETO, 5000, "indexed before") &&
+	CHECK(opens(KINETO, 5000, "index found") &&
 		sum_of(gt_trace_open_result(a)) == sum_of(gt_trace_open_result(b)));
 	gt_trace_open_close(a);
 	gt_trace_open_close(b);
@@ -544,7 +543,7 @@ static void the_cache_is_bounded(void)
 	put_file("cache/gt/.new-fedcba9876543210", "x", 1);
 	CHECK((held = open("cache/gt/.new-fedcba9876543210", O_RDWR)) >= 0 &&
 		!flock(held, LOCK_SH));
-	CHECK((oldest = opened("k0.json", &always)) && notes(oldest, "indexed before"));
+	CHECK((oldest = opened("k0.json", &always)) && notes(oldest, "index found"));
 	CHECK(!utimensat(
 		AT_FDCWD, copy_of("k0.json"), (struct timespec[]){ { 1, 0 }, { 1, 0 } }, 0));
 	CHECK(!gt_index_cache_open(&c, &err));
@@ -639,7 +638,7 @@ static void a_recording_is_followed(void)
 	}
 	CHECK(!gt_writer_close(t.w, &t.err) && gt_trace_open_poll(o) == GT_FOLLOW_CLOSED &&
 		!gt_trace_open_refresh(o, &err));
-	CHECK(notes(o, "complete: its recorder has closed it") &&
+	CHECK(notes(o, "complete: the recorder closed the trace") &&
 		gt_reader_segment(gt_trace_open_result(o), 0)->closed);
 	CHECK_EQ(gt_trace_open_poll(o), GT_FOLLOW_UNCHANGED);
 	gt_trace_open_close(o);
@@ -710,7 +709,7 @@ static void a_recorder_that_is_killed_is_told(void)
 		usleep(100000);
 		said = gt_trace_open_poll(o);
 	}
-	CHECK(said == GT_FOLLOW_ABANDONED && notes(o, "left without closing it") &&
+	CHECK(said == GT_FOLLOW_ABANDONED && notes(o, "ended without closing the trace") &&
 		notes(o, "not closed: complete to"));
 	usleep(1100000);
 	CHECK(gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED &&

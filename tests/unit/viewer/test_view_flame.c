@@ -291,7 +291,7 @@ static void keys_go_from_box_to_box(void)
 	CHECK(play(&st, "Enter") && !strstr(line(&st, 1), "\u2502all") &&
 		play(&st, "Esc Esc Esc Esc") && strstr(line(&st, 1), "\u2502all"));
 	CHECK(play(&st, "b") && on_screen(&st, "flame graph of GPU work") &&
-		on_screen(&st, "launch not known: GPU 0") && on_screen(&st, "cuLaunchKernel"));
+		on_screen(&st, "unknown launch: GPU 0") && on_screen(&st, "cuLaunchKernel"));
 	CHECK(play(&st, "double 50,2") && strstr(line(&st, 1), "(pid 1)") && play(&st, "w w w") &&
 		line_of(&st, "whole run") < 0);
 	strike(&st);

@@ -223,7 +223,7 @@ static void keys_and_times_are_what_they_say(void)
 
 	state = 12;
 	stage_up(&st, once, 3000, 100, 40);
-	CHECK(play(&st, "y") && on_screen(&st, "y does nothing: ? shows the keys") &&
+	CHECK(play(&st, "y") && on_screen(&st, "key y has no function: ? lists the keys") &&
 		play(&st, "j") && line_of(&st, "does nothing") < 0);
 	for (unsigned i = 0; i < 20; i++) {
 		int64_t t = 5000 + 777 * i, at;

@@ -56,7 +56,7 @@ static char *by_hand(struct stage *st, const struct gt_analysis *what, struct gt
 		.from = ranges[0].from,
 		.to = ranges[0].to,
 		.ranges = all ? NULL : ranges };
-	o.restrictions = all ? NULL : "what is seen";
+	o.restrictions = all ? NULL : "the visible range";
 	n = gt_run(st->reader, chosen, 2, &o, 1, tables, &st->err);
 	text = n < 0 ? NULL : as_json(tables, (unsigned)n);
 	for (int i = 0; i < n; i++)
@@ -137,12 +137,12 @@ static void what_was_made_is_there_at_once(void)
 		gt_report_job_wait(p, i * 20 + 1);
 	}
 	CHECK((a = wait_for(p, gaps, all, &st.err)) && !a->why[0] && a->n > 1);
-	CHECK(gt_report_job_take(p, gaps, all, &b, &st.err) == 1 && b == a && a->held == 2);
+	CHECK(gt_report_job_take(p, gaps, all, &b, &st.err) == 1 && b == a && a->users == 2);
 	gt_report_job_release(p, b);
 	/* it was made before it was given up */
 	if (gt_report_job_take(p, top, all, &b, &st.err) == 1)
 		gt_report_job_release(p, b);
-	gt_report_job_leave(p);
+	gt_report_job_cancel(p);
 	gt_report_job_wait(p, 0);
 	CHECK(same_report(&st, p, top, all));
 	CHECK_EQ(gt_report_job_take(p, top, all, &b, &st.err), 1);
@@ -273,14 +273,15 @@ static void nothing_of_a_row_is_lost(void)
 
 		CHECK(!gt_report_page_lay(&p, &t, 1, NULL, false, width, &err));
 		gt_report_page_rest(&p, 0, 1, width, &rest);
-		c = gt_layout_columns(p.tables[0].laid, &n);
+		c = gt_layout_columns(p.tables[0].layout, &n);
 		for (unsigned i = 0; i < COLUMNS; i++) {
 			char *text = gt_table_cell_text(t, 1, i);
 			bool seen = strstr((char *)rest.data, text);
 
 			for (unsigned k = 0; k < n; k++)
 				seen |= c[k].column == i && c[k].at + c[k].width <= width &&
-					!strcmp(gt_layout_cell(p.tables[0].laid, 1, k).text, text);
+					!strcmp(gt_layout_cell(p.tables[0].layout, 1, k).text,
+						text);
 			CHECK(seen);
 			free(text);
 		}
@@ -440,7 +441,7 @@ static void rows_are_marked(void)
 	state = 15;
 	stage_up(&st, one_boot, 900, 100, 30);
 	CHECK(play(&st, "5") && on_screen(&st, "gaps  whole run") && play(&st, "Tab j j M") &&
-		on_screen(&st, "marked: the timeline (1) says"));
+		on_screen(&st, "marks set: the timeline (1) measures"));
 	CHECK(st.s.scene.marks.n == 2 && st.s.scene.marks.at[0] < st.s.scene.marks.at[1] &&
 		play(&st, "1") && on_screen(&st, "A-B "));
 	CHECK(play(&st, "5 F") && line_of(&st, "whole run") < 0 && on_screen(&st, "gaps  ") &&
@@ -450,8 +451,8 @@ static void rows_are_marked(void)
 		30);
 	CHECK(play(&st, "1 Esc Esc Esc 5 F") && on_screen(&st, "no marks: set them") &&
 		play(&st, "f"));
-	CHECK(play(&st, "2 m") && on_screen(&st, "tells no time") &&
-		play(&st, "3 : 'mark' Enter") && on_screen(&st, "tells no time"));
+	CHECK(play(&st, "2 m") && on_screen(&st, "has no time") && play(&st, "3 : 'mark' Enter") &&
+		on_screen(&st, "has no time"));
 	CHECK(play(&st, "9 m") &&
 		on_screen(&st,
 			"m (set mark A, then B, at event edges; measure) works in the timeline: press 1"));
@@ -483,11 +484,11 @@ static void without_rows_it_says_so(void)
 	CHECK(play(&st, "5") && play(&st, "Tab M F") && play(&st, "w w") &&
 		on_screen(&st, "no GPU operation is in the selected time range"));
 	CHECK(on_screen(&st, "a gap has its cause from the operation that ends it") &&
-		on_screen(&st, "no rows   Enter: all of the gap"));
+		on_screen(&st, "no rows   Enter: the whole gap"));
 	a = st.s.scene.marks.at[0], b = st.s.scene.marks.at[1];
 	CHECK(gt_cell_start(&st.s.scene.window, 0) > a && gt_window_end(&st.s.scene.window) < b);
 	CHECK(play(&st, "Enter") && !strcmp(st.s.view->ops->name, "gaps") &&
-		on_screen(&st, "all of the gap"));
+		on_screen(&st, "the whole gap"));
 	CHECK(gt_cell_start(&st.s.scene.window, 0) < a && gt_window_end(&st.s.scene.window) > b &&
 		b - a > gt_window_end(&st.s.scene.window) - b);
 	gt_marks_clear(&st.s.scene.marks);
@@ -496,11 +497,11 @@ static void without_rows_it_says_so(void)
 	CHECK(play(&st, "w w w") && play(&st, "s s s s") && line_of(&st, "no rows") < 0 &&
 		on_screen(&st, "row "));
 	CHECK(play(&st, "4 w w w w") && on_screen(&st, "no rows   s:") && play(&st, "Enter") &&
-		on_screen(&st, "no rows that lead anywhere: s shows"));
+		on_screen(&st, "no row has a time: s shows"));
 	strike(&st);
 	stage_without_gpu(&st);
 	CHECK(play(&st, "5") && on_screen(&st, "no rows   1: the timeline") && play(&st, "Enter") &&
-		on_screen(&st, "no rows that lead anywhere"));
+		on_screen(&st, "no row has a time"));
 	CHECK(line_of(&st, "s shows") < 0);
 	strike(&st);
 }
@@ -547,7 +548,7 @@ static void enter_goes_to_the_timeline(void)
 	CHECK(play(&st, "Esc Esc Esc f 5 Enter") && !strcmp(st.s.view->ops->name, "timeline") &&
 		on_screen(&st, "A-B "));
 	CHECK(play(&st, "f 8") && play(&st, "End Enter") &&
-		!strcmp(st.s.view->ops->name, "advice") && on_screen(&st, "names nothing"));
+		!strcmp(st.s.view->ops->name, "advice") && on_screen(&st, "no event name"));
 	CHECK(play(&st, "g 'nonsense' Enter") && on_screen(&st, "invalid time (examples: 1.5s"));
 	CHECK(play(&st, "1 2 3 4 5 6 7 8") && on_screen(&st, "advice"));
 	strike(&st);
