@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/text/utf8.h"
-#include "viewer/app/command_exec.h"
 
 /* Makes the view visible; opens it if it is not open. */
 static int show(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err)

@@ -2,7 +2,8 @@
  * this file handles the list of keys, prompts and status messages. */
 #ifndef GT_UI_H
 #define GT_UI_H
-#include "viewer/app/command_table.h"
+#include "viewer/app/commands.h"
+#include "viewer/app/export_job.h"
 #include "viewer/view/view.h"
 
 #define GT_UI_WORDS 32

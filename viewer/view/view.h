@@ -33,7 +33,7 @@ struct gt_view_ops {
 	void (*leave)(struct gt_view *v);
 	/* A process is about to fork: ends the view's threads, which a step begins again. NULL: no
 	 * threads. */
-	void (*rest)(struct gt_view *v);
+	void (*stop_threads)(struct gt_view *v);
 	enum gt_view_result (*act)(struct gt_view *v, const struct gt_binding *b, struct gt_key k);
 	/* The input of the prompts GT_DO_GOTO, GT_DO_FIND and GT_DO_FILTER (for commands see
 	 * app/commands.h). NULL, or a message. */

@@ -379,8 +379,7 @@ static void boxes_are_looked_for(void)
 	CHECK(n > 2 && n < 200 && play(&st, "N") && on_screen(&st, "before the first one"));
 	CHECK(play(&st, "j") && play(&st, "Esc") && line_of(&st, "/cu[C]all") < 0);
 	CHECK(play(&st, "/ '(' Enter") && on_screen(&st, "not a regular expression") &&
-		play(&st, ": 'find nobody' Enter") &&
-		on_screen(&st, "no frame is called like 'nobody'"));
+		play(&st, ": 'find nobody' Enter") && on_screen(&st, "no frame matches 'nobody'"));
 	CHECK(play(&st, ": 'find' Enter") && line_of(&st, "/nobody") < 0);
 	CHECK(play(&st, "/ 'thread 1[01]' Enter") && on_screen(&st, "2 frames") &&
 		play(&st, "Enter / 'pid 1' Enter") && on_screen(&st, "Esc zooms out"));

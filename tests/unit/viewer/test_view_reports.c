@@ -369,7 +369,7 @@ static void rows_are_looked_for(void)
 	CHECK(play(&st, "w w") && on_screen(&st, "/^cu(Call") && play(&st, "6") &&
 		line_of(&st, "/^cu(Call") < 0 && play(&st, "2"));
 	CHECK(play(&st, "Esc") && line_of(&st, "/^cu(Call") < 0 && on_screen(&st, "row "));
-	CHECK(play(&st, "/ 'no such' Enter") && on_screen(&st, "no row has 'no such'") &&
+	CHECK(play(&st, "/ 'no such' Enter") && on_screen(&st, "no row matches 'no such'") &&
 		play(&st, "k") && on_screen(&st, "/no such: 0 rows"));
 	CHECK(play(&st, "/ '[' Enter") && on_screen(&st, "not a regular expression: ") &&
 		play(&st, "/ Enter") && line_of(&st, "no such") < 0);
