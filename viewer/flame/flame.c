@@ -444,7 +444,7 @@ static unsigned column(const struct picture *p, uint64_t ns)
 	return p->all ? (unsigned)((unsigned __int128)ns * p->width / p->all) : 0;
 }
 
-/* Lays out a node that begins `left` ns from the left and is at most `room` ns long. */
+/* Lays out a node that begins `left` ns from the left and is at most that long. */
 static int lay(struct picture *p, uint32_t node, unsigned line, uint64_t left, uint64_t room)
 {
 	const struct gt_flame_node *n = &p->f->nodes[node];

@@ -6,14 +6,14 @@
 #include "viewer/util/deadline.h"
 #include "viewer/search/search_regex.h"
 
-#define AT_ONCE 64u             /* nodes between two looks at the clock */
-enum { FOUND = 1, WITHIN = 2 }; /* WITHIN: it or a frame around it was found */
+#define AT_ONCE 64u             /* nodes between two checks of the deadline */
+enum { FOUND = 1, WITHIN = 2 }; /* WITHIN: it or a frame around it matches */
 
 struct gt_flame_search {
 	struct gt_search_regex expression;
 	uint8_t *has; /* by node */
 	size_t cap;
-	uint32_t done, n; /* nodes that were looked at, and those that were found */
+	uint32_t done, n; /* nodes that were searched, and matches */
 	uint64_t ns;
 };
 
@@ -43,7 +43,7 @@ void gt_flame_search_begin(struct gt_flame_search *f)
 	f->ns = 0;
 }
 
-/* A node comes behind what it stands beneath. */
+/* A node has a larger number than its parent. */
 static void sum_up(struct gt_flame_search *f, const struct gt_flame_node *nodes)
 {
 	f->ns = 0;

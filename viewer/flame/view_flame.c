@@ -20,10 +20,10 @@ struct flame {
 	size_t nboxes;
 	unsigned lines;                /* of all boxes */
 	uint32_t zoomed, selected;     /* nodes */
-	struct gt_flame_search *finds; /* what is looked for, or NULL */
-	/* when it is found: to the next one, or the one before; 0: nowhere */
+	struct gt_flame_search *finds; /* search, or NULL */
+	/* direction to the next match once it is known: 1, -1; 0: none */
 	int next;
-	bool here;                    /* the selected one may be that */
+	bool here;                    /* the selected box may be the match */
 	unsigned top;                 /* the first visible line of boxes */
 	unsigned width, height, body; /* body: lines for boxes, from line 1 on */
 };
@@ -184,10 +184,10 @@ static int flame_arrange(struct gt_view *v, unsigned width, unsigned height, str
 	return update_boxes(f, err);
 }
 
-/* ---- what is looked for ---- */
+/* ---- search ---- */
 
-/* To the next box that was found, or the one before; behind the last one comes the first one. */
-static bool go_to_found(struct gt_view *v)
+/* Selects the next or previous match; after the last match comes the first. */
+static bool select_match(struct gt_view *v)
 {
 	struct flame *f = v->state;
 	const struct gt_flame_box *at = box_of(f, f->selected);
@@ -215,32 +215,32 @@ static bool go_to_found(struct gt_view *v)
 	return false;
 }
 
-static void say_not_found(struct gt_view *v)
+static void report_no_match(struct gt_view *v)
 {
 	struct flame *f = v->state;
 	uint64_t ns;
 
 	if (gt_flame_search_count(f->finds, &ns))
 		v->scene->message =
-			"what was found is too narrow here, or not in what is zoomed to: Esc zooms out";
+			"all matches are too narrow or outside the zoomed frame: Esc zooms out";
 	else
-		gt_scene_set_status(v->scene, "no frame is called like '%.60s'",
-			gt_flame_search_expression(f->finds));
+		gt_scene_set_status(
+			v->scene, "no frame matches '%.60s'", gt_flame_search_expression(f->finds));
 	f->next = 0;
 }
 
-static int step_finds(struct gt_view *v, uint64_t us, struct gt_err *err)
+static int step_search(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct flame *f = v->state;
 	int rc = f->finds ? gt_flame_search_step(f->finds, f->tree, plain_name, v, us, err) : 0;
 
-	if (rc >= 0 && f->finds && f->next && !go_to_found(v) && !rc &&
+	if (rc >= 0 && f->finds && f->next && !select_match(v) && !rc &&
 		gt_flame_percent(f->tree) == 100)
-		say_not_found(v);
+		report_no_match(v);
 	return rc;
 }
 
-static void next_found(struct gt_view *v, int by)
+static void select_next_match(struct gt_view *v, int by)
 {
 	struct flame *f = v->state;
 
@@ -248,8 +248,8 @@ static void next_found(struct gt_view *v, int by)
 	f->here = false;
 	if (!f->finds)
 		v->scene->message = "nothing is looked for: / does that";
-	else if (!go_to_found(v))
-		say_not_found(v);
+	else if (!select_match(v))
+		report_no_match(v);
 }
 
 static const char *find(struct gt_view *v, const char *expression)
@@ -274,7 +274,7 @@ static int flame_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 
 	if (rc < 0 || (reads && update_boxes(f, err)))
 		return err->code;
-	more = step_finds(v, us, err);
+	more = step_search(v, us, err);
 	return more ? more : rc;
 }
 
@@ -356,7 +356,7 @@ static void go_to_longest(struct gt_view *v)
 			"the longest event so far: the visible time is not read completely";
 }
 
-/* Esc: what is looked for is forgotten before anything is zoomed out. */
+/* Esc ends the search; without a search it zooms out. */
 static void escape(struct flame *f)
 {
 	if (!f->finds) {
@@ -386,7 +386,7 @@ static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding 
 	case GT_DO_SELECT:
 	case GT_DO_FOLD: f->zoomed = f->selected; break;
 	case GT_DO_ESCAPE: escape(f); break;
-	case GT_DO_FOUND: next_found(v, b->arg); break;
+	case GT_DO_FOUND: select_next_match(v, b->arg); break;
 	case GT_DO_LONGEST: go_to_longest(v); break;
 	case GT_DO_START:
 	case GT_DO_TOP: f->selected = f->zoomed; break;
@@ -494,7 +494,7 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 }
 
 /* " /gemm  34.5% of all, 12 frames ": at the right of the title. */
-static void draw_finds(const struct flame *f, struct gt_screen *to)
+static void draw_search(const struct flame *f, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
 	uint64_t ns;
@@ -534,7 +534,7 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 	else
 		draw_boxes(v, to);
 	if (f->finds)
-		draw_finds(f, to);
+		draw_search(f, to);
 	if (f->height > 2)
 		draw_status(v, to);
 }

@@ -6,12 +6,12 @@
 #include "viewer/util/deadline.h"
 #include "viewer/search/search_regex.h"
 
-#define AT_ONCE 32u /* rows between two looks at the clock */
+#define AT_ONCE 32u /* rows between two checks of the deadline */
 
 struct gt_row_search {
 	struct gt_search_regex expression;
 	uint8_t **has;           /* by table and row; a table without rows has NULL */
-	unsigned ntables, table; /* table, row: the next to be looked at */
+	unsigned ntables, table; /* table, row: the next to search */
 	unsigned row;
 	size_t n;
 };
@@ -27,7 +27,7 @@ struct gt_row_search *gt_row_search_new(const char *expression, struct gt_err *e
 	return NULL;
 }
 
-static void forget(struct gt_row_search *f)
+static void drop_matches(struct gt_row_search *f)
 {
 	for (unsigned i = 0; f->has && i < f->ntables; i++)
 		free(f->has[i]);
@@ -41,7 +41,7 @@ void gt_row_search_free(struct gt_row_search *f)
 {
 	if (!f)
 		return;
-	forget(f);
+	drop_matches(f);
 	gt_search_regex_release(&f->expression);
 	free(f);
 }
@@ -53,17 +53,17 @@ static unsigned rows_of(const struct gt_report_page *p, unsigned table)
 
 int gt_row_search_begin(struct gt_row_search *f, const struct gt_report_page *p, struct gt_err *err)
 {
-	forget(f);
+	drop_matches(f);
 	f->has = calloc(p->ntables + 1ul, sizeof(*f->has));
 	f->ntables = f->has ? p->ntables : 0;
 	for (unsigned i = 0; i < f->ntables; i++)
 		if (rows_of(p, i) && !(f->has[i] = calloc(rows_of(p, i), 1)))
-			forget(f);
+			drop_matches(f);
 	return f->has ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
 }
 
 /* 1, 0 or -ENOMEM. */
-static int is_found(const struct gt_row_search *f, const struct gt_table *t, unsigned row)
+static int matches(const struct gt_row_search *f, const struct gt_table *t, unsigned row)
 {
 	unsigned n;
 	const struct gt_column *columns = gt_table_columns(t, &n);
@@ -92,7 +92,7 @@ int gt_row_search_step(
 			f->row = 0;
 			continue;
 		}
-		found = is_found(f, p->tables[f->table].table, f->row);
+		found = matches(f, p->tables[f->table].table, f->row);
 		if (found < 0)
 			return gt_err_set(err, found, "out of memory");
 		f->has[f->table][f->row++] = (uint8_t)found;

@@ -28,9 +28,9 @@ struct report {
 	/* when the report is ready, the cursor goes to the row of this time; from == to: none */
 	struct gt_range to_row;
 	struct gt_row_search *finds; /* search in rows, or NULL */
-	/* when it is found: to the next one, or the one before; 0: nowhere */
+	/* direction to the next match once it is known: 1, -1; 0: none */
 	int next;
-	bool here;            /* the row at hand may be that one */
+	bool here;            /* the cursor's row may be the match */
 	unsigned width, rest; /* rest: lines for the rest of the cursor's row */
 };
 
@@ -145,7 +145,7 @@ static int lay(const struct gt_scene *s, struct report *r, struct gt_err *err)
 	return 0;
 }
 
-/* ---- what is shown ---- */
+/* ---- the visible report ---- */
 
 /* Takes the report of the visible range, or requests it. 0 or negative. */
 static int request_report(struct gt_view *v, struct gt_err *err)
@@ -203,8 +203,8 @@ static int step_jump(struct gt_view *v, uint64_t us, struct gt_err *err)
 	return 0;
 }
 
-/* What was asked for when it was not known yet. */
-static void go_to_found(struct gt_view *v)
+/* Moves the cursor to the requested match. */
+static void select_match(struct gt_view *v)
 {
 	struct report *r = v->state;
 	bool around;
@@ -213,7 +213,7 @@ static void go_to_found(struct gt_view *v)
 
 	if (line == SIZE_MAX)
 		gt_scene_set_status(
-			v->scene, "no row has '%.60s'", gt_row_search_expression(r->finds));
+			v->scene, "no row matches '%.60s'", gt_row_search_expression(r->finds));
 	else
 		gt_report_scroll_to(&r->sheet, line);
 	if (line != SIZE_MAX && around)
@@ -222,13 +222,13 @@ static void go_to_found(struct gt_view *v)
 	r->next = 0;
 }
 
-static int step_finds(struct gt_view *v, uint64_t us, struct gt_err *err)
+static int step_search(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct report *r = v->state;
 	int rc = gt_row_search_step(r->finds, &r->sheet.page, us, err);
 
 	if (!rc && r->next)
-		go_to_found(v);
+		select_match(v);
 	return rc;
 }
 
@@ -248,7 +248,7 @@ static int report_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 		if (rc < 0)
 			return rc;
 	}
-	return r->finds ? step_finds(v, us, err) : 0;
+	return r->finds ? step_search(v, us, err) : 0;
 }
 
 /* ---- keys ---- */
@@ -389,7 +389,7 @@ static void mark(struct gt_view *v, bool both)
 				 : "mark set: the timeline (1) shows it";
 }
 
-static void next_found(struct gt_view *v, int by)
+static void select_next_match(struct gt_view *v, int by)
 {
 	struct report *r = v->state;
 
@@ -398,16 +398,16 @@ static void next_found(struct gt_view *v, int by)
 	if (!r->finds)
 		v->scene->message = "nothing is looked for: / does that";
 	else if (r->shown && gt_row_search_all(r->finds))
-		go_to_found(v);
+		select_match(v);
 }
 
 /* Keys of search and marks; Esc only if there is a search. */
-static bool act_on_finds(struct gt_view *v, const struct gt_binding *b)
+static bool act_on_search(struct gt_view *v, const struct gt_binding *b)
 {
 	struct report *r = v->state;
 
 	switch (b->action) {
-	case GT_DO_FOUND: next_found(v, b->arg); return true;
+	case GT_DO_FOUND: select_next_match(v, b->arg); return true;
 	case GT_DO_MARK: mark(v, false); return true;
 	case GT_DO_MARK_BOTH: mark(v, true); return true;
 	case GT_DO_ESCAPE:
@@ -472,12 +472,12 @@ static enum gt_view_result report_act(
 		gt_report_scroll_step_column(&r->sheet, b->arg);
 	else if (mouse && b->action == GT_DO_ZOOM)
 		gt_report_scroll_slide(&r->sheet, -3 * b->arg);
-	else if (!mouse && !act_on_rows(r, b) && !act_on_finds(v, b))
+	else if (!mouse && !act_on_rows(r, b) && !act_on_search(v, b))
 		return gt_view_common_act(v->scene, b);
 	return GT_VIEW_DONE;
 }
 
-/* Where it is found first is seen when it was looked for. */
+/* The first match becomes visible when the search ends. */
 static const char *find(struct gt_view *v, const char *expression)
 {
 	struct report *r = v->state;
@@ -501,7 +501,7 @@ static const char *report_answer(struct gt_view *v, enum gt_action requested, co
 	return gt_view_common_answer(v->scene, requested, text);
 }
 
-static bool report_looks(const struct gt_view *v)
+static bool report_is_searching(const struct gt_view *v)
 {
 	return ((const struct report *)v->state)->jump;
 }
@@ -539,7 +539,7 @@ static void report_draw(const struct gt_view *v, struct gt_screen *to)
 		.step = report_step,                                                               \
 		.act = report_act,                                                                 \
 		.answer = report_answer,                                                           \
-		.is_searching = report_looks,                                                      \
+		.is_searching = report_is_searching,                                               \
 		.draw = report_draw,                                                               \
 	};
 REPORTS(X)

@@ -35,7 +35,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Signals are for the viewer's thread alone, which has the terminal. */
+/* The thread blocks all signals: the viewer's thread handles them, because it owns the terminal. */
 int gt_background_thread_begin(struct gt_background_thread *w, void (*work)(void *arg), void *arg)
 {
 	sigset_t all, before;

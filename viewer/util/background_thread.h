@@ -1,4 +1,4 @@
-/* A thread beside the viewer's, for work that reads the trace as a whole: one job at a time. */
+/* A background thread for work that reads the whole trace: one job at a time. */
 #ifndef GT_BACKGROUND_THREAD_H
 #define GT_BACKGROUND_THREAD_H
 #include <pthread.h>
@@ -11,18 +11,19 @@ struct gt_background_thread {
 	pthread_cond_t ended;
 	void (*work)(void *arg);
 	void *arg;
-	bool busy; /* a job was begun, and nobody has seen its end yet */
-	bool done; /* under the lock: it is over */
+	bool busy; /* a job was started, and its end is not yet taken */
+	bool done; /* the job has ended; guarded by lock */
 };
 
 void gt_background_thread_init(struct gt_background_thread *w);
-void gt_background_thread_release(struct gt_background_thread *w); /* it is not busy */
-/* Begins a job; it is not busy. What arg points at is the thread's from now on. 0, or negative: it
- * has not begun. */
+void gt_background_thread_release(struct gt_background_thread *w); /* the thread must not be busy */
+/* Starts a job; the thread must not be busy. The thread owns `arg` until the end is taken. 0, or
+ * negative: not started. */
 int gt_background_thread_begin(struct gt_background_thread *w, void (*work)(void *arg), void *arg);
-/* Is the job that was begun over? That is told once: then it is not busy any more, and what arg
- * points at is the caller's. */
+/* Has the job ended? Returns true once; then the thread is not busy, and the caller owns `arg`
+ * again. */
 bool gt_background_thread_take_end(struct gt_background_thread *w);
-/* Waits for the end of the job for some us at most (0: until it comes). true: it is still at it. */
+/* Waits for the end of the job for at most `us` µs (0: until the end). true: it is still running.
+ */
 bool gt_background_thread_wait(struct gt_background_thread *w, uint64_t us);
 #endif

@@ -9,15 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Nothing of the viewer's is wanted here: its handlers would put a terminal right that is not
- * broken. */
-static void be_alone(pid_t parent)
+/* Resets the signal handlers: those of the viewer would restore the terminal. */
+static void prepare_child(pid_t parent)
 {
 	sigset_t none;
 
 	for (int s = 1; s < NSIG; s++)
 		signal(s, SIG_DFL);
-	/* a file that may not become larger is told like a full disk */
+	/* exceeding the file size limit is an error of write() */
 	signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -37,7 +36,7 @@ int gt_subprocess_begin(struct gt_subprocess *w, void (*fn)(void *arg, void *res
 		return gt_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
 	*w = (struct gt_subprocess){ .channel = channel[0], .size = size, .pid = fork() };
 	if (!w->pid) {
-		be_alone(parent);
+		prepare_child(parent);
 		fn(arg, result);
 		_exit(write(channel[1], result, size) == (ssize_t)size ? 0 : 1);
 	}
@@ -74,9 +73,8 @@ int gt_subprocess_step(struct gt_subprocess *w, unsigned ms, void *result, struc
 	if (n == (ssize_t)w->size)
 		return 0;
 	if (WIFSIGNALED(status))
-		return gt_err_set(
-			err, -EIO, "its process was ended by signal %d", WTERMSIG(status));
-	return gt_err_set(err, -EIO, "its process has left");
+		return gt_err_set(err, -EIO, "signal %d ended its process", WTERMSIG(status));
+	return gt_err_set(err, -EIO, "its process ended without a result");
 }
 
 void gt_subprocess_cancel(struct gt_subprocess *w)

@@ -1,4 +1,4 @@
-/* A file beside the trace is visible to everybody who reads the trace on a shared disk; a
+/* A file beside the trace is visible to all readers of the trace on a shared disk; a
  * reader may lack write permission there. So a file in the user's state folder, if it exists,
  * replaces the file beside the trace; it starts as a copy of it. Bookmarks are written where
  * they were found. The last bookmark removes the file, unless it hides one beside the trace.

@@ -92,8 +92,8 @@ static int watch_finish(void *state, struct gt_table **tables, unsigned max, str
 	return 0;
 }
 
-/* Selects what runs: the header, whose notes describe missing data, the report, and one watch for
- * each order. */
+/* Selects the analyses to run: the header, whose notes describe missing data, the report, and one
+ * watch for each order. */
 static unsigned choose(struct job *job, const struct gt_analysis *chosen[GT_BY_TIME + 3])
 {
 	const struct gt_analysis *parts[] = { gt_analyses[0], job->key.what,
