@@ -483,7 +483,7 @@ static void without_rows_it_says_so(void)
 	stage_up(&st, one_boot, 900, 100, 30);
 	CHECK(play(&st, "5") && play(&st, "Tab M F") && play(&st, "w w") &&
 		on_screen(&st, "no GPU operation is in the selected time range"));
-	CHECK(on_screen(&st, "a gap has its cause from the operation that ends it") &&
+	CHECK(on_screen(&st, "the operation that ends a gap decides its cause") &&
 		on_screen(&st, "no rows   Enter: the whole gap"));
 	a = st.s.scene.marks.at[0], b = st.s.scene.marks.at[1];
 	CHECK(gt_cell_start(&st.s.scene.window, 0) > a && gt_window_end(&st.s.scene.window) < b);
