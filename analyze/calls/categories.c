@@ -59,11 +59,10 @@ static int categories_finish(
 	rc = gt_compute_shares(parts, GT_CATEGORY_COUNT, shares, err);
 	if (rc)
 		return rc;
-	tables[0] = gt_table_new(
-		"categories", "Time by category (outermost calls)", category_columns, 6);
+	tables[0] = gt_report_table(state, "categories", "Time by category (outermost calls)",
+		category_columns, 6, "nested_ns outermost count", err);
 	if (!tables[0])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "nested_ns outermost count");
+		return err->code;
 	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
 		if (sums[c].all.count)
 			gt_table_add(tables[0],
@@ -112,10 +111,10 @@ static int layers_finish(void *state, struct gt_table **tables, unsigned max, st
 	struct sum sums[GT_LAYER_COUNT] = { 0 };
 
 	gather(a, sums, GT_LAYER_COUNT, true);
-	tables[0] = gt_table_new("layers", "Time by layer", layer_columns, 7);
+	tables[0] = gt_report_table(
+		a, "layers", "Time by layer", layer_columns, 7, "instants open max_ns failed", err);
 	if (!tables[0])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "instants open max_ns failed");
+		return err->code;
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++) {
 		const struct gt_stat *s = &sums[l].all;
 		bool known = gt_is_recorded(a->reader, l) && !gt_why_filtered_out(a, l, GT_OP_NONE);

@@ -250,20 +250,19 @@ static void add(const struct contexts *c, struct gt_table *t, const struct gt_to
 	cells[10] = gt_cell_text(words[one->b >> 32]);
 	cells[11] = one->a == UINT64_MAX ? gt_cell_none() : gt_cell_text(handle);
 	cells[12] = gt_cell_known((uint32_t)one->b != GT_NONE, (uint32_t)one->b);
-	gt_table_add(t, cells + gt_where_skip(c->report.reader));
+	gt_table_add(t, cells);
 }
 
 static int contexts_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct contexts *c = state;
-	unsigned skip = gt_where_skip(c->report.reader);
 
-	tables[0] = gt_table_new("contexts", "Context events", columns + skip, NCOLUMNS - skip);
-	tables[1] = gt_table_new("context_events", "Context events by kind", sum_columns, 4);
+	tables[0] = gt_report_table(&c->report, "contexts", "Context events", columns, NCOLUMNS,
+		"device process depth thread result tid pid context duration_ns", err);
+	tables[1] = gt_report_table(
+		&c->report, "context_events", "Context events by kind", sum_columns, 4, NULL, err);
 	if (!tables[0] || !tables[1])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(
-		tables[0], "device process depth thread result tid pid context duration_ns");
+		return err->code;
 	gt_top_n_sort(&c->keep);
 	for (size_t i = 0; i < c->keep.n; i++)
 		add(c, tables[0], &c->keep.list[i]);

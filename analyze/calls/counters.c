@@ -208,7 +208,7 @@ static void add(const struct gt_report_state *a, struct gt_table *t, struct coun
 	cells[10] = (struct gt_cell){ .d = as_double(c->kind, c->last) };
 	cells[11] = gt_cell_time(a, c->seg, c->first);
 	cells[12] = c->doubtful ? gt_cell_time(a, c->seg, c->doubt) : gt_cell_none();
-	gt_table_add(t, cells + gt_where_skip(a->reader));
+	gt_table_add(t, cells);
 }
 
 static int by_place(const void *pa, const void *pb)
@@ -242,21 +242,20 @@ static void note_doubts(const struct counters *c, struct gt_table *t)
 static int counters_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct counters *c = state;
-	unsigned skip = gt_where_skip(c->report.reader);
 	int rc = gt_time_ordered_flush(&c->order, err);
 	uint64_t rows = 0;
 	size_t shown;
 
-	tables[0] = gt_table_new("counters", "Counters", columns + skip, (unsigned)NCOLUMNS - skip);
+	tables[0] = gt_report_table(&c->report, "counters", "Counters", columns, NCOLUMNS,
+		"process first_ns samples last min mean pid", err);
 	if (rc || !tables[0])
-		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the counters");
+		return err->code;
 	if (c->counters.n > COUNTERS_MAX) /* without the rest */
 		c->counters.n = COUNTERS_MAX;
 	shown = gt_rows_shown(c->counters.n, c->report.opt->top);
 	gt_group_table_sort(&c->counters, by_place);
 	for (size_t i = 0; i < shown; i++)
 		add(&c->report, tables[0], counter_at(c, i));
-	gt_table_gives_way(tables[0], "process first_ns samples last min mean pid");
 	gt_table_note_cut(tables[0], c->counters.n, shown);
 	if (c->beyond)
 		gt_note_plural(tables[0], c->beyond,

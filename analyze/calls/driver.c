@@ -554,8 +554,7 @@ static void fill_failures(struct driver *d, struct gt_table *t)
 				gt_cell_text(gt_type_name(seg, f->key.type)),
 				gt_cell_i(f->key.code), gt_cell_text(words), gt_cell_u(f->count),
 				gt_cell_u(d->rows[d->order.types[seg->index] + f->key.type]),
-				gt_cell_u(f->ns), gt_cell_time(&d->report, seg, f->first) } +
-				gt_where_skip(d->report.reader));
+				gt_cell_u(f->ns), gt_cell_time(&d->report, seg, f->first) });
 	}
 	gt_table_note_cut(t, d->failures.n, shown);
 	if (beyond)
@@ -606,25 +605,21 @@ static int driver_finish(void *state, struct gt_table **tables, unsigned max, st
 	struct driver *d = state;
 	const char *cannot = gt_why_filtered_out(&d->report, GT_LAYER_IOCTL, GT_OP_NONE);
 	bool any = false;
-	unsigned skip = gt_where_skip(d->report.reader);
 	int rc = flush(d, err);
 
 	if (d->deep)
 		cannot = "calls are nested more than a thousand deep";
-	tables[0] = gt_table_new("driver", "Time in the driver", total_columns, 7);
-	tables[1] = gt_table_new("driver_calls", "Time in the driver by call", call_columns, NCALL);
-	tables[2] = gt_table_new("driver_failures", "Failed ioctls by status",
-		failure_columns + skip, NFAILURE - skip);
-	if (!rc && (!tables[0] || !tables[1] || !tables[2]))
-		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
-	if (rc)
-		return rc;
+	tables[0] = gt_report_table(&d->report, "driver", "Time in the driver", total_columns, 7,
+		"outside_ns calls outside_ioctls total_ns ioctls", err);
+	tables[1] = gt_report_table(&d->report, "driver_calls", "Time in the driver by call",
+		call_columns, NCALL,
+		"category max_driver_ns entered rest_ns ioctls count driver_percent", err);
+	tables[2] = gt_report_table(&d->report, "driver_failures", "Failed ioctls by status",
+		failure_columns, NFAILURE, "code first_ns total_ns of", err);
+	if (rc || !tables[0] || !tables[1] || !tables[2])
+		return err->code;
 	for (uint32_t i = 0; i < d->order.nsegs; i++)
 		any |= d->recorded[i];
-	gt_table_gives_way(tables[0], "outside_ns calls outside_ioctls total_ns ioctls");
-	gt_table_gives_way(
-		tables[1], "category max_driver_ns entered rest_ns ioctls count driver_percent");
-	gt_table_gives_way(tables[2], "code first_ns total_ns of");
 	if (cannot)
 		gt_table_cannot(tables[0], "%s", cannot);
 	else if (any)

@@ -173,21 +173,20 @@ static void add(const struct errors *e, struct gt_table *t, const struct failure
 	cells[9] = gt_cell_time(&e->report, seg, f->first);
 	cells[10] = gt_cell_time(&e->report, seg, f->last);
 	cells[11] = gt_cell_known(!f->more, f->threads);
-	gt_table_add(t, cells + gt_where_skip(e->report.reader));
+	gt_table_add(t, cells);
 }
 
 static int errors_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct errors *e = state;
-	unsigned skip = gt_where_skip(e->report.reader);
 	uint64_t beyond = e->failures.n > ERRORS_MAX ? failure_at(e, ERRORS_MAX)->count : 0;
 	size_t n = beyond ? ERRORS_MAX : e->failures.n,
 	       shown = gt_rows_shown(n, e->report.opt->top);
 
-	tables[0] = gt_table_new("errors", "Failed calls", columns + skip, NCOLUMNS - skip);
+	tables[0] = gt_report_table(&e->report, "errors", "Failed calls", columns, NCOLUMNS,
+		"process thread last_ns threads first_ns tid pid error", err);
 	if (!tables[0])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "process thread last_ns threads first_ns tid pid error");
+		return err->code;
 	e->failures.n = n;
 	gt_group_table_sort(&e->failures, by_count);
 	for (size_t i = 0; i < shown; i++)

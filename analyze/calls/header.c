@@ -768,9 +768,9 @@ static struct gt_table *damage_table(const struct header *h)
 	size_t n;
 	const struct gt_damage *d = gt_reader_damage(h->report.reader, &n);
 	size_t shown = gt_rows_shown(n, h->report.opt->top);
-	unsigned skip = gt_where_skip(h->report.reader);
-	struct gt_table *t =
-		n ? gt_table_new("damage", "Damage", damage_columns + skip, 6 - skip) : NULL;
+	struct gt_table *t = n
+		? gt_report_table(&h->report, "damage", "Damage", damage_columns, 6, NULL, NULL)
+		: NULL;
 
 	for (size_t i = 0; t && i < shown; i++) {
 		const struct gt_segment *seg = gt_reader_segment(
@@ -780,14 +780,11 @@ static struct gt_table *damage_table(const struct header *h)
 		gt_table_add(t,
 			(struct gt_cell[]){ gt_cell_u(d[i].segment), gt_cell_u(d[i].offset),
 				gt_cell_u(d[i].rows),
-				timed ? gt_cell_i(gt_time_since_origin(h->report.opt,
-						h->report.reader, seg, d[i].min_start))
+				timed ? gt_cell_time(&h->report, seg, d[i].min_start)
 				      : gt_cell_none(),
-				timed ? gt_cell_i(gt_time_since_origin(
-						h->report.opt, h->report.reader, seg, d[i].max_end))
+				timed ? gt_cell_time(&h->report, seg, d[i].max_end)
 				      : gt_cell_none(),
-				gt_cell_text(d[i].text) } +
-				skip);
+				gt_cell_text(d[i].text) });
 	}
 	if (t)
 		gt_table_note_cut(t, n, shown);
@@ -859,7 +856,6 @@ static const struct gt_column meta_columns[] = {
 struct meta {
 	struct gt_table *t;
 	const struct gt_segment *seg;
-	unsigned skip;
 };
 
 static int add_meta(void *arg, const char *key, const char *value)
@@ -869,18 +865,17 @@ static int add_meta(void *arg, const char *key, const char *value)
 	if (*value) /* an option that was not given has no value */
 		gt_table_add(m->t,
 			(struct gt_cell[]){
-				gt_cell_u(m->seg->index), gt_cell_text(key), gt_cell_text(value) } +
-				m->skip);
+				gt_cell_u(m->seg->index), gt_cell_text(key), gt_cell_text(value) });
 	return 0;
 }
 
 static int metadata_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	const struct gt_report_state *a = state;
-	struct meta m = { .skip = gt_where_skip(a->reader) };
+	struct meta m = { .seg = NULL };
 	int rc = 0;
 
-	tables[0] = m.t = gt_table_new("metadata", "Metadata", meta_columns + m.skip, 3 - m.skip);
+	tables[0] = m.t = gt_report_table(a, "metadata", "Metadata", meta_columns, 3, NULL, err);
 	if (m.t)
 		gt_table_folds(m.t, 120);
 	for (uint32_t i = 0; m.t && !rc && i < gt_reader_segments(a->reader); i++) {

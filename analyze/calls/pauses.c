@@ -208,7 +208,7 @@ static void add_process(const struct pauses *g, struct gt_table *t,
 	cells[8] = p->pauses ? gt_cell_time(&g->report, where->seg, p->longest_at) : gt_cell_none();
 	cells[9] = gt_cell_u(p->doubtful);
 	cells[10] = gt_cell_u(p->doubtful_ns);
-	gt_table_add(t, cells + gt_where_skip(g->report.reader));
+	gt_table_add(t, cells);
 }
 
 static const char *type_name(const struct gt_segment *seg, uint64_t type)
@@ -226,29 +226,27 @@ static void add_largest(const struct pauses *g, struct gt_table *t, const struct
 	cells[5] = gt_cell_text(type_name(one->seg, one->a));
 	cells[6] = gt_cell_text(type_name(one->seg, one->type));
 	cells[7] = gt_cell_u(one->b);
-	gt_table_add(t, cells + gt_where_skip(g->report.reader));
+	gt_table_add(t, cells);
 }
 
 static int pauses_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct pauses *g = state;
-	unsigned skip = gt_where_skip(g->report.reader);
 	int rc = gt_time_ordered_flush(&g->order, err);
 
 	if (rc)
 		return rc;
-	tables[0] =
-		gt_table_new("pauses", "Pauses between launches", columns + skip, NCOLUMNS - skip);
-	tables[1] = gt_table_new(
-		"largest_pauses", "Largest pauses", largest_columns + skip, NLARGEST - skip);
+	tables[0] = gt_report_table(&g->report, "pauses", "Pauses between launches", columns,
+		NCOLUMNS, "doubtful_ns doubtful process max_at_ns launches mean_ns", err);
+	tables[1] = gt_report_table(&g->report, "largest_pauses", "Largest pauses", largest_columns,
+		NLARGEST, "doubtful process before after", err);
 	if (!tables[0] || !tables[1])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "doubtful_ns doubtful process max_at_ns launches mean_ns");
-	gt_table_gives_way(tables[1], "doubtful process before after");
+		return err->code;
 	for (size_t i = 0; i < g->where.n; i++)
 		if (g->places[i].launches)
 			add_process(g, tables[0], &g->where.list[i], &g->places[i]);
-	gt_table_sort(tables[0], 5 - skip, true, g->report.opt->top);
+	gt_table_sort(tables[0], (unsigned)gt_table_column(tables[0], "total_ns"), true,
+		g->report.opt->top);
 	gt_top_n_sort(&g->longest);
 	for (size_t i = 0; i < g->longest.n; i++)
 		add_largest(g, tables[1], &g->longest.list[i]);

@@ -74,18 +74,16 @@ static void add(
 		cells[6] = gt_cell_none();
 	if (open)
 		cells[9] = gt_cell_none();
-	gt_table_add(t, cells + gt_where_skip(c->report.reader));
+	gt_table_add(t, cells);
 }
 
 static int finish(struct calls *c, const char *name, const char *title, bool open,
 	struct gt_table **tables, struct gt_err *err)
 {
-	unsigned skip = gt_where_skip(c->report.reader);
-
-	tables[0] = gt_table_new(name, title, columns + skip, GT_CALL_LIST_CELLS - skip);
+	tables[0] = gt_report_table(&c->report, name, title, columns, GT_CALL_LIST_CELLS,
+		"process depth thread result tid pid", err);
 	if (!tables[0])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "process depth thread result tid pid");
+		return err->code;
 	gt_top_n_sort(&c->keep);
 	for (size_t i = 0; i < c->keep.n; i++)
 		add(c, tables[0], &c->keep.list[i], open);
@@ -167,23 +165,21 @@ static void add_unseen(const struct calls *m, struct gt_table *t, const struct g
 
 	gt_where_process(cells, one->seg, gt_track_process(one->seg, one->track));
 	gt_where_thread(cells + 3, one->seg, one->track);
-	cells[5] = gt_cell_i(
-		gt_time_since_origin(m->report.opt, m->report.reader, one->seg, one->start));
+	cells[5] = gt_cell_time(&m->report, one->seg, one->start);
 	cells[6] = gt_cell_text(colon ? colon + 2 : what);
 	cells[7] = kernel ? gt_cell_text(kernel) : gt_cell_none();
-	gt_table_add(t, cells + gt_where_skip(m->report.reader));
+	gt_table_add(t, cells);
 }
 
 static int unseen_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct calls *m = state;
-	unsigned skip = gt_where_skip(m->report.reader);
 	struct gt_kernel_names *names = gt_kernel_names_of(m->report.reader, m->report.opt->names);
 
-	tables[0] = gt_table_new("unseen", "Launches, copies and sets without a GPU record",
-		unseen_columns + skip, 8 - skip);
+	tables[0] = gt_report_table(&m->report, "unseen",
+		"Launches, copies and sets without a GPU record", unseen_columns, 8,
+		"process thread tid pid", err);
 	if (tables[0] && names) {
-		gt_table_gives_way(tables[0], "process thread tid pid");
 		gt_top_n_sort(&m->keep);
 		for (size_t i = 0; i < m->keep.n; i++)
 			add_unseen(m, tables[0], &m->keep.list[i], names);

@@ -73,22 +73,21 @@ static void add(const struct gt_report_state *a, struct gt_table *t, const struc
 	cells[7] = gt_cell_u(busy);
 	cells[8] = gt_cell_share(busy, span);
 	cells[9] = gt_cell_u(b->lane->max_depth);
-	gt_table_add(t, cells + gt_where_skip(a->reader));
+	gt_table_add(t, cells);
 }
 
 static int threads_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	const struct gt_report_state *a = state;
-	unsigned skip = gt_where_skip(a->reader);
 	size_t n, shown, doubtful = 0;
 	struct busy *list = collect(a, &n);
 
-	tables[0] = gt_table_new("threads", "Threads", columns + skip, 10 - skip);
+	tables[0] = gt_report_table(
+		a, "threads", "Threads", columns, 10, "max_depth process open calls thread", err);
 	if (!list || !tables[0]) {
 		free(list);
 		return gt_err_set(err, -ENOMEM, "no memory for the threads");
 	}
-	gt_table_gives_way(tables[0], "max_depth process open calls thread");
 	shown = gt_rows_shown(n, a->opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add(a, tables[0], &list[i]);

@@ -139,7 +139,7 @@ static void add_thread(
 	cells[6] = gt_cell_share(gt_busy_strip_total(strip), own->window.width);
 	cells[7] = gt_cell_time(&s->report, seg, own->window.from);
 	cells[8] = gt_cell_time(&s->report, seg, to);
-	gt_table_add(t, cells + gt_where_skip(s->report.reader));
+	gt_table_add(t, cells);
 }
 
 static void add_threads(const struct state *s, struct gt_table *t)
@@ -184,7 +184,7 @@ static void add_call(const struct state *s, struct gt_table *t, const struct gt_
 	cells[6].indent = 2u * one->depth;
 	cells[7] = one->a ? gt_cell_none() : gt_cell_i(one->ret);
 	cells[8] = gt_cell_u(one->a);
-	gt_table_add(t, cells + gt_where_skip(s->report.reader));
+	gt_table_add(t, cells);
 }
 
 static void add_calls(struct state *s, struct gt_table *t)
@@ -200,18 +200,16 @@ static void add_calls(struct state *s, struct gt_table *t)
 static int timeline_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct state *s = state;
-	unsigned skip = gt_where_skip(s->report.reader);
 	int rc = gt_time_ordered_flush(&s->order, err);
 
 	if (rc)
 		return rc;
-	tables[0] = gt_table_new("timeline", "Timeline", columns + skip, NCOLUMNS - skip);
-	tables[1] =
-		gt_table_new("calls", "Calls in order of time", call_columns + skip, NCALL - skip);
+	tables[0] = gt_report_table(
+		&s->report, "timeline", "Timeline", columns, NCOLUMNS, "process thread", err);
+	tables[1] = gt_report_table(&s->report, "calls", "Calls in order of time", call_columns,
+		NCALL, "open depth result pid tid", err);
 	if (!tables[0] || !tables[1])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "process thread");
-	gt_table_gives_way(tables[1], "open depth result pid tid");
+		return err->code;
 	add_threads(s, tables[0]);
 	add_calls(s, tables[1]);
 	return 2;

@@ -101,12 +101,11 @@ static int finish(const struct gt_report_state *a, const char *name, const char 
 	struct gt_name_totals names = { 0 };
 	int rc = gt_name_totals_collect(&names, a->opt->aggregate, want, err);
 
-	tables[0] = gt_table_new(name, title, sparks ? spark_columns : columns, NCOLUMNS + sparks);
-	if (!rc && !tables[0])
-		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
-	if (!rc)
-		gt_table_gives_way(tables[0],
-			"p50_ns category mean_ns p99_ns max_ns failed share_percent spark");
+	tables[0] =
+		gt_report_table(a, name, title, sparks ? spark_columns : columns, NCOLUMNS + sparks,
+			"p50_ns category mean_ns p99_ns max_ns failed share_percent spark", err);
+	if (!tables[0])
+		rc = err->code;
 	if (!rc)
 		rc = list(tables[0], &names, a, err);
 	gt_name_totals_release(&names);

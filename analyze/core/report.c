@@ -44,6 +44,23 @@ int gt_report_state_init(
 	return 0;
 }
 
+struct gt_table *gt_report_table(const struct gt_report_state *a, const char *name,
+	const char *title, const struct gt_column *columns, size_t ncolumns, const char *gives_way,
+	struct gt_err *err)
+{
+	unsigned skip = strcmp(columns->key, "recording") ? 0 : gt_where_skip(a->reader);
+	struct gt_table *t = gt_table_new(name, title, columns + skip, (unsigned)ncolumns - skip);
+
+	if (!t) {
+		gt_err_set(err, -ENOMEM, "no memory for a table");
+		return NULL;
+	}
+	gt_table_skip(t, skip);
+	if (gives_way)
+		gt_table_gives_way(t, gives_way);
+	return t;
+}
+
 struct gt_recording_prefix gt_recording_prefix(
 	const struct gt_report_state *a, const struct gt_segment *seg)
 {

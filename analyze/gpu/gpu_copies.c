@@ -399,8 +399,6 @@ static void fill_pinning(const struct copies *c, struct gt_table *t)
 				"(or, of 1 MiB and more, down to a quarter of it)",
 				(unsigned long long)without, gt_direction_text(directions[d]));
 	}
-	gt_table_gives_way(t,
-		"pinned_from_bytes pinned_count bytes bandwidth_gb_per_s pinned_bandwidth_gb_per_s count pinned_ns total_ns");
 }
 
 static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *busy)
@@ -413,9 +411,6 @@ static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *bus
 		add_kind(t, &c->list[i], c->time.crowded ? NULL : &busy[i], kernels);
 		unsized += c->list[i].count - c->list[i].sized;
 	}
-	gt_table_gives_way(t,
-		"operation row_bandwidth_gb_per_s mean_bytes min_bytes max_bytes exposed_ns total_ns count bytes source "
-		"destination hidden_percent");
 	gt_table_sort(t, 7, true, c->time.report.opt->top);
 	if (c->many)
 		gt_table_note(
@@ -435,9 +430,15 @@ static int copies_finish(void *state, struct gt_table **tables, unsigned max, st
 	uint64_t *busy = calloc(c->n + 1, sizeof(*busy));
 	int rc = gt_gpu_time_finish(&c->time, err);
 
-	tables[0] = gt_table_new("copies", "Copies and sets on the GPU", columns, NCOLUMNS);
-	tables[1] = gt_table_new("pinning", "Pageable copies, and the time of pinned ones",
-		pinning_columns, NPINNING);
+	tables[0] = gt_report_table(&c->time.report, "copies", "Copies and sets on the GPU",
+		columns, NCOLUMNS,
+		"operation row_bandwidth_gb_per_s mean_bytes min_bytes max_bytes exposed_ns total_ns count bytes source "
+		"destination hidden_percent",
+		err);
+	tables[1] = gt_report_table(&c->time.report, "pinning",
+		"Pageable copies, and the time of pinned ones", pinning_columns, NPINNING,
+		"pinned_from_bytes pinned_count bytes bandwidth_gb_per_s pinned_bandwidth_gb_per_s count pinned_ns total_ns",
+		err);
 	if (rc || !busy || !tables[0] || !tables[1]) {
 		free(busy);
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the copies");

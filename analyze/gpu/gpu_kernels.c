@@ -234,8 +234,10 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 	uint64_t busy;
 	int rc = close_list(k, err);
 
-	tables[0] = gt_table_new("kernels", "Kernels on the GPU, by total time",
-		sparks ? spark_columns : columns, NCOLUMNS + sparks);
+	tables[0] = gt_report_table(&k->time.report, "kernels", "Kernels on the GPU, by total time",
+		sparks ? spark_columns : columns, NCOLUMNS + sparks,
+		"queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns mean_ns busy_percent spark",
+		err);
 	if (rc || !names || !tables[0]) {
 		gt_kernel_names_free(names);
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the kernels");
@@ -247,8 +249,6 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 	for (size_t i = 0; i < shown; i++)
 		add_kernel(tables[0], &k->list[i], gt_kernel_names_shown(names, k->list[i].name),
 			busy, k->time.crowded, sparks ? &scale : NULL);
-	gt_table_gives_way(tables[0],
-		"queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns mean_ns busy_percent spark");
 	gt_table_note_cut(tables[0], k->n, shown);
 	gt_spark_note(tables[0], &scale);
 	if (k->n)
@@ -296,7 +296,7 @@ static void add_device(const struct gt_gpu_time *g, struct gt_table *t,
 	cells[7] = gt_cell_u(p->sets);
 	cells[8] = gt_cell_u(p->busy.ns);
 	cells[9] = gt_cell_share(p->busy.ns, gt_gpu_time_window(g, p->seg));
-	gt_table_add(t, cells + gt_where_skip(g->report.reader));
+	gt_table_add(t, cells);
 }
 
 static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_names *names)
@@ -331,7 +331,6 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 {
 	struct kernels *k = state;
 	struct gt_kernel_names *names;
-	unsigned skip = gt_where_skip(k->time.report.reader);
 	size_t devices = 0;
 	struct gt_gpu_namer namer = { .seg = NULL };
 	int rc = close_list(k, err);
@@ -339,15 +338,15 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 	if (rc)
 		return rc;
 	names = gt_kernel_names_of(k->time.report.reader, k->time.report.opt->names);
-	tables[0] = gt_table_new("gpu", "GPU", device_columns + skip, NDEVICE - skip);
-	tables[1] = gt_table_new(
-		"gpu_kernels", "Kernels on the GPU with the largest totals", brief_columns, 7);
+	tables[0] = gt_report_table(&k->time.report, "gpu", "GPU", device_columns, NDEVICE,
+		"sets process copies kernels name", err);
+	tables[1] = gt_report_table(&k->time.report, "gpu_kernels",
+		"Kernels on the GPU with the largest totals", brief_columns, 7,
+		"max_ns mean_ns busy_percent", err);
 	if (!names || !tables[0] || !tables[1]) {
 		gt_kernel_names_free(names);
 		return gt_err_set(err, -ENOMEM, "no memory for the GPU");
 	}
-	gt_table_gives_way(tables[0], "sets process copies kernels name");
-	gt_table_gives_way(tables[1], "max_ns mean_ns busy_percent");
 	for (size_t i = 0; i < k->time.nplaces; i++)
 		if (k->time.places[i].device == k->time.places[i].track &&
 			++devices <= GT_TOP_N_MAX)

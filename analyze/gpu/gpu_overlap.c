@@ -195,7 +195,7 @@ static void add_kind(
 		cells[8 + k] = gt_cell_known(k != kind, during(d, me | 1u << k, 0));
 	cells[11] = gt_cell_known(kind != GT_WORK_COMPUTE, exposed);
 	cells[12] = kind == GT_WORK_COMPUTE ? gt_cell_none() : gt_cell_share(ran - exposed, ran);
-	gt_table_add(t, cells + gt_where_skip(o->time.report.reader));
+	gt_table_add(t, cells);
 }
 
 static void add_kernels(const struct overlap *o, struct gt_table *t, const struct device *d)
@@ -212,7 +212,7 @@ static void add_kernels(const struct overlap *o, struct gt_table *t, const struc
 	cells[5] = gt_cell_u(kernels);
 	cells[6] = gt_cell_u(several);
 	cells[7] = gt_cell_share(several, kernels);
-	gt_table_add(t, cells + gt_where_skip(o->time.report.reader));
+	gt_table_add(t, cells);
 }
 
 /* The sum of all GPUs; each has its own unions. */
@@ -277,7 +277,7 @@ static void add_pair(const struct overlap *o, struct gt_table *t, const struct t
 	cells[11] = gt_cell_text(p->both ? "side by side"
 			: p->turns > 1   ? "in turns, never at once"
 					 : "one after the other");
-	gt_table_add(t, cells + gt_where_skip(o->time.report.reader));
+	gt_table_add(t, cells);
 }
 
 static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err *err)
@@ -356,28 +356,23 @@ static void add_notes(const struct overlap *o, struct gt_table *t)
 static int overlap_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct overlap *o = state;
-	unsigned skip = gt_where_skip(o->time.report.reader);
 	int rc = gt_gpu_time_finish(&o->time, err);
 
-	tables[0] = gt_table_new("overlap", "Compute, communication and copies at the same time",
-		columns + skip, (unsigned)NCOLUMNS - skip);
-	tables[1] = gt_table_new("overlap_kernels", "Kernels at the same time",
-		kernel_columns + skip, (unsigned)NKERNEL - skip);
-	tables[2] = gt_table_new("overlap_streams", "Pairs of streams, longest time apart first",
-		pair_columns + skip, (unsigned)NPAIR - skip);
-	if (!rc && (!tables[0] || !tables[1] || !tables[2]))
-		rc = gt_err_set(err, -ENOMEM, "no memory for the overlaps");
-	if (rc)
-		return rc;
+	tables[0] = gt_report_table(&o->time.report, "overlap",
+		"Compute, communication and copies at the same time", columns, NCOLUMNS,
+		"process count alone_ns with_copies_ns with_communication_ns with_compute_ns exposed_ns pid",
+		err);
+	tables[1] = gt_report_table(&o->time.report, "overlap_kernels", "Kernels at the same time",
+		kernel_columns, NKERNEL, "process busy_ns several_percent pid", err);
+	tables[2] = gt_report_table(&o->time.report, "overlap_streams",
+		"Pairs of streams, longest time apart first", pair_columns, NPAIR,
+		"process turns other_busy_ns busy_ns both_percent pid device", err);
+	if (rc || !tables[0] || !tables[1] || !tables[2])
+		return err->code;
 	for (size_t i = 0; i < o->n; i++)
 		gt_sweep_finish(&o->devices[i].sweep, on_interval, &o->devices[i]);
 	if (o->n)
 		qsort(o->devices, o->n, sizeof(*o->devices), by_track);
-	gt_table_gives_way(tables[0],
-		"process count alone_ns with_copies_ns with_communication_ns with_compute_ns exposed_ns pid");
-	gt_table_gives_way(tables[1], "process busy_ns several_percent pid");
-	gt_table_gives_way(
-		tables[2], "process turns other_busy_ns busy_ns both_percent pid device");
 	add_devices(o, tables[0], tables[1]);
 	rc = add_pairs(o, tables[2], err);
 	add_notes(o, tables[0]);

@@ -88,29 +88,27 @@ static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt
 	cells[8] = gt_cell_u(p->sets);
 	cells[9] = gt_cell_u(p->busy.ns);
 	cells[10] = gt_cell_share(p->busy.ns, gt_gpu_time_window(g, p->seg));
-	cells[11] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, p->seg, p->first));
-	cells[12] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, p->seg, p->last));
-	gt_table_add(t, cells + gt_where_skip(a->reader));
+	cells[11] = gt_cell_time(a, p->seg, p->first);
+	cells[12] = gt_cell_time(a, p->seg, p->last);
+	gt_table_add(t, cells);
 }
 
 static int streams_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gt_gpu_time *g = state;
-	unsigned skip = gt_where_skip(g->report.reader);
 	struct namer namer = { .seg = NULL };
 	int rc = gt_gpu_time_finish(g, err);
 	size_t shown = gt_rows_shown(g->nplaces, g->report.opt->top);
 
-	tables[0] = gt_table_new(
-		"streams", "GPUs and their streams", columns + skip, (unsigned)NCOLUMNS - skip);
+	tables[0] = gt_report_table(&g->report, "streams", "GPUs and their streams", columns,
+		NCOLUMNS, "sets process copies last_ns first_ns name kernels", err);
 	if (rc || !tables[0])
-		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the streams");
+		return err->code;
 	if (g->nplaces)
 		qsort(g->places, g->nplaces, sizeof(*g->places), by_device);
 	for (size_t i = 0; i < shown; i++)
 		add(g, tables[0], &g->places[i], &namer);
 	release(&namer);
-	gt_table_gives_way(tables[0], "sets process copies last_ns first_ns name kernels");
 	gt_table_note_cut(tables[0], g->nplaces, shown);
 	gt_gpu_time_note_window(g, tables[0]);
 	gt_shared_gpus_note(tables[0], &g->report);

@@ -166,7 +166,7 @@ static void add_row(struct execs *e, struct gt_table *t, const struct exec *x)
 	cells[n++] =
 		gt_cell_text(rest ? "(all others)" : gt_nsight_brief(&e->names, x->key.kernel));
 	cells[n++] = gt_cell_text(rest ? "(all others)" : gt_nsight_full(&e->names, x->key.kernel));
-	gt_table_add(t, cells + gt_where_skip(e->report.reader));
+	gt_table_add(t, cells);
 }
 
 static void note_limits(const struct execs *e, struct gt_table *t)
@@ -186,20 +186,19 @@ static void note_limits(const struct execs *e, struct gt_table *t)
 static int execs_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct execs *e = state;
-	unsigned skip = gt_where_skip(e->report.reader);
 	size_t shown = gt_rows_shown(e->groups.n, e->report.opt->top);
 
-	tables[0] = gt_table_new("cuda_kern_exec_sum",
-		"CUDA kernel launch and execution: T total, A call, Q queue, K kernel",
-		columns + skip, NCOLUMNS - skip);
+	tables[0] = gt_report_table(&e->report, "cuda_kern_exec_sum",
+		"CUDA kernel launch and execution: T total, A call, Q queue, K kernel", columns,
+		NCOLUMNS,
+		"tstddev_ns astddev_ns qstddev_ns kstddev_ns tmin_ns amin_ns qmin_ns kmin_ns "
+		"tmax_ns amax_ns qmax_ns kmax_ns tmed_ns amed_ns qmed_ns kmed_ns tid qcount dev_id pid qavg_ns aavg_ns api_name count",
+		err);
 	if (!tables[0])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
+		return err->code;
 	gt_group_table_sort(&e->groups, by_mean);
 	for (size_t i = 0; i < shown; i++)
 		add_row(e, tables[0], gt_group_table_at(&e->groups, i));
-	gt_table_gives_way(tables[0],
-		"tstddev_ns astddev_ns qstddev_ns kstddev_ns tmin_ns amin_ns qmin_ns kmin_ns "
-		"tmax_ns amax_ns qmax_ns kmax_ns tmed_ns amed_ns qmed_ns kmed_ns tid qcount dev_id pid qavg_ns aavg_ns api_name count");
 	gt_nsight_show_names(&e->names, tables[0], "short_kernel_name", "kernel_name");
 	gt_table_note_cut(tables[0], e->groups.n, shown);
 	note_limits(e, tables[0]);

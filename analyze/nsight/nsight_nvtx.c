@@ -588,7 +588,7 @@ static void add_kern(struct nvtx *v, struct gt_table *t, const void *group)
 	cells[12] = gt_cell_text(rest ? "(all others)" : gt_nsight_brief(&v->names, k->key.kernel));
 	cells[13] = gt_cell_text(rest ? "(all others)" : gt_nsight_full(&v->names, k->key.kernel));
 	cells[14] = gt_cell_none();
-	gt_table_add(t, cells + gt_where_skip(v->report.reader));
+	gt_table_add(t, cells);
 }
 
 static int by_total(const void *pa, const void *pb)
@@ -603,21 +603,19 @@ static int nvtx_finish(void *state, struct gt_table **tables, unsigned max, stru
 {
 	struct nvtx *v = state;
 	const struct nvtx_spec *spec = v->spec;
-	unsigned skip = spec->kernels ? gt_where_skip(v->report.reader) : 0;
 	size_t shown;
 	int rc = process_segments(v, err);
 
 	if (rc)
 		return rc;
-	tables[0] =
-		gt_table_new(spec->name, spec->title, spec->columns + skip, spec->ncolumns - skip);
+	tables[0] = gt_report_table(&v->report, spec->name, spec->title, spec->columns,
+		spec->ncolumns, spec->gives_way, err);
 	if (!tables[0])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
+		return err->code;
 	gt_group_table_sort(&v->groups, spec->compare);
 	shown = v->crowded ? 0 : gt_rows_shown(v->groups.n, v->report.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		spec->add_row(v, tables[0], gt_group_table_at(&v->groups, i));
-	gt_table_gives_way(tables[0], spec->gives_way);
 	gt_nsight_show_names(&v->names, tables[0], "short_kernel_name", "kernel_name");
 	if (!v->crowded)
 		gt_table_note_cut(tables[0], v->groups.n, shown);

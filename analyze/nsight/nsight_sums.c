@@ -370,13 +370,13 @@ static int sums_finish(void *state, struct gt_table **tables, unsigned max, stru
 
 	if (rc)
 		return rc;
-	tables[0] = gt_table_new(spec->name, spec->title, spec->columns, spec->ncolumns);
+	tables[0] = gt_report_table(&s->report, spec->name, spec->title, spec->columns,
+		spec->ncolumns, spec->gives_way, err);
 	if (!tables[0])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
+		return err->code;
 	shown = gt_rows_shown(s->groups.n, s->report.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_row(s, tables[0], gt_group_table_at(&s->groups, i));
-	gt_table_gives_way(tables[0], spec->gives_way);
 	gt_nsight_show_names(&s->names, tables[0], "short_name", "name");
 	gt_nsight_show_names(&s->names, tables[0], "short_operation", "operation");
 	gt_table_note_cut(tables[0], s->groups.n, shown);

@@ -29,6 +29,8 @@ struct gt_table *gt_table_new(
 	return t;
 }
 
+void gt_table_skip(struct gt_table *t, unsigned n) { t->skip = n; }
+
 static void add_line(struct gt_table *t, struct gt_text_line **lines, size_t *n, size_t *cap,
 	const char *fmt, va_list ap)
 {

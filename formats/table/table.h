@@ -48,6 +48,8 @@ struct gt_table;
 /* new: a table. name: its JSON key. title: its heading in text, or NULL. */
 struct gt_table *gt_table_new(
 	const char *name, const char *title, const struct gt_column *columns, unsigned ncolumns);
+/* Each row given to gt_table_add begins with n more cells, which the table ignores. */
+void gt_table_skip(struct gt_table *t, unsigned n);
 /* Adds a row of ncolumns cells. gt_tables_print reports failed allocations. */
 void gt_table_add(struct gt_table *t, const struct gt_cell *cells);
 /* Adds a line below the heading (text), a member of "notes" (json): "sampled 1 in 100". */

@@ -15,7 +15,7 @@ struct gt_text_line {
 struct gt_table {
 	const char *name, *title;
 	const struct gt_column *columns;
-	unsigned ncolumns, nrows;
+	unsigned ncolumns, nrows, skip; /* skip: leading cells that gt_table_add ignores */
 	enum gt_answer answer;
 	struct gt_stored_cell *cells; /* of nrows rows (table_rows.c) */
 	size_t cap;

@@ -150,7 +150,7 @@ void gt_table_add(struct gt_table *t, const struct gt_cell *cells)
 	above = t->nrows ? stored_row(t, t->nrows - 1) : NULL;
 	to = stored_row(t, t->nrows++);
 	for (unsigned i = 0; i < t->ncolumns; i++)
-		to[i] = pack(t, &t->columns[i], &cells[i], above ? &above[i] : NULL);
+		to[i] = pack(t, &t->columns[i], &cells[t->skip + i], above ? &above[i] : NULL);
 }
 
 void gt_table_truncate(struct gt_table *t, unsigned n)
