@@ -93,7 +93,7 @@ is ranks-mixture-files trace.zst,a.json "$(rows gpu | cut -d, -f1 | paste -s -d,
 # What one has more to do than another.
 chrome 0 10 1000 >b.json; chrome 1 10 100 >c.json
 want ranks-unbalanced 3 "$A" advice b.json c.json
-check ranks-unbalanced-says says "GPU 0 of rank 0 works for 1.000 ms (communication apart) and GPU 0 of rank 1 for 100.0 us"
+check ranks-unbalanced-says says "GPU 0 of rank 0 works for 1.000 ms (without communication) and GPU 0 of rank 1 for 100.0 us"
 want ranks-gate 3 "$A" header --fail-if 'gpu.kernels < 5' --fail-if 'gpu.busy_ns[1] > 500us' b.json c.json
 check ranks-gate-names-rank grep -Eq '^  failed +gpu.kernels < 5 +[01] / ' want.out
 check ranks-gate-picks-rank grep -Eq '^  passed +gpu.busy_ns\[1\] > 500us' want.out

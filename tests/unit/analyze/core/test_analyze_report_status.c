@@ -270,7 +270,7 @@ static void what_is_alive_is_known_with_all_frees_only(void)
 		CHECK(cases[i].known ? alive
 				     : absent(all, "live_bytes") && absent(all, "peak_bytes") &&
 					absent(all, "unknown_frees"));
-		CHECK(noted(j, "memory", "cannot answer what was alive") == !cases[i].known);
+		CHECK(noted(j, "memory", "cannot answer which memory was live") == !cases[i].known);
 		CHECK((rows(j, "memory_over_time") > 0) == cases[i].known);
 		CHECK(is(json_object_get(j, "memory_over_time"), "state",
 			cases[i].known ? "answered" : "cannot answer"));
@@ -322,7 +322,7 @@ static void one_kernel_makes_no_steps(void)
 	gpus_plain(&g, 0, g.stream[0][0], 100, 200);
 	j = report(gpus_end(&g), (const char *[]){ "steps", NULL }, &plain);
 	CHECK(says(json_object_get(j, "steps"), "cannot answer",
-		"cannot answer: for GPU 0 of process 100 no repeating sequence was found"));
+		"cannot answer: GPU 0 of process 100 has no repeating sequence"));
 	json_decref(j);
 }
 

@@ -64,8 +64,8 @@ static void the_gpu_tells(void)
 	r = row_named(j, "transfers", "direction", "unknown");
 	CHECK(num(r, "count") == 2 && num(r, "failed") == 1 && absent(r, "bytes") &&
 		num(r, "max_ns") == 50);
-	CHECK(noted(j, "transfers", "of 3 copies the call does not tell") &&
-		noted(j, "transfers", "of 1 of these"));
+	CHECK(noted(j, "transfers", "for 3 copies the call has no direction and size") &&
+		noted(j, "transfers", "for 1 of these"));
 	CHECK(noted(j, "transfers", "arguments of 1 copy were not recorded"));
 	json_decref(j);
 }
