@@ -54,10 +54,12 @@ static __thread bool holds_read_lock GT_TLS;
 
 static struct gt_index_stack pairs_at(uint64_t *stack)
 {
-	struct gt_event_pair *before_first = gt_events->pair - 1; /* pairs are numbered from 1 */
+	/* pairs are numbered from 1: this is where the next of a pair 0 would be */
+	uintptr_t next_of_0 = (uintptr_t)gt_events->pair - sizeof(struct gt_event_pair) +
+		offsetof(struct gt_event_pair, next);
 
-	return (struct gt_index_stack){ stack, (uint8_t *)&before_first->next,
-		sizeof(*before_first), 1, PAIRS + 1 };
+	return (struct gt_index_stack){ stack, (uint8_t *)next_of_0, sizeof(struct gt_event_pair),
+		1, PAIRS + 1 };
 }
 
 void gt_event_pair_push(uint64_t *stack, struct gt_event_pair *b)
