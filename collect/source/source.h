@@ -1,8 +1,8 @@
 /* Sources of events: everything that -e can name.
  *
- * A source is one `const struct gt_source gt_source_NAME` in a file of this folder, and one X(NAME)
- * in GT_SOURCES of sources.c. The option -e, --help, --doctor, the metadata and the messages about
- * losses follow from these two.
+ * A source is one `const struct gt_source gt_source_NAME` in a file of this folder, and one row in
+ * GT_SOURCES of sources.c: GUEST(NAME) or SAMPLED(NAME). The option -e, --help, --doctor, the
+ * metadata and the messages about losses follow from these two.
  *
  * There are two kinds. A guest's source opens gates in the session's header: the library in the
  * traced program then sends events through the rings, and the recorder writes them. A sampled

@@ -88,19 +88,29 @@ static const struct gt_source gt_source_um = {
 
 /* ---- the table ---- */
 
-/* All sources, in the order of --help. A test build adds its own by defining GT_SOURCES_MORE. */
+/* All sources, in the order of --help. A SAMPLED one is defined in a file of its own, a GUEST's
+ * above. A test build adds sampled sources by defining GT_SOURCES_MORE. */
 #ifndef GT_SOURCES_MORE
-#define GT_SOURCES_MORE(X)
+#define GT_SOURCES_MORE(SAMPLED)
 #endif
-#define GT_SOURCES(X) X(api) X(ioctl) X(gpu) X(nvtx) X(nvml) X(runtime) X(um) GT_SOURCES_MORE(X)
+/* clang-format off */
+#define GT_SOURCES(GUEST, SAMPLED) \
+	GUEST(api) \
+	GUEST(ioctl) \
+	GUEST(gpu) \
+	GUEST(nvtx) \
+	SAMPLED(nvml) \
+	GUEST(runtime) \
+	GUEST(um) \
+	GT_SOURCES_MORE(SAMPLED)
+/* clang-format on */
 
-/* The sampled ones are defined in files of their own. */
+#define NOTHING(name)
 #define DECLARE(name) extern const struct gt_source gt_source_##name;
-DECLARE(nvml)
-GT_SOURCES_MORE(DECLARE)
+GT_SOURCES(NOTHING, DECLARE)
 
 #define ROW(name) &gt_source_##name,
-const struct gt_source *const gt_source_table[] = { GT_SOURCES(ROW) NULL };
+const struct gt_source *const gt_source_table[] = { GT_SOURCES(ROW, ROW) NULL };
 
 const struct gt_source *gt_source_find(const char *name, size_t len)
 {
