@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "collect/cli/doctor.h"
-#include "collect/cli/losses.h"
+#include "collect/cli/loss_messages.h"
 #include "collect/cli/options.h"
 #include "collect/correlate/gpu_correlate.h"
 #include "formats/text/printable.h"

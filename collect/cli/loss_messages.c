@@ -1,4 +1,4 @@
-#include "collect/cli/losses.h"
+#include "collect/cli/loss_messages.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The losses of a recording: their number, and messages for the end of gtcollect. */
-#ifndef GT_LOSSES_H
-#define GT_LOSSES_H
+#ifndef GT_LOSS_MESSAGES_H
+#define GT_LOSS_MESSAGES_H
 #include <stdio.h>
 #include "collect/source/source.h"
 #include "collect/recorder/recorder.h"
