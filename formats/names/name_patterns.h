@@ -2,8 +2,8 @@
  * recorded names and by their short forms, which several kernels may share. But a name exactly as
  * reports print it, short or demangled, matches only the kernel that is printed so: a user who
  * copies it from a table gets that kernel. */
-#ifndef GT_MATCHED_H
-#define GT_MATCHED_H
+#ifndef GT_NAME_PATTERNS_H
+#define GT_NAME_PATTERNS_H
 #include "formats/names/globs.h"
 
 struct gt_matched {

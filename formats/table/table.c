@@ -1,6 +1,6 @@
 /* Results as tables. Cells are stored as values (table_rows.c) and converted to text when printed:
  * for people with scaled units in aligned columns (table_text.c, table_grid.c), for programs as
- * whole numbers whose unit is in the key (table_machine.c).
+ * whole numbers whose unit is in the key (table_csv_json.c).
  */
 #define _GNU_SOURCE /* vasprintf */
 #include "formats/table/table_internal.h"

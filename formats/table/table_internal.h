@@ -1,5 +1,5 @@
 /* Shared by table_rows.c (stores rows), table.c (notes), table_text.c and table_grid.c (text for
- * people), table_machine.c and row_writer.c. */
+ * people), table_csv_json.c and row_writer.c. */
 #ifndef GT_TABLE_INTERNAL_H
 #define GT_TABLE_INTERNAL_H
 #include <stddef.h>
