@@ -47,8 +47,8 @@ s|record: what it told is missing from every figure of the GPU|record: GPU figur
 s|records: what they told is missing from every figure of the GPU|records: GPU figures do not include them|g
 s|record came back while another profiler had CUPTI, with times of its clock: what it told is missing from every figure of the GPU|record has times of another profiler's clock, which used CUPTI at the time: GPU figures do not include it|g
 s|records came back while another profiler had CUPTI, with times of its clock: what they told is missing from every figure of the GPU|records have times of another profiler's clock, which used CUPTI at the time: GPU figures do not include them|g
-s|record found no room on its way here: what it told is missing from every figure of the GPU|record was dropped because a buffer was full: GPU figures do not include it|g
-s|records found no room on their way here: what they told is missing from every figure of the GPU|records were dropped because a buffer was full: GPU figures do not include them|g
+s|record found no room on its way here: what it told is missing from every figure of the GPU|record was dropped because a ring was full: GPU figures do not include it|g
+s|records found no room on their way here: what they told is missing from every figure of the GPU|records were dropped because a ring was full: GPU figures do not include them|g
 s|record had impossible times: what it told is missing from every figure of the GPU|record has invalid times: GPU figures do not include it|g
 s|records had impossible times: what they told is missing from every figure of the GPU|records have invalid times: GPU figures do not include them|g
 s|GPU: of \([0-9]*\) launch, copy or set it is not known what the GPU did: it failed, or its record never came; the report|GPU: \1 launch, copy or set has no GPU record (it failed, or CUPTI delivered none); the report|g
@@ -237,3 +237,4 @@ s|no range and no call is in the time that is seen|the visible time has no range
 s|launch not known: GPU|unknown launch: GPU|g
 s|too many stacks: some are told with what they stand beneath|too many stacks: some count for their parents|g
 s#\([0-9]*\) end behind what they began in: their rest stands beside it#\1 events end after their parent: their rest is drawn beside it#g
+s/dropped because a buffer was full: GPU/dropped because a ring was full: GPU/g

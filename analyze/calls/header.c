@@ -358,7 +358,7 @@ static const struct {
 		" {record has|records have} times of another profiler's clock, which used CUPTI at the time: GPU figures do not include "
 		"{it|them}" },
 	{ "gpu_records_lost", "0", "GPU: ",
-		" {record was|records were} dropped because a buffer was full: "
+		" {record was|records were} dropped because a ring was full: "
 		"GPU figures do not include {it|them}" },
 	{ "gpu_records_impossible", "0", "GPU: ",
 		" {record has|records have} invalid times: GPU figures do not include {it|them}" },

@@ -340,7 +340,7 @@ static void one_is_told_as_one(void)
 		"GPU: 1 launch, copy or set has no time: no CUDA event could be recorded around it, or the event could not be read",
 		"CUPTI dropped 1 record: GPU figures do not include it",
 		"GPU: 1 record has times of another profiler's clock, which used CUPTI at the time: GPU figures do not include it",
-		"GPU: 1 record was dropped because a buffer was full: GPU figures do not include it",
+		"GPU: 1 record was dropped because a ring was full: GPU figures do not include it",
 		"GPU: 1 record has invalid times: GPU figures do not include it",
 		"GPU: 1 launch, copy or set has no GPU record (it failed, or CUPTI delivered none); the report unseen lists it",
 		"GPU: 1 wait for an unknown stream",
