@@ -5,7 +5,7 @@
  * any trace, come as columns and in file order, since JSON viewers sort by themselves.
  *
  * Arrows lead from a launching call to its GPU work: a GPU row that names its launch
- * writes both ends, if the call itself was written (chrome_flows.h).
+ * writes both ends, if the call itself was written (chrome_call_slices.h).
  */
 #include "formats/export/chrome_slices.h"
 
@@ -281,7 +281,7 @@ static const struct gt_chrome_lane *find_launch(
 	call.start = (int64_t)at;
 	call.track = (uint32_t)track;
 	call.name = (uint32_t)name;
-	lane = gt_chrome_flows_lane(&c->flows, s->seg, &call);
+	lane = gt_chrome_call_slices_lane(&c->flows, s->seg, &call);
 	*time = call.start + (ns > 1); /* within the call, not where the one before it may end */
 	return lane == GT_NONE ? NULL : &c->tracks.tracks[s->seg->index][track].lanes[lane];
 }
@@ -363,7 +363,7 @@ static inline int note_call(struct gt_chrome_slices *c, uint32_t track,
 	const struct gt_chrome_call call = { s->start, s->seg->index, track, type->name };
 	uint32_t lane = (uint32_t)(l - c->tracks.tracks[s->seg->index][track].lanes);
 
-	return gt_chrome_flows_note(&c->flows, s->seg, &call, lane) ? no_memory(c) : 0;
+	return gt_chrome_call_slices_note(&c->flows, s->seg, &call, lane) ? no_memory(c) : 0;
 }
 
 /* Writes a slice on lane l, or, if l is NULL, as a pair of async events. */
@@ -502,7 +502,7 @@ int gt_chrome_slices_init(struct gt_chrome_slices *c, const struct gt_export_opt
 		.bases = gt_export_bases(r),
 		.names = gt_kernel_names_of(r, GT_NAME_SHORT),
 		.segs = calloc((size_t)n + 1, sizeof(*c->segs)) };
-	if (gt_chrome_flows_init(&c->flows, r) || !c->bases || !c->names || !c->segs)
+	if (gt_chrome_call_slices_init(&c->flows, r) || !c->bases || !c->names || !c->segs)
 		return no_memory(c);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct gt_segment *seg = gt_reader_segment(r, i);
@@ -538,7 +538,7 @@ void gt_chrome_slices_release(struct gt_chrome_slices *c)
 		release_segment(&c->segs[i], gt_reader_segment(c->r, i));
 	free(c->segs);
 	free(c->bases);
-	gt_chrome_flows_release(&c->flows);
+	gt_chrome_call_slices_release(&c->flows);
 	free(c->cursors);
 	free(c->columns);
 	if (c->tracks.r)

@@ -2,7 +2,7 @@
  * a lane of its track (chrome_tracks.h), with its arguments and its arrows. */
 #ifndef GT_CHROME_SLICES_H
 #define GT_CHROME_SLICES_H
-#include "formats/export/chrome_flows.h"
+#include "formats/export/chrome_call_slices.h"
 #include "formats/export/chrome_tracks.h"
 #include "formats/names/demangle.h"
 #include "formats/export/exporters.h"
@@ -41,7 +41,7 @@ struct gt_chrome_slices {
 	struct gt_chrome_column *columns;
 	size_t ncolumns, cursors_cap, columns_cap;
 	uint64_t run, async_id, launches;
-	struct gt_chrome_flows flows;
+	struct gt_chrome_call_slices flows;
 };
 /* Release it either way. 0 or negative, as all here. */
 int gt_chrome_slices_init(struct gt_chrome_slices *c, const struct gt_export_options *opt,

@@ -1,4 +1,4 @@
-#include "formats/export/chrome_flows.h"
+#include "formats/export/chrome_call_slices.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,11 +23,11 @@ static unsigned choose_shift(struct gt_reader *r)
 	return shift;
 }
 
-int gt_chrome_flows_init(struct gt_chrome_flows *f, struct gt_reader *r)
+int gt_chrome_call_slices_init(struct gt_chrome_call_slices *f, struct gt_reader *r)
 {
 	bool work = false;
 
-	*f = (struct gt_chrome_flows){ .shift = choose_shift(r) };
+	*f = (struct gt_chrome_call_slices){ .shift = choose_shift(r) };
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
 		work |= gt_reader_segment(r, i)->rows[GT_GPU] > 0;
 	if (work && !(f->cells = calloc(GT_CHROME_CELLS / 64, sizeof(*f->cells))))
@@ -35,7 +35,7 @@ int gt_chrome_flows_init(struct gt_chrome_flows *f, struct gt_reader *r)
 	return 0;
 }
 
-void gt_chrome_flows_release(struct gt_chrome_flows *f)
+void gt_chrome_call_slices_release(struct gt_chrome_call_slices *f)
 {
 	free(f->cells);
 	free(f->elsewhere);
@@ -44,14 +44,15 @@ void gt_chrome_flows_release(struct gt_chrome_flows *f)
 
 #define CALL_KEY (offsetof(struct gt_chrome_call, name) + sizeof(uint32_t))
 
-static uint32_t find_elsewhere(const struct gt_chrome_flows *f, const struct gt_chrome_call *call)
+static uint32_t find_elsewhere(
+	const struct gt_chrome_call_slices *f, const struct gt_chrome_call *call)
 {
 	return gt_map_find_item(&f->map, f->elsewhere, sizeof(*f->elsewhere), call, CALL_KEY);
 }
 
 /* Of two calls with the same track, start and name the first one stays: both have slices. */
-int gt_chrome_flows_note_elsewhere(
-	struct gt_chrome_flows *f, const struct gt_chrome_call *call, uint32_t lane)
+int gt_chrome_call_slices_note_elsewhere(
+	struct gt_chrome_call_slices *f, const struct gt_chrome_call *call, uint32_t lane)
 {
 	struct gt_chrome_elsewhere one = { *call, lane };
 
@@ -63,13 +64,13 @@ int gt_chrome_flows_note_elsewhere(
 		: 0;
 }
 
-uint32_t gt_chrome_flows_lane(const struct gt_chrome_flows *f, const struct gt_segment *seg,
-	const struct gt_chrome_call *call)
+uint32_t gt_chrome_call_slices_lane(const struct gt_chrome_call_slices *f,
+	const struct gt_segment *seg, const struct gt_chrome_call *call)
 {
 	uint32_t at = f->n ? find_elsewhere(f, call) : UINT32_MAX;
 	uint64_t bit;
 
 	if (at != UINT32_MAX)
 		return f->elsewhere[at].lane;
-	return *gt_chrome_flows_cell(f, seg, call, &bit) & bit ? 0 : GT_NONE;
+	return *gt_chrome_call_slices_cell(f, seg, call, &bit) & bit ? 0 : GT_NONE;
 }

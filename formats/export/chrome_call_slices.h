@@ -7,8 +7,8 @@
  * another cell. A call that was not written counts as written if another call's start has the same
  * cell, which is 0.5 us of a recording of 10 s. A table holds the calls on other lanes. A call that
  * finds the table full has no arrow. */
-#ifndef GT_CHROME_FLOWS_H
-#define GT_CHROME_FLOWS_H
+#ifndef GT_CHROME_CALL_SLICES_H
+#define GT_CHROME_CALL_SLICES_H
 #include "formats/base/map.h"
 #include "formats/trace/read/reader.h"
 
@@ -21,7 +21,7 @@ struct gt_chrome_call {
 	int64_t start;
 	uint32_t segment, track, name;
 };
-struct gt_chrome_flows {
+struct gt_chrome_call_slices {
 	uint64_t *cells; /* NULL: the trace has no GPU work, and so no arrows */
 	unsigned shift;  /* a cell is 2^shift ns */
 	struct gt_chrome_elsewhere {
@@ -32,10 +32,10 @@ struct gt_chrome_flows {
 	struct gt_map map;
 };
 /* 0 or -ENOMEM; release it either way. */
-int gt_chrome_flows_init(struct gt_chrome_flows *f, struct gt_reader *r);
-void gt_chrome_flows_release(struct gt_chrome_flows *f);
+int gt_chrome_call_slices_init(struct gt_chrome_call_slices *f, struct gt_reader *r);
+void gt_chrome_call_slices_release(struct gt_chrome_call_slices *f);
 
-static inline uint64_t *gt_chrome_flows_cell(const struct gt_chrome_flows *f,
+static inline uint64_t *gt_chrome_call_slices_cell(const struct gt_chrome_call_slices *f,
 	const struct gt_segment *seg, const struct gt_chrome_call *call, uint64_t *bit)
 {
 	/* Thread and time determine the word, so that it is near that of the call before.
@@ -48,20 +48,20 @@ static inline uint64_t *gt_chrome_flows_cell(const struct gt_chrome_flows *f,
 	return &f->cells[cell >> 6 & (GT_CHROME_CELLS / 64 - 1)];
 }
 
-int gt_chrome_flows_note_elsewhere(
-	struct gt_chrome_flows *f, const struct gt_chrome_call *call, uint32_t lane);
+int gt_chrome_call_slices_note_elsewhere(
+	struct gt_chrome_call_slices *f, const struct gt_chrome_call *call, uint32_t lane);
 /* The call has its slice on this lane of its track. 0 or -ENOMEM. */
-static inline int gt_chrome_flows_note(struct gt_chrome_flows *f, const struct gt_segment *seg,
-	const struct gt_chrome_call *call, uint32_t lane)
+static inline int gt_chrome_call_slices_note(struct gt_chrome_call_slices *f,
+	const struct gt_segment *seg, const struct gt_chrome_call *call, uint32_t lane)
 {
 	uint64_t bit;
 
 	if (lane)
-		return gt_chrome_flows_note_elsewhere(f, call, lane);
-	*gt_chrome_flows_cell(f, seg, call, &bit) |= bit;
+		return gt_chrome_call_slices_note_elsewhere(f, call, lane);
+	*gt_chrome_call_slices_cell(f, seg, call, &bit) |= bit;
 	return 0;
 }
 /* The lane of a call, or GT_NONE: it has no slice. */
-uint32_t gt_chrome_flows_lane(const struct gt_chrome_flows *f, const struct gt_segment *seg,
-	const struct gt_chrome_call *call);
+uint32_t gt_chrome_call_slices_lane(const struct gt_chrome_call_slices *f,
+	const struct gt_segment *seg, const struct gt_chrome_call *call);
 #endif
