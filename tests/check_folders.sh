@@ -83,4 +83,16 @@ grep -soE '`(struct )?(gt_[a-z0-9_]+(\(\))?|[a-z0-9_]+\.[ch])' docs/architecture
 		esac
 	done >"$found"
 [ ! -s "$found" ] || complain "docs/architecture.md names what does not exist: "$(cat "$found")
+# Files that comments name. These are not ours: system headers, those of other projects, generated files.
+foreign='string.h|cuda.h|nv_escape.h|uvm_ioctl.h|wrappers.c|cupti_activity.h|sys/sdt.h|sys/ioctl.h|nvToolsExt.h|nvToolsExtPayload.h|nvtxTypes.h'
+files=$(find formats collect analyze viewer samples tests -name '*.[chS]' 2>/dev/null)
+find formats collect analyze viewer -name '*.[ch]' 2>/dev/null | xargs awk '
+/^[[:space:]]*#[[:space:]]*include/ {next}
+{ line=$0; c=""
+ while (1) { if (inc) { e=index(line,"*/"); if(!e){c=c " " line;break} c=c " " substr(line,1,e-1); line=substr(line,e+2); inc=0 }
+  s=index(line,"/*"); t=index(line,"//"); if(!s)break; line=substr(line,s+2); inc=1 }
+ while (match(c,/[A-Za-z0-9_\/]+\.[ch]([^A-Za-z0-9_(]|$)/)) { w=substr(c,RSTART,RLENGTH); sub(/[^ch]$/,"",w); print FILENAME ":" FNR "|" w; c=substr(c,RSTART+RLENGTH) } }' |
+while IFS='|' read -r at w; do
+	echo "$w" | grep -qxE "$foreign" || printf '%s\n' "$files" | grep -qE "(^|/)$w\$" || echo "$at $w"; done >"$found"
+[ ! -s "$found" ] || complain "comments name files that do not exist: "$(cat "$found")
 exit $status
