@@ -238,3 +238,5 @@ s|launch not known: GPU|unknown launch: GPU|g
 s|too many stacks: some are told with what they stand beneath|too many stacks: some count for their parents|g
 s#\([0-9]*\) end behind what they began in: their rest stands beside it#\1 events end after their parent: their rest is drawn beside it#g
 s/dropped because a buffer was full: GPU/dropped because a ring was full: GPU/g
+s/no memory for \(the \|an\{0,1\} \)\{0,1\}\([^"]*[^"[:punct:]]\)/out of memory (\2)/g
+s/out of memory (\(GPUs\|GPU work\|devices\|allocations\))/out of memory (list of \1)/g

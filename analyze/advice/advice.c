@@ -231,7 +231,7 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 		? NULL
 		: gt_table_new("advice", "Potential speedups", columns + skip, NCOLUMNS - skip);
 	if (!tables[0])
-		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
+		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (table)");
 	gt_table_gives_way(tables[0],
 		"recording device tid pid cost_ns evidence duration_ns gain_percent at_ns gain_ns");
 	for (size_t i = 0; i < GT_RULES; i++) {

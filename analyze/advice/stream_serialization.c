@@ -125,7 +125,7 @@ static int allocate(struct gt_serialization *x, const struct gt_idle *s, struct 
 
 	x->device = calloc(tracks, sizeof(*x->device));
 	x->stream = calloc(tracks, sizeof(*x->stream));
-	return x->device && x->stream ? 0 : gt_err_set(err, -ENOMEM, "no memory for the streams");
+	return x->device && x->stream ? 0 : gt_err_set(err, -ENOMEM, "out of memory (streams)");
 }
 
 static struct gt_serialization_device *device_of(
@@ -133,7 +133,7 @@ static struct gt_serialization_device *device_of(
 {
 	if (!x->device[d->number]) {
 		if (gt_grow(&x->devices, &x->cap, x->n + 1, sizeof(*x->devices))) {
-			gt_err_set(err, -ENOMEM, "no memory for the streams");
+			gt_err_set(err, -ENOMEM, "out of memory (streams)");
 			return NULL;
 		}
 		x->devices[x->n] =
@@ -160,7 +160,7 @@ static __attribute__((noinline)) int add_stream(struct gt_serialization *x, cons
 		return 0;
 	if (gt_grow(&d->streams, &d->streams_cap, n + 1, sizeof(*d->streams)) ||
 		gt_grow(&d->delays, &d->held_cap, first + n + 1, sizeof(*d->delays)))
-		return gt_err_set(err, -ENOMEM, "no memory for the streams");
+		return gt_err_set(err, -ENOMEM, "out of memory (streams)");
 	memset(d->delays + first, 0, n * sizeof(*d->delays));
 	d->streams[n] = (struct stream){ .track = number - s->order.tracks[d->seg->index] };
 	x->stream[number] = (uint32_t)++d->n;
@@ -253,7 +253,7 @@ int gt_serialization_block(struct gt_serialization *x, const struct gt_idle *s,
 	const struct gt_cols *cols, struct gt_err *err)
 {
 	if (!x->roles && !(x->roles = calloc(s->order.types[s->order.nsegs] + 1ul, 1)))
-		return gt_err_set(err, -ENOMEM, "no memory for the types");
+		return gt_err_set(err, -ENOMEM, "out of memory (types)");
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
 		uint8_t *w =

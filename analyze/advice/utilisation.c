@@ -49,7 +49,7 @@ static int find_clocks(struct gt_utilisation *w, const struct gt_segment *seg, s
 		if (seg->tracks[t].kind != GT_TRACK_DEVICE || gt_track_process(seg, t) != GT_NONE)
 			continue;
 		if (gt_grow(&w->clocks, &w->clocks_cap, w->nclocks + 1, sizeof(*w->clocks)))
-			return gt_err_set(err, -ENOMEM, "no memory for the clocks");
+			return gt_err_set(err, -ENOMEM, "out of memory (clocks)");
 		w->clocks[w->nclocks++] = (struct gt_gpu_sample_clock){ .seg = seg, .track = t };
 		w->clock[w->order.tracks[seg->index] + t] = (uint32_t)w->nclocks;
 	}
@@ -207,7 +207,7 @@ int gt_utilisation_init(struct gt_utilisation *w, const struct gt_idle *s, struc
 	w->clock = calloc(tracks, sizeof(*w->clock));
 	w->gpus = calloc(s->ndevices + 1, sizeof(*w->gpus));
 	if (!rc && (!w->gpu || !w->clock || !w->gpus))
-		rc = gt_err_set(err, -ENOMEM, "no memory for the GPUs");
+		rc = gt_err_set(err, -ENOMEM, "out of memory (list of GPUs)");
 	for (uint32_t i = 0; !rc && i < s->order.nsegs; i++)
 		rc = find_clocks(w, gt_reader_segment(s->asked.reader, i), err);
 	for (size_t i = 0; !rc && i < s->ndevices; i++) {

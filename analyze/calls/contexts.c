@@ -96,7 +96,7 @@ static int contexts_init(
 	for (uint32_t i = 0; c->tracks && i < n; i++)
 		c->tracks[i + 1] = c->tracks[i] + gt_reader_segment(r, i)->ntracks;
 	c->stacks = c->tracks ? calloc(c->tracks[n] + 1ul, sizeof(struct stack *)) : NULL;
-	return c->stacks ? 0 : gt_err_set(err, -ENOMEM, "no memory for the contexts");
+	return c->stacks ? 0 : gt_err_set(err, -ENOMEM, "out of memory (contexts)");
 }
 
 /* ---- what a call does ---- */
@@ -172,7 +172,7 @@ static int look_at_codes(struct contexts *c, const struct gt_cols *cols, struct 
 	bool any = false;
 
 	if (gt_grow(&c->columns, &c->columns_cap, cols->ntypes + 1ul, sizeof(*c->columns)))
-		return gt_err_set(err, -ENOMEM, "no memory for the contexts");
+		return gt_err_set(err, -ENOMEM, "out of memory (contexts)");
 	for (uint32_t code = 0; code < cols->ntypes; code++) {
 		const struct gt_type *type = gt_cols_type(cols, code);
 		const char *name = type ? gt_type_name(cols->seg, cols->types[code]) : "";
@@ -201,7 +201,7 @@ static int add_row(struct contexts *c, const struct gt_cols *cols, struct column
 	one.a = nth < col->ncontext ? col->context[nth] : UINT64_MAX;
 	event = event_of(c, cols, col, &one);
 	if (event == NEVENTS)
-		return gt_err_set(err, -ENOMEM, "no memory for the contexts");
+		return gt_err_set(err, -ENOMEM, "out of memory (contexts)");
 	c->sums[event].count++;
 	c->sums[event].ns = gt_sat_add(c->sums[event].ns, ns);
 	c->sums[event].longest = ns > c->sums[event].longest ? ns : c->sums[event].longest;

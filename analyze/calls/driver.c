@@ -176,7 +176,7 @@ static inline int open_call(
 	if (d->deep)
 		return 0;
 	if (t->n == t->cap && gt_grow(&t->stack, &t->cap, t->n + 1, sizeof(*t->stack)))
-		return gt_err_set(err, -ENOMEM, "no memory for open calls");
+		return gt_err_set(err, -ENOMEM, "out of memory (open calls)");
 	for (i = t->n++;
 		i && t->stack[i - 1].start == m->at && goes_below(m, depth, &t->stack[i - 1]); i--)
 		t->stack[i] = t->stack[i - 1];
@@ -193,7 +193,7 @@ static uint32_t thread_of(
 
 	if (!*slot) {
 		if (gt_grow(&d->threads, &d->threads_cap, d->nthreads + 1, sizeof(*d->threads))) {
-			gt_err_set(err, -ENOMEM, "no memory for the threads");
+			gt_err_set(err, -ENOMEM, "out of memory (threads)");
 			return GT_NONE;
 		}
 		d->threads[d->nthreads] = (struct thread){ .seg = seg,
@@ -268,7 +268,7 @@ static int driver_init(
 	d->rows = calloc(d->order.types[n] + 1ul, sizeof(*d->rows));
 	d->recorded = calloc(n + 1ul, sizeof(*d->recorded));
 	if (!d->of || !d->slot || !d->types || !d->rows || !d->recorded)
-		return gt_err_set(err, -ENOMEM, "no memory for the time in the driver");
+		return gt_err_set(err, -ENOMEM, "out of memory (time in the driver)");
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t first = d->order.tracks[i], count = d->order.tracks[i + 1] - first;
 
@@ -322,7 +322,7 @@ static int look_at_types(struct driver *d, const struct gt_cols *cols, struct gt
 	if (d->block_seg == cols->seg && d->block == cols->block)
 		return 0;
 	if (gt_grow(&d->kinds, &d->kinds_cap, cols->ntypes, sizeof(*d->kinds)))
-		return gt_err_set(err, -ENOMEM, "no memory for the types of a block");
+		return gt_err_set(err, -ENOMEM, "out of memory (types of a block)");
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
 
@@ -496,7 +496,7 @@ static int fill_calls(const struct driver *d, struct gt_table *t, struct gt_err 
 	struct function *list = functions(d, &n);
 
 	if (!list)
-		return gt_err_set(err, -ENOMEM, "no memory for the calls");
+		return gt_err_set(err, -ENOMEM, "out of memory (calls)");
 	shown = gt_rows_shown(n, d->report.opt->top);
 	for (size_t i = 0; i < shown; i++) {
 		const struct spent *s = &list[i].sum;

@@ -120,7 +120,7 @@ static int errors_merge(void *into, void *from, struct gt_err *err)
 		failed = note_thread(a, numbers[p->failure], p->track, err);
 	}
 	free(numbers);
-	return failed ? gt_err_set(err, -ENOMEM, "no memory for the errors") : 0;
+	return failed ? gt_err_set(err, -ENOMEM, "out of memory (errors)") : 0;
 }
 
 static const struct gt_column columns[] = {

@@ -42,7 +42,7 @@ static int header_init(
 	h->report = (struct gt_report_state){ r, opt };
 	h->nsegs = gt_reader_segments(r);
 	h->losses = calloc(h->nsegs + 1ul, sizeof(*h->losses));
-	return h->losses ? 0 : gt_err_set(err, -ENOMEM, "no memory for the header");
+	return h->losses ? 0 : gt_err_set(err, -ENOMEM, "out of memory (header)");
 }
 
 static void add_stream(struct losses *l, uint32_t track, uint64_t count, int64_t from)
@@ -64,7 +64,7 @@ static struct unmatched *unmatched_of(
 	struct losses *l, const struct gt_segment *seg, struct gt_err *err)
 {
 	if (!l->half && !(l->half = calloc(seg->ntypes + 1ul, sizeof(*l->half))))
-		gt_err_set(err, -ENOMEM, "no memory for the header");
+		gt_err_set(err, -ENOMEM, "out of memory (header)");
 	return l->half;
 }
 
@@ -800,7 +800,7 @@ static int header_finish(void *state, struct gt_table **tables, unsigned max, st
 
 	tables[0] = gt_table_new("header", NULL, columns, NCOLUMNS);
 	if (!tables[0])
-		return gt_err_set(err, -ENOMEM, "no memory for the header");
+		return gt_err_set(err, -ENOMEM, "out of memory (header)");
 	if (opt->ranks)
 		gt_table_say(tables[0],
 			"%s, read as the ranks of one run (--per-rank: each separately)",
@@ -812,7 +812,7 @@ static int header_finish(void *state, struct gt_table **tables, unsigned max, st
 			!opt->ranks || i < shown);
 	}
 	if (rc)
-		return gt_err_set(err, -ENOMEM, "no memory for the header");
+		return gt_err_set(err, -ENOMEM, "out of memory (header)");
 	if (opt->ranks && shown < h->nsegs)
 		gt_table_say(tables[0], "and %u more", h->nsegs - shown);
 	tables[1] = damage_table(h);
@@ -882,7 +882,7 @@ static int metadata_finish(void *state, struct gt_table **tables, unsigned max, 
 		m.seg = gt_reader_segment(a->reader, i);
 		rc = gt_meta_each(m.seg, add_meta, &m);
 	}
-	return m.t && !rc ? 1 : gt_err_set(err, -ENOMEM, "no memory for the metadata");
+	return m.t && !rc ? 1 : gt_err_set(err, -ENOMEM, "out of memory (metadata)");
 }
 
 const struct gt_analysis gt_metadata_report = {

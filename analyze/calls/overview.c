@@ -126,7 +126,7 @@ static int summary_finish(void *state, struct gt_table **tables, unsigned max, s
 		a, &u, gt_is_recorded(a->reader, GT_LAYER_API), !gt_has_name_filter(a->reader));
 	tables[1] = gt_table_new("kernel_space", "KERNEL SPACE (nvidia.ko):", kernel_columns, 3);
 	if (!tables[0] || !tables[1])
-		return gt_err_set(err, -ENOMEM, "no memory for the summary");
+		return gt_err_set(err, -ENOMEM, "out of memory (summary)");
 	gt_table_as_list(tables[1]);
 	gt_table_add(tables[1],
 		(struct gt_cell[]){ figure(a, GT_LAYER_IOCTL, GT_OP_IOCTL, ioctl, u.ioctls),

@@ -97,14 +97,14 @@ static int pauses_init(
 	if (!rc)
 		rc = gt_time_ordered_init(&g->order, r, pauses_moment, g, err);
 	g->places = calloc(g->where.n + 1, sizeof(*g->places));
-	return rc || g->places ? rc : gt_err_set(err, -ENOMEM, "no memory for the pauses");
+	return rc || g->places ? rc : gt_err_set(err, -ENOMEM, "out of memory (pauses)");
 }
 
 /* Marks the codes of the block that are launches. */
 static int look_at_types(struct pauses *g, const struct gt_cols *cols, struct gt_err *err)
 {
 	if (gt_grow(&g->launches, &g->codes_cap, cols->ntypes, 1))
-		return gt_err_set(err, -ENOMEM, "no memory for the pauses");
+		return gt_err_set(err, -ENOMEM, "out of memory (pauses)");
 	g->any = false;
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);

@@ -186,7 +186,7 @@ static int unseen_finish(void *state, struct gt_table **tables, unsigned max, st
 		gt_note_top_n(tables[0], &m->keep);
 	}
 	gt_kernel_names_free(names);
-	return tables[0] && names ? 1 : gt_err_set(err, -ENOMEM, "no memory for a table");
+	return tables[0] && names ? 1 : gt_err_set(err, -ENOMEM, "out of memory (table)");
 }
 
 const struct gt_analysis gt_slowest_report = {

@@ -86,7 +86,7 @@ static int threads_finish(void *state, struct gt_table **tables, unsigned max, s
 		a, "threads", "Threads", columns, 10, "max_depth process open calls thread", err);
 	if (!list || !tables[0]) {
 		free(list);
-		return gt_err_set(err, -ENOMEM, "no memory for the threads");
+		return gt_err_set(err, -ENOMEM, "out of memory (threads)");
 	}
 	shown = gt_rows_shown(n, a->opt->top);
 	for (size_t i = 0; i < shown; i++)

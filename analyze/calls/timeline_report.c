@@ -40,7 +40,7 @@ static int add_to_strip(void *arg, const struct gt_moment *m, struct gt_err *err
 	}
 	s->nstrips += !*strip;
 	if (!*strip && !(*strip = calloc(1, sizeof(**strip))))
-		return gt_err_set(err, -ENOMEM, "no memory for the timeline of a thread");
+		return gt_err_set(err, -ENOMEM, "out of memory (timeline of a thread)");
 	gt_busy_strip_add(*strip, &own->window, m->at, m->end);
 	return 0;
 }
@@ -66,7 +66,7 @@ static int timeline_init(
 		if (!own->strips)
 			break;
 	}
-	return s->nsegments == n ? 0 : gt_err_set(err, -ENOMEM, "no memory for the timeline");
+	return s->nsegments == n ? 0 : gt_err_set(err, -ENOMEM, "out of memory (timeline)");
 }
 
 static int list_calls(struct state *s, const struct gt_cols *cols, struct gt_err *err)

@@ -66,7 +66,7 @@ static int list(struct gt_table *t, const struct gt_name_totals *names,
 	bool coarse = false, sides = false;
 	int rc = !shares  ? -ENOMEM
 		: kernels ? 0
-			  : gt_err_set(err, -ENOMEM, "no memory for the kernels");
+			  : gt_err_set(err, -ENOMEM, "out of memory (kernels)");
 
 	for (size_t i = 0; sparks && !rc && i < shown; i++)
 		rc = spark(names, &names->list[i], &scale, NULL, err);

@@ -71,7 +71,7 @@ int gt_time_ranges_set(struct gt_time_ranges *a, struct gt_analysis_options *o, 
 	if (!rc && (from || to))
 		rc = find_ranges(a, n, from, to);
 	if (rc)
-		return gt_err_set(err, rc, "no memory for the times of %u recordings", n);
+		return gt_err_set(err, rc, "out of memory (times of %u recordings)", n);
 	o->origins = a->origins;
 	o->origin = n ? a->origins[0] : 0;
 	o->filter.ranged = a->ranges;

@@ -58,7 +58,7 @@ static int seg_init(struct seg *s, const struct gt_segment *seg, unsigned parts,
 		? calloc(seg->ntracks + 1ul, sizeof(*s->track_sums))
 		: NULL;
 	if (!s->stats || (parts & GT_AGGREGATE_TRACKS && !s->track_sums))
-		return gt_err_set(err, -ENOMEM, "no memory for the sums of %u types and %u tracks",
+		return gt_err_set(err, -ENOMEM, "out of memory (sums of %u types and %u tracks)",
 			seg->ntypes, seg->ntracks);
 	return 0;
 }
@@ -71,7 +71,7 @@ struct gt_aggregate *gt_aggregate_new(
 	if (f)
 		f->segs = calloc(gt_reader_segments(r) + 1ul, sizeof(*f->segs));
 	if (!f || !f->segs) {
-		gt_err_set(err, -ENOMEM, "no memory for sums");
+		gt_err_set(err, -ENOMEM, "out of memory (sums)");
 		gt_aggregate_free(f);
 		return NULL;
 	}
@@ -161,7 +161,7 @@ static int prepare(struct gt_aggregate *f, const struct gt_cols *cols, struct gt
 	struct seg *seg = &f->segs[cols->seg->index];
 
 	if (gt_grow(&f->accs, &f->cap, cols->ntypes, sizeof(*f->accs)))
-		return gt_err_set(err, -ENOMEM, "no memory for the types of a block");
+		return gt_err_set(err, -ENOMEM, "out of memory (types of a block)");
 	memset(f->accs, 0, cols->ntypes * sizeof(*f->accs));
 	for (uint32_t i = 0; i < cols->ntypes; i++) {
 		struct acc *a = &f->accs[i];
@@ -449,7 +449,7 @@ int gt_aggregate_merge(struct gt_aggregate *into, struct gt_aggregate *from, str
 	commit_block(into);
 	commit_block(from);
 	if (merge_hists(into, from))
-		return gt_err_set(err, -ENOMEM, "no memory for histograms");
+		return gt_err_set(err, -ENOMEM, "out of memory (histograms)");
 	for (uint32_t i = 0; i < into->nsegs; i++) {
 		struct seg *a = &into->segs[i], *b = &from->segs[i];
 

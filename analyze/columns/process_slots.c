@@ -44,7 +44,7 @@ int gt_process_slots_init(struct gt_process_slots *p, struct gt_reader *r, struc
 		rc = add(p, gt_reader_segment(r, i), GT_NONE);
 	for (uint32_t i = 0; !rc && i < p->nsegs; i++)
 		rc = place_tracks(p, gt_reader_segment(r, i));
-	return rc ? gt_err_set(err, rc, "no memory for the processes") : 0;
+	return rc ? gt_err_set(err, rc, "out of memory (processes)") : 0;
 }
 
 void gt_process_slots_release(struct gt_process_slots *p)

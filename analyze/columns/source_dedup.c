@@ -284,7 +284,7 @@ static int read_sources(struct gt_source_dedup *s, struct gt_reader *r, struct g
 
 	for (uint32_t i = 0; i < s->nparts; i++) {
 		if (find_duplicates(&s->parts[i], gt_reader_segment(r, i)))
-			return gt_err_set(err, -ENOMEM, "no memory for the sources of tracks");
+			return gt_err_set(err, -ENOMEM, "out of memory (sources of tracks)");
 		duplicated |= s->parts[i].nowners > 0;
 	}
 	code = duplicated ? gt_scan(r, &filter, GT_ANY_ORDER, 1, note_layers, s, err) : 0;
@@ -309,7 +309,7 @@ struct gt_source_dedup *gt_source_dedup_new(struct gt_reader *r, struct gt_err *
 			return s;
 		}
 	} else {
-		gt_err_set(err, -ENOMEM, "no memory for the sources of tracks");
+		gt_err_set(err, -ENOMEM, "out of memory (sources of tracks)");
 	}
 	gt_source_dedup_free(s);
 	return NULL;

@@ -45,7 +45,7 @@ int gt_top_n_add(struct gt_top_n *k, const struct gt_top_entry *one, struct gt_e
 		return 0;
 	}
 	if (gt_grow(&k->list, &k->cap, k->n + 1, sizeof(*k->list)))
-		return gt_err_set(err, -ENOMEM, "no memory for %zu rows", k->n);
+		return gt_err_set(err, -ENOMEM, "out of memory (%zu rows)", k->n);
 	worst_up(NULL, k->list, k->n++, *one);
 	return 0;
 }

@@ -33,7 +33,7 @@ static int add_type(struct gt_name_totals *names, struct gt_name_interner *ids,
 	if (!name ||
 		gt_grow(&names->members, &names->members_cap, names->nmembers + 1,
 			sizeof(*names->members)))
-		return gt_err_set(err, -ENOMEM, "no memory for the names");
+		return gt_err_set(err, -ENOMEM, "out of memory (names)");
 	names->members[names->nmembers] = (struct gt_name_member){ s, name->first };
 	name->first = (uint32_t)names->nmembers++;
 	name->total = gt_sat_add(name->total, s->total);
@@ -106,7 +106,7 @@ int gt_name_totals_hist(const struct gt_name_totals *names, const struct gt_name
 		m = names->members[m].next;
 	/* all types of a name share one */
 	if (m != GT_NONE && gt_hist_merge(into, names->members[m].stat->hist))
-		return gt_err_set(err, -ENOMEM, "no memory for a histogram");
+		return gt_err_set(err, -ENOMEM, "out of memory (histogram)");
 	return 0;
 }
 
@@ -160,7 +160,8 @@ int64_t *gt_name_totals_shares(const struct gt_name_totals *names, struct gt_err
 	uint64_t *parts = calloc(names->n + 1, sizeof(*parts));
 	int64_t *shares = calloc(names->n + 1, sizeof(*shares)),
 		*of_side = calloc(names->n + 1, sizeof(*of_side));
-	int rc = parts && shares && of_side ? 0 : gt_err_set(err, -ENOMEM, "no memory for shares");
+	int rc =
+		parts && shares && of_side ? 0 : gt_err_set(err, -ENOMEM, "out of memory (shares)");
 
 	for (enum gt_side side = 0; !rc && side < GT_SIDES; side++) {
 		for (size_t i = 0; i < names->n; i++)

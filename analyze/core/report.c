@@ -52,7 +52,7 @@ struct gt_table *gt_report_table(const struct gt_report_state *a, const char *na
 	struct gt_table *t = gt_table_new(name, title, columns + skip, (unsigned)ncolumns - skip);
 
 	if (!t) {
-		gt_err_set(err, -ENOMEM, "no memory for a table");
+		gt_err_set(err, -ENOMEM, "out of memory (table)");
 		return NULL;
 	}
 	gt_table_skip(t, skip);
@@ -181,7 +181,7 @@ int gt_compute_shares(const uint64_t *parts, size_t n, int64_t *shares, struct g
 	int64_t left = 10000;
 
 	if (!rests)
-		return gt_err_set(err, -ENOMEM, "no memory for shares");
+		return gt_err_set(err, -ENOMEM, "out of memory (shares)");
 	for (size_t i = 0; i < n; i++)
 		sum += parts[i];
 	for (size_t i = 0; i < n; i++) {
@@ -210,7 +210,7 @@ int64_t *gt_new_shares(const void *list, size_t n, size_t size, size_t offset, s
 	for (size_t i = 0; parts && i < n; i++)
 		memcpy(&parts[i], (const char *)list + i * size + offset, sizeof(parts[i]));
 	if (!parts || !shares || gt_compute_shares(parts, n, shares, err)) {
-		gt_err_set(err, -ENOMEM, "no memory for shares");
+		gt_err_set(err, -ENOMEM, "out of memory (shares)");
 		free(shares);
 		shares = NULL;
 	}

@@ -57,7 +57,7 @@ static int new_states(struct run *run, unsigned w, struct gt_err *err)
 	worker->err = (struct gt_err)GT_ERR_INIT;
 	worker->states = calloc(run->n + 1ul, sizeof(*worker->states));
 	if (!worker->states)
-		return gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
+		return gt_err_set(err, -ENOMEM, "out of memory (%u reports)", run->n);
 	for (unsigned i = 0; i < run->n; i++) {
 		const struct gt_analysis *a = run->chosen[i];
 		int rc;
@@ -66,7 +66,7 @@ static int new_states(struct run *run, unsigned w, struct gt_err *err)
 			continue;
 		worker->states[i] = calloc(1, a->state_size + 1);
 		if (!worker->states[i])
-			return gt_err_set(err, -ENOMEM, "no memory for the report '%s'", a->name);
+			return gt_err_set(err, -ENOMEM, "out of memory (report '%s')", a->name);
 		if (i == 0 && run->engine) /* the engine is first: it sees each block before
 					    * the reports */
 			run->opt->engine = worker->states[i];
@@ -102,7 +102,7 @@ static int new_workers(struct run *run, struct gt_err *err)
 		parts |= run->chosen[i]->aggregates;
 	run->workers = calloc(run->nworkers, sizeof(*run->workers));
 	if (!run->workers)
-		return gt_err_set(err, -ENOMEM, "no memory for %u threads", run->nworkers);
+		return gt_err_set(err, -ENOMEM, "out of memory (%u threads)", run->nworkers);
 	for (unsigned w = 0; parts && w < run->nworkers; w++) {
 		run->workers[w].aggregate =
 			gt_aggregate_new(run->reader, parts, &run->opt->filter, err);
@@ -213,7 +213,7 @@ static int scan_all(struct run *run, struct gt_err *err)
 		.run = run, .first = true, .ordered = calloc(run->n + 1ul, sizeof(*pass.ordered))
 	};
 	bool needed[GT_BY_TIME + 1] = { false };
-	int rc = pass.ordered ? 0 : gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
+	int rc = pass.ordered ? 0 : gt_err_set(err, -ENOMEM, "out of memory (%u reports)", run->n);
 
 	for (unsigned i = 0; i < run->n; i++)
 		if (run->chosen[i]->block)
@@ -284,7 +284,7 @@ static void move_up(struct gt_table **tables, unsigned n, unsigned before)
 static int finish(struct run *run, struct gt_err *err)
 {
 	unsigned made = 0, *count = calloc(run->n + 1ul, sizeof(*count));
-	int n = count ? 0 : gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
+	int n = count ? 0 : gt_err_set(err, -ENOMEM, "out of memory (%u reports)", run->n);
 
 	for (unsigned pass = 0; n >= 0 && pass < 2; pass++)
 		for (unsigned i = 0, at = 0; n >= 0 && i < run->n; at += count[i++]) {
@@ -414,7 +414,7 @@ int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigne
 	if (!doubles) {
 		free(all);
 		return err->code ? err->code
-				 : gt_err_set(err, -ENOMEM, "no memory for %u reports", n);
+				 : gt_err_set(err, -ENOMEM, "out of memory (%u reports)", n);
 	}
 	opt->source_dedup = doubles;
 	gt_source_dedup_hide(doubles, &opt->filter);

@@ -241,7 +241,7 @@ struct list {
 static int add_named(struct list *l, const struct named *one, struct gt_err *err)
 {
 	if (gt_grow(&l->all, &l->cap, l->n + 1, sizeof(*l->all)))
-		return gt_err_set(err, -ENOMEM, "no memory for the names on the path");
+		return gt_err_set(err, -ENOMEM, "out of memory (names on the path)");
 	l->all[l->n++] = *one;
 	return 0;
 }
@@ -561,7 +561,7 @@ static int prepare(struct critical *s, struct gt_err *err)
 	s->removed = calloc(n + 1, sizeof(*s->removed));
 	s->lines = calloc(c->nlines + 1, sizeof(*s->lines));
 	if (!s->names || !s->types || !s->sums || !s->removed || !s->lines)
-		return gt_err_set(err, -ENOMEM, "no memory for the critical path");
+		return gt_err_set(err, -ENOMEM, "out of memory (critical path)");
 	if (without_of(c->report.opt) &&
 		gt_matched_init(&s->without, without_of(c->report.opt), c->report.reader, err))
 		return err->code;
@@ -579,7 +579,7 @@ static int add_processes(struct critical *s, struct gt_table **tables, struct gt
 {
 	const struct gt_critical_process **list = calloc(s->chain.where.n + 1, sizeof(*list));
 	size_t n = 0, left_out = 0;
-	int rc = list ? 0 : gt_err_set(err, -ENOMEM, "no memory for the critical path");
+	int rc = list ? 0 : gt_err_set(err, -ENOMEM, "out of memory (critical path)");
 
 	for (size_t i = 0; list && i < s->chain.where.n && !s->chain.too_many; i++)
 		if (s->chain.processes[i].ops)
@@ -635,7 +635,7 @@ static int critical_finish(void *state, struct gt_table **tables, unsigned max, 
 	if (!rc &&
 		(!tables[BY_KIND] || !tables[BY_NAME] || !tables[LONGEST] ||
 			(n == NTABLES && !tables[WITHOUT])))
-		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
+		rc = gt_err_set(err, -ENOMEM, "out of memory (table)");
 	if (!rc)
 		rc = prepare(s, err);
 	if (!rc)

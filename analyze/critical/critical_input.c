@@ -85,7 +85,7 @@ static struct gt_critical_line *new_line(
 	p = &c->processes[gt_process_slot_of(&c->where, seg, track)];
 	if (gt_grow(&c->lines, &c->lines_cap, c->nlines + 1, sizeof(*c->lines)) ||
 		gt_grow(&p->lines, &p->lines_cap, p->nlines + 1, sizeof(*p->lines))) {
-		gt_err_set(err, -ENOMEM, "no memory for threads and streams");
+		gt_err_set(err, -ENOMEM, "out of memory (threads and streams)");
 		return NULL;
 	}
 	c->lines[c->nlines] = (struct gt_critical_line){ .track = number,
@@ -364,7 +364,7 @@ static int mark_rows(
 	struct gt_critical *c, const struct gt_cols *cols, struct gt_moment *m, struct gt_err *err)
 {
 	if (gt_grow(&c->launches, &c->launches_cap, cols->ntypes + 1ul, sizeof(*c->launches)))
-		return gt_err_set(err, -ENOMEM, "no memory for launches");
+		return gt_err_set(err, -ENOMEM, "out of memory (launches)");
 	for (uint32_t i = 0; i < cols->ntypes; i++)
 		c->launches[i].rows_seen = 0;
 	for (uint32_t i = 0; i < cols->n; i++) {
@@ -389,7 +389,7 @@ static const uint32_t *call_types_by_code(
 	const uint32_t first = c->order.types[cols->seg->index];
 
 	if (gt_grow(&c->codes, &c->codes_cap, cols->ntypes + 1ul, sizeof(*c->codes))) {
-		gt_err_set(err, -ENOMEM, "no memory for calls");
+		gt_err_set(err, -ENOMEM, "out of memory (calls)");
 		return NULL;
 	}
 	*all = true;
@@ -498,7 +498,7 @@ static int add_pending_calls(struct gt_critical *c, const struct gt_cols *cols, 
 		return err->code;
 	flush_pending(c, l, cols->floor);
 	if (grow_pending(c, l, cols->n))
-		return gt_err_set(err, -ENOMEM, "no memory for calls");
+		return gt_err_set(err, -ENOMEM, "out of memory (calls)");
 	before = l->pending.n;
 	(all ? append_all : append_calls)(&l->pending, cols, codes);
 	sort_appended(&l->pending, before, l->pending.n);
@@ -515,7 +515,7 @@ static int add_lost(struct gt_critical *c, const struct gt_cols *cols, struct gt
 
 		if (c->nlost < LOST_MAX) {
 			if (gt_grow(&c->lost, &c->lost_cap, c->nlost + 1, sizeof(*c->lost)))
-				return gt_err_set(err, -ENOMEM, "no memory for losses");
+				return gt_err_set(err, -ENOMEM, "out of memory (losses)");
 			c->lost[c->nlost++] = one;
 			continue;
 		}
@@ -564,7 +564,7 @@ int gt_critical_init(struct gt_critical *c, struct gt_reader *r,
 	c->slot = calloc(c->order.tracks[c->order.nsegs] + 1ul, sizeof(*c->slot));
 	c->roles = calloc(c->order.types[c->order.nsegs] + 1ul, sizeof(*c->roles));
 	if (!c->processes || !c->slot || !c->roles)
-		return gt_err_set(err, -ENOMEM, "no memory for the critical path");
+		return gt_err_set(err, -ENOMEM, "out of memory (critical path)");
 	for (size_t i = 0; i < c->where.n; i++) {
 		c->processes[i].seg = c->where.list[i].seg;
 		c->processes[i].track = c->where.list[i].track;

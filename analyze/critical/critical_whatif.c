@@ -74,7 +74,7 @@ static int map_times(struct replay *a, struct gt_err *err)
 	if (a->bytes > FILE_MIN)
 		return map_temporary(a, err);
 	a->times = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return a->times == MAP_FAILED ? gt_err_set(err, -ENOMEM, "no memory for new times") : 0;
+	return a->times == MAP_FAILED ? gt_err_set(err, -ENOMEM, "out of memory (new times)") : 0;
 }
 
 static struct new_time *time_of(const struct replay *a, uint32_t line, uint32_t index)
@@ -289,7 +289,7 @@ int gt_critical_time_without(struct gt_critical *c, const struct gt_critical_pro
 	a.heap = calloc(p->nlines + 1, sizeof(*a.heap));
 	a.first = calloc(c->nlines + 1, sizeof(*a.first));
 	if (!a.heap || !a.first)
-		rc = gt_err_set(err, -ENOMEM, "no memory for threads and streams");
+		rc = gt_err_set(err, -ENOMEM, "out of memory (threads and streams)");
 	if (!rc)
 		rc = map_times(&a, err);
 	if (!rc)

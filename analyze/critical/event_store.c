@@ -74,8 +74,7 @@ static void put(const struct gt_event_columns *c, const struct gt_stored_event *
 
 static int no_memory(struct gt_event_store *s)
 {
-	return gt_err_set(
-		&s->err, -ENOMEM, "no memory for the calls and work of the critical path");
+	return gt_err_set(&s->err, -ENOMEM, "out of memory (calls and work of the critical path)");
 }
 
 /* ---- bytes of chunks in slabs ---- */

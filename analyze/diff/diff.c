@@ -268,7 +268,7 @@ static int compare_names(struct compared *c, const struct gt_side *a, const stru
 	free(pairs);
 	if (c->n)
 		qsort(c->list, c->n, sizeof(*c->list), by_weight);
-	return c->list ? 0 : gt_err_set(err, -ENOMEM, "no memory to compare %zu names", n);
+	return c->list ? 0 : gt_err_set(err, -ENOMEM, "out of memory (comparison of %zu names)", n);
 }
 
 static const struct gt_column verdict_columns[] = {
@@ -512,7 +512,7 @@ static int add_figure(struct figures *fs, struct figure f, enum gt_diff_role rol
 	f.what = figure_verdict(&f, role, a, b);
 	fs->same += f.what == SAME;
 	if (gt_grow(&fs->list, &fs->cap, fs->n + 1, sizeof(*fs->list)))
-		return gt_err_set(err, -ENOMEM, "no memory to compare figures");
+		return gt_err_set(err, -ENOMEM, "out of memory (comparison of figures)");
 	fs->list[fs->n++] = f;
 	return 0;
 }
@@ -645,7 +645,7 @@ static int compare_figures(const struct gt_side *a, const struct gt_side *b,
 		if (gt_diff_is_requested(request, rule))
 			rc = compare_table(&fs, rule, a, b, err);
 	if (!rc && !(*table = figures(&fs, request->top)))
-		rc = gt_err_set(err, -ENOMEM, "no memory to compare figures");
+		rc = gt_err_set(err, -ENOMEM, "out of memory (comparison of figures)");
 	free(fs.list);
 	return rc;
 }
@@ -709,7 +709,7 @@ int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_di
 	free(c.list);
 	for (int i = 0; !rc && i < n; i++)
 		if (!tables[i])
-			rc = gt_err_set(err, -ENOMEM, "no memory for the comparison");
+			rc = gt_err_set(err, -ENOMEM, "out of memory (comparison)");
 	if (!rc)
 		rc = compare_figures(a, b, request, &tables[n++], err);
 	if (!rc)

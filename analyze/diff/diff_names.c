@@ -56,7 +56,7 @@ static int names_init(
 	s->sums = calloc(s->nsums + 1, sizeof(*s->sums));
 	return s->first && s->sums
 		? 0
-		: gt_err_set(err, -ENOMEM, "no memory for the sums of %zu types", s->nsums);
+		: gt_err_set(err, -ENOMEM, "out of memory (sums of %zu types)", s->nsums);
 }
 
 /* ---- slices ---- */
@@ -145,7 +145,7 @@ static int names_block(void *state, const struct gt_cols *cols, struct gt_err *e
 		if (type >= cols->seg->ntypes)
 			continue;
 		if (!sum->slices && !(sum->slices = new_slices(since)))
-			return gt_err_set(err, -ENOMEM, "no memory for the sums by name");
+			return gt_err_set(err, -ENOMEM, "out of memory (sums by name)");
 		slice = slice_at(sum->slices, since);
 		slice->count++;
 		slice->total += ns; /* may wrap if the sum below overflows; it is not used then */
@@ -176,7 +176,7 @@ static int names_merge(void *into, void *from, struct gt_err *err)
 
 	for (size_t i = 0; i < a->nsums; i++)
 		if (add_sum(&a->sums[i], &b->sums[i]))
-			return gt_err_set(err, -ENOMEM, "no memory for the sums by name");
+			return gt_err_set(err, -ENOMEM, "out of memory (sums by name)");
 	return 0;
 }
 
@@ -189,11 +189,11 @@ static int add_type(struct names *s, const struct gt_segment *seg, const struct 
 		&s->ids, gt_name_text(seg, type->name), gt_name_tag(type), err);
 
 	if (i == GT_NONE || gt_grow(&s->list, &s->cap, s->ids.n, sizeof(*s->list)))
-		return gt_err_set(err, -ENOMEM, "no memory for the names");
+		return gt_err_set(err, -ENOMEM, "out of memory (names)");
 	if (i == s->n)
 		s->list[s->n++] =
 			(struct by_name){ .category = type->category, .layer = type->layer };
-	return add_sum(&s->list[i].sum, sum) ? gt_err_set(err, -ENOMEM, "no memory for the names")
+	return add_sum(&s->list[i].sum, sum) ? gt_err_set(err, -ENOMEM, "out of memory (names)")
 					     : 0;
 }
 
@@ -267,7 +267,7 @@ static int names_finish(void *state, struct gt_table **tables, unsigned max, str
 	for (size_t i = 0; tables[0] && kernels && i < s->n; i++)
 		add_row(tables[0], s->ids.list[i].text, &s->list[i], kernels);
 	gt_kernel_names_free(kernels);
-	return tables[0] && kernels ? 1 : gt_err_set(err, -ENOMEM, "no memory for the names");
+	return tables[0] && kernels ? 1 : gt_err_set(err, -ENOMEM, "out of memory (names)");
 }
 
 static void names_release(void *state)

@@ -171,7 +171,7 @@ static struct keyed *keys_of(const char *columns, const char *without, const str
 	if (!failed)
 		return list;
 	free_keys(list, n);
-	gt_err_set(err, -ENOMEM, "no memory to compare %u rows", n);
+	gt_err_set(err, -ENOMEM, "out of memory (comparison of %u rows)", n);
 	return NULL;
 }
 
@@ -218,7 +218,7 @@ int gt_pair_rows(const struct gt_diff_rule *rule, const struct gt_table *a,
 	*n = 0;
 	*pairs = calloc(room + 1, sizeof(**pairs));
 	if (!*pairs)
-		return gt_err_set(err, -ENOMEM, "no memory to compare %zu rows", room);
+		return gt_err_set(err, -ENOMEM, "out of memory (comparison of %zu rows)", room);
 	rc = pair(rule->keys, NULL, a, b, *pairs, n, &common, err);
 	if (!rc && !common && gt_list_has(rule->keys, varies))
 		rc = pair(rule->keys, varies, a, b, *pairs, n, &common, err);

@@ -320,10 +320,10 @@ int gt_gates_check(const struct gt_gates *gates, const struct gt_side *a, const 
 				       : find_table(made, nmade, g->rule->table);
 		rc = check_gate(&j, err);
 		if (!rc && put_gate(*table, &j))
-			rc = gt_err_set(err, -ENOMEM, "no memory for the gates");
+			rc = gt_err_set(err, -ENOMEM, "out of memory (gates)");
 		status = gt_exit_worse(status, outcome(&j));
 	}
 	if (!*table)
-		return gt_err_set(err, -ENOMEM, "no memory for the gates");
+		return gt_err_set(err, -ENOMEM, "out of memory (gates)");
 	return rc ? rc : (int)status;
 }

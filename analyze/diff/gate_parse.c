@@ -331,7 +331,7 @@ int gt_gates_parse(
 
 	gates->list = calloc(texts->n + 1, sizeof(*gates->list));
 	if (!gates->list)
-		return gt_err_set(err, -ENOMEM, "no memory for %zu gates", texts->n);
+		return gt_err_set(err, -ENOMEM, "out of memory (%zu gates)", texts->n);
 	for (; !rc && gates->n < texts->n; gates->n++)
 		rc = gt_gate_parse(&gates->list[gates->n], texts->items[gates->n], two, err);
 	return rc;

@@ -92,7 +92,7 @@ static void release_sweeps(struct copies *c)
 static int add_sweep(struct copies *c, struct gt_gpu_place *device, struct gt_err *err)
 {
 	if (gt_grow(&c->sweeps, &c->sweeps_cap, c->nsweeps + 1, sizeof(*c->sweeps)))
-		return gt_err_set(err, -ENOMEM, "no memory for the devices");
+		return gt_err_set(err, -ENOMEM, "out of memory (list of devices)");
 	c->sweeps[c->nsweeps++] = (struct gt_sweep){ .n = 0 };
 	device->as_device = (uint32_t)c->nsweeps;
 	return 0;
@@ -173,12 +173,12 @@ static uint32_t find_kind(struct copies *c, const struct kind *want, struct gt_e
 	if (c->n == KINDS_MAX)
 		return gt_err_set(err, -EOVERFLOW, "more than %u kinds of copies", KINDS_MAX), 0;
 	if (gt_grow(&c->list, &c->cap, c->n + 1, sizeof(*c->list)))
-		return gt_err_set(err, -ENOMEM, "no memory for the copies"), 0;
+		return gt_err_set(err, -ENOMEM, "out of memory (copies)"), 0;
 	c->list[c->n] = *want;
 	c->list[c->n].smallest = UINT64_MAX;
 	if ((host_is(want, "pageable") || host_is(want, "pinned")) &&
 		!(c->list[c->n].sizes = calloc(SIZES, sizeof(struct size))))
-		return gt_err_set(err, -ENOMEM, "no memory for the copies"), 0;
+		return gt_err_set(err, -ENOMEM, "out of memory (copies)"), 0;
 	c->n++;
 	return c->last = (uint32_t)c->n;
 }
@@ -441,7 +441,7 @@ static int copies_finish(void *state, struct gt_table **tables, unsigned max, st
 		err);
 	if (rc || !busy || !tables[0] || !tables[1]) {
 		free(busy);
-		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the copies");
+		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (copies)");
 	}
 	for (size_t i = 0; i < c->nsweeps; i++)
 		gt_sweep_finish(&c->sweeps[i], on_interval, c);

@@ -64,7 +64,7 @@ static uint32_t find_kernel(
 		return 0;
 	if (i == k->n) {
 		if (gt_grow(&k->list, &k->cap, k->n + 1, sizeof(*k->list)))
-			return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
+			return gt_err_set(err, -ENOMEM, "out of memory (kernels)"), 0;
 		k->list[k->n++] = (struct kernel){ .name = k->names.list[i].text,
 			.len = k->names.list[i].len };
 	}
@@ -136,7 +136,7 @@ static int close_list(struct kernels *k, struct gt_err *err)
 {
 	uint64_t *busy = calloc(k->n + 1, sizeof(*busy));
 	int rc = busy ? gt_gpu_time_finish(&k->time, err)
-		      : gt_err_set(err, -ENOMEM, "no memory for the kernels");
+		      : gt_err_set(err, -ENOMEM, "out of memory (kernels)");
 
 	if (!rc)
 		gt_gpu_time_add_marks(&k->time, busy, k->n);
@@ -240,7 +240,7 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 		err);
 	if (rc || !names || !tables[0]) {
 		gt_kernel_names_free(names);
-		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the kernels");
+		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (kernels)");
 	}
 	busy = all_busy(k);
 	for (size_t i = 0; sparks && i < shown; i++)
@@ -345,7 +345,7 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 		"max_ns mean_ns busy_percent", err);
 	if (!names || !tables[0] || !tables[1]) {
 		gt_kernel_names_free(names);
-		return gt_err_set(err, -ENOMEM, "no memory for the GPU");
+		return gt_err_set(err, -ENOMEM, "out of memory (row of a GPU)");
 	}
 	for (size_t i = 0; i < k->time.nplaces; i++)
 		if (k->time.places[i].device == k->time.places[i].track &&

@@ -54,7 +54,7 @@ static int add_device(
 	struct overlap *o, struct gt_gpu_place *device, int64_t start, struct gt_err *err)
 {
 	if (gt_grow(&o->devices, &o->cap, o->n + 1, sizeof(*o->devices)))
-		return gt_err_set(err, -ENOMEM, "no memory for the GPUs");
+		return gt_err_set(err, -ENOMEM, "out of memory (list of GPUs)");
 	o->devices[o->n++] =
 		(struct device){ .seg = device->seg, .track = device->track, .sweep.at = start };
 	device->as_device = (uint32_t)o->n;
@@ -118,7 +118,7 @@ static int overlap_block(void *state, const struct gt_cols *cols, struct gt_err 
 
 	/* at the first row: many traces have many types, and no GPU work */
 	if (!o->kind && !(o->kind = calloc(o->time.order.types[o->time.order.nsegs] + 1ul, 1)))
-		return gt_err_set(err, -ENOMEM, "no memory for the GPUs");
+		return gt_err_set(err, -ENOMEM, "out of memory (list of GPUs)");
 	return gt_gpu_time_run(&o->time, cols, err) ? 0 : err->code;
 }
 
@@ -290,7 +290,7 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 		n += o->devices[i].pairs.n * (o->devices[i].pairs.n - 1) / 2;
 	list = malloc((n + 1) * sizeof(*list));
 	if (!list)
-		return gt_err_set(err, -ENOMEM, "no memory for pairs of streams");
+		return gt_err_set(err, -ENOMEM, "out of memory (pairs of streams)");
 	n = 0;
 	for (size_t i = 0; i < o->n; i++) {
 		const struct device *d = &o->devices[i];

@@ -48,7 +48,7 @@ static int add_marked(
 		i = (uint32_t)t->nmarked;
 		if (gt_grow(&t->marked, &t->marked_cap, t->nmarked + 1, sizeof(*t->marked)) ||
 			gt_map_add(&t->map, hash, i))
-			return gt_err_set(err, -ENOMEM, "no memory for GPU work");
+			return gt_err_set(err, -ENOMEM, "out of memory (list of GPU work)");
 		t->marked[t->nmarked++] = (struct gt_marked){ .key = key };
 	}
 	gt_union_add(&t->marked[i].busy, start, end);
@@ -90,7 +90,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 		struct gt_gpu_place *p = place_of(t, seg, number);
 
 		if (!p)
-			return gt_err_set(err, -ENOMEM, "no memory for the streams");
+			return gt_err_set(err, -ENOMEM, "out of memory (streams)");
 		count(p, gt_gpu_what(type), m, start, end);
 		if (number == device)
 			break;
@@ -153,7 +153,7 @@ static int find_devices(struct gt_gpu_time *t, struct gt_err *err)
 	t->device = gt_gpu_devices(&t->order, t->report.reader);
 	t->windows = calloc(t->order.nsegs + 1ul, sizeof(*t->windows));
 	if (!t->slot || !t->device || !t->windows)
-		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
+		return gt_err_set(err, -ENOMEM, "out of memory (tracks)");
 	for (uint32_t i = 0; i < t->order.nsegs; i++)
 		gt_gpu_window_open(
 			&t->windows[i], t->report.opt, gt_reader_segment(t->report.reader, i));

@@ -10,7 +10,7 @@ uint32_t gt_stream_pairs_add(struct gt_stream_pairs *p, uint32_t track, struct g
 
 	if (gt_grow(&p->streams, &p->streams_cap, n + 1, sizeof(*p->streams)) ||
 		gt_grow(&p->pairs, &p->pairs_cap, first + n + 1, sizeof(*p->pairs))) {
-		gt_err_set(err, -ENOMEM, "no memory for the streams");
+		gt_err_set(err, -ENOMEM, "out of memory (streams)");
 		return 0;
 	}
 	memset(p->pairs + first, 0, n * sizeof(*p->pairs));

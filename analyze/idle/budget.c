@@ -281,7 +281,7 @@ static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_e
 	unsigned skip = gt_where_skip(s->asked.reader);
 	struct gt_table *t =
 		gt_table_new("budget_gpus", "GPUs", gpu_columns + skip, NGPU + 1 - skip);
-	int rc = (*to = t) ? 0 : gt_err_set(err, -ENOMEM, "no memory for a table");
+	int rc = (*to = t) ? 0 : gt_err_set(err, -ENOMEM, "out of memory (table)");
 
 	for (size_t i = 0; !rc && i < gt_rows_shown(s->ndevices, s->asked.opt->top); i++)
 		rc = add_gpu(s, t, &s->devices[i], err);
@@ -327,7 +327,7 @@ static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, 
 	*to = gt_table_new("exposed", "Exposed time by operation", name_columns, 7);
 	if (!names || !*to) {
 		gt_kernel_names_free(names);
-		return gt_err_set(err, -ENOMEM, "no memory for the kernels");
+		return gt_err_set(err, -ENOMEM, "out of memory (kernels)");
 	}
 	if (s->nnames)
 		qsort(s->names, s->nnames, sizeof(*s->names), by_exposed);
@@ -375,7 +375,7 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 
 	tables[0] = gt_table_new("budget", "Where the time of the GPUs went", columns, NCOLUMNS);
 	if (!tables[0])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
+		return gt_err_set(err, -ENOMEM, "out of memory (table)");
 	if (cannot) {
 		gt_table_cannot(tables[0], "%s", cannot);
 		return 1;

@@ -197,7 +197,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 
 	tables[0] = gt_table_new("gaps", "Why the GPUs were idle", columns, 8);
 	if (!names || !tables[0])
-		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
+		rc = gt_err_set(err, -ENOMEM, "out of memory (table)");
 	if (!rc && cannot) {
 		gt_table_cannot(tables[0], "%s", cannot);
 		gt_table_note(tables[0], "reports of calls: gtanalyze pauses");

@@ -35,7 +35,7 @@ static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t ty
 		int64_t ns = end - start < LONGEST ? end - start : LONGEST - 1;
 
 		if (gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list)))
-			return gt_err_set(err, -ENOMEM, "no memory for the activity of threads");
+			return gt_err_set(err, -ENOMEM, "out of memory (activity of threads)");
 		to->list[to->n++] = gt_host_interval(start, ns, type % GT_HOST_TYPES);
 		++*kept;
 		start += ns;
@@ -115,7 +115,7 @@ int gt_host_add_run(struct gt_host_activity *l, const struct gt_host_run *run,
 		uint32_t code;
 
 		if (gt_grow(&to->list, &to->cap, to->n + (run->n - i) + 1ul, sizeof(*to->list)))
-			return gt_err_set(err, -ENOMEM, "no memory for the activity of threads");
+			return gt_err_set(err, -ENOMEM, "out of memory (activity of threads)");
 		to->n = run->all ? add_usual(to->list, to->n, run, level, true, to->n + room, &i)
 				 : add_usual(to->list, to->n, run, level, false, to->n + room, &i);
 		*kept += to->n - had;
@@ -142,7 +142,7 @@ int gt_host_add_copy(struct gt_host_activity *l, int64_t call, int64_t from, str
 		memmove(l->copies, l->copies + COPIES / 2, l->ncopies * sizeof(*l->copies));
 	}
 	if (gt_grow(&l->copies, &l->copies_cap, l->ncopies + 1, sizeof(*l->copies)))
-		return gt_err_set(err, -ENOMEM, "no memory for copies");
+		return gt_err_set(err, -ENOMEM, "out of memory (copies)");
 	for (i = l->ncopies++; i && l->copies[i - 1].call > call; i--)
 		l->copies[i] = l->copies[i - 1];
 	l->copies[i] = (struct gt_host_copy){ call, from };

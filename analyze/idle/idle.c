@@ -164,7 +164,7 @@ static int init_stream(struct gt_idle *s, struct gt_idle_stream *st, uint32_t nu
 	struct gt_idle_device *d = find_device(s, number, start);
 
 	if (!d)
-		return gt_err_set(err, -ENOMEM, "no memory for GPUs");
+		return gt_err_set(err, -ENOMEM, "out of memory (list of GPUs)");
 	st->slot = s->slot_of_device[d->number];
 	d->shared |= process != d->process;
 	s->processes[process].works = true;
@@ -202,7 +202,7 @@ static int add_wait(struct gt_idle_stream *st, int64_t at, struct gt_err *err)
 		st->first = 0;
 	}
 	if (gt_grow(&st->waits, &st->cap, st->first + st->nwaits + 1, sizeof(*st->waits)))
-		return gt_err_set(err, -ENOMEM, "no memory for waits");
+		return gt_err_set(err, -ENOMEM, "out of memory (waits)");
 	st->waits[st->first + st->nwaits++] = at;
 	return 0;
 }
@@ -295,7 +295,7 @@ static inline int on_operation(
 	struct gt_idle_device *d;
 
 	if (!type)
-		return gt_err_set(err, -ENOMEM, "no memory for GPU work");
+		return gt_err_set(err, -ENOMEM, "out of memory (list of GPU work)");
 	op.graph = type->graph;
 	s->begun++;
 	s->ops++;
@@ -326,7 +326,7 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 	struct gt_idle_stream *st = stream_of(s, m->place);
 
 	if (!st)
-		return gt_err_set(err, -ENOMEM, "no memory for streams");
+		return gt_err_set(err, -ENOMEM, "out of memory (streams)");
 	if (m->addr != GT_IDLE_SPAN)
 		return m->what == GT_NONE ? 0 : on_operation(s, m, st, err);
 	return m->what == GT_NONE ? add_wait(st, m->at, err)
@@ -441,7 +441,7 @@ static int read_types(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 {
 	if (gt_grow(&s->levels, &s->levels_cap, cols->ntypes + 1ul, sizeof(*s->levels)) ||
 		gt_grow(&s->numbers, &s->numbers_cap, cols->ntypes + 1ul, sizeof(*s->numbers)))
-		return gt_err_set(err, -ENOMEM, "no memory for a block");
+		return gt_err_set(err, -ENOMEM, "out of memory (block)");
 	s->present = 0;
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
@@ -530,7 +530,7 @@ int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysi
 			err, -EOVERFLOW, "more than %u different operations", GT_HOST_TYPES);
 	if (!s->device_of || !s->slot_of_device || !s->types || !s->lines || !s->streams ||
 		!s->processes || !s->windows)
-		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
+		return gt_err_set(err, -ENOMEM, "out of memory (tracks)");
 	return 0;
 }
 

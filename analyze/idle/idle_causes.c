@@ -94,7 +94,7 @@ static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t fr
 	if (p == end) {
 		if (s->nparts == s->parts_cap &&
 			gt_grow(&s->parts, &s->parts_cap, s->nparts + 1, sizeof(*s->parts)))
-			return gt_err_set(err, -ENOMEM, "no memory for a gap");
+			return gt_err_set(err, -ENOMEM, "out of memory (gap)");
 		p = &s->parts[s->nparts++];
 		*p = (struct gt_idle_part){ cause, type, 0 };
 	}
@@ -283,7 +283,7 @@ static int add_parts(struct gt_idle *s, struct gt_idle_device *d, struct gt_err 
 		struct gt_idle_sum *sum = sum_of(s, p->cause, p->type);
 
 		if (!sum)
-			return gt_err_set(err, -ENOMEM, "no memory for causes");
+			return gt_err_set(err, -ENOMEM, "out of memory (causes)");
 		sum->ns = gt_sat_add(sum->ns, (uint64_t)p->ns);
 		sum->gaps++;
 		sum->longest = p->ns > sum->longest ? p->ns : sum->longest;

@@ -41,7 +41,7 @@ static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 			struct gt_host_activity *l = line_of(s, track);
 
 			if (!l)
-				return gt_err_set(err, -ENOMEM, "no memory for losses");
+				return gt_err_set(err, -ENOMEM, "out of memory (losses)");
 			if (gt_host_add(l, GT_HOST_LOST, one.from, one.to, GT_NONE, &s->kept, err))
 				return err->code;
 			continue;
@@ -54,7 +54,7 @@ static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 			continue;
 		}
 		if (gt_grow(&s->losses, &s->losses_cap, s->nlosses + 1, sizeof(*s->losses)))
-			return gt_err_set(err, -ENOMEM, "no memory for losses");
+			return gt_err_set(err, -ENOMEM, "out of memory (losses)");
 		s->losses[s->nlosses++] = one;
 	}
 	return 0;
@@ -86,7 +86,7 @@ static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, struct gt
 	int rc = 0;
 
 	if (gt_grow(&s->columns, &s->columns_cap, cols->ntypes + 1ul, sizeof(*s->columns)))
-		return gt_err_set(err, -ENOMEM, "no memory for the profiler's overhead");
+		return gt_err_set(err, -ENOMEM, "out of memory (profiler's overhead)");
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		s->columns[c].tids = s->levels[c] == GT_HOST_OVERHEAD
 			? gt_cols_args(cols, c, 0, &s->columns[c].ntids)
@@ -127,7 +127,7 @@ static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err
 			continue;
 		l = line_of(s, gt_time_ordered_track(&s->order, cols->seg, cols->track));
 		rc = l ? gt_host_add_run(l, &run, (enum gt_host_level)level, &s->kept, err)
-		       : gt_err_set(err, -ENOMEM, "no memory for the activity of threads");
+		       : gt_err_set(err, -ENOMEM, "out of memory (activity of threads)");
 	}
 	if (!rc && cols->kind == GT_SPAN && s->present & 1u << GT_HOST_OVERHEAD)
 		rc = add_overhead(s, cols, err);
@@ -140,7 +140,7 @@ static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err
 static int find_columns(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	if (gt_grow(&s->columns, &s->columns_cap, cols->ntypes + 1ul, sizeof(*s->columns)))
-		return gt_err_set(err, -ENOMEM, "no memory for launches");
+		return gt_err_set(err, -ENOMEM, "out of memory (launches)");
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		gt_launch_fields_read(&s->columns[c].launch, cols, c,
 			GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS);

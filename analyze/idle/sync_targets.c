@@ -179,7 +179,7 @@ struct gt_table *gt_sync_targets_table(
 	if (t && !a->no_memory)
 		shares = GT_NEW_SHARES(a->list, a->n, ns, err);
 	if (!shares) {
-		gt_err_set(err, -ENOMEM, "no memory for the wait targets");
+		gt_err_set(err, -ENOMEM, "out of memory (wait targets)");
 		gt_table_free(t);
 		return NULL;
 	}

@@ -47,7 +47,7 @@ static int add(struct gt_call_copies *c, const struct gt_call_copy *one, struct 
 		return 0;
 	if (gt_grow(&c->list, &c->cap, c->n + 1, sizeof(*c->list)) ||
 		gt_map_add(&c->map, hash_of(one), (uint32_t)c->n))
-		return gt_err_set(err, -ENOMEM, "no memory for the copies");
+		return gt_err_set(err, -ENOMEM, "out of memory (copies)");
 	c->list[c->n++] = *one;
 	return 0;
 }

@@ -84,7 +84,7 @@ static int fill_slots(struct gt_launch_grouping *l, const struct gt_cols *cols,
 	struct gt_launched_slot *slots, struct gt_err *err)
 {
 	if (gt_grow(&l->from, &l->from_cap, cols->ntypes + 1ul, sizeof(*l->from)))
-		return gt_err_set(err, -ENOMEM, "no memory for launches");
+		return gt_err_set(err, -ENOMEM, "out of memory (launches)");
 	for (uint32_t i = 0; i < cols->ntypes; i++)
 		l->from[i].rows_seen = 0;
 	for (uint32_t i = 0; i < cols->n; i++) {
@@ -107,7 +107,7 @@ int gt_launch_grouping_run(
 	uint64_t first;
 
 	if (!l->device && !(l->device = gt_gpu_devices(&l->order, l->asked.reader)))
-		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
+		return gt_err_set(err, -ENOMEM, "out of memory (tracks)");
 	m = gt_time_ordered_run(&l->order, cols, err);
 	slots = m ? gt_time_merge_reserve_records(
 			    &l->order.lines[cols->seg->index], cols->n, sizeof(*slots), &first, err)
@@ -282,7 +282,7 @@ int gt_launch_grouping_init(struct gt_launch_grouping *l, struct gt_reader *r,
 	l->entries = calloc(SEATS, sizeof(*l->entries));
 	l->windows = malloc((gt_reader_segments(r) + 1ul) * sizeof(*l->windows));
 	if (rc || !l->known || !l->entries || !l->windows)
-		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for launches");
+		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (launches)");
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
 		gt_gpu_window_open(&l->windows[i], opt, gt_reader_segment(r, i));
 	return 0;

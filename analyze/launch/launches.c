@@ -74,7 +74,7 @@ static uint32_t find_group(struct launches *s, const struct group *one, struct g
 		return find_group(s, &others, err);
 	if (gt_grow(&s->list, &s->cap, s->n + 1, sizeof(*s->list)) ||
 		gt_map_add(&s->map, hash, (uint32_t)s->n))
-		return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
+		return gt_err_set(err, -ENOMEM, "out of memory (kernels)"), 0;
 	s->list[s->n++] = *one;
 	return (uint32_t)s->n;
 }
@@ -153,7 +153,7 @@ static int launches_init(
 	if (rc)
 		return rc;
 	s->of_type = calloc(s->gpu.order.types[s->gpu.order.nsegs] + 1ul, sizeof(*s->of_type));
-	return s->of_type ? 0 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
+	return s->of_type ? 0 : gt_err_set(err, -ENOMEM, "out of memory (kernels)");
 }
 
 static int launches_block(void *state, const struct gt_cols *cols, struct gt_err *err)
@@ -377,7 +377,7 @@ static int short_table(
 	gt_table_note_cut(t, n, shown);
 	free(parts);
 	free(shares);
-	return rc ? gt_err_set(err, rc, "no memory for shares") : 0;
+	return rc ? gt_err_set(err, rc, "out of memory (shares)") : 0;
 }
 
 static int launches_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -398,7 +398,7 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 	tables[1] = gt_table_new(
 		"short_launches", "Kernels shorter than their launch", short_columns, NSHORT);
 	if (!names || !tables[0] || !tables[1])
-		rc = gt_err_set(err, -ENOMEM, "no memory for the kernels");
+		rc = gt_err_set(err, -ENOMEM, "out of memory (kernels)");
 	if (!rc && !s->gpu.ops && gt_why_tid(&s->gpu.asked))
 		gt_table_cannot(tables[0], "%s", gt_why_tid(&s->gpu.asked));
 	rc = rc ? rc : launches_table(s, tables[0], names, err);

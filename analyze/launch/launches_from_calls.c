@@ -34,7 +34,7 @@ static int count(
 	struct gt_call_launches_group *to;
 
 	if (i == GT_NONE || gt_grow(&g->list, &g->cap, g->ids.n, sizeof(*g->list)))
-		return gt_err_set(err, -ENOMEM, "no memory for the kernels");
+		return gt_err_set(err, -ENOMEM, "out of memory (kernels)");
 	to = &g->list[i];
 	if (i == g->n) {
 		const struct gt_name_id *name = &g->ids.list[i];
@@ -232,7 +232,7 @@ struct gt_table *gt_call_launches_table(struct gt_call_launches *g, struct gt_er
 	gt_kernel_names_free(names);
 	free(shares);
 	if (!t)
-		gt_err_set(err, -ENOMEM, "no memory for the kernels");
+		gt_err_set(err, -ENOMEM, "out of memory (kernels)");
 	return t;
 }
 
@@ -324,7 +324,7 @@ static int transfers_finish(void *state, struct gt_table **tables, unsigned max,
 		note_incomplete(g, tables[0]);
 	}
 	free(shares);
-	return tables[0] ? 1 : gt_err_set(err, -ENOMEM, "no memory for the copies");
+	return tables[0] ? 1 : gt_err_set(err, -ENOMEM, "out of memory (copies)");
 }
 
 void gt_call_launches_release(struct gt_call_launches *g)

@@ -72,7 +72,7 @@ static size_t queue_of(struct gt_queues *q, const struct gt_segment *seg, uint32
 	if ((!q->number &&
 		    !(q->number = calloc(tracks[q->gpu.order.nsegs] + 1ul, sizeof(*q->number)))) ||
 		gt_grow(&q->list, &q->cap, q->n + 1, sizeof(*q->list))) {
-		gt_err_set(err, -ENOMEM, "no memory for the streams");
+		gt_err_set(err, -ENOMEM, "out of memory (streams)");
 		return SIZE_MAX;
 	}
 	q->list[q->n++] = (struct gt_queue){ .seg = seg,
@@ -181,7 +181,7 @@ int gt_queues_init(struct gt_queues *q, struct gt_reader *r, const struct gt_ana
 
 	for (int i = 0; !rc && i < 3; i++) {
 		q->fed[i] = malloc(FED * sizeof(**q->fed));
-		rc = q->fed[i] ? 0 : gt_err_set(err, -ENOMEM, "no memory for launches");
+		rc = q->fed[i] ? 0 : gt_err_set(err, -ENOMEM, "out of memory (launches)");
 	}
 	return rc;
 }

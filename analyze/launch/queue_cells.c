@@ -200,7 +200,7 @@ static int on_work(struct gt_queues *all, const struct gt_grouped_op *op, size_t
 	struct cells *c = (struct cells *)all;
 
 	if (gt_grow(&c->asked, &c->asked_cap, all->n, sizeof(*c->asked)))
-		return gt_err_set(err, -ENOMEM, "no memory for the streams");
+		return gt_err_set(err, -ENOMEM, "out of memory (streams)");
 	for (; c->nasked < all->n; c->nasked++)
 		c->asked[c->nasked] = 0;
 	if (c->reach)
@@ -290,7 +290,7 @@ int gt_queue_cells(struct gt_reader *r, const struct gt_queue_request *ask,
 	};
 	struct gt_range *ranges = calloc(gt_reader_segments(r) + 1ul, sizeof(*ranges));
 	int rc = ranges ? gt_queues_init(&c.all, r, &plain, err)
-			: gt_err_set(err, -ENOMEM, "no memory for launches");
+			: gt_err_set(err, -ENOMEM, "out of memory (launches)");
 
 	c.reach = ask->near ? NULL : reach;
 	for (size_t i = 0; i < ask->n * ask->cells; i++)

@@ -91,7 +91,7 @@ static int on_work(struct gt_queues *all, const struct gt_grouped_op *op, size_t
 	struct queues *q = (struct queues *)all;
 
 	if (gt_grow(&q->tallies, &q->cap, all->n, sizeof(*q->tallies)))
-		return gt_err_set(err, -ENOMEM, "no memory for the streams");
+		return gt_err_set(err, -ENOMEM, "out of memory (streams)");
 	for (; q->n < all->n; q->n++) {
 		const struct gt_queue *l = &all->list[q->n];
 		struct tally *t = &q->tallies[q->n];
@@ -321,7 +321,7 @@ static int queues_finish(void *state, struct gt_table **tables, unsigned max, st
 	tables[1] = gt_table_new("queue_pictures", "Launches waiting, over time",
 		picture_columns + skip, (unsigned)NPICTURE - skip);
 	if (rc || !tables[0] || !tables[1])
-		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
+		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (table)");
 	gt_table_gives_way(tables[0],
 		"process many_percent some_percent few_percent launches empty_percent mean pid device");
 	gt_table_gives_way(tables[1], "process most pid device");

@@ -33,7 +33,7 @@ int gt_stalls_note_call(
 		return 0;
 	if (gt_grow(&q->calls, &q->calls_cap, q->ncalls + 1, sizeof(*q->calls)) ||
 		gt_map_add(&q->map, hash_of(&c), (uint32_t)q->ncalls))
-		return gt_err_set(err, -ENOMEM, "no memory for calls");
+		return gt_err_set(err, -ENOMEM, "out of memory (calls)");
 	q->calls[q->ncalls++] = c;
 	return 0;
 }
@@ -43,7 +43,7 @@ int gt_stalls_add_start(struct gt_stall_stream *st, int64_t start, struct gt_err
 	size_t cap = st->cap;
 
 	if (gt_grow(&st->starts, &cap, st->n + 1ul, sizeof(*st->starts)))
-		return gt_err_set(err, -ENOMEM, "no memory for streams");
+		return gt_err_set(err, -ENOMEM, "out of memory (streams)");
 	st->cap = (uint32_t)cap;
 	st->starts[st->n++] = start;
 	return 0;
@@ -56,7 +56,7 @@ int gt_stalls_add(
 		!(asked || is_noted(q, &(struct gt_stall_call){ time->from, time->thread })))
 		return 0;
 	if (gt_grow(&q->times, &q->times_cap, q->ntimes + 1, sizeof(*q->times)))
-		return gt_err_set(err, -ENOMEM, "no memory for calls");
+		return gt_err_set(err, -ENOMEM, "out of memory (calls)");
 	q->times[q->ntimes++] = *time;
 	return 0;
 }

@@ -43,12 +43,12 @@ static struct gt_starvation_device *lane_of(
 	const struct gt_time_ordered *order = &s->launched->order;
 
 	if (!s->lane && !(s->lane = calloc(order->tracks[order->nsegs] + 1ul, sizeof(*s->lane)))) {
-		gt_err_set(err, -ENOMEM, "no memory for the devices");
+		gt_err_set(err, -ENOMEM, "out of memory (list of devices)");
 		return NULL;
 	}
 	if (!s->lane[op->device]) {
 		if (gt_grow(&s->lanes, &s->cap, s->nlanes + 1, sizeof(*s->lanes))) {
-			gt_err_set(err, -ENOMEM, "no memory for the devices");
+			gt_err_set(err, -ENOMEM, "out of memory (list of devices)");
 			return NULL;
 		}
 		s->lanes[s->nlanes++] = (struct gt_starvation_device){ .seg = op->seg,
@@ -307,7 +307,7 @@ int gt_starvation_tables(struct gt_starvation *s, struct gt_table **tables, stru
 		stretch_columns + skip, (unsigned)NSTRETCH - skip);
 	if (rc || !names || !tables[0] || !tables[1]) {
 		gt_kernel_names_free(names);
-		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
+		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (table)");
 	}
 	gt_table_gives_way(tables[0],
 		"unknown_ns process launched_ns late_ns after_call_ns stretches window_ns in_call_ns "

@@ -80,7 +80,7 @@ static int64_t find(struct sync *s, const struct group *want, struct gt_err *err
 		return s->last = i != UINT32_MAX ? i : GROUPS_MAX;
 	if (gt_grow(&s->groups, &s->cap, s->n + 1, sizeof(*s->groups)) ||
 		gt_map_add(&s->map, hash, (uint32_t)s->n))
-		return gt_err_set(err, -ENOMEM, "no memory for the waits");
+		return gt_err_set(err, -ENOMEM, "out of memory (waits)");
 	s->groups[s->n] = *want;
 	return s->last = (uint32_t)s->n++;
 }
@@ -329,7 +329,7 @@ static int sync_finish(void *state, struct gt_table **tables, unsigned max, stru
 	tables[1] = gt_table_new("sync_threads", "Waits for the GPU, by thread",
 		thread_columns + skip, (unsigned)NTHREAD - skip);
 	if (!tables[0] || !tables[1])
-		return gt_err_set(err, -ENOMEM, "no memory for the waits");
+		return gt_err_set(err, -ENOMEM, "out of memory (waits)");
 	if (s->n)
 		qsort(s->groups, s->n, sizeof(*s->groups), by_total);
 	for (size_t i = 0; i < shown; i++)

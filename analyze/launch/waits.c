@@ -144,7 +144,7 @@ static uint32_t place_of(struct gt_waits *w, uint32_t number, struct gt_err *err
 {
 	if (!w->slot[number]) {
 		if (gt_grow(&w->places, &w->places_cap, w->nplaces + 1, sizeof(*w->places)))
-			return gt_err_set(err, -ENOMEM, "no memory for the streams"), 0;
+			return gt_err_set(err, -ENOMEM, "out of memory (streams)"), 0;
 		w->places[w->nplaces] = (struct gt_waits_place){ .last = INT64_MIN,
 			.device = (uint32_t)w->nplaces,
 			.process = (uint32_t)w->nplaces,
@@ -228,7 +228,7 @@ static uint32_t new_open(struct gt_waits *w, const struct gt_waits_open *o, stru
 	if (gt_grow(&w->open_waits, &w->opens_cap, w->nopens + 1, sizeof(*w->open_waits)) ||
 		gt_grow(&w->heap, &w->heap_cap, w->nopens + 1, sizeof(*w->heap)) ||
 		gt_grow(&w->unsettled, &w->unsettled_cap, w->nopens + 1, sizeof(*w->unsettled)))
-		return gt_err_set(err, -ENOMEM, "no memory for calls that wait"), 0;
+		return gt_err_set(err, -ENOMEM, "out of memory (calls that wait)"), 0;
 	if (w->free)
 		w->free = w->open_waits[i].next;
 	else
@@ -324,7 +324,7 @@ static struct gt_waits_thread *thread_of(struct gt_waits *w, uint32_t number, st
 {
 	if (!w->thread[number]) {
 		if (gt_grow(&w->threads, &w->threads_cap, w->nthreads + 1, sizeof(*w->threads))) {
-			gt_err_set(err, -ENOMEM, "no memory for threads that wait");
+			gt_err_set(err, -ENOMEM, "out of memory (threads that wait)");
 			return NULL;
 		}
 		w->threads[w->nthreads] = (struct gt_waits_thread){ .target.start = INT64_MIN,
@@ -560,7 +560,7 @@ int gt_waits_init(struct gt_waits *w, struct gt_reader *r, const struct gt_analy
 	w->devices = calloc(w->order.tracks[n] + 1ul, sizeof(*w->devices));
 	w->device = gt_gpu_process_devices(&w->order, r);
 	if (!w->segs || !w->slot || !w->thread || !w->devices || !w->device)
-		return gt_err_set(err, -ENOMEM, "no memory for calls that wait");
+		return gt_err_set(err, -ENOMEM, "out of memory (calls that wait)");
 	for (uint32_t i = 0; i < n; i++) {
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 
@@ -578,7 +578,7 @@ static int read_types(struct gt_waits *w, const struct gt_cols *cols, struct gt_
 		return 0;
 	if (gt_grow(&w->roles, &w->watches_cap, cols->ntypes, sizeof(*w->roles)) ||
 		gt_grow(&w->nth, &w->nth_cap, cols->ntypes, sizeof(*w->nth)))
-		return gt_err_set(err, -ENOMEM, "no memory for the types of a block");
+		return gt_err_set(err, -ENOMEM, "out of memory (types of a block)");
 	for (uint32_t c = 0; c < cols->ntypes; c++)
 		w->roles[c] = role_of_type(w, cols->seg, gt_cols_type(cols, c));
 	w->block = cols->block;

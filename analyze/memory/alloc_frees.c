@@ -13,7 +13,7 @@ static struct gt_alloc_free *find(
 		if (f->list[f->last].place == place && f->list[f->last].name == name)
 			return &f->list[f->last];
 	if (gt_grow(&f->list, &f->cap, f->n + 1, sizeof(*f->list)))
-		return gt_err_set(err, -ENOMEM, "no memory for the frees"), NULL;
+		return gt_err_set(err, -ENOMEM, "out of memory (frees)"), NULL;
 	f->list[f->n++] = (struct gt_alloc_free){ .place = place, .name = name };
 	return &f->list[f->last];
 }
@@ -78,7 +78,7 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 	bool untold = false;
 
 	if (!t || gt_waits_finish(&f->waits, err)) {
-		gt_err_set(err, -ENOMEM, "no memory for a table"); /* the first error stays */
+		gt_err_set(err, -ENOMEM, "out of memory (table)"); /* the first error stays */
 		gt_table_free(t);
 		return NULL;
 	}

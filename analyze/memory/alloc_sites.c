@@ -9,7 +9,7 @@
 int gt_alloc_groups_init(struct gt_alloc_groups *g, size_t places, struct gt_err *err)
 {
 	g->peaks = calloc(places + 1, sizeof(*g->peaks));
-	return g->peaks ? 0 : gt_err_set(err, -ENOMEM, "no memory for the allocations");
+	return g->peaks ? 0 : gt_err_set(err, -ENOMEM, "out of memory (list of allocations)");
 }
 
 static bool same_group(const void *arg, uint32_t value, const void *key, size_t len)
@@ -36,7 +36,7 @@ int64_t gt_alloc_group(
 	}
 	if (gt_grow(&g->list, &g->cap, g->n + 1, sizeof(*g->list)) ||
 		gt_map_add(&g->map, hash, (uint32_t)g->n))
-		return gt_err_set(err, -ENOMEM, "no memory for the allocations");
+		return gt_err_set(err, -ENOMEM, "out of memory (list of allocations)");
 	g->list[g->n] = *like;
 	return (int64_t)g->n++;
 }
@@ -149,7 +149,8 @@ static int compute_peak_shares(struct ranked *list, size_t n, struct gt_err *err
 {
 	uint64_t *parts = malloc((n + 1) * sizeof(*parts));
 	int64_t *shares = malloc((n + 1) * sizeof(*shares));
-	int rc = parts && shares ? 0 : gt_err_set(err, -ENOMEM, "no memory for the allocations");
+	int rc = parts && shares ? 0
+				 : gt_err_set(err, -ENOMEM, "out of memory (list of allocations)");
 
 	if (!rc && n)
 		qsort(list, n, sizeof(*list), by_place);
@@ -248,7 +249,7 @@ static int fill(const struct filling *f, struct gt_table *t, enum which which, s
 	size_t n = 0, shown;
 
 	if (!list)
-		return gt_err_set(err, -ENOMEM, "no memory for the allocations");
+		return gt_err_set(err, -ENOMEM, "out of memory (list of allocations)");
 	for (size_t i = 0; i < f->g->n; i++) {
 		list[n] = rank(f->g, &f->g->list[i], which);
 		n += list[n].count > 0;
@@ -288,7 +289,7 @@ int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_report_sta
 		churn_columns + skip, NGROUP + 7 - skip);
 	for (unsigned i = 0; !rc && i < 3; i++) {
 		rc = tables[i] ? fill(&f, tables[i], (enum which)i, err)
-			       : gt_err_set(err, -ENOMEM, "no memory for a table");
+			       : gt_err_set(err, -ENOMEM, "out of memory (table)");
 		if (tables[i])
 			gt_table_gives_way(tables[i],
 				"process kind again_ns free_ns again_per_s allocations share_percent pid call "

@@ -61,7 +61,7 @@ static int changed(void *arg, int64_t at, const struct gt_memory_event *e, uint3
 	if (group >= l->held.groups.n)
 		return 0;
 	if (gt_grow(&l->list, &l->cap, l->held.groups.n, sizeof(*l->list)))
-		return gt_err_set(err, -ENOMEM, "no memory for live blocks");
+		return gt_err_set(err, -ENOMEM, "out of memory (live blocks)");
 	for (; l->n < l->held.groups.n; l->n++) {
 		l->list[l->n] = (struct gt_leak){ .at = INT64_MIN, .track = GT_NONE };
 		memset(l->list[l->n].least, 0xff, sizeof(l->list[l->n].least));

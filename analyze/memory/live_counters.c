@@ -59,8 +59,7 @@ int gt_live_counters_run(struct gt_live_counters *c, const struct gt_cols *cols,
 			if (!gt_column_cursor_value(&p, 0, &value))
 				continue;
 			if (!one && !(one = find(c, cols->seg, cols->track, cols->types[code])))
-				return gt_err_set(
-					err, -ENOMEM, "no memory for the memory counters");
+				return gt_err_set(err, -ENOMEM, "out of memory (memory counters)");
 			if (!gt_column_cursor_value(&p, 1, &uncertain))
 				uncertain = 0;
 			sample(one, cols->start[p.row], value, uncertain != 0);

@@ -31,7 +31,7 @@ static int draw(void *arg, int64_t at, const struct gt_memory_event *e, uint32_t
 	struct gt_live_strip **strip = &m->strips[place];
 
 	if (!*strip && !(*strip = gt_live_strip_new(m->asked.opt, m->held.where.list[place].seg)))
-		return gt_err_set(err, -ENOMEM, "no memory for live memory over time");
+		return gt_err_set(err, -ENOMEM, "out of memory (live memory over time)");
 	gt_live_strip_set(*strip, at, m->held.places[place].live);
 	return 0;
 }
@@ -55,7 +55,7 @@ static int memory_init(
 	m->held.arg = m;
 	m->strips = calloc(m->held.where.n + 1, sizeof(*m->strips));
 	if (!m->strips)
-		return gt_err_set(err, -ENOMEM, "no memory for the memory report");
+		return gt_err_set(err, -ENOMEM, "out of memory (memory report)");
 	return gt_alloc_frees_init(&m->frees, r, opt, &m->held.where, err);
 }
 
@@ -317,7 +317,7 @@ static int add_details(struct memory *m, struct gt_table **tables, struct gt_err
 		return err->code;
 	tables[++n] =
 		gt_live_counters_table(&m->counters, &m->asked, &m->held.where, m->held.ended);
-	return tables[0] && tables[n] ? n + 1 : gt_err_set(err, -ENOMEM, "no memory for a table");
+	return tables[0] && tables[n] ? n + 1 : gt_err_set(err, -ENOMEM, "out of memory (table)");
 }
 
 static int memory_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -332,7 +332,7 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 	tables[1] = gt_table_new(
 		"memory_processes", "Memory by process", process_columns + skip, 9 - skip);
 	if (!tables[0] || !tables[1])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
+		return gt_err_set(err, -ENOMEM, "out of memory (table)");
 	gt_table_gives_way(tables[0],
 		"live_count unknown_frees frees freed_bytes failed allocations allocated_bytes");
 	gt_table_gives_way(

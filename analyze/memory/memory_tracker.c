@@ -20,7 +20,7 @@ int gt_memory_tracker_init(
 	m->lines = calloc(gt_reader_segments(r) + 1ul, sizeof(*m->lines));
 	m->ended = calloc(m->where.n + 1, sizeof(*m->ended));
 	if (!m->kinds || !m->places || !m->lines || !m->ended)
-		return gt_err_set(err, -ENOMEM, "no memory for the memory report");
+		return gt_err_set(err, -ENOMEM, "out of memory (memory report)");
 	for (size_t i = 0; i < m->where.n; i++)
 		m->ended[i] = INT64_MIN;
 	return gt_alloc_groups_init(&m->groups, m->where.n, err);
@@ -53,7 +53,7 @@ static void subtract_freed(struct gt_memory_tracker *m, const struct gt_live_ite
 static int note_untracked(struct gt_memory_tracker *m, int code, struct gt_err *err)
 {
 	if (code == -ENOMEM)
-		return gt_err_set(err, code, "no memory for the live addresses");
+		return gt_err_set(err, code, "out of memory (live addresses)");
 	m->not_followed += code == -ENOSPC;
 	return 0;
 }
@@ -187,7 +187,7 @@ static int on_moment(void *arg, const struct gt_moment *mo, struct gt_err *err)
 static int read_types(struct gt_memory_tracker *m, const struct gt_cols *cols, struct gt_err *err)
 {
 	if (gt_grow(&m->whats, &m->whats_cap, cols->ntypes, sizeof(*m->whats)))
-		return gt_err_set(err, -ENOMEM, "no memory for the memory report");
+		return gt_err_set(err, -ENOMEM, "out of memory (memory report)");
 	m->nwhats = 0;
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
@@ -248,7 +248,7 @@ static int count_row(struct gt_memory_tracker *m, const struct gt_column_cursor 
 	if (!known || !e.addr || p->ret)
 		return 0;
 	if ((event = new_event(m, &e)) == UINT32_MAX)
-		return gt_err_set(err, -ENOMEM, "no memory to sort calls");
+		return gt_err_set(err, -ENOMEM, "out of memory (sorting calls)");
 	*to = (struct gt_moment){ .at = a_free || w->op == GT_OP_UNMAP ? start : end,
 		.what = event };
 	return 1;

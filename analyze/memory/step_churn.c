@@ -40,7 +40,7 @@ static int changed(void *arg, int64_t at, const struct gt_memory_event *e, uint3
 	if (group >= g->n)
 		return 0;
 	if (gt_grow(&c->before, &c->cap, g->n, sizeof(*c->before)))
-		return gt_err_set(err, -ENOMEM, "no memory for repeated allocations");
+		return gt_err_set(err, -ENOMEM, "out of memory (repeated allocations)");
 	while (c->n < g->n)
 		c->before[c->n++] = 0;
 	if (g->list[group].again > c->before[group] && loop && called >= loop->from &&

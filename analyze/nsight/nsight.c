@@ -16,7 +16,7 @@ int gt_nsight_names_init(
 	};
 	n->first = calloc(nsegs + 1ul, sizeof(*n->first));
 	if (!n->kernels || !n->first)
-		return gt_err_set(err, -ENOMEM, "no memory for names");
+		return gt_err_set(err, -ENOMEM, "out of memory (names)");
 	for (uint32_t i = 0; i < nsegs; i++)
 		if (__builtin_add_overflow(
 			    n->first[i], gt_reader_segment(r, i)->ntypes, &n->first[i + 1]))

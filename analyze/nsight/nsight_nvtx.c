@@ -396,8 +396,9 @@ static int allocate(struct nvtx *v, struct gt_err *err)
 	v->ranges = calloc(WINDOW, sizeof(*v->ranges));
 	v->spare = calloc(WINDOW, sizeof(*v->spare));
 	v->tree = calloc(4ul * WINDOW, sizeof(*v->tree));
-	return v->ranges && v->spare && v->tree ? 0
-						: gt_err_set(err, -ENOMEM, "no memory for ranges");
+	return v->ranges && v->spare && v->tree
+		? 0
+		: gt_err_set(err, -ENOMEM, "out of memory (ranges)");
 }
 
 static int add_range(struct nvtx *v, const struct gt_event *ev, struct gt_err *err)
@@ -459,7 +460,7 @@ static int process_segment(struct nvtx *v, const struct gt_segment *seg, struct 
 	free(v->of_track);
 	v->of_track = calloc(seg->ntracks + 2ul, sizeof(*v->of_track));
 	if (!v->of_track)
-		return gt_err_set(err, -ENOMEM, "no memory for tracks");
+		return gt_err_set(err, -ENOMEM, "out of memory (tracks)");
 	it = gt_iter_open(v->report.reader, &filter, err);
 	rc = it ? process_ranges(v, it, err) : err->code;
 	gt_iter_close(it);

@@ -64,7 +64,7 @@ static int sums_init(void *state, struct gt_reader *r, const struct gt_analysis_
 	if (rc)
 		return rc;
 	s->of_slot = calloc(s->names.first[gt_reader_segments(r)] + 1ul, sizeof(*s->of_slot));
-	return s->of_slot ? 0 : gt_err_set(err, -ENOMEM, "no memory for types");
+	return s->of_slot ? 0 : gt_err_set(err, -ENOMEM, "out of memory (types)");
 }
 
 /* ---- rows ---- */
@@ -205,7 +205,7 @@ static int sums_block(void *state, const struct gt_cols *cols, struct gt_err *er
 	if (cols->kind == GT_OPEN || cols->kind == GT_UNMATCHED)
 		return count_others(s, cols), 0;
 	if (gt_grow(&s->of_code, &s->codes_cap, cols->ntypes, sizeof(*s->of_code)))
-		return gt_err_set(err, -ENOMEM, "no memory for types");
+		return gt_err_set(err, -ENOMEM, "out of memory (types)");
 	for (uint32_t c = 0; !rc && c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
 		enum part part = part_of(cols, type);
@@ -265,7 +265,7 @@ static int put_in_order(struct sums *s, struct gt_err *err)
 	for (size_t i = 0; totals && i < n; i++)
 		totals[i] = ((struct sum *)gt_group_table_at(&s->groups, i))->d.total;
 	rc = totals && shares ? gt_compute_shares(totals, n, shares, err)
-			      : gt_err_set(err, -ENOMEM, "no memory for shares");
+			      : gt_err_set(err, -ENOMEM, "out of memory (shares)");
 	for (size_t i = 0; !rc && i < n; i++)
 		((struct sum *)gt_group_table_at(&s->groups, i))->share = shares[i];
 	free(totals);

@@ -505,7 +505,7 @@ static __attribute__((noinline)) struct form *find_form(struct trace *t, const s
 		return NULL;
 	form = form_of(t, ev, s, place);
 	if (!form)
-		gt_err_set(err, -ENOMEM, "no memory for rows");
+		gt_err_set(err, -ENOMEM, "out of memory (rows)");
 	s->last = form && form->number ? form : NULL;
 	return form;
 }
@@ -567,8 +567,9 @@ static int trace_init(struct trace *t, struct gt_err *err)
 		return rc;
 	t->shapes = calloc(t->names.first[nsegs] + 1ul, sizeof(*t->shapes));
 	t->places = t->first_track ? calloc(t->first_track[nsegs] + 1ul, sizeof(*t->places)) : NULL;
-	return t->shapes && t->places ? 0
-				      : gt_err_set(err, -ENOMEM, "no memory for types and tracks");
+	return t->shapes && t->places
+		? 0
+		: gt_err_set(err, -ENOMEM, "out of memory (types and tracks)");
 }
 
 /* ---- the reports ---- */
@@ -632,7 +633,7 @@ static int trace_finish(const struct row_count *c, const struct trace_spec *spec
 		gt_table_new(spec->name, spec->title, spec->columns + skip, spec->ncolumns - skip);
 	if (!t || !tables[0]) {
 		free(t);
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
+		return gt_err_set(err, -ENOMEM, "out of memory (table)");
 	}
 	*t = (struct trace){ .spec = spec,
 		.opt = *a->opt,

@@ -37,7 +37,7 @@ static int grow_names(struct gt_sweep *s, struct gt_err *err)
 	s->names = calloc(s->nslots, sizeof(*s->names));
 	if (!s->names) {
 		*s = old;
-		return gt_err_set(err, -ENOMEM, "no memory for the running operations");
+		return gt_err_set(err, -ENOMEM, "out of memory (running operations)");
 	}
 	for (uint32_t i = 0; i < old.nslots; i++)
 		if (old.names[i].n)
@@ -191,7 +191,7 @@ int gt_sweep_add(struct gt_sweep *s, int64_t end, uint32_t kind, uint32_t name, 
 	if (end <= s->at)
 		return 0;
 	if (s->n == s->cap && gt_grow(&s->ops, &s->cap, s->n + FEW, sizeof(*s->ops)))
-		return gt_err_set(err, -ENOMEM, "no memory for the running operations");
+		return gt_err_set(err, -ENOMEM, "out of memory (running operations)");
 	if (!s->many && s->n == FEW && switch_to_heap(s, err))
 		return err->code;
 	if (s->many)

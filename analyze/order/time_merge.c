@@ -96,7 +96,7 @@ struct gt_moment *gt_time_merge_reserve(struct gt_time_merge *t, size_t n, struc
 
 	if (run && !gt_grow(&run->m, &run->cap, run->n + n, sizeof(*run->m)))
 		return run->m + run->n;
-	gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", n);
+	gt_err_set(err, -ENOMEM, "out of memory (sorting %zu rows)", n);
 	return NULL;
 }
 
@@ -118,7 +118,7 @@ void *gt_time_merge_reserve_records(
 
 	t->record_size = size;
 	if (!run || gt_grow(&run->records, &run->records_cap, (run->nrecords + n) * size, 1)) {
-		gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", n);
+		gt_err_set(err, -ENOMEM, "out of memory (sorting %zu rows)", n);
 		return NULL;
 	}
 	*first = run->nrecords;
@@ -149,7 +149,7 @@ static int seal(struct gt_time_merge *t, struct gt_err *err)
 	if (!run || !run->n)
 		return 0;
 	if (shrink(t, run) || gt_grow(&t->heap, &t->cap, t->nheap + 1, sizeof(*t->heap)))
-		return gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", run->n);
+		return gt_err_set(err, -ENOMEM, "out of memory (sorting %zu rows)", run->n);
 	t->batch = NULL;
 	sort(run->m, run->n);
 	run->next = run->m;

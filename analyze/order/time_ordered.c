@@ -13,7 +13,7 @@ int gt_time_ordered_init(struct gt_time_ordered *t, struct gt_reader *r, gt_time
 	t->tracks = calloc(n + 1ul, sizeof(*t->tracks));
 	t->types = calloc(n + 1ul, sizeof(*t->types));
 	if (!t->lines || !t->tracks || !t->types)
-		return gt_err_set(err, -ENOMEM, "no memory to put rows in order");
+		return gt_err_set(err, -ENOMEM, "out of memory (sorting rows)");
 	for (uint32_t i = 0; i < n; i++) {
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 

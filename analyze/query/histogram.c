@@ -78,7 +78,7 @@ static char **labels_of(const struct gt_query_groups *g, const struct gt_query_s
 	if (!failed && !gt_histogram_clip_labels(labels, n, width))
 		return labels;
 	free_labels(labels, n);
-	return gt_err_set(err, -ENOMEM, "no memory for the names"), NULL;
+	return gt_err_set(err, -ENOMEM, "out of memory (names)"), NULL;
 }
 
 /* ---- the table ---- */
@@ -140,7 +140,7 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 		n++;
 	shown = gt_rows_shown(n, s->report.opt->top);
 	rc = tables[0] && list ? add_groups(s, tables[0], list, shown, err)
-			       : gt_err_set(err, -ENOMEM, "no memory for a table");
+			       : gt_err_set(err, -ENOMEM, "out of memory (table)");
 	free(list);
 	if (rc)
 		return rc;

@@ -132,7 +132,7 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 		/* an amount, not a number of rows */
 		bucket->count = gt_sat_add(bucket->count, (uint64_t)ns);
 	}
-	return octave || to->d.coarse ? 0 : gt_err_set(err, -ENOMEM, "no memory for a histogram");
+	return octave || to->d.coarse ? 0 : gt_err_set(err, -ENOMEM, "out of memory (histogram)");
 }
 
 static void release_groups(struct histogram_gaps *h)
@@ -229,7 +229,7 @@ static int add_group(const struct histogram_gaps *h, struct gt_table *t, const s
 		return rc;
 	label = label_of(h->by, cells, skip, gt_group_table_is_rest(&h->groups, g));
 	if (!label || gt_histogram_clip_labels(&label, 1, width))
-		rc = gt_err_set(err, -ENOMEM, "no memory for the names");
+		rc = gt_err_set(err, -ENOMEM, "out of memory (names)");
 	if (!rc)
 		rc = gt_histogram_draw(t, &d, l, label, err);
 	free(label);
@@ -276,7 +276,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	tables[0] = gt_table_new("histogram", h->by->title, h->by->columns + skip,
 		h->by->n + GT_HISTOGRAM_COLUMNS - skip);
 	if (!tables[0])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
+		return gt_err_set(err, -ENOMEM, "out of memory (table)");
 	if (cannot) {
 		gt_table_cannot(tables[0], "%s", cannot);
 		return 1;

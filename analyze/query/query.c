@@ -281,7 +281,7 @@ static int query_finish(void *state, struct gt_table **tables, unsigned max, str
 	list = gt_query_in_order(&s->groups);
 	if (rc || !tables[0] || !list) {
 		free(list);
-		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
+		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (table)");
 	}
 	gt_table_gives_way(tables[0], q->gives_way);
 	if (gt_query_cannot(s, tables[0])) {

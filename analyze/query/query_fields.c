@@ -179,7 +179,7 @@ static int add_use(struct gt_query *q, enum gt_query_id id, const char *arg, uns
 		return gt_err_at(
 			err, column, -EINVAL, "more than %u different fields", GT_QUERY_USES);
 	if (arg && !(copy = strdup(arg)))
-		return gt_err_set(err, -ENOMEM, "no memory for a query");
+		return gt_err_set(err, -ENOMEM, "out of memory (query)");
 	q->uses[q->nuses] = (struct gt_query_use){ id, copy };
 	return (int)q->nuses++;
 }

@@ -39,10 +39,10 @@ static uint32_t number_of(struct gt_query_groups *g, const char *text, struct gt
 		return i;
 	if (gt_grow(&g->texts, &g->texts_cap, g->ntexts + 1, sizeof(*g->texts)) ||
 		!(g->texts[g->ntexts] = strdup(text)))
-		return gt_err_set(err, -ENOMEM, "no memory for the groups"), GT_NONE;
+		return gt_err_set(err, -ENOMEM, "out of memory (groups)"), GT_NONE;
 	g->ntexts++;
 	if (gt_map_add(&g->text_map, hash, (uint32_t)g->ntexts - 1))
-		return gt_err_set(err, -ENOMEM, "no memory for the groups"), GT_NONE;
+		return gt_err_set(err, -ENOMEM, "out of memory (groups)"), GT_NONE;
 	return (uint32_t)g->ntexts - 1;
 }
 
@@ -52,7 +52,7 @@ static uint32_t number_of_string(
 	uint32_t **known = &g->of_string[seg->index], one;
 
 	if (!*known && !(*known = calloc(seg->nstrings + 1ul, sizeof(**known))))
-		return gt_err_set(err, -ENOMEM, "no memory for the groups"), GT_NONE;
+		return gt_err_set(err, -ENOMEM, "out of memory (groups)"), GT_NONE;
 	if ((*known)[id])
 		return (*known)[id] - 1;
 	one = number_of(g, seg->strings[id].ptr, err);
@@ -210,7 +210,7 @@ int gt_query_groups_run(struct gt_query_groups *g, const struct gt_cols *cols, s
 		g->known = calloc(g->known_cap, sizeof(*g->known));
 		g->code_keys = calloc(g->known_cap, g->width * sizeof(*g->code_keys));
 		if (!g->known || !g->code_keys)
-			return gt_err_set(err, -ENOMEM, "no memory for the types of a block");
+			return gt_err_set(err, -ENOMEM, "out of memory (types of a block)");
 	}
 	g->when += !same;
 	g->seg = cols->seg;
@@ -303,7 +303,7 @@ static int add_different(struct gt_query_groups *g, unsigned field, const struct
 		one.field = (uint8_t)field;
 		new = gt_distinct_add(&g->distinct, &one);
 		if (new < 0)
-			return gt_err_set(err, new, "no memory for different values");
+			return gt_err_set(err, new, "out of memory (different values)");
 		to->n++;
 		to->values += (unsigned)new;
 	}
@@ -370,7 +370,7 @@ static int merge_hist(
 		to->hist = calloc(1, sizeof(*to->hist));
 	return to->hist && !gt_hist_merge(to->hist, from->hist)
 		? 0
-		: gt_err_set(err, -ENOMEM, "no memory for the groups");
+		: gt_err_set(err, -ENOMEM, "out of memory (groups)");
 }
 
 static int merge_sums(const struct gt_query_sum *f, struct gt_query_sums *to,
@@ -600,7 +600,7 @@ int gt_query_groups_init(struct gt_query_groups *g, const struct gt_query *q,
 	};
 	g->of_string = calloc(g->nsegs + 1ul, sizeof(*g->of_string));
 	if (!g->of_string)
-		return gt_err_set(err, -ENOMEM, "no memory for the groups");
+		return gt_err_set(err, -ENOMEM, "out of memory (groups)");
 	for (unsigned i = 0; i < q->naggs; i++)
 		add_sum(g, &q->aggs[i]);
 	gt_group_table_init(&g->table,

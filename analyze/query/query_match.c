@@ -111,7 +111,7 @@ static int grow_codes(struct gt_query_rows *e, uint32_t ncodes, struct gt_err *e
 	e->of_code = calloc((size_t)e->cap * nnodes, 1);
 	return e->sources && e->counted && e->of_code
 		? 0
-		: gt_err_set(err, -ENOMEM, "no memory for the types of a block");
+		: gt_err_set(err, -ENOMEM, "out of memory (types of a block)");
 }
 
 static void prepare_codes(struct gt_query_rows *e)
@@ -277,7 +277,7 @@ int gt_query_match(
 		n += mask[i];
 	}
 	*rows = e->rows;
-	return e->no_memory ? gt_err_set(err, -ENOMEM, "no memory for a query") : (int)n;
+	return e->no_memory ? gt_err_set(err, -ENOMEM, "out of memory (query)") : (int)n;
 }
 
 /* ---- missing fields ---- */

@@ -77,7 +77,7 @@ static char *read_text(struct parse *p, char close)
 	char *text = malloc(strlen(s) + 1);
 
 	if (!text)
-		return gt_err_set(p->err, -ENOMEM, "no memory for a query"), NULL;
+		return gt_err_set(p->err, -ENOMEM, "out of memory (query)"), NULL;
 	if (!close)
 		memcpy(text, s, n = len);
 	for (; close && s[len] && s[len] != close; len++) {
@@ -260,7 +260,7 @@ static int compile(struct parse *p, struct gt_query_node *n, unsigned column)
 			"this regular expression is not supported: %s", refusal);
 	n->regex = calloc(1, sizeof(*n->regex));
 	if (!n->regex)
-		return gt_err_set(p->err, -ENOMEM, "no memory for a query");
+		return gt_err_set(p->err, -ENOMEM, "out of memory (query)");
 	rc = regcomp(n->regex, n->text, REG_EXTENDED | REG_NOSUB);
 	if (!rc)
 		return 0;
@@ -412,7 +412,7 @@ static int read_quoted_arg(struct parse *p)
 	if (asprintf(&field, "arg.%s", name) < 0)
 		field = NULL;
 	rc = field ? gt_query_use(p->q, field, (unsigned)strlen(field), column, p->err)
-		   : gt_err_set(p->err, -ENOMEM, "no memory for a query");
+		   : gt_err_set(p->err, -ENOMEM, "out of memory (query)");
 	free(field);
 	free(name);
 	return rc;

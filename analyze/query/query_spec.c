@@ -199,7 +199,7 @@ static int read_aggs(struct gt_query *q, const char *aggs, struct gt_err *err)
 			rc = gt_err_at(err, part.column, -EINVAL, "more than %u aggregates",
 				GT_QUERY_AGGS);
 		if (!rc && !(agg.text = agg_text(q, &agg)))
-			rc = gt_err_set(err, -ENOMEM, "no memory for a query");
+			rc = gt_err_set(err, -ENOMEM, "out of memory (query)");
 		if (rc)
 			return rc;
 		q->aggs[q->naggs++] = agg;
@@ -366,7 +366,7 @@ static int make_columns(struct gt_query *q, struct gt_err *err)
 	else if (!failed)
 		list_gives_way(q, &b);
 	q->gives_way = (char *)b.data;
-	return failed || b.failed ? gt_err_set(err, -ENOMEM, "no memory for a query") : 0;
+	return failed || b.failed ? gt_err_set(err, -ENOMEM, "out of memory (query)") : 0;
 }
 
 /* "Rows where kind==kernel, by name, stream", on one line. `what` replaces "Rows". */
@@ -386,7 +386,7 @@ static int make_title(struct gt_query *q, const char *what, bool where, struct g
 			b.data[i] = ' ';
 	gt_buf_byte(&b, 0);
 	q->title = (char *)b.data;
-	return b.failed ? gt_err_set(err, -ENOMEM, "no memory for a query") : 0;
+	return b.failed ? gt_err_set(err, -ENOMEM, "out of memory (query)") : 0;
 }
 
 /* ---- all of it ---- */
@@ -420,7 +420,7 @@ static struct gt_query *read_all(const struct spec *specs, unsigned n, const cha
 	const char **wrong, struct gt_err *err)
 {
 	struct gt_query *q = calloc(1, sizeof(*q));
-	int rc = q ? 0 : gt_err_set(err, -ENOMEM, "no memory for a query");
+	int rc = q ? 0 : gt_err_set(err, -ENOMEM, "out of memory (query)");
 
 	for (unsigned i = 0; !rc && i < n; i++) {
 		*option = specs[i].option;
@@ -438,7 +438,7 @@ static int read_where(struct gt_query *q, const char *where, struct gt_err *err)
 {
 	q->where = strdup(where);
 	return q->where ? gt_query_where(q, where, err)
-			: gt_err_set(err, -ENOMEM, "no memory for a query");
+			: gt_err_set(err, -ENOMEM, "out of memory (query)");
 }
 
 static int read_of(struct gt_query *q, const char *of, struct gt_err *err)

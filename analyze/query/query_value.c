@@ -77,9 +77,9 @@ static int make_names(struct gt_query_rows *e, enum gt_query_id id, struct gt_er
 		e->segs[i].names[id - GT_Q_NAME] = names;
 		for (uint32_t t = 0; names && t < seg->ntypes; t++)
 			if (!(names[t] = name_of(e, seg, t, id)))
-				return gt_err_set(err, -ENOMEM, "no memory for the names");
+				return gt_err_set(err, -ENOMEM, "out of memory (names)");
 		if (!names)
-			return gt_err_set(err, -ENOMEM, "no memory for the names");
+			return gt_err_set(err, -ENOMEM, "out of memory (names)");
 	}
 	return 0;
 }
@@ -401,7 +401,7 @@ struct gt_query_rows *gt_query_rows_new(const struct gt_query *q, struct gt_read
 			.kernels = gt_kernel_names_of(r, opt->names) };
 	if (!e || !e->segs || !e->kernels) {
 		gt_query_rows_free(e);
-		return gt_err_set(err, -ENOMEM, "no memory for a query"), NULL;
+		return gt_err_set(err, -ENOMEM, "out of memory (query)"), NULL;
 	}
 	for (; e->nsegs < n; e->nsegs++) {
 		const struct gt_segment *seg = gt_reader_segment(r, e->nsegs);

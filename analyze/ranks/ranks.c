@@ -386,7 +386,7 @@ int gt_ranks_open(
 
 	*ranks = (struct gt_ranks){ .list = calloc(n + 1, sizeof(*ranks->list)), .n = n };
 	if (!ranks->list)
-		return gt_err_set(err, -ENOMEM, "no memory for %zu files", n);
+		return gt_err_set(err, -ENOMEM, "out of memory (%zu files)", n);
 	for (size_t i = 0; i < n; i++)
 		ranks->list[i] =
 			(struct gt_rank){ .path = paths[i], .err = GT_ERR_INIT, .number = -1 };
@@ -403,7 +403,7 @@ int gt_ranks_open(
 		rc = name_ranks(ranks);
 	if (!rc && ranks->nread)
 		rc = join(ranks, err);
-	return rc ? gt_err_set(err, -ENOMEM, "no memory for %zu files", n) : 0;
+	return rc ? gt_err_set(err, -ENOMEM, "out of memory (%zu files)", n) : 0;
 }
 
 void gt_ranks_release(struct gt_ranks *ranks)

@@ -15,7 +15,7 @@ static int add(struct gt_files *to, char *path, struct gt_err *err)
 {
 	if (!path || gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list))) {
 		free(path);
-		return gt_err_set(err, -ENOMEM, "no memory for the names of the files");
+		return gt_err_set(err, -ENOMEM, "out of memory (names of the files)");
 	}
 	to->list[to->n++] = path;
 	return 0;

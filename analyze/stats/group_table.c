@@ -25,7 +25,7 @@ uint32_t gt_group_table_find(struct gt_group_table *g, const void *key, struct g
 		key = memset(rest, 0xff, g->key);
 	if (gt_grow(&g->list, &g->cap, g->n + 1, g->size) ||
 		gt_map_add(&g->map, hash, (uint32_t)g->n))
-		return gt_err_set(err, -ENOMEM, "no memory to count rows in groups"),
+		return gt_err_set(err, -ENOMEM, "out of memory (groups of rows)"),
 		       GT_GROUP_TABLE_NONE;
 	memset(gt_group_table_at(g, g->n), 0, g->size);
 	memcpy(gt_group_table_at(g, g->n), key, g->key);

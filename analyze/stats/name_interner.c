@@ -9,9 +9,8 @@ int gt_name_interner_init(
 {
 	*ids = (struct gt_name_interner){ .most = most,
 		.of_type = calloc(types + 1ul, sizeof(*ids->of_type)) };
-	return ids->of_type
-		? 0
-		: gt_err_set(err, -ENOMEM, "no memory for the names of %u types", types);
+	return ids->of_type ? 0
+			    : gt_err_set(err, -ENOMEM, "out of memory (names of %u types)", types);
 }
 
 static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
@@ -56,7 +55,7 @@ uint32_t gt_name_interner_find(
 		one = (struct gt_name_id){ others, sizeof(others) - 1, 0 };
 	if (gt_grow(&ids->list, &ids->cap, ids->n + 1, sizeof(*ids->list)) ||
 		(!rest && gt_map_add(&ids->map, hash, (uint32_t)ids->n)))
-		return gt_err_set(err, -ENOMEM, "no memory for names"), GT_NONE;
+		return gt_err_set(err, -ENOMEM, "out of memory (names)"), GT_NONE;
 	ids->list[ids->n++] = one;
 	return (uint32_t)ids->n - 1;
 }

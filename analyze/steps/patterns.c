@@ -59,7 +59,7 @@ static uint32_t name_of(struct patterns *p, const struct gt_grouped_op *op, stru
 		return 0;
 	if (i == p->nnames) {
 		if (gt_grow(&p->names, &p->names_cap, p->nnames + 1, sizeof(*p->names)))
-			return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
+			return gt_err_set(err, -ENOMEM, "out of memory (kernels)"), 0;
 		p->names[p->nnames++] = (struct name){
 			.text = p->ids.list[i].text, .len = p->ids.list[i].len, .kernel = kernel
 		};
@@ -73,7 +73,7 @@ static struct lane *lane_of(struct patterns *p, const struct gt_grouped_op *op, 
 
 	if (!*known) {
 		if (gt_grow(&p->lanes, &p->lanes_cap, p->nlanes + 1, sizeof(*p->lanes))) {
-			gt_err_set(err, -ENOMEM, "no memory for the streams");
+			gt_err_set(err, -ENOMEM, "out of memory (streams)");
 			return NULL;
 		}
 		p->lanes[p->nlanes++] = (struct lane){
@@ -180,7 +180,7 @@ static int patterns_init(
 		return rc;
 	p->lane = calloc(order->tracks[order->nsegs] + 1ul, sizeof(*p->lane));
 	if (!p->lane)
-		return gt_err_set(err, -ENOMEM, "no memory for the streams");
+		return gt_err_set(err, -ENOMEM, "out of memory (streams)");
 	return gt_name_interner_init(&p->ids, order->types[order->nsegs], NAMES_MAX, err);
 }
 
@@ -265,7 +265,7 @@ static int streams_table(const struct patterns *p, struct gt_table *t, struct gt
 	size_t shown = gt_rows_shown(p->nlanes, p->gpu.asked.opt->top);
 
 	if (!list)
-		return gt_err_set(err, -ENOMEM, "no memory for the streams");
+		return gt_err_set(err, -ENOMEM, "out of memory (streams)");
 	for (size_t i = 0; i < p->nlanes; i++)
 		list[i] = &p->lanes[i];
 	qsort(list, p->nlanes, sizeof(*list), by_stream);
@@ -312,7 +312,7 @@ static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_ke
 	size_t n = 0, shown;
 
 	if (!list)
-		return gt_err_set(err, -ENOMEM, "no memory for the kernels");
+		return gt_err_set(err, -ENOMEM, "out of memory (kernels)");
 	for (size_t i = 0; i < p->nnames; i++)
 		if (p->names[i].runs)
 			list[n++] = &p->names[i];
@@ -394,7 +394,7 @@ static int sequences_table(
 	shown = gt_rows_shown(p->sequences.n, p->gpu.asked.opt->top);
 	for (size_t i = 0; !rc && i < shown; i++)
 		if (add_row(p, t, &p->sequences.list[i], names))
-			rc = gt_err_set(err, -ENOMEM, "no memory for the sequences");
+			rc = gt_err_set(err, -ENOMEM, "out of memory (sequences)");
 	gt_table_gives_way(t, "process share_percent stream launches pid device");
 	gt_table_note_cut(t, p->sequences.n, shown);
 	return rc;
@@ -460,14 +460,14 @@ static int patterns_finish(void *state, struct gt_table **tables, unsigned max, 
 	tables[2] = gt_table_new("runs",
 		"Runs of the same kernel, by the number of launches in runs", run_columns, NRUN);
 	if (!tables[0] || !tables[1] || !tables[2])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
+		return gt_err_set(err, -ENOMEM, "out of memory (table)");
 	for (int i = 0; i < 3; i++)
 		cannot |= gt_launched_is_blocked(&p->gpu, tables[i], why);
 	if (cannot)
 		return 3;
 	names = gt_kernel_names_of(p->gpu.asked.reader, p->gpu.asked.opt->names);
 	rc = names ? streams_table(p, tables[0], err)
-		   : gt_err_set(err, -ENOMEM, "no memory for names");
+		   : gt_err_set(err, -ENOMEM, "out of memory (names)");
 	rc = rc ? rc : runs_table(p, tables[2], names, err);
 	rc = rc ? rc : sequences_table(p, tables[1], names, err);
 	gt_kernel_names_free(names);

@@ -85,7 +85,7 @@ static int prepare(struct finder *f, struct gt_err *err)
 	f->sample = malloc(SAMPLE * sizeof(*f->sample));
 	return f->symbols && f->at && f->sample
 		? 0
-		: gt_err_set(err, -ENOMEM, "no memory to find the period");
+		: gt_err_set(err, -ENOMEM, "out of memory (search for the period)");
 }
 
 /* ---- candidates ---- */
@@ -125,7 +125,7 @@ static int choose_candidates(struct finder *f, struct gt_err *err)
 	size_t n = 0, kept = 0, same = 0;
 
 	if (!list)
-		return gt_err_set(err, -ENOMEM, "no memory to look for what repeats");
+		return gt_err_set(err, -ENOMEM, "out of memory (search for repetitions)");
 	for (uint32_t i = 0; i < f->nsymbols; i++)
 		if (f->symbols[i].count > GT_PERIOD_LEAST)
 			list[n++] = (struct candidate){ i, f->symbols[i].count,

@@ -241,7 +241,7 @@ int gt_sequences_add(struct gt_sequences *q, struct gt_sequence_tail *stream, ui
 
 	if (q->nends - q->counted == GT_SEQUENCE_ENDS &&
 		count(q, &q->ends[q->counted++ % GT_SEQUENCE_ENDS]))
-		return gt_err_set(err, -ENOMEM, "no memory for the sequences");
+		return gt_err_set(err, -ENOMEM, "out of memory (sequences)");
 	e->stream = number;
 	e->tail = *stream; /* reading data that was just written would stall */
 	push(&e->tail, launch);
@@ -354,7 +354,7 @@ int gt_sequences_select(struct gt_sequences *q, struct gt_err *err)
 		q->n += rc > 0;
 	}
 	gt_map_release(&listed.map);
-	return rc < 0 ? gt_err_set(err, rc, "no memory for the sequences") : 0;
+	return rc < 0 ? gt_err_set(err, rc, "out of memory (sequences)") : 0;
 }
 
 void gt_sequences_release(struct gt_sequences *q)

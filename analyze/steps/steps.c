@@ -43,7 +43,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 		return 0;
 	if (!*slot) {
 		if (gt_grow(&s->streams, &s->streams_cap, s->nstreams + 1, sizeof(*s->streams)))
-			return gt_err_set(err, -ENOMEM, "no memory for the streams");
+			return gt_err_set(err, -ENOMEM, "out of memory (streams)");
 		s->streams[s->nstreams++] =
 			(struct gt_steps_stream){ .number = m->place, .first = m->at };
 		*slot = (uint32_t)s->nstreams;
@@ -54,7 +54,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	if (to->n == LIST_MAX || s->listed == LISTS_MAX || *slot > LISTED)
 		return 0;
 	if (gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list)))
-		return gt_err_set(err, -ENOMEM, "no memory for the launches");
+		return gt_err_set(err, -ENOMEM, "out of memory (launches)");
 	to->list[to->n++] = s->names.of_type[m->what] - 1;
 	s->listed++;
 	return 0;
@@ -75,7 +75,7 @@ static int allocate(struct gt_steps *s, struct gt_err *err)
 	s->device_of = gt_gpu_process_devices(&s->order, s->asked.reader);
 	s->slot = calloc(s->order.tracks[s->order.nsegs] + 1ul, sizeof(*s->slot));
 	if (!s->device_of || !s->slot)
-		return gt_err_set(err, -ENOMEM, "no memory for the steps");
+		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
 	return gt_name_interner_init(
 		&s->names, s->order.types[s->order.nsegs], GT_STEPS_SYMBOLS, err);
 }
@@ -185,7 +185,7 @@ static int find_sequences(struct gt_steps_lane *l, struct gt_err *err)
 		number_sequences(l, list, rank_of);
 	free(rank_of);
 	free(list);
-	return list && rank_of ? 0 : gt_err_set(err, -ENOMEM, "no memory for the steps");
+	return list && rank_of ? 0 : gt_err_set(err, -ENOMEM, "out of memory (steps)");
 }
 
 /* The limit for the duration of a settled step. */
@@ -211,7 +211,7 @@ static int find_warm_up(struct gt_steps_lane *l, struct gt_err *err)
 	if (!scratch || !late) {
 		free(scratch);
 		free(late);
-		return gt_err_set(err, -ENOMEM, "no memory for the steps");
+		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
 	}
 	l->warm = 0;
 	if (l->n >= WARM_LEAST)
@@ -245,7 +245,7 @@ static int find_drift(const struct gt_step *steps, size_t n, struct drift *d, st
 		return 0;
 	slopes = malloc(pairs * sizeof(*slopes));
 	if (!slopes)
-		return gt_err_set(err, -ENOMEM, "no memory for the drift");
+		return gt_err_set(err, -ENOMEM, "out of memory (drift)");
 	for (size_t b = 1; b < m; b++)
 		for (size_t a = 0; a < b; a++) {
 			size_t x = a * n / m, y = b * n / m;
@@ -328,7 +328,7 @@ static int fill(struct gt_steps *s, struct gt_err *err)
 	free(s->times);
 	s->times = calloc(s->npicked * (GT_STEPS_NAMES + 1ul) + 1, sizeof(*s->times));
 	if (!s->times)
-		return gt_err_set(err, -ENOMEM, "no memory for the steps");
+		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
 	rc = gt_steps_fill(s, err);
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++) {
 		drop_copy_loops(&s->lanes[i]);
@@ -448,7 +448,7 @@ static int figure_cells(struct gt_steps_lane *l, struct gt_cell cells[8], struct
 	uint64_t *times = malloc((n + 1) * sizeof(*times)), busy = 0, wall = 0;
 	struct drift d;
 	int rc = times ? find_drift(l->steps + l->warm, n, &d, err)
-		       : gt_err_set(err, -ENOMEM, "no memory for the steps");
+		       : gt_err_set(err, -ENOMEM, "out of memory (steps)");
 
 	for (size_t i = 0; !rc && i < n; i++) {
 		times[i] = gt_step_ns(&l->steps[l->warm + i]);
@@ -631,7 +631,7 @@ static int add_slow(const struct gt_steps *s, struct gt_table *t, const struct g
 			add_different(s, t, l, l->slowest[k], &list[i], names);
 	}
 	if (!list || !scratch)
-		gt_err_set(err, -ENOMEM, "no memory for the steps");
+		gt_err_set(err, -ENOMEM, "out of memory (steps)");
 	free(list);
 	free(scratch);
 	return err->code;
@@ -695,7 +695,7 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 static int fill_tables(struct gt_steps *s, struct gt_table **tables, struct gt_err *err)
 {
 	struct gt_kernel_names *names = gt_kernel_names_of(s->asked.reader, s->asked.opt->names);
-	int rc = names ? 0 : gt_err_set(err, -ENOMEM, "no memory for the steps");
+	int rc = names ? 0 : gt_err_set(err, -ENOMEM, "out of memory (steps)");
 
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
 		rc = add_lane(s, tables[0], &s->lanes[i], names, err);
@@ -728,7 +728,7 @@ static int steps_finish(void *state, struct gt_table **tables, unsigned max, str
 		"The slowest steps, and their differences from the median step",
 		slow_columns + skip, (unsigned)NSLOW - skip);
 	if (!rc && (!tables[0] || !tables[1] || !tables[2]))
-		rc = gt_err_set(err, -ENOMEM, "no memory for the steps");
+		rc = gt_err_set(err, -ENOMEM, "out of memory (steps)");
 	if (rc)
 		return rc;
 	gt_table_gives_way(tables[0],
@@ -799,7 +799,7 @@ int gt_loops(struct gt_reader *r, const struct gt_analysis_options *opt, struct 
 	*n = 0;
 	*loops = calloc(GT_STEPS_LANES, sizeof(**loops));
 	if (!rc && !*loops)
-		rc = gt_err_set(err, -ENOMEM, "no memory for the steps");
+		rc = gt_err_set(err, -ENOMEM, "out of memory (steps)");
 	if (!rc && !opt->filter.match) /* --match may leave out the steps */
 		rc = find_loops(&s, err);
 	for (uint32_t i = 0; !rc && i < s.nlanes; i++) {

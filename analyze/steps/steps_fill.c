@@ -222,7 +222,7 @@ static int prepare(struct fill *f, struct gt_err *err)
 	f->first_lane = calloc(tracks, sizeof(*f->first_lane));
 	f->streams = calloc(tracks, sizeof(*f->streams));
 	if (!f->lane_of || !f->first_lane || !f->streams)
-		return gt_err_set(err, -ENOMEM, "no memory for the steps");
+		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
 	for (uint32_t i = 0; i < s->nlanes; i++) {
 		struct gt_steps_lane *lane = &s->lanes[i];
 		uint32_t *first = NULL;
@@ -270,7 +270,7 @@ int gt_steps_fill(struct gt_steps *s, struct gt_err *err)
 	int rc;
 
 	if (!f)
-		return gt_err_set(err, -ENOMEM, "no memory for the steps");
+		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
 	f->s = s;
 	gt_time_ordered_rewind(&s->order, on_row, f);
 	rc = prepare(f, err);

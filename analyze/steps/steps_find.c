@@ -17,7 +17,7 @@ int gt_steps_walk_run(struct gt_steps_walk *w, const struct gt_cols *cols, struc
 	size_t had = w->cap;
 
 	if (gt_grow(&w->codes, &w->cap, cols->ntypes, sizeof(*w->codes)))
-		return gt_err_set(err, -ENOMEM, "no memory for %u types", cols->ntypes);
+		return gt_err_set(err, -ENOMEM, "out of memory (%u types)", cols->ntypes);
 	memset(w->codes + had, 0, (w->cap - had) * sizeof(*w->codes));
 	w->stamp++;
 	return 0;
@@ -101,7 +101,7 @@ static int find_lanes(struct gt_steps *s, struct gt_err *err)
 {
 	s->lanes = calloc(GT_STEPS_LANES, sizeof(*s->lanes));
 	if (!s->lanes)
-		return gt_err_set(err, -ENOMEM, "no memory for the GPUs");
+		return gt_err_set(err, -ENOMEM, "out of memory (list of GPUs)");
 	if (s->nstreams)
 		qsort(s->streams, s->nstreams, sizeof(*s->streams), by_ops);
 	for (size_t i = 0; i < s->nstreams; i++) {
@@ -149,7 +149,7 @@ struct gt_step *gt_steps_add(struct gt_steps *s, struct gt_steps_lane *lane, str
 		return NULL;
 	}
 	if (gt_grow(&lane->steps, &lane->cap, lane->n + 1, sizeof(*lane->steps))) {
-		gt_err_set(err, -ENOMEM, "no memory for %zu steps", lane->n);
+		gt_err_set(err, -ENOMEM, "out of memory (%zu steps)", lane->n);
 		return NULL;
 	}
 	s->nsteps++;
@@ -238,7 +238,7 @@ static int find_places(struct gt_steps *s, struct gt_err *err)
 	p.last = calloc(s->nlanes * (GT_PERIOD_BEFORE + 1ul) + 1, sizeof(*p.last));
 	p.seen = calloc(s->nlanes + 1ul, sizeof(*p.seen));
 	if (!p.lane || !p.last || !p.seen)
-		rc = gt_err_set(err, -ENOMEM, "no memory for the steps");
+		rc = gt_err_set(err, -ENOMEM, "out of memory (steps)");
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
 		if (s->lanes[i].stream != GT_NONE)
 			p.lane[s->lanes[i].stream] = i + 1;

@@ -88,7 +88,7 @@ static struct template *find_template(struct marks *m, const struct gt_cols *col
 		return NULL;
 	if (gt_grow(&m->list, &m->cap, m->n + 1, sizeof(*m->list)) ||
 		gt_map_add(&m->map, key, (uint32_t)m->n)) {
-		gt_err_set(err, -ENOMEM, "no memory for marks");
+		gt_err_set(err, -ENOMEM, "out of memory (marks)");
 		return NULL;
 	}
 	m->list[m->n] = (struct template){ .key = key,
@@ -119,7 +119,7 @@ static bool is_operator(const char *category, const char *name)
 static int begin_run(struct marks *m, const struct gt_cols *cols, struct gt_err *err)
 {
 	if (gt_grow(&m->codes, &m->codes_cap, cols->ntypes, sizeof(*m->codes)))
-		return gt_err_set(err, -ENOMEM, "no memory for marks");
+		return gt_err_set(err, -ENOMEM, "out of memory (marks)");
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = &cols->seg->types[cols->types[c]];
 		bool has = type->nfields && type->fields[0].kind == GT_F_STR &&

@@ -138,7 +138,7 @@ static int environment_make(
 	free(session);
 	if (e->failed) {
 		environment_release(e);
-		return gt_err_set(err, -ENOMEM, "no memory for the environment of the program");
+		return gt_err_set(err, -ENOMEM, "out of memory (environment of the program)");
 	}
 	environment_inherit(e);
 	return 0;

@@ -16,7 +16,7 @@
 
 int gt_kineto_no_memory(struct gt_err *err)
 {
-	return gt_err_set(err, -ENOMEM, "no memory to import");
+	return gt_err_set(err, -ENOMEM, "out of memory (import)");
 }
 
 static int too_many(struct gt_err *err)

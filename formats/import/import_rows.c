@@ -81,7 +81,10 @@ struct gt_import_rows {
 	uint64_t rows, backwards, args_left_out;
 };
 
-static int no_memory(struct gt_err *err) { return gt_err_set(err, -ENOMEM, "no memory to import"); }
+static int no_memory(struct gt_err *err)
+{
+	return gt_err_set(err, -ENOMEM, "out of memory (import)");
+}
 
 /* ---- strings and names ---- */
 

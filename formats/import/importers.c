@@ -215,7 +215,7 @@ static int copy_raw(struct gt_in *in, int to, struct gt_err *err)
 {
 	static const size_t piece = 64u << 10;
 	char *bytes = malloc(piece);
-	int e = bytes ? 0 : gt_err_set(err, -ENOMEM, "no memory to read");
+	int e = bytes ? 0 : gt_err_set(err, -ENOMEM, "out of memory (reading)");
 	ssize_t n = 0;
 
 	while (!e && (n = gt_in_read_raw(in, bytes, piece, err)) > 0)

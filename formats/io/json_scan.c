@@ -34,7 +34,7 @@ int gt_json_init(struct gt_json *j, struct gt_in *in, bool strict, struct gt_err
 	j->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (!j->window || !j->c_locale) {
 		gt_json_release(j);
-		return gt_err_set(err, -ENOMEM, "no memory to read JSON");
+		return gt_err_set(err, -ENOMEM, "out of memory (reading JSON)");
 	}
 	memset(j->window, 0, GT_JSON_PAD);
 	j->at = j->end = j->window;
@@ -78,7 +78,7 @@ static int widen(struct gt_json *j, struct gt_err *err)
 			"a string or number longer than %u MiB", GT_JSON_TOKEN_MAX >> 20);
 	wider = realloc(j->window, j->cap * 2 + GT_JSON_PAD);
 	if (!wider)
-		return gt_err_set(err, -ENOMEM, "no memory to read JSON");
+		return gt_err_set(err, -ENOMEM, "out of memory (reading JSON)");
 	j->end = wider + (j->end - j->window);
 	j->at = j->window = wider;
 	j->cap *= 2;
@@ -223,7 +223,7 @@ static int decode(struct gt_json *j, const char *p, const char *end, struct gt_e
 	char *to = (char *)gt_buf_reserve(&j->decoded, (size_t)(end - p));
 
 	if (!to)
-		return gt_err_set(err, -ENOMEM, "no memory for a string");
+		return gt_err_set(err, -ENOMEM, "out of memory (string)");
 	while (p < end) {
 		const char *run = memchr(p, '\\', (size_t)(end - p)), *found;
 		size_t n = (size_t)((run ? run : end) - p);

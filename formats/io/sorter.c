@@ -25,7 +25,7 @@ int gt_sorter_init(struct gt_sorter *s, size_t size, uint32_t capacity, gt_sorte
 	s->buffer = malloc((capacity + OUT) * size);
 	s->order = malloc(2 * capacity * sizeof(*s->order));
 	if (!s->buffer || !s->order)
-		return gt_err_set(err, -ENOMEM, "no memory to sort");
+		return gt_err_set(err, -ENOMEM, "out of memory (sorting)");
 	s->out = s->buffer + capacity * size;
 	return 0;
 }

@@ -122,7 +122,7 @@ static int start_member(struct gt_in *in, struct gt_err *err)
 	if (in->raw[in->at] != 0x1f)
 		return gt_err_at(err, place(in), -EBADMSG, "stray bytes after the gz data");
 	if ((first ? inflateInit2(&in->z, 15 + 16) : inflateReset(&in->z)) != Z_OK)
-		return gt_err_set(err, -ENOMEM, "no memory to unpack gz");
+		return gt_err_set(err, -ENOMEM, "out of memory (unpacking gz)");
 	in->z_ready = in->inside = true;
 	return 0;
 }
@@ -139,7 +139,7 @@ static int inflate_some(struct gt_in *in, struct gt_err *err)
 	if (r == Z_STREAM_END)
 		in->inside = false;
 	else if (r == Z_MEM_ERROR)
-		return gt_err_set(err, -ENOMEM, "no memory to unpack gz");
+		return gt_err_set(err, -ENOMEM, "out of memory (unpacking gz)");
 	else if (r != Z_OK && r != Z_BUF_ERROR)
 		return gt_err_at(err, place(in), -EBADMSG, "damaged gz data: %s",
 			in->z.msg ? in->z.msg : "inflate failed");
@@ -232,7 +232,7 @@ static struct gt_in *begin(struct gt_in *in, struct gt_err *err)
 		if (!in->zstd ||
 			ZSTD_isError(ZSTD_DCtx_setParameter(
 				in->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX))) {
-			gt_err_set(err, -ENOMEM, "no memory to unpack zst");
+			gt_err_set(err, -ENOMEM, "out of memory (unpacking zst)");
 			goto fail;
 		}
 	}
@@ -250,7 +250,7 @@ struct gt_in *gt_in_open_fd(int fd, struct gt_err *err)
 	if (in)
 		in->fd = fd;
 	if (!in || !(in->space = malloc(RAW_SIZE))) {
-		gt_err_set(err, -ENOMEM, "no memory for an input buffer");
+		gt_err_set(err, -ENOMEM, "out of memory (input buffer)");
 		if (!in)
 			close(fd);
 		gt_in_close(in);
@@ -270,7 +270,7 @@ struct gt_in *gt_in_memory(const void *bytes, size_t len, struct gt_err *err)
 	struct gt_in *in = calloc(1, sizeof(*in));
 
 	if (!in) {
-		gt_err_set(err, -ENOMEM, "no memory for an input buffer");
+		gt_err_set(err, -ENOMEM, "out of memory (input buffer)");
 		return NULL;
 	}
 	in->fd = -1;
@@ -310,7 +310,7 @@ ssize_t gt_in_peek(struct gt_in *in, const char **head, struct gt_err *err)
 	ssize_t n = 1;
 
 	if (!in->head && !(in->head = malloc(GT_IN_PEEK)))
-		return gt_err_set(err, -ENOMEM, "no memory for an input buffer");
+		return gt_err_set(err, -ENOMEM, "out of memory (input buffer)");
 	while (n && in->head_len < GT_IN_PEEK) {
 		n = in->packing->read(in, in->head + in->head_len, GT_IN_PEEK - in->head_len, err);
 		if (n < 0)

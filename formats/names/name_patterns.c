@@ -34,7 +34,7 @@ int gt_matched_init(struct gt_matched *m, const struct gt_opt_list *globs, struc
 		rc = names ? find_named(m, names) : -ENOMEM;
 		gt_kernel_names_free(names);
 	}
-	return rc ? gt_err_set(err, rc, "no memory for the names") : 0;
+	return rc ? gt_err_set(err, rc, "out of memory (names)") : 0;
 }
 
 bool gt_matched_by(const struct gt_matched *m, size_t glob, const struct gt_segment *seg,

@@ -794,7 +794,7 @@ struct gt_table_layout *gt_table_layout_new(
 		return l;
 	}
 	gt_table_layout_free(l);
-	gt_err_set(err, rc, "no memory to lay out a table");
+	gt_err_set(err, rc, "out of memory (table layout)");
 	return NULL;
 }
 

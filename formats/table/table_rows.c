@@ -238,7 +238,7 @@ int gt_table_store_rows(struct gt_table *t, unsigned n, struct gt_err *err)
 
 	while (t->nrows < n && !t->failed && (more = gt_table_pull(t, &row, err)) > 0)
 		gt_table_add(t, row.cells);
-	return more < 0 ? more : t->failed ? gt_err_set(err, -ENOMEM, "no memory for a table") : 0;
+	return more < 0 ? more : t->failed ? gt_err_set(err, -ENOMEM, "out of memory (table)") : 0;
 }
 
 int gt_table_stream(struct gt_table *t, const struct gt_row_source *source, struct gt_err *err)
@@ -246,7 +246,7 @@ int gt_table_stream(struct gt_table *t, const struct gt_row_source *source, stru
 	t->source = *source;
 	t->pulled = calloc(t->ncolumns, sizeof(*t->pulled));
 	return t->pulled ? gt_table_store_rows(t, 1, err)
-			 : gt_err_set(err, -ENOMEM, "no memory for a table");
+			 : gt_err_set(err, -ENOMEM, "out of memory (table)");
 }
 
 /* ---- sorting ---- */

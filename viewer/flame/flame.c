@@ -357,12 +357,12 @@ int gt_flame_step(struct gt_flame *f, uint64_t us, struct gt_err *err)
 				continue;
 			f->rows++;
 			if (f->of == GT_FLAME_GPU ? add_work(f, &ev) : add_of_thread(f, &ev))
-				rc = gt_err_set(err, -ENOMEM, "no memory for the flame graph");
+				rc = gt_err_set(err, -ENOMEM, "out of memory (flame graph)");
 		}
 	if (rc > 0)
 		return f->iter != NULL;
 	if (!rc && f->iter && each_stack(f, flush_stack))
-		rc = gt_err_set(err, -ENOMEM, "no memory for the flame graph");
+		rc = gt_err_set(err, -ENOMEM, "out of memory (flame graph)");
 	gt_iter_close(f->iter);
 	f->iter = NULL;
 	return rc;

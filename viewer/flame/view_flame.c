@@ -39,7 +39,7 @@ static int flame_open(struct gt_view *v, struct gt_err *err)
 			: v->ops == &gt_view_flame_ranges ? GT_FLAME_RANGES
 							  : GT_FLAME_CALLS;
 	f->names = gt_kernel_names_of(v->scene->reader, GT_NAME_SHORT);
-	return f->names ? 0 : gt_err_set(err, -ENOMEM, "no memory for the flame graph");
+	return f->names ? 0 : gt_err_set(err, -ENOMEM, "out of memory (flame graph)");
 }
 
 static void flame_detach(struct gt_view *v)
@@ -148,7 +148,7 @@ static int update_boxes(struct flame *f, struct gt_err *err)
 	f->boxes = boxes;
 	f->lines = 0;
 	if (!boxes)
-		return gt_err_set(err, -ENOMEM, "no memory for the flame graph");
+		return gt_err_set(err, -ENOMEM, "out of memory (flame graph)");
 	for (size_t i = 0; i < f->nboxes; i++)
 		f->lines = f->boxes[i].line >= f->lines ? f->boxes[i].line + 1 : f->lines;
 	while (!box_of(f, f->selected) && f->selected != f->zoomed && f->selected)

@@ -44,7 +44,7 @@ int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes
 		l->segments[i] = i;
 		rc = gt_lanes_learn(l, &l->of[i]);
 	}
-	return rc ? gt_err_set(err, rc, "no memory for the lanes") : 0;
+	return rc ? gt_err_set(err, rc, "out of memory (lanes)") : 0;
 }
 
 /* True for a context that was the only one: its streams were below the GPU's line and are now below

@@ -437,7 +437,7 @@ bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt
 		gt_lanes_unfold_track(
 			d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
 		if (gt_lanes_list(d->lanes))
-			gt_err_set(&d->err, -ENOMEM, "no memory for the lanes");
+			gt_err_set(&d->err, -ENOMEM, "out of memory (lanes)");
 		found = line_of(d, cursor);
 	}
 	if (found)

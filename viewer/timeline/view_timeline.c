@@ -73,7 +73,7 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 	} else {
 		t->strips = gt_lane_cells_new(v->scene->archive);
 		if (!rc && (gt_overview_bar_init(&t->map, v->scene->archive) || !t->strips))
-			rc = gt_err_set(err, -ENOMEM, "no memory for the timeline");
+			rc = gt_err_set(err, -ENOMEM, "out of memory (timeline)");
 	}
 	t->relist = t->grown = true;
 	t->again = again;
@@ -226,7 +226,7 @@ static int list(struct timeline *t, bool unfold, struct gt_err *err)
 		rc = gt_lanes_list(&t->lanes);
 	}
 	if (rc)
-		return gt_err_set(err, rc, "no memory for the lanes");
+		return gt_err_set(err, rc, "out of memory (lanes)");
 	if (t->lanes.n && (unfold || t->relist))
 		t->cursor = t->arranged ? gt_lanes_find(&t->lanes, &t->cursor_line) : 0;
 	t->relist = false;

@@ -32,7 +32,7 @@ int gt_counter_lanes_init(struct gt_counter_lanes *g, struct gt_scene *s, struct
 		.gauges = gt_counter_cells_new(s->archive),
 		.queues = gt_queue_lanes_new(s->archive, &s->extent) };
 	return g->gauges && g->queues ? read_trace(g, err)
-				      : gt_err_set(err, -ENOMEM, "no memory for counters");
+				      : gt_err_set(err, -ENOMEM, "out of memory (counters)");
 }
 
 void gt_counter_lanes_detach(struct gt_counter_lanes *g)
@@ -50,7 +50,7 @@ int gt_counter_lanes_reopen(struct gt_counter_lanes *g, struct gt_err *err)
 {
 	gt_counter_cells_reopen(g->gauges, g->scene->archive);
 	if (gt_queue_lanes_reopen(g->queues, g->scene->archive, &g->scene->extent))
-		return gt_err_set(err, -ENOMEM, "no memory for counters");
+		return gt_err_set(err, -ENOMEM, "out of memory (counters)");
 	return read_trace(g, err);
 }
 

@@ -69,7 +69,7 @@ static int count_tracks(struct gt_scene *s, struct gt_err *err)
 		if (!s->rows || !s->copies ||
 			!(s->rows[i] = calloc(seg->ntracks + 1ul, sizeof(**s->rows))) ||
 			!(s->copies[i] = calloc(seg->ntracks + 1ul, 1)))
-			return gt_err_set(err, -ENOMEM, "no memory for %u tracks", seg->ntracks);
+			return gt_err_set(err, -ENOMEM, "out of memory (%u tracks)", seg->ntracks);
 		all += gt_segment_rows(seg);
 		rc = each_block(s, seg,
 			all <= SMALL_ROWS && !gt_archive_has_uppers(s->archive, i) ? open_block

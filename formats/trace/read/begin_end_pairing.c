@@ -80,7 +80,7 @@ struct gt_pairing {
 
 static int no_memory(struct gt_err *err)
 {
-	return gt_err_set(err, -ENOMEM, "no memory to pair begins with ends");
+	return gt_err_set(err, -ENOMEM, "out of memory (pairing begins with ends)");
 }
 
 struct gt_pairing *gt_pair_new(

@@ -90,7 +90,7 @@ END
 check no-memory-is-built ${CC:-cc} -w -fno-builtin -shared -fPIC -o no.so no.c
 if [ -z "$SAN" ]; then	# its runtime stands before ours
 	want environment-without-memory 125 env LD_PRELOAD="$PWD/no.so" "$C" -f -o env.zst sh -c 'echo >was-run'
-	says environment-without-memory-says 'no memory for the environment of the program$'
+	says environment-without-memory-says 'out of memory (environment of the program)$'
 	check environment-without-memory-runs-nothing test ! -e was-run
 fi
 
