@@ -145,7 +145,7 @@ corruption_run() {	# corruption_run NUMBER WHERE SEED OPTIONS...
 		"$where" "$seed" "$BIN/program" truth -d 150 -t $threads -p $processes
 	compare $promise
 	nothing_left $stays
-	grep -qE 'overwritten by the program| LOST' program.err && reported=1
+	grep -qE 'the program overwrote ring memory| LOST' program.err && reported=1
 	end_run "$number" "$where $reported"
 }
 

@@ -240,3 +240,12 @@ s#\([0-9]*\) end behind what they began in: their rest stands beside it#\1 event
 s/dropped because a buffer was full: GPU/dropped because a ring was full: GPU/g
 s/no memory for \(the \|an\{0,1\} \)\{0,1\}\([^"]*[^"[:punct:]]\)/out of memory (\2)/g
 s/out of memory (\(GPUs\|GPU work\|devices\|allocations\))/out of memory (list of \1)/g
+s#\([0-9]* launch[^:]*\) no time: \([0-9]*\) found no CUDA event free, \([0-9]*\) came as a capture began, \([0-9]*\) ended with their context, #\1 no GPU time: for \2 no CUDA event was available, \3 were called while a capture began, \4 belonged to a destroyed context, #g
+s#: 1 call nested too deep: without a record#: 1 call has no record: nested too deep#g
+s#calls nested too deep: without a record#calls have no record: nested too deep#g
+s#: 1 call left by longjmp or an exception: without a record#: 1 call has no record: left by longjmp or an exception#g
+s#calls left by longjmp or an exception: without a record#calls have no record: left by longjmp or an exception#g
+s#: 1 call of signal handlers came while a record was written: without a record#: 1 call in a signal handler has no record: the handler interrupted the writing of another record#g
+s#calls of signal handlers came while a record was written: without a record#calls in signal handlers have no record: the handler interrupted the writing of another record#g
+s#: 1 ring overwritten by the program and given up#: 1 ring is no longer read: the program overwrote ring memory#g
+s#rings overwritten by the program and given up#rings are no longer read: the program overwrote ring memory#g

@@ -103,9 +103,10 @@ static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 							 : "because CUPTI is missing or refused");
 	if (untimed(g))
 		gt_message(to, program,
-			"%" PRIu64 " %s no time: %" PRIu64 " found no CUDA event free, %" PRIu64
-			" came as a capture began, %" PRIu64 " ended with their context, %" PRIu64
-			" failed",
+			"%" PRIu64 " %s no GPU time: for %" PRIu64
+			" no CUDA event was available, %" PRIu64
+			" were called while a capture began, %" PRIu64
+			" belonged to a destroyed context, %" PRIu64 " failed",
 			untimed(g),
 			untimed(g) == 1 ? "launch, copy or set has"
 					: "launches, copies and sets have",
@@ -138,7 +139,7 @@ static void print_processes(const struct gt_unrecorded_processes *m, const char 
 			(unsigned)geteuid());
 }
 
-/* "12 calls lost because ...". */
+/* "12 samples lost ...". */
 static void print_count(
 	uint64_t n, const char *unit, const char *what, const char *program, FILE *to)
 {
@@ -150,22 +151,26 @@ static void print_calls(const struct gt_recorder_totals *t, const char *program,
 {
 	const struct {
 		uint64_t n;
-		const char *unit, *what;
+		const char *one, *many, *what;
 	} losses[] = {
-		{ t->dropped, "call",
+		{ t->dropped, "call", "calls",
 			"lost because rings were full: try a larger --ring-memory, or --lossless" },
-		{ t->untraced, "call",
+		{ t->untraced, "call", "calls",
 			"not recorded, because threads got no ring: try a larger --ring-memory" },
-		{ t->deep, "call", "nested too deep: without a record" },
-		{ t->nameless, "call", "lost because the trace's dictionary is full" },
-		{ t->abandoned, "call", "left by longjmp or an exception: without a record" },
-		{ t->in_handler, "call",
-			"of signal handlers came while a record was written: without a record" },
-		{ t->broken, "ring", "overwritten by the program and given up" },
+		{ t->deep, "call has", "calls have", "no record: nested too deep" },
+		{ t->nameless, "call", "calls", "lost because the trace's dictionary is full" },
+		{ t->abandoned, "call has", "calls have",
+			"no record: left by longjmp or an exception" },
+		{ t->in_handler, "call in a signal handler has", "calls in signal handlers have",
+			"no record: the handler interrupted the writing of another record" },
+		{ t->broken, "ring is", "rings are",
+			"no longer read: the program overwrote ring memory" },
 	};
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(*losses); i++)
-		print_count(losses[i].n, losses[i].unit, losses[i].what, program, to);
+		if (losses[i].n)
+			gt_message(to, program, "%" PRIu64 " %s %s", losses[i].n,
+				losses[i].n == 1 ? losses[i].one : losses[i].many, losses[i].what);
 }
 
 static void print_sources(const struct gt_losses *l, const char *program, FILE *to)

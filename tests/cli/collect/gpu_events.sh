@@ -93,7 +93,7 @@ for f in cuEventCreate:2 cuEventRecord:1 cuEventElapsedTime:999 cuEventQuery:999
 	case $f in
 	cuEventQuery*|cuStreamCreate*) is fails-$f-missing "100 100" "$(meta gpu_launches_without_record fails.zst) $(losses fails.zst)" ;;
 	*) is fails-$f-counted 100 "$(meta gpu_untimed_error fails.zst)"
-	   check fails-$f-is-said grep -q '^gtcollect: 100 launches, copies and sets have no time: .* 100 failed' fails.err ;;
+	   check fails-$f-is-said grep -q '^gtcollect: 100 launches, copies and sets have no GPU time: .* 100 failed' fails.err ;;
 	esac
 done
 "$A" kernels fails.zst >r.txt
@@ -119,7 +119,7 @@ none=$(meta gpu_untimed_pool pool.zst)
 check pool-there-are-events-again test "$none" -ge 1408 -a "$none" -lt 1508
 sound pool $((9700 - none))
 is pool-no-errors 0 "$(meta gpu_untimed_error pool.zst)"
-check pool-is-said grep -q "^gtcollect: $none launches, copies and sets have no time: $none found no CUDA event free" pool.err
+check pool-is-said grep -q "^gtcollect: $none launches, copies and sets have no GPU time: for $none no CUDA event was available" pool.err
 check pool-is-a-loss grep -q "$none LOST" pool.err
 "$A" kernels pool.zst >r.txt
 check pool-in-the-reports grep -q "GPU: $none launches, copies and sets have no time" r.txt

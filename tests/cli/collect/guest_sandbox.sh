@@ -28,7 +28,7 @@ is later-name 1 "$(named)"
 
 # ---- calls that were left ----
 want jump 0 "$C" -f -o jump.zst "$B/guest/fake/linked" jump
-says jump-is-said '1 call left by longjmp or an exception'
+says jump-is-said '1 call has no record: left by longjmp or an exception'
 check jump-is-no-full-ring sh -c '! grep -q "rings were full" want.out'
 check jump-in-reports sh -c '"$0" header jump.zst 2>&1 | grep -q "1 call has no record: longjmp or an exception ended it"' "$A"
 is jump-in-the-header '1 0 0' "$(meta abandoned_calls jump.zst) $(meta handler_calls jump.zst) $(meta dropped_calls jump.zst)"

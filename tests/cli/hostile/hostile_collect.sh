@@ -146,8 +146,8 @@ for seed in 1 2 3 4 5 6 7 8; do
 	is damage-$seed-calls 100000 "$("$A" top --pid "$(spin_pid)" --top 0 --format csv d.zst 2>/dev/null | awk -F, '$1 == "cuCtxGetCurrent" { print $3 }')"
 	cat want.err >>damage.err
 done
-check damage-is-reported grep -q 'overwritten by the program and given up' damage.err
-is damage-is-a-loss "$(grep -c 'given up$' damage.err)" "$(grep -A 1 'given up$' damage.err | grep -c ' LOST, ')"
+check damage-is-reported grep -q 'no longer read: the program overwrote ring memory' damage.err
+is damage-is-a-loss "$(grep -c 'overwrote ring memory$' damage.err)" "$(grep -A 1 'overwrote ring memory$' damage.err | grep -c ' LOST, ')"
 want damage-lossless 0 $T "$C" -q -f -o d.zst --lossless --ring-memory 1M "$B/guest/fake/damage" -s 1 -r 200
 
 # ---- names of every kind come out as JSON again ----
