@@ -53,12 +53,12 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 			.kind = GT_OPT_NS,
 			.to = &a->from,
 			.arg = "TIME",
-			.help = "only events that end after TIME since the start" },
+			.help = "only events that end after TIME (counted from the start of the trace)" },
 		{ .name = "to",
 			.kind = GT_OPT_NS,
 			.to = &a->to,
 			.arg = "TIME",
-			.help = "only events that begin before TIME since the start" },
+			.help = "only events that begin before TIME (counted from the start of the trace)" },
 		{ .name = "pid",
 			.kind = GT_OPT_U64,
 			.to = &a->pid,
@@ -307,9 +307,10 @@ int main(int argc, char **argv)
 		.options = options,
 		.about = "Writes a trace in another tool's format.",
 		.after =
-			"TRACE is a trace of gtcollect or any file that gt can read; - is standard input. Without -o the\n"
-			"output goes to standard output. If that is a terminal, it goes to a file beside the trace with the\n"
-			"same name and the format's ending. Exit status: 0, 1 failure or damaged trace, 2 usage.",
+			"TRACE is a file of gtcollect, or a file of another tool that gt can import; - is standard input.\n"
+			"Without -o the output goes to standard output. If that is a terminal, it goes to a file in the\n"
+			"trace's folder, with the trace's name and the extension of the format. Exit status: 0, 1 failure\n"
+			"or damaged trace, 2 usage.",
 	};
 	struct gt_err err = GT_ERR_INIT;
 	const struct gt_exporter *x = NULL;

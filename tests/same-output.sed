@@ -249,3 +249,40 @@ s#: 1 call of signal handlers came while a record was written: without a record#
 s#calls of signal handlers came while a record was written: without a record#calls in signal handlers have no record: the handler interrupted the writing of another record#g
 s#: 1 ring overwritten by the program and given up#: 1 ring is no longer read: the program overwrote ring memory#g
 s#rings overwritten by the program and given up#rings are no longer read: the program overwrote ring memory#g
+s|\([0-9.]* MiB\) more are alive at the end of the window than at its start, and never freed: \([0-9]* of [0-9]* blocks\) by \([^"]*\) of \([0-9]*\) bytes, \([0-9.]* MiB\), increasing in \([0-9]\) of 8 parts of the window|\1 allocated in the window are never freed. Largest part, \5: \2, allocated by \3, \4 bytes each; their number grows in \6 of 8 parts of the window|g
+s|; others increase, too: gtanalyze memory|; gtanalyze memory lists the other parts|g
+s|; saves memory, not time|. Fixing this saves memory, not time|g
+s|UNMATCHED: 1 begin without an end, only in the report open|UNMATCHED: 1 event has a begin but no end; only the report open lists it|g
+s|begins without an end, only in the report open|events have a begin but no end; only the report open lists them|g
+s|begins or ends without the other half (the report open has such begins)|events have only a begin or only an end (the report open lists the begins)|g
+s|1 begin or end without the other half (the report open has such begins)|1 event has only a begin or only an end (the report open lists the begins)|g
+s|of the imported file 1 name did not fit into memory: it has a common name|the imported file has too many names for the memory: 1 of them was replaced by one common name|g
+s|of the imported file \([0-9]*\) names did not fit into memory: they share a common name|the imported file has too many names for the memory: \1 of them were replaced by one common name|g
+s|no names were compared: name kernels, copies, top or ioctls, or no report|this gate needs the comparison by name: select the report kernels, copies, top or ioctls, or no report|g
+s|from the first to the last row: the maximum in each cell; "\." is below 20 % of the peak, @ from 90 % on|the chart covers the time from the first to the last row; each character shows the maximum of its interval: "." below 20 % of the peak, "@" 90 % or more|g
+s|from the first to the last row: the maximum in each cell; \\"\.\\" is below 20 % of the peak, @ from 90 % on|the chart covers the time from the first to the last row; each character shows the maximum of its interval: \\".\\" below 20 % of the peak, \\"@\\" 90 % or more|g
+s|that occurred once was dropped: if it occurs again, it counts once less|that had occurred once was dropped; if it occurs again, its count is too low by 1|g
+s|that occurred once were dropped: if they occur again, they count once less|that had occurred once were dropped; if one of them occurs again, its count is too low by 1|g
+s#cannot answer for \([0-9]* cop[a-z]* [^:"]*\): there are no pinned ones of [a-z]* size (or, of 1 MiB and more, down to a quarter of it)#cannot estimate the gain for \1: no pinned copy of similar size was recorded (similar: the same size class; from 1 MiB on, also down to a quarter of the size)#g
+s|operations repeat, but not in the same company|single operations repeat, but not in the same order with the same neighbours|g
+s|spread: 1 cell from |spread: a histogram of 1 bar from |g
+s|spread: \([0-9]*\) cells from |spread: a histogram of \1 bars from |g
+s|, one to each power of two; height: number of rows|, one bar for each power of two; the height of a bar shows the number of rows|g
+s|, \([0-9]*\) to each power of two; height: number of rows|, \1 bars for each power of two; the height of a bar shows the number of rows|g
+s|, each \([0-9]*\) powers of two; height: number of rows|, one bar for each \1 powers of two; the height of a bar shows the number of rows|g
+s|groups: --by fewer fields, or --where fewer rows|groups: use fewer fields in --by, or select fewer rows with --where|g
+s|different values: --where fewer rows, or --by fewer fields|different values: select fewer rows with --where, or use fewer fields in --by|g
+s|: \([^:]*\) from \([-0-9.]* s\) to \([-0-9.]* s\), between its first and last \([^",]*\), is broken down|: the breakdown covers \1, from \2 to \3 (first to last \4)|g
+s|a \. and a figure of \([a-z_-]*\) belong here|expected . and a column of \1, for example kernels.p99|g
+s|time (%) is of the sum of all total times, not of the time that passed|time (%) is the share of the sum of all total times, not of the elapsed time|g
+s|dlopen in a forked child (a thread of its parent held the loader's lock)|loading CUPTI in a forked child (another thread of the parent was inside dlopen at the fork)|g
+s|--range: there are cuda-profiler and nvtx:NAME|--range must be cuda-profiler or nvtx:NAME|g
+s|\([^ ]*\): not found in $PATH; \./ before it runs the one here|\1: not found in $PATH; to run the file in the current folder, write ./\1|g
+s|in a container, start it with the GPU passed in|for a container: start the container with access to the GPU (--gpus all)|g
+s|NVML knows of no device|NVML reports no device|g
+s|nothing is looked for: / does that|no search is active: press / to search|g
+s|nothing has a name like|no name matches|g
+s|\([^ ]* [^ ]*\) behind the return of that call|started \1 after that call returned|g
+s|rows, as the index says|rows (count from the index)|g
+s|what helps  |to repair   |g
+s|gtexport --native writes all that can be read into a new file, in which this is a loss|gtexport --native copies all readable rows to a new file and marks this time span as lost|g

@@ -251,8 +251,8 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < VIEWS_MAX && gt_views[i]; i++)
 		views[i] = gt_views[i]->name;
 	gt_buf_str(&keys,
-		"TRACE is a trace of gtcollect or any file gt can read; - is standard input. Exit status:\n"
-		"0, 1 failure or damaged trace, 2 usage.\n\n");
+		"TRACE is a file of gtcollect, or a file of another tool that gt can import; - is standard input.\n"
+		"Exit status: 0, 1 failure or damaged trace, 2 usage.\n\n");
 	gt_bindings_text(&keys);
 	command.after = keys.failed ? NULL : (const char *)keys.data;
 	rc = gt_opt_parse(&command, argc, argv, &n, &err);

@@ -482,13 +482,13 @@ static void leak(const struct gt_advice_facts *f, uint64_t window, struct gt_fin
 		return;
 	found(to, 0, 0, &l->last);
 	SET_TEXT(to,
-		"%.3f MiB more are alive at the end of the window than at its start, and never freed: %llu of %llu blocks by %s of %llu bytes, "
-		"%.3f MiB, increasing in %u of 8 parts of the window%s; saves memory, not time",
-		(double)l->bytes / (1 << 20), (unsigned long long)l->most_blocks,
-		(unsigned long long)l->blocks, gt_str(l->seg, l->most->name),
-		(unsigned long long)l->most->bytes,
-		(double)l->most_blocks * (double)l->most->bytes / (1 << 20), l->parts,
-		l->groups > 1 ? "; others increase, too: gtanalyze memory" : "");
+		"%.3f MiB allocated in the window are never freed. Largest part, %.3f MiB: %llu of %llu blocks, allocated by %s, "
+		"%llu bytes each; their number grows in %u of 8 parts of the window%s. Fixing this saves memory, not time",
+		(double)l->bytes / (1 << 20),
+		(double)l->most_blocks * (double)l->most->bytes / (1 << 20),
+		(unsigned long long)l->most_blocks, (unsigned long long)l->blocks,
+		gt_str(l->seg, l->most->name), (unsigned long long)l->most->bytes, l->parts,
+		l->groups > 1 ? "; gtanalyze memory lists the other parts" : "");
 }
 
 const struct gt_rule gt_advice_rules[GT_RULES] = {

@@ -316,8 +316,8 @@ static const struct {
 	{ "calls_not_nested", "0", "of the imported file ",
 		" {call begins|calls begin} within another call of the same thread and {ends|end} after it: "
 		"{it counts as a span|they count as spans}, not as {a call|calls}" },
-	{ "names_left_out", "0", "of the imported file ",
-		" {name|names} did not fit into memory: {it has|they share} a common name" },
+	{ "names_left_out", "0", "the imported file has too many names for the memory: ",
+		" of them {was|were} replaced by one common name" },
 	{ "events_not_understood", "0", "of the imported file ",
 		" {event has|events have} an unknown form and {was|were} skipped" },
 	{ "accelerator_events", "",
@@ -697,14 +697,15 @@ static void note_unmatched(const struct header *h, struct gt_table *t, const str
 	gt_buf_byte(&names, 0);
 	if (begins && begins == all)
 		note_unreliable(h, t, seg,
-			"UNMATCHED: %" PRIu64 " begin%s without an end, only in the report open%s",
-			all, gt_plural(all, "s"), names.failed ? "" : (char *)names.data);
+			"UNMATCHED: %" PRIu64
+			" event%s a begin but no end; only the report open lists %s%s",
+			all, all == 1 ? " has" : "s have", all == 1 ? "it" : "them",
+			names.failed ? "" : (char *)names.data);
 	else
 		note_unreliable(h, t, seg,
 			"UNMATCHED: %" PRIu64
-			" begin%s or end%s without the other half (the report open has such begins)%s",
-			all, gt_plural(all, "s"), gt_plural(all, "s"),
-			names.failed ? "" : (char *)names.data);
+			" event%s only a begin or only an end (the report open lists the begins)%s",
+			all, all == 1 ? " has" : "s have", names.failed ? "" : (char *)names.data);
 	gt_buf_release(&names);
 }
 

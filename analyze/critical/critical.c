@@ -464,7 +464,7 @@ static void note_path(const struct critical *s, struct gt_table *t)
 	for (unsigned i = 0; i < GT_CRITICAL_KINDS; i++)
 		pieces += s->kinds[i].pieces;
 	gt_table_note(t,
-		"process %lld: %s from %.9f s to %.9f s, between its first and last %s, is broken down",
+		"process %lld: the breakdown covers %s, from %.9f s to %.9f s (first to last %s)",
 		p->track == GT_NONE ? -1ll : (long long)p->seg->tracks[p->track].id,
 		gt_scaled(GT_C_NS, gt_clamp((uint64_t)p->to - (uint64_t)p->from)).text,
 		(double)gt_time_since_origin(a->opt, a->reader, p->seg, p->from) / 1e9,

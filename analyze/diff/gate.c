@@ -186,7 +186,7 @@ static void why_unknown(const struct gate_result *j, char *to, size_t size)
 		snprintf(to, size, "nothing matched the options");
 	else if (!rule->report && !j->tb)
 		snprintf(to, size,
-			"no names were compared: name kernels, copies, top or ioctls, or no report");
+			"this gate needs the comparison by name: select the report kernels, copies, top or ioctls, or no report");
 	else if (!j->matched && *j->gate->name)
 		snprintf(to, size, "no row matches %.60s", j->gate->name);
 	else if (!j->matched)

@@ -308,7 +308,8 @@ int gt_gate_parse(struct gt_gate *g, const char *text, bool two, struct gt_err *
 	skip(&p);
 	rc = parse_table(&p, g);
 	if (!rc && *p.at != '.')
-		rc = wrong(&p, p.at, "a . and a figure of %s belong here", g->rule->table);
+		rc = wrong(&p, p.at, "expected . and a column of %s, for example kernels.p99",
+			g->rule->table);
 	p.at += !rc;
 	if (!rc)
 		rc = parse_column(&p, g);

@@ -395,8 +395,8 @@ static void fill_pinning(const struct copies *c, struct gt_table *t)
 				without += p.pageable[z].count;
 		if (without)
 			gt_note_plural(t, without,
-				"cannot answer for %llu {copy|copies} %s: there are no pinned ones of {its|their} size "
-				"(or, of 1 MiB and more, down to a quarter of it)",
+				"cannot estimate the gain for %llu {copy|copies} %s: no pinned copy of similar size was recorded "
+				"(similar: the same size class; from 1 MiB on, also down to a quarter of the size)",
 				(unsigned long long)without, gt_direction_text(directions[d]));
 	}
 }

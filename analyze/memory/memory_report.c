@@ -247,7 +247,8 @@ static struct gt_table *strips(struct memory *m)
 	}
 	if (t && gt_table_rows(t))
 		gt_table_note(t,
-			"from the first to the last row: the maximum in each cell; \".\" is below 20 %% of the peak, @ from 90 %% on");
+			"the chart covers the time from the first to the last row; each character shows the maximum of its interval: "
+			"\".\" below 20 %% of the peak, \"@\" 90 %% or more");
 	return t;
 }
 

@@ -382,7 +382,7 @@ static int sums_finish(void *state, struct gt_table **tables, unsigned max, stru
 	gt_table_note_cut(tables[0], s->groups.n, shown);
 	if (s->groups.n && !spec->sizes)
 		gt_table_note(tables[0],
-			"time (%%) is of the sum of all total times, not of the time that passed");
+			"time (%%) is the share of the sum of all total times, not of the elapsed time");
 	note_limits(s, tables[0]);
 	note_layers(s, tables[0]);
 	return 1;

@@ -105,7 +105,8 @@ static int unless_full(const struct gt_query_state *s, int rc, struct gt_err *er
 bool gt_query_cannot(const struct gt_query_state *s, struct gt_table *t)
 {
 	if (s->groups.full)
-		gt_table_cannot(t, "more than %zu groups: --by fewer fields, or --where fewer rows",
+		gt_table_cannot(t,
+			"more than %zu groups: use fewer fields in --by, or select fewer rows with --where",
 			s->groups.full);
 	return s->groups.full;
 }
@@ -238,7 +239,7 @@ void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 	}
 	if (s->groups.distinct.full)
 		gt_table_cannot(t,
-			"there are more than %u different values: --where fewer rows, or --by fewer fields",
+			"there are more than %u different values: select fewer rows with --where, or use fewer fields in --by",
 			GT_DISTINCT_MOST);
 	if (coarse)
 		gt_table_note(t, "too many groups: some have no quantiles");

@@ -178,7 +178,7 @@ void gt_spark(char text[3 * GT_SPARK_CELLS + 1], const struct gt_spark_scale *sc
 void gt_spark_note(struct gt_table *t, const struct gt_spark_scale *scale)
 {
 	struct cells c = cells_of(scale);
-	char from[40], to[40], width[40] = "one to each power of two";
+	char from[40], to[40], width[64] = "one bar for each power of two";
 	uint64_t end = gt_bar_step_low(&c.steps, c.steps.first + c.n * c.each);
 
 	if (!scale->any)
@@ -188,8 +188,10 @@ void gt_spark_note(struct gt_table *t, const struct gt_spark_scale *scale)
 	gt_put_scaled(to, sizeof(to), GT_C_NS, end > INT64_MAX ? INT64_MAX : (int64_t)end);
 	if (c.each > 1 || c.steps.cut)
 		snprintf(width, sizeof(width),
-			c.each > 1 ? "each %u powers of two" : "%u to each power of two",
+			c.each > 1 ? "one bar for each %u powers of two"
+				   : "%u bars for each power of two",
 			c.each > 1 ? c.each : 1u << c.steps.cut);
-	gt_table_note(t, "spread: %u cell%s from %s to %s, %s; height: number of rows", c.n,
-		c.n == 1 ? "" : "s", from, to, width);
+	gt_table_note(t,
+		"spread: a histogram of %u bar%s from %s to %s, %s; the height of a bar shows the number of rows",
+		c.n, c.n == 1 ? "" : "s", from, to, width);
 }

@@ -431,8 +431,8 @@ static void add_notes(const struct patterns *p, struct gt_table **tables)
 			NAMES_MAX);
 	if (p->sequences.forgotten)
 		gt_note_plural(tables[1], p->sequences.forgotten,
-			"too many different sequences: %llu that occurred once {was dropped: if it occurs again, it counts|"
-			"were dropped: if they occur again, they count} once less",
+			"too many different sequences: %llu that had occurred once {was|were} dropped; if {it|one of them} occurs again, "
+			"its count is too low by 1",
 			(unsigned long long)p->sequences.forgotten);
 	if (p->sequences.missed)
 		gt_table_note(

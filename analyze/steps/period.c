@@ -385,7 +385,7 @@ int gt_period_find(const uint32_t *symbols, size_t n, uint32_t nsymbols, struct 
 	if (!rc && !f.ncandidates)
 		*why = "no operation occurs more than three times";
 	else if (!rc && !(rc = search(&f, false, p)) && !(rc = search(&f, true, p)))
-		*why = "operations repeat, but not in the same company";
+		*why = "single operations repeat, but not in the same order with the same neighbours";
 	free(f.symbols);
 	free(f.at);
 	free(f.sample);

@@ -214,10 +214,13 @@ int gt_child_check(struct gt_child *l, const char *program, struct gt_err *err)
 	if (!code)
 		return 0;
 	l->status = exit_status(code);
+	if (code == ENOENT && !strchr(program, '/') && is_here(program))
+		return gt_err_set(err, -code,
+			"%.60s: not found in $PATH; to run the file in the current folder, write ./%.60s",
+			program, program);
 	if (code == ENOENT && !strchr(program, '/'))
-		return gt_err_set(err, -code, "%.120s: not found in $PATH%s",
-			*program ? program : "''",
-			is_here(program) ? "; ./ before it runs the one here" : "");
+		return gt_err_set(
+			err, -code, "%.120s: not found in $PATH", *program ? program : "''");
 	return gt_err_set(err, -code, "%.120s: %s", program, strerror(code));
 }
 

@@ -242,8 +242,8 @@ static void check_devices(struct finding *f)
 			open_ones == 1 ? "" : "s");
 	else
 		report(f, NOTE,
-			"there are no device files /dev/nvidia*; in a container, start it with "
-			"the GPU passed in");
+			"there are no device files /dev/nvidia*; for a container: start the "
+			"container with access to the GPU (--gpus all)");
 }
 
 /* The driver that CUDA programs find; set by check_libcuda. */

@@ -108,8 +108,8 @@ int gt_options_parse(int argc, char **argv, int *operands, struct gt_err *err)
 	};
 
 	o.events = gt_sources_default();
-	snprintf(events_help, sizeof(events_help),
-		"some of %s, with commas between; the default is %s", gt_sources_names(), o.events);
+	snprintf(events_help, sizeof(events_help), "comma-separated list of %s; the default is %s",
+		gt_sources_names(), o.events);
 	command.noptions = append(0, what_to_record, COUNT(what_to_record));
 	for (const struct gt_source *const *s = gt_source_table; *s; s++)
 		command.noptions = append(command.noptions, (*s)->options, (*s)->noptions);
@@ -122,7 +122,7 @@ static int check_range(struct gt_err *err)
 	if (!o.range || !strcmp(o.range, "cuda-profiler"))
 		return 0;
 	if (strncmp(o.range, "nvtx:", 5))
-		return gt_err_set(err, -EINVAL, "--range: there are cuda-profiler and nvtx:NAME");
+		return gt_err_set(err, -EINVAL, "--range must be cuda-profiler or nvtx:NAME");
 	o.nvtx_range = o.range + 5;
 	if (!*o.nvtx_range || strlen(o.nvtx_range) >= GT_RING_NAME)
 		return gt_err_set(err, -EINVAL,

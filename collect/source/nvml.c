@@ -330,7 +330,7 @@ static int list_devices(struct gt_nvml *n, struct gt_err *err)
 	if (code)
 		return fail(n, "nvmlDeviceGetCount_v2", code, err);
 	if (!count)
-		return gt_err_set(err, -ENODEV, "-e nvml: NVML knows of no device");
+		return gt_err_set(err, -ENODEV, "-e nvml: NVML reports no device");
 	n->ndevices = count < DEVICES_MAX ? count : DEVICES_MAX;
 	n->devices = calloc(n->ndevices, sizeof(*n->devices));
 	if (!n->devices)

@@ -247,7 +247,7 @@ static void select_next_match(struct gt_view *v, int by)
 	f->next = f->finds ? by : 0;
 	f->here = false;
 	if (!f->finds)
-		v->scene->message = "nothing is looked for: / does that";
+		v->scene->message = "no search is active: press / to search";
 	else if (!select_match(v))
 		report_no_match(v);
 }

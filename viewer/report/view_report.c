@@ -396,7 +396,7 @@ static void select_next_match(struct gt_view *v, int by)
 	r->here = false;
 	r->next = r->finds ? by : 0;
 	if (!r->finds)
-		v->scene->message = "nothing is looked for: / does that";
+		v->scene->message = "no search is active: press / to search";
 	else if (r->shown && gt_row_search_all(r->finds))
 		select_match(v);
 }

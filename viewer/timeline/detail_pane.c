@@ -238,7 +238,7 @@ static void describe_launch(struct description *t)
 	add_f(t->to, "launched by", "%s at %s on %s%s", *t->call ? t->call : "a call", at, path,
 		t->by_order ? " (likely: matched by its order in the stream)" : "");
 	if (t->row->start >= end)
-		add_f(t->to, "queued", "%s behind the return of that call",
+		add_f(t->to, "queued", "started %s after that call returned",
 			gt_number_text_ns(queued, (uint64_t)(t->row->start - end)));
 	else
 		add(t->to, "queued", "not at all: it began before that call had returned");
@@ -385,13 +385,13 @@ static void describe_damaged_range(struct description *t)
 		h->blocks, h->blocks == 1 ? "" : "s");
 	add_range(t, h->from + offset, h->to + offset, h->to - 1 + offset);
 	if (h->blocks > 1)
-		add_f(t->to, "lost", "%" PRIu64 " rows, as the index says", h->rows);
+		add_f(t->to, "lost", "%" PRIu64 " rows (count from the index)", h->rows);
 	for (unsigned i = 0; i < h->n; i++)
 		describe_block(t, &h->list[i]);
 	if (h->blocks > h->n)
 		add_f(t->to, "and", "%" PRIu64 " more blocks", h->blocks - h->n);
-	add(t->to, "what helps",
-		"gtexport --native writes all that can be read into a new file, in which this is a loss");
+	add(t->to, "to repair",
+		"gtexport --native copies all readable rows to a new file and marks this time span as lost");
 }
 
 int gt_detail_pane_fill(struct gt_detail_pane *d, const struct gt_detail_source *from,

@@ -124,9 +124,9 @@ static int jump_to_found(
 		"event of such a name" };
 
 	if (!d->finds)
-		set_status(d, "nothing is looked for: / does that");
+		set_status(d, "no search is active: press / to search");
 	else if (!gt_name_search_has_names(d->finds))
-		set_status(d, "nothing has a name like '%.60s'", gt_name_search_regex(d->finds));
+		set_status(d, "no name matches '%.60s'", gt_name_search_regex(d->finds));
 	else
 		return gt_select_of_types(&d->pick, from, &types, by, &d->err);
 	return 0;

@@ -709,7 +709,7 @@ static void start(void)
 
 	if (!gt_locks_are_free()) {
 		put_state(GT_GPU_REFUSED,
-			"dlopen in a forked child (a thread of its parent held the loader's lock)",
+			"loading CUPTI in a forked child (another thread of the parent was inside dlopen at the fork)",
 			EDEADLK);
 		return;
 	}

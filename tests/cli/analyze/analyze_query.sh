@@ -64,7 +64,7 @@ want histogram-no-quantity 2 $A histogram --of name $R/h200-train.zst
 check histogram-no-quantity-says told "gtanalyze: --of: histograms are of dur queue"
 
 want spark-kernels 0 env LC_ALL=C.UTF-8 $A kernels --spark --top 4 $R/h200-train.zst
-check spark-kernels-note says "(spread: 14 cells from 15.36 us to 53.25 us, 8 to each power of two; height: number of rows)"
+check spark-kernels-note says "(spread: a histogram of 14 bars from 15.36 us to 53.25 us, 8 bars for each power of two; the height of a bar shows the number of rows)"
 check spark-kernels-line says "█       1760  59.37 ms"
 want spark-top 0 env LC_ALL=C $A top --spark --top 4 $R/h200-train.zst
 check spark-top-line says "cuDevicePrimaryCtxRetain  @@                @  context"

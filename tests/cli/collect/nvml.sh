@@ -114,7 +114,7 @@ cannot() {	# cannot NAME WORDS: with -e nvml there is an error before the progra
 SIM_NVML_FAIL=nvmlInit_v2:9 cannot driver_not_loaded 'nvmlInit_v2 fails with 9 (Driver Not Loaded)$'
 SIM_NVML_FAIL=nvmlDeviceGetCount_v2:999 cannot count_fails 'nvmlDeviceGetCount_v2 fails with 999 (Unknown Error)$'
 SIM_NVML_FAIL=nvmlDeviceGetHandleByIndex_v2:4 cannot all_devices_refused 'nvmlDeviceGetHandleByIndex_v2 fails with 4 (Insufficient Permissions)$'
-SIM_NVML_DEVICES=0 cannot no_devices 'NVML knows of no device$'
+SIM_NVML_DEVICES=0 cannot no_devices 'NVML reports no device$'
 unset SIM_NVML_FAIL
 mkdir broken old foreign
 : >broken/libnvidia-ml.so.1

@@ -15,7 +15,7 @@ mkdir folder; printf '#!/no/such/shell\n' >orphan; chmod +x orphan
 want run-a-folder 126 "$C" -o no.zst ./folder;		says run-a-folder-says './folder: Permission denied'
 want run-nothing 127 "$C" -o no.zst '';		says run-nothing-says "gtcollect: '': not found in .PATH$"
 cp /bin/true here-only
-want run-here 127 "$C" -o no.zst here-only;	says run-here-says 'here-only: not found in .PATH; ./ before it runs the one here$'
+want run-here 127 "$C" -o no.zst here-only;	says run-here-says 'here-only: not found in .PATH; to run the file in the current folder, write ./here-only$'
 want run-nowhere 127 "$C" -o no.zst folder;	says run-nowhere-says 'folder: not found in .PATH$'
 want run-an-orphan 127 "$C" -o no.zst ./orphan;	says run-an-orphan-says './orphan: the interpreter or loader that it names is not there'
 check nothing-is-left test ! -e no.zst

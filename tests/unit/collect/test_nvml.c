@@ -409,7 +409,7 @@ static void each_function_may_fail(void)
 static void no_device_is_an_error(void)
 {
 	CHECK(!open_with("DEVICES=0") && err.code == -ENODEV &&
-		!strcmp(err.text, "-e nvml: NVML knows of no device"));
+		!strcmp(err.text, "-e nvml: NVML reports no device"));
 }
 
 static void no_library_is_an_error(void)

@@ -191,13 +191,13 @@ static void names_are_looked_for(void)
 
 	state = 37;
 	stage_up(&st, once, 3000, 100, 40);
-	CHECK(play(&st, "n") && on_screen(&st, "nothing is looked for"));
+	CHECK(play(&st, "n") && on_screen(&st, "no search is active"));
 	CHECK(play(&st, "/ 'Mem'") && on_screen(&st, "find: Mem"));
 	CHECK(play(&st, "'Alloc$' Enter") && on_screen(&st, "/MemAlloc$  "));
 	CHECK(play(&st, "i") && on_screen(&st, "──cuMemAlloc"));
 	CHECK(play(&st, "n n N") && on_screen(&st, "──cuMemAlloc") && line_of(&st, "counting") < 0);
 	CHECK(play(&st, "/ 'a(' Enter") && on_screen(&st, "not a regular expression"));
-	CHECK(play(&st, "/ 'nothing at all' Enter") && on_screen(&st, "nothing has a name like"));
+	CHECK(play(&st, "/ 'nothing at all' Enter") && on_screen(&st, "no name matches"));
 	CHECK(play(&st, "/ Enter") && line_of(&st, "/nothing") < 0);
 	strike(&st);
 }

@@ -368,7 +368,7 @@ static void boxes_are_looked_for(void)
 
 	state = 25;
 	stage_up(&st, one_boot, 400, 120, 30);
-	CHECK(read_rows(&st) && play(&st, "9 n") && on_screen(&st, "nothing is looked for"));
+	CHECK(read_rows(&st) && play(&st, "9 n") && on_screen(&st, "no search is active"));
 	CHECK(play(&st, "/ 'cu[C]all' Enter") && right_share(&st, " /cu[C]all  %s of all, ") &&
 		on_screen(&st, ": cuCall"));
 	for (unsigned i = 0; i < 200 && line_of(&st, "behind the last one") < 0; i++) {

@@ -353,7 +353,7 @@ static void rows_are_looked_for(void)
 
 	state = 16;
 	stage_up(&st, one_boot, 900, 120, 40);
-	CHECK(play(&st, "2 n") && on_screen(&st, "nothing is looked for"));
+	CHECK(play(&st, "2 n") && on_screen(&st, "no search is active"));
 	CHECK(play(&st, "/ '^cu(Call|MemAlloc)$' Enter") &&
 		on_screen(&st, "/^cu(Call|MemAlloc)$: 1 of 2"));
 	first = row_at_hand(&st);

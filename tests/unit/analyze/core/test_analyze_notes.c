@@ -333,7 +333,7 @@ static void one_is_told_as_one(void)
 		"1 event has an invalid time and is ignored",
 		"1 event ends before it begins and counts as",
 		"1 call begins within another call of the same thread and ends after it: it counts as a span",
-		"1 name did not fit into memory: it has",
+		"too many names for the memory: 1 of them was replaced",
 		"1 event has an unknown form",
 		"1 line has an earlier time",
 		"1 argument did not fit",

@@ -159,7 +159,8 @@ static void each_waits_for_the_last_to_let_go(void)
 		num(row(j, "critical_longest", 4), "stream") == 7);
 	CHECK(num(row(j, "critical_longest", 5), "tid") == 100 &&
 		absent(row(j, "critical_longest", 5), "stream"));
-	CHECK(noted(j, "critical", "process 100: 600 ns") && !noted(j, "critical", "inferred"));
+	CHECK(noted(j, "critical", "process 100: the breakdown covers 600 ns") &&
+		!noted(j, "critical", "inferred"));
 	json_decref(j);
 }
 

@@ -115,7 +115,8 @@ static void pinning_wins(void)
 	r = row(j, "pinning", 5);
 	CHECK(is(r, "direction", "device to host") && num(r, "pinned_ns") == 200 &&
 		num(r, "win_ns") == 0);
-	CHECK(noted(j, "pinning", "cannot answer for 3 copies host to device: there are no"));
+	CHECK(noted(
+		j, "pinning", "cannot estimate the gain for 3 copies host to device: no pinned"));
 	json_decref(j);
 }
 

@@ -725,10 +725,11 @@ static void random_memory(void)
 				most = least[8] - least[0];
 		}
 		j = advice_of(put_blocks(true, true, false), &plain);
-		snprintf(want, sizeof(want), "never freed: %llu of %llu blocks by",
+		snprintf(want, sizeof(want), "%llu of %llu blocks, allocated by",
 			(unsigned long long)most, (unsigned long long)all);
 		CHECK(costs(j, "leak", bytes > 0, 0, 0) && (!bytes || because(j, "leak", want)));
-		snprintf(want, sizeof(want), "%.3f MiB more", (double)bytes / (1 << 20));
+		snprintf(want, sizeof(want), "%.3f MiB allocated in the window are never freed",
+			(double)bytes / (1 << 20));
 		CHECK(!bytes || because(j, "leak", want));
 		found += bytes > 0;
 		json_decref(j);
@@ -754,7 +755,7 @@ static void a_leak(void)
 		CHECK(says(j, "leak", states[how]) || !printf("# how %d\n", how));
 		if (!how)
 			CHECK(because(j, "leak",
-				      "39 of 39 blocks by cuMemAlloc_v2 of 4000 bytes") &&
+				      "39 of 39 blocks, allocated by cuMemAlloc_v2, 4000 bytes each") &&
 				because(j, "leak", "8 of 8 parts") &&
 				num(rule(j, "leak"), "tid") == 100 &&
 				num(rule(j, "leak"), "duration_ns") == 1);

@@ -39,7 +39,7 @@ static void begins_without_an_end_are_named_and_listed(void)
 	half(&t, range_type(&t, "ncclCommFinalize"), 4000, 0);
 	j = report(end(&t), reports, &plain);
 	CHECK(noted(j, "header",
-		"UNMATCHED: 3 begins without an end, only in the report open: ncclCommInitRankConfig (2), ncclCommFinalize (1)"));
+		"UNMATCHED: 3 events have a begin but no end; only the report open lists them: ncclCommInitRankConfig (2), ncclCommFinalize (1)"));
 	CHECK(rows(j, "open") == 4 && is(row(j, "open", 0), "operation", "cuStreamSynchronize") &&
 		!absent(row(j, "open", 0), "duration_ns"));
 	for (size_t i = 1; i < 4; i++)
@@ -67,7 +67,7 @@ static void ends_without_a_begin_are_in_no_list(void)
 	}
 	j = report(end(&t), reports, &plain);
 	CHECK(noted(j, "header",
-		"UNMATCHED: 6 begins or ends without the other half (the report open has such begins): "
+		"UNMATCHED: 6 events have only a begin or only an end (the report open lists the begins): "
 		"a (1), b (1), c (1), d (1) and 2 more names"));
 	CHECK(rows(j, "open") == 2 && is(row(j, "open", 1), "operation", "b"));
 	json_decref(j);

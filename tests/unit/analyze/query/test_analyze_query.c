@@ -364,7 +364,8 @@ static void too_many_groups_are_refused(void)
 		call(&t, 0, COPY, 1000 + 10 * i, 1005 + 10 * i, 0, 0, (uint64_t)i, 0);
 	j = ask(end(&t), NULL, "bytes", "count", &plain);
 	CHECK(!rows(j, "query") &&
-		noted(j, "query", "cannot answer: more than 100000 groups: --by fewer fields"));
+		noted(j, "query",
+			"cannot answer: more than 100000 groups: use fewer fields in --by"));
 	json_decref(j);
 }
 

@@ -375,7 +375,7 @@ static void cannot_answer(void)
 	json_decref(j);
 	j = report(rp_make(&p, 3), steps, &plain);
 	CHECK(j && rows(j, "steps") &&
-		noted(j, "steps", "operations repeat, but not in the same company"));
+		noted(j, "steps", "single operations repeat, but not in the same order"));
 	json_decref(j);
 }
 

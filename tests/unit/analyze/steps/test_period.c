@@ -135,7 +135,7 @@ static void nothing_repeats(void)
 		for (uint32_t i = 0; i < 5000; i++)
 			put((uint32_t)rand() % (seed % 2 ? 10 : 200));
 		CHECK(gt_period_find(list, n, 200, &p, &why, &err) == 0 &&
-			strstr(why, "not in the same company"));
+			strstr(why, "not in the same order"));
 	}
 	n = 0; /* three of something are no loop */
 	for (uint32_t i = 0; i < 9; i++)
