@@ -27,9 +27,8 @@
 #include "formats/trace/clock.h"
 
 #define TOOL "gtcollect"
-#define READER_TIMEOUT                                                                             \
-	(5 * GT_SECOND) /* of a full pipe, after a signal that ends the recording                  \
-			 */
+/* how long to wait for the reader of a full output pipe after a signal has ended the recording */
+#define READER_TIMEOUT (5 * GT_SECOND)
 
 static struct {
 	char path[4096];

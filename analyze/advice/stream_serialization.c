@@ -36,7 +36,8 @@ static const struct gt_type *type_of(
 	return &seg->types[number - s->order.types[seg->index]];
 }
 
-/* Do two copies use one engine? Then their names are equal up to the kinds of memory. */
+/* True if two copies use the same copy engine: their names differ at most in the kinds of memory.
+ */
 static bool uses_one_engine(
 	const struct gt_idle *s, const struct gt_segment *seg, uint32_t a, uint32_t b)
 {

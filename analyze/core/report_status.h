@@ -20,8 +20,8 @@ bool gt_begins_late(const struct gt_report_state *a);
 bool gt_ends_early(const struct gt_report_state *a);
 /* Would --match make the figures of this report wrong? It gets no rows then. */
 bool gt_is_blocked_by_match(const struct gt_analysis *a, const struct gt_analysis_options *opt);
-/* Explains the empty ones of the n tables that finish() of a report made: says why they have no
- * rows, and separates "cannot answer" from "did not happen". */
+/* For each of the n tables of finish() that has no rows: adds the reason. Either the data was not
+ * recorded ("cannot answer"), or nothing happened. */
 void gt_explain_empty_tables(const struct gt_analysis *of, const struct gt_report_state *a,
 	struct gt_table *const *tables, unsigned n);
 #endif

@@ -125,8 +125,8 @@ static void add_call(
 	}
 }
 
-/* Appends calls that do not overlap the call before them, from `from` to before `to`. The first
- * call is known to be such a call. Returns how many were appended. */
+/* Appends calls of [from, to), up to the first one that overlaps the call before it, or until the
+ * chunk is full. The caller has checked the first call. Returns the number of appended calls. */
 static uint32_t add_plain_calls(
 	struct gt_critical *c, struct gt_critical_line *l, uint32_t from, uint32_t to)
 {

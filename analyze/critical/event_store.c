@@ -467,7 +467,8 @@ void gt_event_list_release(struct gt_event_list *l)
 
 /* ---- the store ---- */
 
-/* Each list has one incomplete chunk in memory; as much memory again holds chunks that are read. */
+/* At most half of the memory holds one incomplete chunk per list; the other half holds chunks that
+ * were read back. */
 void gt_event_store_init(struct gt_event_store *s, uint32_t lists)
 {
 	*s = (struct gt_event_store){ .err = GT_ERR_INIT, .shift = SHIFT_MAX, .memory = FRAMES };

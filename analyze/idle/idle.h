@@ -85,7 +85,8 @@ struct gt_idle_time {
 };
 struct gt_idle_device {
 	const struct gt_segment *seg;
-	uint32_t track, number, process; /* number over all segments; slot of its process */
+	/* number: counted over all segments; process: slot of its process */
+	uint32_t track, number, process;
 	uint64_t window, idle;
 	/* ns; a moment counts for the first kind that runs */
 	uint64_t kind[GT_WORK_KINDS];

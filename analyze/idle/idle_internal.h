@@ -1,5 +1,5 @@
-/* Shared by idle.c (operations into windows, devices and gaps), idle_input.c (rows into operations
- * and host activity) and idle_causes.c (a gap into causes). */
+/* Shared by idle_input.c (reads rows, builds operations and host activity), idle.c (builds windows,
+ * devices and gaps from operations) and idle_causes.c (splits a gap into causes). */
 #ifndef GT_IDLE_INTERNAL_H
 #define GT_IDLE_INTERNAL_H
 #include "analyze/idle/idle.h"

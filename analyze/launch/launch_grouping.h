@@ -68,7 +68,8 @@ uint64_t gt_launch_grouping_window_ns(
  * figures: as in gt_note_joins. */
 void gt_launch_grouping_notes(
 	const struct gt_launch_grouping *l, struct gt_table *t, const char *figures);
-/* If the table is empty because there are no GPU records: notes that, and the report for calls. */
+/* If the table is empty because no GPU work was recorded, adds a note that names the report based
+ * on calls. */
 void gt_launched_note_unrecorded(const struct gt_launch_grouping *l, struct gt_table *t);
 /* If --match makes the figures wrong: notes `why`, and returns true. */
 bool gt_launched_is_blocked(

@@ -31,7 +31,8 @@ enum mark { CALL = 0, WORK = 1u << 29, COPIED = 2u << 29, TARGET = 3u << 29, MAR
 struct gt_waits_place { /* a stream, a device, a process */
 	struct gt_union busy;
 	int64_t last; /* the latest end */
-	/* indices of places; its own if it has none */
+	/* indices in the array of places: its device and its process; a place without one stores
+	 * its own index */
 	uint32_t device, process;
 	bool any, several; /* of a process: has work; has several devices */
 };

@@ -1,11 +1,11 @@
 /* Calls that wait for a GPU, and the activity of the GPU during the wait.
  *
  * Three kinds of calls wait: synchronizing calls (cuStreamSynchronize), copies to or from the host
- * that return when the copy is done, and frees of memory that pending work may use. The second and
- * third kind is decided by the trace. If name and direction of a copy leave it open (for example an
- * asynchronous copy of pageable memory), the call waits if the GPU's copy began in the call and
- * ended before it returned. A free waits if work was pending when it began and all of it had ended
- * when it returned.
+ * that return when the copy is done, and frees of memory that pending work may use. For copies
+ * and frees, the trace shows whether the call waited. A copy whose name and direction do not tell
+ * (for example an asynchronous copy of pageable memory) waited if the GPU's copy began in the call
+ * and ended before the call returned. A free waited if work was pending when it began and all of
+ * that work had ended when it returned.
  *
  * Work is pending at a moment if it had begun, or its launching call had begun, before the moment,
  * and it ended after it. The stream of a wait is known if the recorder wrote a row of the wait

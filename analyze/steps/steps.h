@@ -27,7 +27,7 @@ struct gt_step {
 	/* operations launched in the step, whenever they ran */
 	uint32_t ops, kernels, copies, sets, calls, runtime_calls;
 	uint32_t picked;   /* 1 + its row in gt_steps.times; 0: none */
-	uint32_t sequence; /* number by frequency; 0: the usual one */
+	uint32_t sequence; /* rank of its sequence by frequency; 0: the most frequent one */
 };
 struct gt_steps_lane {
 	const struct gt_segment *seg;

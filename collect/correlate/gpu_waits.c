@@ -21,8 +21,8 @@
 #include "formats/base/buf.h"
 
 #define HANDLES_MAX 4096u    /* streams that exist at a time */
-#define INSTANCES 8192u      /* streams whose tracks are remembered, the last ones */
-#define DESTROYED_MAX 4096u  /* destroyed streams that are remembered, the last ones */
+#define INSTANCES 8192u      /* how many of the most recent streams keep their tracks */
+#define DESTROYED_MAX 4096u  /* how many of the most recently destroyed streams are kept */
 #define HOLD_NS 1000000000ll /* ns that a wait is pending after the GPU has reported later work */
 #define SILENT_NS 10000000000ll /* ns, if it has not */
 #define PENDING_MAX 65536u

@@ -33,7 +33,7 @@ struct gt_process {
 	uint64_t start_ticks;    /* ticks: when it attached, by its own account */
 	bool has_new_threads;    /* their ids in our pid namespace are not known yet */
 	int64_t threads_read_at; /* ns: when these ids were last looked up */
-	uint64_t untraced;       /* as already written to the file */
+	uint64_t untraced;       /* number of untraced calls already written to the file */
 	int64_t losses_until;    /* ns: losses are written up to this time */
 };
 /* base: position of the chunk's first byte */
@@ -62,7 +62,7 @@ struct gt_traced_thread {
 	uint64_t name_word;    /* the ring's word at that time */
 	struct gt_cursor c;
 	uint64_t word, limit; /* as read last; limit: position where the records end */
-	uint64_t dropped;     /* as already written to the file */
+	uint64_t dropped;     /* number of drops already written to the file */
 	int64_t losses_until;
 	struct gt_nvtx_stack ranges; /* ranges that it has pushed and not popped */
 	/* for the nesting of rows, see clamp_nesting() */

@@ -121,7 +121,8 @@ static inline int find_record(struct gt_recorder *r, const struct gt_traced_thre
 	return 0;
 }
 
-/* Reads the thread's position; for an epoch also its stack of open calls, at one moment. */
+/* Reads the thread's position and, when an epoch is closed, also its stack of open calls; both are
+ * from the same moment. */
 void gt_ring_reader_look(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct gt_ring_thread *ring, bool closing)
 {

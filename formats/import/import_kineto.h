@@ -28,7 +28,8 @@
 	X("Process Group Ranks", true)
 /* clang-format on */
 #define GT_KINETO_NEXTRA 10
-#define GT_KINETO_EXTRA_TEXT 1024 /* bytes of one; a longer one is dropped and counted */
+/* maximum size of one extra text in bytes; a longer one is dropped and counted */
+#define GT_KINETO_EXTRA_TEXT 1024
 
 enum gt_kineto_cat {
 	/* cpu_op, user_annotation, python_function: ranges that the program names */

@@ -14,7 +14,7 @@
 #include "formats/import/import_roles.h"
 
 #define CACHE 1024       /* recent names, a power of two */
-#define KEYS UINT32_MAX  /* the group of the names of arguments */
+#define KEYS UINT32_MAX  /* interner group for argument names */
 #define PATH_MAX_LEN 256 /* of an argument's name; longer ones are cut */
 /* of objects and arrays in the arguments; deeper ones are dropped */
 #define LEVELS 4

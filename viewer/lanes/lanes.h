@@ -70,8 +70,8 @@ struct gt_lanes {
 	bool failed;         /* memory ran out */
 };
 
-/* All lanes are folded except the top level; the list is empty. The reader and the data of
- * `known` are borrowed and must live longer. 0 or -ENOMEM; release it in both cases. */
+/* All lanes are folded except the top level. l->lines is empty until gt_lanes_list(). The reader
+ * and the data of `known` must outlive `l`. 0 or -ENOMEM; call gt_lanes_release() in both cases. */
 int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known,
 	struct gt_err *err);
 void gt_lanes_release(struct gt_lanes *l);

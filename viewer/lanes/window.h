@@ -12,9 +12,10 @@ struct gt_time_extent {
 	unsigned widest;
 };
 
-/* These functions keep w->cells (1 at least) and keep the window within the trace: it shows the
- * whole extent from its first cell on, or begins and ends within it. Cells are never wider than
- * needed to show all, nor than the widest. Columns count from 0 and may lie outside. */
+/* Except gt_window_resize(), these functions do not change w->cells (at least 1). Afterwards the
+ * window either shows the whole trace, starting in the first cell, or lies inside the trace. A cell
+ * is not wider than showing the whole trace needs, and not wider than e->widest. Columns count from
+ * 0; a column may lie outside the window. */
 /* the narrowest cells that show the whole extent */
 void gt_window_fit(struct gt_cell_window *w, const struct gt_time_extent *e);
 /* the narrowest cells that show all of [from, to) */

@@ -10,9 +10,11 @@
 #include "formats/arch/arch.h"
 
 /* ---- a thread ---- */
-#define GT_SENT_NAMES 512 /* handles whose name this thread has written to its ring */
-#define GT_SENT_TEXTS 64  /* texts that this thread has written to its ring */
-/* texts registered by NVTX for which a thread remembers whether it has written them */
+/* for how many handles a thread remembers that it has written their names to its ring */
+#define GT_SENT_NAMES 512
+/* for how many texts a thread remembers that it has written them to its ring */
+#define GT_SENT_TEXTS 64
+/* for how many texts registered by NVTX a thread remembers that it has written them */
 #define GT_SENT_REGISTERED 4096
 
 /* Control block of a thread. */

@@ -145,7 +145,8 @@ static bool make_events(struct gt_event_pair *b)
 	return false;
 }
 
-/* Gives some pairs events of this context. False: the driver has refused, now or recently. */
+/* Creates CUDA events of this context for some pairs. False: the driver refused, now or recently.
+ */
 static bool add_pairs(struct gt_event_context *c)
 {
 	int32_t mode = RELAXED;

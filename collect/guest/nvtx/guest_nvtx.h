@@ -11,7 +11,8 @@ struct gt_nvtx_attributes { /* nvtxEventAttributes_t */
 	uint32_t category;
 	int32_t color_type; /* 1: ARGB */
 	uint32_t color;
-	/* 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float; negative: of the extension, not read */
+	/* 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float; negative: a type of NVTX's payload
+	 * extension, which is not read */
 	int32_t payload_type, reserved;
 	uint64_t payload;
 	int32_t message_type, pad;

@@ -65,8 +65,8 @@ static struct gt_row_buffer *buffer_of(struct gt_writer *w, unsigned which, uint
 	return &buffers->by_track[slot];
 }
 
-/* The index of a new call: it goes before its descendants, which ended before, began
- * later and are deeper. */
+/* The position at which a new call is inserted: in front of its descendants (deeper calls that
+ * began later and ended earlier). */
 static size_t place_of(const struct gt_row_buffer *s, const struct gt_row *row)
 {
 	size_t i = s->n;
