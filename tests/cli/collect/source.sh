@@ -4,7 +4,7 @@ C=$B/heartbeat/gtcollect
 export GT_GUEST="$B/libgtpreload.so"
 
 "$C" --help >help.out
-check in-help grep -q 'api ioctl gpu nvtx nvml runtime um heartbeat' help.out
+check in-help sh -c "tr -s ' \\n' ' ' <help.out | grep -q 'api ioctl gpu nvtx nvml runtime um heartbeat'"
 check option-in-help grep -q 'heartbeat-interval TIME' help.out
 "$C" --doctor >doctor.out
 check in-doctor grep -q 'heartbeat *-e heartbeat can record its beats' doctor.out
