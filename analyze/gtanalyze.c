@@ -26,9 +26,9 @@
 #define NOT_GIVEN UINT64_MAX
 #define THREADS_MAX 8 /* more threads gain little: all share the unpacking of blocks */
 #define TEXT_TOP 20   /* default rows of a table in text; other formats print all rows */
-#define SCREEN_TOP                                                                                 \
-	8 /* the same for the default report of a trace with GPU rows: it shows at                 \
-	   * a glance what limits a program */
+/* the same for the default report of a trace with GPU rows: it shows at a glance what limits a
+ * program */
+#define SCREEN_TOP 8
 
 static struct {
 	bool list, explain, force, whole, spark, per_rank;
@@ -801,8 +801,8 @@ int main(int argc, char **argv)
 	bool diff;
 
 	gt_std_fds_occupy();
-	mallopt(M_ARENA_MAX, 1); /* reports allocate rarely, and each thread would map an
-				  * arena of 64 MiB */
+	/* reports allocate rarely, and each thread would map an arena of 64 MiB */
+	mallopt(M_ARENA_MAX, 1);
 	rc = gt_opt_parse(&command, argc, argv, &n, &err);
 	if (rc)
 		return rc > 0 ? GT_EXIT_CLEAN

@@ -45,8 +45,8 @@ struct gt_aggregate {
 	struct gt_hist **hists;
 	size_t nhists, hists_cap;
 	size_t hist_bytes;
-	struct gt_hist spill; /* takes the counts of rows without a histogram of their own;
-			       * needs no memory */
+	/* takes the counts of rows without a histogram of their own; needs no memory */
+	struct gt_hist spill;
 	struct gt_hist_bucket spilled[GT_HIST_OCTAVE];
 };
 
@@ -425,8 +425,8 @@ static int merge_hists(struct gt_aggregate *into, const struct gt_aggregate *fro
 		const struct gt_name_id *name = &from->names.list[i];
 		struct gt_hist *to;
 
-		into->hist_bytes = 0; /* one aggregate may now hold as much as all workers
-				       * together */
+		/* one aggregate may now hold as much as all workers together */
+		into->hist_bytes = 0;
 		to = name_hist(into, (struct gt_string){ name->text, name->len }, name->tag);
 		if (!to || gt_hist_merge(to, from->hists[i]))
 			return -ENOMEM;

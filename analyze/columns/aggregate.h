@@ -29,18 +29,18 @@ struct gt_stat {
 	uint64_t bytes;
 	uint64_t sized; /* number of rows that `bytes` sums up */
 	bool coarse;    /* `hist` lacks rows: the histograms reached their memory limit (8 MiB) */
-	struct gt_hist *hist; /* durations of all types with this name, category and layer;
-			       * NULL: none */
+	/* durations of all types with this name, category and layer; NULL: none */
+	struct gt_hist *hist;
 };
 /* Sums of one track. */
 struct gt_track_sum {
 	uint64_t calls; /* finished calls at any depth */
 	uint64_t open;
-	uint64_t busy;      /* ns: union of the calls (finished and open), cut to the
-			     * selected range. Calls of a track nest, so calls at depth 0 do
-			     * not overlap, and their sum is the union */
-	bool overlaps;      /* calls at depth 0 overlap: `busy` sums the union of each block,
-			     * and may be too long */
+	/* ns: union of the calls (finished and open), cut to the selected range. Calls of a track
+	 * nest, so calls at depth 0 do not overlap, and their sum is the union */
+	uint64_t busy;
+	/* calls at depth 0 overlap: `busy` sums the union of each block, and may be too long */
+	bool overlaps;
 	unsigned max_depth; /* 1: no nested calls, 2: a call within a call, ...; 0: no calls */
 };
 

@@ -31,11 +31,11 @@ struct gt_launch_fields {
 	uint32_t n; /* rows that have all requested columns */
 };
 struct gt_launch_call {
-	int64_t start, end; /* ns; end = start unless GT_LAUNCH_NS is requested. 0
-			     * without GT_LAUNCH_START */
+	/* ns; end = start unless GT_LAUNCH_NS is requested. 0 without GT_LAUNCH_START */
+	int64_t start, end;
 	uint32_t track; /* track of its thread in the segment; GT_NONE: not requested, or unknown */
-	uint32_t name;  /* string id, which may be out of range; GT_NONE: not
-			 * requested, or unknown */
+	/* string id, which may be out of range; GT_NONE: not requested, or unknown */
+	uint32_t name;
 	uint64_t correlation; /* 0: not requested, or none */
 	bool by_order;        /* matched by its order in the stream: likely, not certain */
 };

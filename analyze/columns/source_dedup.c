@@ -18,9 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAIRS_MAX                                                                                  \
-	8                        /* pairs of sources that a segment tells apart; the last          \
-				  * entry takes all others */
+/* pairs of sources that a segment tells apart; the last entry takes all others */
+#define PAIRS_MAX 8
 #define SAME_START 1000000000ull /* ns: sources read the start of a process from coarse clocks */
 #define ALL_LAYERS (GT_BIT(GT_LAYER_COUNT) - 1)
 #define KINDS                                                                                      \
@@ -37,10 +36,10 @@ struct track_owner {             /* a track of a thread or process */
 	uint32_t track;
 	uint32_t group; /* the same for all tracks of a thread */
 };
-struct track_layers {                    /* of a track */
-	uint8_t duplicated, has, hidden; /* duplicated: another source has this thread. has,
-					  * hidden: bits of layers */
-	uint8_t pair[GT_LAYER_COUNT];    /* by hidden layer: index in pairs */
+struct track_layers { /* of a track */
+	/* duplicated: another source has this thread. has, hidden: bits of layers */
+	uint8_t duplicated, has, hidden;
+	uint8_t pair[GT_LAYER_COUNT]; /* by hidden layer: index in pairs */
 };
 struct part {                       /* of one segment */
 	struct track_owner *owners; /* owners of one thread are adjacent, the best source first */

@@ -13,8 +13,8 @@ struct gt_source_pair {
 /* Rows of a segment that are hidden as duplicates, whatever else a filter leaves out. */
 struct gt_duplicate_counts {
 	uint64_t rows[GT_KINDS];
-	uint32_t processes, threads; /* tracks of a process or thread that another
-				      * track represents */
+	/* tracks of a process or thread that another track represents */
+	uint32_t processes, threads;
 	const struct gt_source_pair *list;
 	uint32_t n;
 };

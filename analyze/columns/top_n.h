@@ -6,9 +6,8 @@
 #include "formats/trace/read/reader.h"
 #include "formats/table/table.h"
 
-#define GT_TOP_N_MAX                                                                               \
-	GT_TABLE_MOST /* limit for --top 0 and for larger numbers: it bounds memory                \
-		       */
+/* limit for --top 0 and for larger numbers: it bounds memory */
+#define GT_TOP_N_MAX GT_TABLE_MOST
 
 struct gt_top_entry {
 	int64_t score; /* larger is better */
@@ -20,8 +19,8 @@ struct gt_top_entry {
 	uint64_t a, b; /* for the report's own use */
 };
 struct gt_top_n {
-	struct gt_top_entry *list; /* a heap, worst entry first; after
-				    * gt_top_n_sort: sorted, best first */
+	/* a heap, worst entry first; after gt_top_n_sort: sorted, best first */
+	struct gt_top_entry *list;
 	size_t n, cap, max;
 	uint64_t offered;
 };

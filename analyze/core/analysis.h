@@ -32,26 +32,29 @@ struct gt_report_option {
 struct gt_analysis_options {
 	unsigned top; /* rows that a table shows; 0: all */
 	struct gt_filter filter;
-	int64_t origin;                   /* time 0 of printed times */
-	const int64_t *origins;           /* the same by recording; NULL: `origin` for recordings
-					   * of the first one's clock, for others their own start */
-	const char *file;                 /* as given by the user; with ranks: "N files" */
-	const struct gt_rank_name *ranks; /* by recording, if several files are read as one: the
-					   * names of their ranks; NULL: one file */
-	bool in_default_report;           /* no report was named: reports without rows
-					   * leave their tables out */
+	int64_t origin; /* time 0 of printed times */
+	/* the same by recording; NULL: `origin` for recordings of the first one's clock, for others
+	 * their own start */
+	const int64_t *origins;
+	const char *file; /* as given by the user; with ranks: "N files" */
+	/* by recording, if several files are read as one: the names of their ranks; NULL: one file
+	 */
+	const struct gt_rank_name *ranks;
+	/* no report was named: reports without rows leave their tables out */
+	bool in_default_report;
 	const char *restrictions; /* the options that leave rows out, as given; NULL: none */
 	bool nothing_selected;    /* they leave no row of any kind; set by gt_run before finish() */
-	bool whole;               /* GPU reports cover the whole recording, not only the
-				   * first to the last GPU operation */
-	enum gt_name_form names;  /* kernel name style in text */
-	size_t width;             /* of the terminal that text is printed on; 0 or SIZE_MAX: none */
+	/* GPU reports cover the whole recording, not only the first to the last GPU operation */
+	bool whole;
+	enum gt_name_form names; /* kernel name style in text */
+	size_t width;            /* of the terminal that text is printed on; 0 or SIZE_MAX: none */
 	const struct gt_report_option *report_options; /* a list, borrowed; NULL: empty */
 	const struct gt_aggregate *aggregate;          /* borrowed, outlives all states */
-	const struct gt_source_dedup *source_dedup;    /* likewise: duplicate rows, which no
-							* analysis sees */
-	void *engine; /* likewise: state of the engine, for analyses that name it; set from init on,
-		       * complete when finish() is called */
+	/* likewise: duplicate rows, which no analysis sees */
+	const struct gt_source_dedup *source_dedup;
+	/* likewise: state of the engine, for analyses that name it; set from init on, complete when
+	 * finish() is called */
+	void *engine;
 };
 /* If the trace has GPU rows, the default report says what limits the program; else it says what
  * was called. */
@@ -66,12 +69,13 @@ enum gt_splits { GT_BY_BLOCK = 1 };
 struct gt_analysis {
 	const char *name; /* REPORT on the command line, the JSON key */
 	const char *help;
-	const char *family;    /* group heading in --list, after all others; NULL: none */
-	uint32_t wants;        /* kinds of rows */
-	unsigned needs;        /* layers, GT_BIT(enum gt_layer) | ...: it cannot answer
-				* if none of them was recorded. 0: it checks that itself */
-	bool needs_unfiltered; /* its figures need all rows: with --match it
-				* gets none, and cannot answer */
+	const char *family; /* group heading in --list, after all others; NULL: none */
+	uint32_t wants;     /* kinds of rows */
+	/* layers, GT_BIT(enum gt_layer) | ...: it cannot answer if none of them was recorded. 0: it
+	 * checks that itself */
+	unsigned needs;
+	/* its figures need all rows: with --match it gets none, and cannot answer */
+	bool needs_unfiltered;
 	bool wants_args;
 	unsigned aggregates; /* enum gt_aggregate_part: the parts it reads */
 	/* Another analysis that runs once for all reports that name it. Its state is their
@@ -81,11 +85,11 @@ struct gt_analysis {
 	enum gt_order order;
 	unsigned splits;                /* enum gt_splits: only splits that a test proves correct */
 	enum gt_default_use in_default; /* part of the output if no report is named */
-	bool per_recording;             /* its tables follow each process in order of
-					 * time: text prints several files one after the
-					 * other */
-	bool runs_last;                 /* finish() is called after those of the others, which
-					 * may read the file and find damage */
+	/* its tables follow each process in order of time: text prints several files one after the
+	 * other */
+	bool per_recording;
+	/* finish() is called after those of the others, which may read the file and find damage */
+	bool runs_last;
 	size_t state_size;
 	/* The state is zeroed before init. All return 0 or negative. init, block, merge and
 	 * release may be NULL (merge: nothing to merge, or no splits). opt is borrowed until

@@ -14,14 +14,15 @@ struct gt_busy_strip_window {
 	uint64_t width;
 }; /* ns */
 
-struct gt_busy_strip {                      /* zero-initialised: no calls */
-	uint64_t busy[GT_BUSY_STRIP_CELLS]; /* in 1/60 ns: a cell is then as wide as the
-					     * window has ns, and nothing is rounded */
-	uint64_t touched;                   /* one bit per cell that a call reaches */
-	uint64_t covered;  /* ns from the window's start: calls were added up to here */
-	uint64_t from, to; /* bounds of the cell in which the last call ended,
-			    * rounded inwards to whole ns; from the window's start */
-	unsigned last;     /* index of that cell */
+struct gt_busy_strip { /* zero-initialised: no calls */
+	/* in 1/60 ns: a cell is then as wide as the window has ns, and nothing is rounded */
+	uint64_t busy[GT_BUSY_STRIP_CELLS];
+	uint64_t touched; /* one bit per cell that a call reaches */
+	uint64_t covered; /* ns from the window's start: calls were added up to here */
+	/* bounds of the cell in which the last call ended, rounded inwards to whole ns; from the
+	 * window's start */
+	uint64_t from, to;
+	unsigned last; /* index of that cell */
 };
 
 /* Adds a call from start to end, ns, cut to the window. If calls come in order of their start,

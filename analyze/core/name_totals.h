@@ -12,8 +12,8 @@ struct gt_name_total {
 	uint64_t total;          /* ns, of all its types */
 };
 struct gt_name_totals {
-	struct gt_name_total *list; /* names with at least one duration; by total
-				     * time, longest first, then by name */
+	/* names with at least one duration; by total time, longest first, then by name */
+	struct gt_name_total *list;
 	size_t n, cap;
 	struct gt_name_member {
 		const struct gt_stat *stat;

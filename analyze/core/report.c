@@ -266,14 +266,14 @@ bool gt_no_gpu_source(const char *value)
 	return strncmp(value, "CUPTI, ", 7) != 0 && !by_events(value);
 }
 
-struct told {
+struct layer_facts {
 	const char *layer;
 	bool events, filtered, refused;
 };
 
-static int note_told(void *arg, const char *key, const char *value)
+static int note_layer_facts(void *arg, const char *key, const char *value)
 {
-	struct told *t = arg;
+	struct layer_facts *t = arg;
 
 	t->events |= !strcmp(key, "events") && listed(value, t->layer);
 	t->refused |= !strcmp(key, "gpu_source") && gt_no_gpu_source(value) &&
@@ -292,16 +292,16 @@ static bool counts(const struct gt_type *type)
 
 bool gt_is_recorded_in(const struct gt_segment *seg, unsigned layer)
 {
-	struct told told = { .layer = gt_layer_word(layer) };
-	bool somebody = false;
+	struct layer_facts facts = { .layer = gt_layer_word(layer) };
+	bool has_threads = false;
 
 	for (uint32_t t = 0; t < seg->ntypes; t++)
 		if (seg->types[t].layer == layer && !counts(&seg->types[t]))
 			return true;
-	for (uint32_t t = 0; t < seg->ntracks && !somebody; t++)
-		somebody = seg->tracks[t].kind == GT_TRACK_THREAD;
-	return somebody && !gt_meta_each(seg, note_told, &told) && told.events && !told.filtered &&
-		!told.refused;
+	for (uint32_t t = 0; t < seg->ntracks && !has_threads; t++)
+		has_threads = seg->tracks[t].kind == GT_TRACK_THREAD;
+	return has_threads && !gt_meta_each(seg, note_layer_facts, &facts) && facts.events &&
+		!facts.filtered && !facts.refused;
 }
 
 bool gt_is_recorded(struct gt_reader *r, unsigned layer)
@@ -314,11 +314,11 @@ bool gt_is_recorded(struct gt_reader *r, unsigned layer)
 
 bool gt_has_name_filter(struct gt_reader *r)
 {
-	struct told told = { .layer = "" };
+	struct layer_facts facts = { .layer = "" };
 
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
-		gt_meta_each(gt_reader_segment(r, i), note_told, &told);
-	return told.filtered;
+		gt_meta_each(gt_reader_segment(r, i), note_layer_facts, &facts);
+	return facts.filtered;
 }
 
 static int note_imported(void *arg, const char *key, const char *value)

@@ -126,14 +126,14 @@ uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segme
  * declares types of it, or if the recorder traced the whole layer and a process connected. What
  * was not recorded is absent from tables, never 0. */
 bool gt_is_recorded_in(const struct gt_segment *seg, unsigned layer);
-bool gt_no_gpu_source(const char *value); /* gpu_source in the metadata of a recording with
-					   * -e gpu: does it say that no source was
-					   * available? */
+/* gpu_source in the metadata of a recording with -e gpu: does it say that no source was available?
+ */
+bool gt_no_gpu_source(const char *value);
 bool gt_is_recorded(struct gt_reader *r, unsigned layer);
-bool gt_has_name_filter(struct gt_reader *r);      /* did the recorder or a copy leave names out? A
-						    * 0 is then ambiguous */
-bool gt_is_imported(struct gt_reader *r);          /* did another tool record any of it? gtcollect's
-						    * options then do not help against missing data */
+/* did the recorder or a copy leave names out? A 0 is then ambiguous */
+bool gt_has_name_filter(struct gt_reader *r);
+/* did another tool record any of it? gtcollect's options then do not help against missing data */
+bool gt_is_imported(struct gt_reader *r);
 const char *gt_direction_text(uint64_t direction); /* "host to device", ...; "unknown" */
 /* Do the options leave no row of any kind? false if the only reason is that the selected time
  * range is idle. */

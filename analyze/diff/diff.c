@@ -474,8 +474,9 @@ static enum what figure_verdict(const struct figure *f, enum gt_diff_role role,
 		if (!gt_side_recorded(missing, f->rule))
 			return UNRECORDED;
 		if (!row_too || gt_table_answer(f->has_a ? f->tb : f->ta) == GT_CANNOT)
-			return UNKNOWN_FIGURE; /* the data was recorded, but the figure does not
-						* exist, or the report cannot compute it */
+			/* the data was recorded, but the figure does not exist, or the report
+			 * cannot compute it */
+			return UNKNOWN_FIGURE;
 		return f->has_a ? GONE : ADDED;
 	}
 	if (fabsl(f->change) <= (long double)GT_DIFF_FLOOR)

@@ -13,15 +13,14 @@ struct gt_sample {
 	uint64_t count;
 	double mean, deviation; /* ns; the deviation is of the sample (n - 1) */
 	bool scatters;          /* the deviation is known */
-	double drift;           /* ns: the standard error of the mean, computed from the
-				 * means of time slices; 0: unknown */
-	double slices;          /* effective number of slices: lower if they are unequal */
+	/* ns: the standard error of the mean, computed from the means of time slices; 0: unknown */
+	double drift;
+	double slices; /* effective number of slices: lower if they are unequal */
 };
 #define GT_DIFF_FLOOR 0.01 /* smaller relative changes are ignored */
-#define GT_CLOCK_STEP                                                                              \
-	16.0 /* ns: smallest deviation that is used. GPU clocks have                               \
-	      * steps of 32 ns, so equal durations may differ by a                                 \
-	      * step */
+/* ns: smallest deviation that is used. GPU clocks have steps of 32 ns, so equal durations may
+ * differ by a step */
+#define GT_CLOCK_STEP 16.0
 /* ns: how far two means may differ by chance: 3 standard errors of their difference. With few
  * durations it is more: Student's t at the same confidence (99.73 %), with Welch's degrees of
  * freedom, because the two deviations may differ. The standard error is the larger of the one
@@ -116,6 +115,6 @@ long double gt_change(long double a, long double b);
 int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *request,
 	struct gt_table *tables[GT_DIFF_TABLES], struct gt_err *err);
 
-extern const struct gt_analysis gt_diff_names_report; /* "names": operations with count, mean
-						       * and deviation; not in gt_analyses */
+/* "names": operations with count, mean and deviation; not in gt_analyses */
+extern const struct gt_analysis gt_diff_names_report;
 #endif

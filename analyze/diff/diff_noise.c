@@ -47,8 +47,8 @@ static double student(double freedom)
 	double t = table[0].t;
 
 	for (unsigned i = 0; i < sizeof(table) / sizeof(*table) && table[i].freedom <= freedom; i++)
-		t = table[i].t; /* of the next lower row: overestimates the noise rather
-				 * than underestimates it */
+		/* of the next lower row: overestimates the noise rather than underestimates it */
+		t = table[i].t;
 	return t;
 }
 

@@ -8,16 +8,16 @@
 #include "analyze/core/analysis.h"
 
 enum gt_diff_role {
-	GT_DIFF_NONE, /* not compared: a time of day, a process id, a drawing; or not a
-		       * column of the table */
+	/* not compared: a time of day, a process id, a drawing; or not a column of the table */
+	GT_DIFF_NONE,
 	GT_DIFF_KEY,
 	GT_DIFF_LABEL,
 	GT_DIFF_LESS,   /* smaller is better: a time, a number of failures */
 	GT_DIFF_MORE,   /* larger is better: bandwidth, busy share */
 	GT_DIFF_EITHER, /* neither is better: calls, bytes moved */
 	GT_DIFF_TAIL,   /* a quantile, smaller is better: valid if `count` is at least 100 */
-	GT_DIFF_GATE,   /* for gates only: the comparison shows it in another form, or
-			 * would become too long */
+	/* for gates only: the comparison shows it in another form, or would become too long */
+	GT_DIFF_GATE,
 };
 /* The part of the comparison by name that a report selects. */
 enum gt_diff_names {
@@ -30,20 +30,23 @@ enum gt_diff_names {
 struct gt_diff_rule {
 	const char *table;  /* its name; NULL ends the list */
 	const char *report; /* that makes the table; NULL: the comparison does */
-	unsigned layer;     /* enum gt_layer: if it was not recorded, there is nothing to
-			     * compare. GT_LAYER_COUNT: no single layer */
-	unsigned names;     /* enum gt_diff_names, or 0 */
-	bool in_default;    /* compared if no report is named */
-	bool findings;      /* each row is an event or problem: no row means 0 */
-	const char *state;  /* a column with the state of the row. "clean": the data was
-			     * recorded and nothing was found, so absent figures are 0. Other
-			     * values: absent figures are unknown. NULL: no such column */
-	const char *label;  /* columns that name a row in text, if not all of its keys */
-	const char *keys;   /* columns that identify a row, separated by blanks, as in all
-			     * lists here. Rows with equal keys are compared in their order.
-			     * NULL: the table has one row */
-	const char *varies; /* a key that may differ between the files: it is ignored if no row
-			     * has equal keys in both. NULL: "process", the program's name */
+	/* enum gt_layer: if it was not recorded, there is nothing to compare. GT_LAYER_COUNT: no
+	 * single layer */
+	unsigned layer;
+	unsigned names;  /* enum gt_diff_names, or 0 */
+	bool in_default; /* compared if no report is named */
+	bool findings;   /* each row is an event or problem: no row means 0 */
+	/* a column with the state of the row. "clean": the data was recorded and nothing was found,
+	 * so absent figures are 0. Other values: absent figures are unknown. NULL: no such column
+	 */
+	const char *state;
+	const char *label; /* columns that name a row in text, if not all of its keys */
+	/* columns that identify a row, separated by blanks, as in all lists here. Rows with equal
+	 * keys are compared in their order. NULL: the table has one row */
+	const char *keys;
+	/* a key that may differ between the files: it is ignored if no row has equal keys in both.
+	 * NULL: "process", the program's name */
+	const char *varies;
 	const char *less, *more, *either, *tail, *gates, *none;
 };
 #define GT_DIFF_RULES_MOST 96

@@ -15,8 +15,8 @@
 struct gate_result {
 	const struct gt_gate *gate;
 	const struct gt_side *a, *b;
-	const struct gt_table *ta, *tb; /* ta NULL: the gate is about a value, or the table is
-					 * missing */
+	/* ta NULL: the gate is about a value, or the table is missing */
+	const struct gt_table *ta, *tb;
 	unsigned matched, compared,
 		failed;         /* rows with the name; compared with the limit; beyond it */
 	unsigned absent, alone; /* rows without the figure; rows in one file only */

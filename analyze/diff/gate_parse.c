@@ -167,8 +167,8 @@ static int parse_name(struct parse *p, struct gt_gate *g)
 
 	if (*p->at != '[')
 		return 0;
-	close = strrchr(open, ']'); /* a pattern may contain brackets; an operator and a
-				     * limit may not */
+	/* a pattern may contain brackets; an operator and a limit may not */
+	close = strrchr(open, ']');
 	if (!close)
 		return wrong(p, open, "this [ has no ]");
 	if (close == open + 1)

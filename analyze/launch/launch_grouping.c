@@ -6,7 +6,7 @@
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
 
-#define SEATS (4 * GT_LAUNCHED_KNOWN)
+#define ENTRIES (4 * GT_LAUNCHED_KNOWN)
 #define AHEAD 4 /* rows */
 
 /* The launch of a row that is not sorted yet; gt_moment.addr is its number. */
@@ -121,20 +121,20 @@ int gt_launch_grouping_run(
 
 /* ---- launches ---- */
 
-static uint32_t next_seat(uint32_t at) { return (at + 1) % SEATS; }
+static uint32_t next_entry(uint32_t at) { return (at + 1) % ENTRIES; }
 
 /* Backward-shift deletion: entries after the freed slot move back, so that probing never meets a
  * hole. */
 static void remove_entry(struct gt_launch_grouping *l, uint32_t number)
 {
 	const uint32_t hash = l->known[number].hash;
-	uint32_t free = hash % SEATS;
+	uint32_t free = hash % ENTRIES;
 
 	/* a new launch may already have its index */
 	while (l->entries[free].launch != number + 1 || l->entries[free].hash != hash)
-		free = next_seat(free);
-	for (uint32_t at = next_seat(free); l->entries[at].launch; at = next_seat(at))
-		if ((at - l->entries[at].hash) % SEATS >= (at - free) % SEATS) {
+		free = next_entry(free);
+	for (uint32_t at = next_entry(free); l->entries[at].launch; at = next_entry(at))
+		if ((at - l->entries[at].hash) % ENTRIES >= (at - free) % ENTRIES) {
 			l->entries[free] = l->entries[at];
 			free = at;
 		}
@@ -176,7 +176,7 @@ static struct gt_launched_known *add_launch(struct gt_launch_grouping *l, uint32
 	remove_entry(l, l->oldest);
 	unlink_age(l, k);
 	/* the next launch to be replaced; mostly they are neighbours in memory */
-	__builtin_prefetch(&l->entries[l->known[l->oldest].hash % SEATS]);
+	__builtin_prefetch(&l->entries[l->known[l->oldest].hash % ENTRIES]);
 	__builtin_prefetch(&l->known[(l->oldest + 2 * AHEAD) % GT_LAUNCHED_KNOWN]);
 	return k;
 }
@@ -193,13 +193,13 @@ static bool same_call(const struct gt_launched_known *k, const struct gt_launche
 static struct gt_launch *launch_of(
 	struct gt_launch_grouping *l, const struct gt_launched_slot *s, struct gt_err *err)
 {
-	uint32_t hash = s->hash, at = hash % SEATS;
+	uint32_t hash = s->hash, at = hash % ENTRIES;
 	struct gt_launched_known *k;
 
 	while (l->entries[at].launch &&
 		!(l->entries[at].hash == hash &&
 			same_call(&l->known[l->entries[at].launch - 1], s)))
-		at = next_seat(at);
+		at = next_entry(at);
 	if (l->entries[at].launch) {
 		k = &l->known[l->entries[at].launch - 1];
 		unlink_age(l, k);
@@ -229,7 +229,7 @@ static void prefetch(
 		number < line->nrecords ? gt_time_merge_record(line, number) : NULL;
 
 	if (slot)
-		__builtin_prefetch(&l->entries[slot->hash % SEATS]);
+		__builtin_prefetch(&l->entries[slot->hash % ENTRIES]);
 }
 
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
@@ -279,7 +279,7 @@ int gt_launch_grouping_init(struct gt_launch_grouping *l, struct gt_reader *r,
 	l->done = done;
 	l->oldest = l->newest = GT_NONE;
 	l->known = malloc(GT_LAUNCHED_KNOWN * sizeof(*l->known));
-	l->entries = calloc(SEATS, sizeof(*l->entries));
+	l->entries = calloc(ENTRIES, sizeof(*l->entries));
 	l->windows = malloc((gt_reader_segments(r) + 1ul) * sizeof(*l->windows));
 	if (rc || !l->known || !l->entries || !l->windows)
 		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (launches)");

@@ -75,7 +75,7 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 	struct gt_table *t =
 		gt_table_new("memory_frees", "Frees, and whether they waited for the GPU",
 			columns + skip, (unsigned)NCOLUMNS - skip);
-	bool untold = false;
+	bool some_unknown = false;
 
 	if (!t || gt_waits_finish(&f->waits, err)) {
 		gt_err_set(err, -ENOMEM, "out of memory (table)"); /* the first error stays */
@@ -85,7 +85,7 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 	for (size_t i = 0; i < f->n; i++) {
 		const struct gt_alloc_free *one = &f->list[i];
 		const struct gt_process_slot *p = &f->where->list[one->place];
-		bool told = p->track != GT_NONE && gt_waits_has_gpu(&f->waits, p->seg, p->track);
+		bool has_gpu = p->track != GT_NONE && gt_waits_has_gpu(&f->waits, p->seg, p->track);
 		struct gt_cell cells[NCOLUMNS];
 
 		gt_where_process(cells, p->seg, p->track);
@@ -93,15 +93,15 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 		cells[4] = gt_cell_u(one->count);
 		cells[5] = gt_cell_u(one->ns);
 		cells[6] = gt_cell_u(one->longest);
-		cells[7] = gt_cell_known(told, one->waited);
-		cells[8] = gt_cell_known(told, one->wait_ns);
-		cells[9] = gt_cell_known(told, one->busy);
+		cells[7] = gt_cell_known(has_gpu, one->waited);
+		cells[8] = gt_cell_known(has_gpu, one->wait_ns);
+		cells[9] = gt_cell_known(has_gpu, one->busy);
 		gt_table_add(t, cells + skip);
-		untold |= !told;
+		some_unknown |= !has_gpu;
 	}
 	gt_table_sort(t, 5 - skip, true, a->opt->top);
 	gt_table_gives_way(t, "process max_ns gpu_busy_ns wait_ns pid");
-	if (untold)
+	if (some_unknown)
 		gt_table_note(t,
 			"cannot answer whether frees waited if GPU operations were not recorded or are left out");
 	if (f->waits.frees_unknown)

@@ -127,8 +127,8 @@ void gt_nsight_times(
 
 const char *gt_nsight_three(char text[GT_NSIGHT_THREE], uint64_t x, uint64_t y, uint64_t z)
 {
-	char *p = gt_put_u64(text, (uint32_t)x); /* values fit into 32 bits, and text is
-						  * large enough for those */
+	/* values fit into 32 bits, and text is large enough for those */
+	char *p = gt_put_u64(text, (uint32_t)x);
 
 	*p++ = ' ';
 	p = gt_put_u64(p, (uint32_t)y);

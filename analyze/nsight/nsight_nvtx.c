@@ -24,9 +24,8 @@
 #define WINDOW (1u << 17) /* ranges in a window, including carried ones */
 #define PAIRS (1u << 19)  /* pairs of a range and a kernel in it, per window */
 #define GROUPS_MOST (1u << 15)
-#define DEEPEST                                                                                    \
-	1024u /* nesting depth: the search for operations and levels                               \
-	       * visits each enclosing range */
+/* nesting depth: the search for operations and levels visits each enclosing range */
+#define DEEPEST 1024u
 
 struct range {
 	int64_t start, end;
@@ -69,8 +68,8 @@ struct nvtx {
 	struct gt_group_table pairs;
 	bool overrun; /* more than PAIRS: instances are unknown */
 	uint64_t work, unjoined, outside, idle, unended;
-	const char *crowded; /* why there is no answer: too many ranges at one moment;
-			      * the number as text */
+	/* why there is no answer: too many ranges at one moment; the number as text */
+	const char *crowded;
 };
 struct nvtx_spec {
 	const char *name, *title, *gives_way; /* of the table */

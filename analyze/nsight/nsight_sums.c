@@ -22,10 +22,10 @@ enum part {
 struct sum_spec {
 	const char *name, *title;
 	const struct gt_column *columns;
-	unsigned ncolumns, parts;       /* PART(...) */
-	bool category, geometry, sizes; /* category: a column names the part; geometry: kernels
-					 * with different grids are separate; sizes: bytes, not
-					 * time */
+	unsigned ncolumns, parts; /* PART(...) */
+	/* category: a column names the part; geometry: kernels with different grids are separate;
+	 * sizes: bytes, not time */
+	bool category, geometry, sizes;
 	const char *gives_way;
 };
 struct sum_key {
@@ -44,8 +44,8 @@ struct sums {
 	struct gt_nsight_names names;
 	struct gt_group_table groups;
 	uint32_t *of_slot; /* by type: 1 + group, if the type determines it; 0: not seen yet */
-	uint32_t *of_code; /* the same by code of the current run; 0: rows are not
-			    * counted by type */
+	/* the same by code of the current run; 0: rows are not counted by type */
+	uint32_t *of_code;
 	size_t codes_cap, held;
 	uint64_t open, unended, unsized;
 };

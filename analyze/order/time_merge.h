@@ -16,9 +16,8 @@
 #include <stdint.h>
 #include "formats/base/err.h"
 
-#define GT_TIME_MERGE_MAX                                                                          \
-	(3u << 17) /* 12 MiB; the blocks of an epoch, which may overlap,                           \
-		    * have fewer moments */
+/* 12 MiB; the blocks of an epoch, which may overlap, have fewer moments */
+#define GT_TIME_MERGE_MAX (3u << 17)
 
 struct gt_moment {
 	int64_t at; /* sort key */
@@ -46,9 +45,9 @@ struct gt_time_merge { /* zero-initialised: empty */
 	const uint8_t *records; /* of the block whose moments are handed out, and their number */
 	size_t nrecords;
 	size_t nheap, cap, nspare, held, record_size;
-	uint64_t late;        /* moments handed out after a later one */
-	int64_t last, before; /* the largest `at` handed out; the same at the end of the last
-			       * advance; valid if `begun` */
+	uint64_t late; /* moments handed out after a later one */
+	/* the largest `at` handed out; the same at the end of the last advance; valid if `begun` */
+	int64_t last, before;
 	bool begun;
 	uint64_t seq;
 };

@@ -8,11 +8,12 @@
 
 struct gt_time_ordered {
 	struct gt_time_merge *lines; /* one per segment */
-	uint32_t *tracks, *types;    /* by segment: number of its first track or type; the
-				      * last element is the total */
+	/* by segment: number of its first track or type; the last element is the total */
+	uint32_t *tracks, *types;
 	uint32_t nsegs;
-	gt_time_merge_fn *fn; /* gets moments in order; `place` is a track and `what` a
-			       * type, numbered over all segments */
+	/* gets moments in order; `place` is a track and `what` a type, numbered over all segments
+	 */
+	gt_time_merge_fn *fn;
 	void *arg;
 	uint32_t handed; /* segment of the last moment handed out */
 	uint64_t block;  /* current block */

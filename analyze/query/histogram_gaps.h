@@ -7,8 +7,9 @@ enum gt_gap_field { GT_GAP_RECORDING, GT_GAP_PID, GT_GAP_DEVICE, GT_GAP_CAUSE, G
 struct gt_gap_by {
 	uint8_t list[GT_GAP_FIELDS];
 	unsigned n;
-	bool has_by; /* --by was given; otherwise the first field, the
-		      * recording, is left out if there is one only */
+	/* --by was given; otherwise the first field, the recording, is left out if there is one
+	 * only */
+	bool has_by;
 	struct gt_column columns[GT_GAP_FIELDS + GT_HISTOGRAM_COLUMNS];
 	char title[100];
 };

@@ -165,8 +165,8 @@ struct gt_query {
 	unsigned nby;
 	struct gt_query_agg aggs[GT_QUERY_AGGS];
 	unsigned naggs, order; /* order: index of the aggregate to sort by */
-	bool hist;             /* for a histogram of the last aggregate's field; columns
-				* are those of a histogram */
+	/* for a histogram of the last aggregate's field; columns are those of a histogram */
+	bool hist;
 	/* Columns of the table: one for each of by and aggs. */
 	struct gt_column columns[GT_QUERY_BY + GT_QUERY_AGGS];
 	char *keys[GT_QUERY_BY + GT_QUERY_AGGS], *gives_way, *title;
@@ -181,10 +181,9 @@ struct gt_query *gt_query_new(const char *where, const char *by, const char *agg
  * that have ended. */
 struct gt_query *gt_query_new_hist(const char *where, const char *by, const char *of,
 	const char **option, const char **wrong, struct gt_err *err);
-void gt_query_free(struct gt_query *q);            /* NULL is allowed */
-uint32_t gt_query_kinds(const struct gt_query *q); /* GT_BIT(enum gt_query_kind) of all
-						    * kinds for which the expression can be
-						    * true */
+void gt_query_free(struct gt_query *q); /* NULL is allowed */
+/* GT_BIT(enum gt_query_kind) of all kinds for which the expression can be true */
+uint32_t gt_query_kinds(const struct gt_query *q);
 /* Sets the fields of the report's descriptor that depend on the query: kinds of rows, arguments,
  * order. */
 void gt_query_configure(const struct gt_query *q, struct gt_analysis *report);

@@ -88,8 +88,8 @@ static uint32_t kinds_of(unsigned kind)
 			GT_BIT(GT_Q_KIND_SET) | GT_BIT(GT_Q_KIND_GRAPH),
 		[GT_INSTANT] = GT_BIT(GT_Q_KIND_INSTANT),
 		[GT_COUNTER] = GT_BIT(GT_Q_KIND_COUNTER),
-		[GT_LOST] = GT_BIT(GT_Q_KIND_LOST), /* begins and ends without a partner
-						     * (GT_UNMATCHED) are in no report */
+		/* begins and ends without a partner (GT_UNMATCHED) are in no report */
+		[GT_LOST] = GT_BIT(GT_Q_KIND_LOST),
 	};
 
 	return of[kind];
@@ -136,8 +136,9 @@ void gt_query_configure(const struct gt_query *q, struct gt_analysis *report)
 		if (q->aggs[i].fn == GT_Q_FN_UNION)
 			report->order = GT_BY_TIME;
 		if (q->aggs[i].fn == GT_Q_FN_UNION || q->aggs[i].fn == GT_Q_FN_DISTINCT)
-			report->splits = 0; /* each thread would need its own set, and the
-					     * limit would depend on the number of threads */
+			/* each thread would need its own set, and the limit would depend on the
+			 * number of threads */
+			report->splits = 0;
 	}
 }
 

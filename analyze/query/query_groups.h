@@ -30,8 +30,8 @@ struct gt_query_sums {   /* of one field */
 };
 struct gt_query_group { /* behind the key, and before the sums of each field */
 	uint64_t count;
-	int64_t first, last; /* start of the first row, end of the last; relative to
-			      * the report's origin */
+	/* start of the first row, end of the last; relative to the report's origin */
+	int64_t first, last;
 	struct gt_union busy;
 	bool ran; /* busy contains at least one row, maybe of length 0 */
 };
@@ -75,8 +75,8 @@ struct gt_query_groups {
 	uint64_t when, block;
 	const struct gt_segment *seg;
 	enum gt_kind kind;
-	size_t full;                 /* limit that the number of groups exceeded: later rows
-				      * are in no group; 0: not exceeded */
+	/* limit that the number of groups exceeded: later rows are in no group; 0: not exceeded */
+	size_t full;
 	uint32_t at[GT_QUERY_CHUNK]; /* groups of the rows added last */
 };
 

@@ -18,9 +18,9 @@ struct gt_query_source {
 };
 struct gt_query_segment {
 	const struct gt_segment *seg;
-	int64_t origin;        /* of its times */
-	const char **names[3]; /* by type: GT_Q_NAME, GT_Q_FULLNAME, GT_Q_MANGLED; NULL:
-				* not needed */
+	int64_t origin; /* of its times */
+	/* by type: GT_Q_NAME, GT_Q_FULLNAME, GT_Q_MANGLED; NULL: not needed */
+	const char **names[3];
 	/* By node, then by type or string: 1 + result of the test, 0: not evaluated. NULL: no
 	 * results. */
 	uint8_t *of_type[GT_QUERY_NODES], *of_string[GT_QUERY_NODES];
@@ -53,8 +53,8 @@ struct gt_query_rows {
 	/* the current chunk */
 	uint32_t from, n, ranked; /* ranked: rows of the run before this one are counted by code */
 	bool has_ranks;
-	uint32_t rank[GT_QUERY_CHUNK]; /* number of rows of the same code before a row in the
-					* run: its index in argument columns */
+	/* number of rows of the same code before a row in the run: its index in argument columns */
+	uint32_t rank[GT_QUERY_CHUNK];
 	uint32_t rows[GT_QUERY_CHUNK];
 	uint64_t absent[GT_QUERY_NODES];
 	bool no_memory; /* no memory for a cache: later results are wrong */

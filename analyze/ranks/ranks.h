@@ -15,13 +15,14 @@ struct gt_rank {
 /* The names of a recording. */
 struct gt_rank_name {
 	const char *file;
-	const char *label;  /* short: "3", or the part of the path that differs; "3
-			     * (1)": the second recording in its file */
+	/* short: "3", or the part of the path that differs; "3 (1)": the second recording in its
+	 * file */
+	const char *label;
 	const char *called; /* in a sentence: "rank 3"; if the number is unknown, as label */
 };
 struct gt_ranks {
-	struct gt_rank *list; /* files that are read come first: by number if all have
-			       * one, else as given */
+	/* files that are read come first: by number if all have one, else as given */
+	struct gt_rank *list;
 	size_t n, nread;
 	bool numbered;              /* their names are numbers */
 	struct gt_reader *all;      /* the files that are read, as one; NULL: none */

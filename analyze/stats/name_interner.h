@@ -20,9 +20,9 @@ struct gt_name_interner { /* zero-initialised: empty and valid, without a limit 
 			   * lookup by type */
 	struct gt_name_id *list;
 	size_t n, cap;
-	uint32_t most;     /* 0: no limit */
-	uint32_t *of_type; /* by type, numbered over all segments: 1 + its name's number; 0:
-			    * not seen yet */
+	uint32_t most; /* 0: no limit */
+	/* by type, numbered over all segments: 1 + its name's number; 0: not seen yet */
+	uint32_t *of_type;
 	struct gt_map map;
 };
 

@@ -13,9 +13,10 @@ bool gt_bars_utf8(void); /* from LC_ALL, LC_CTYPE or LANG */
  * together. Step 0 is the value 0. */
 #define GT_BAR_STEPS_MAX 80u
 struct gt_bar_scale {
-	unsigned cut;                      /* steps per power of two: 1 << cut */
-	unsigned first, n;                 /* the first step with a value; the number of steps up to
-					    * the last one with a value; n 0: no values */
+	unsigned cut; /* steps per power of two: 1 << cut */
+	/* the first step with a value; the number of steps up to the last one with a value; n 0: no
+	 * values */
+	unsigned first, n;
 	uint64_t counts[GT_BAR_STEPS_MAX]; /* of step first + i */
 	uint64_t total, most;              /* sum and maximum of counts */
 };

@@ -15,8 +15,9 @@ struct gt_period {
 	uint32_t count;  /* intervals between one anchor and the next */
 	/* the number of these that are equal, symbol by symbol; 1 if no two are */
 	uint32_t usual;
-	double regular; /* 0 .. 1: share of the symbols between the first and the last anchor that
-			 * are in a usual period, too; symbols that a period lacks reduce it */
+	/* 0 .. 1: share of the symbols between the first and the last anchor that are in a usual
+	 * period, too; symbols that a period lacks reduce it */
+	double regular;
 };
 /* symbols: n numbers below nsymbols. Time: at most about 50 passes over the symbols; memory: 32
  * bytes per symbol and per occurrence of the most frequent one. Returns 1; 0: nothing repeats, and

@@ -29,9 +29,9 @@
 #define CORRELATIONS_MAX (1u << 20)
 #define CORRELATIONS_MIN 1024u
 #define CALL_TTL_NS (300 * GT_GPU_JOIN_TIMEOUT_NS) /* ns until a call without work is removed */
-#define NODE_TTL_NS                                                                                \
-	(60 * GT_GPU_JOIN_TIMEOUT_NS) /* ns until a graph launch is removed after its last work */
-#define LOOK_BACK 512                 /* calls searched for a compatible one */
+/* ns until a graph launch is removed after its last work */
+#define NODE_TTL_NS (60 * GT_GPU_JOIN_TIMEOUT_NS)
+#define LOOK_BACK 512 /* calls searched for a compatible one */
 
 /* ---- calls, by thread ---- */
 

@@ -14,9 +14,8 @@
 #include "formats/base/buf.h"
 
 #define DEAD_OPEN_MAX 8192
-#define TOTAL_MAX                                                                                  \
-	(1ull << 40) /* calls of one thread without a record; larger counts are damage             \
-		      */
+/* calls of one thread without a record; larger counts are damage */
+#define TOTAL_MAX (1ull << 40)
 
 /* ---- losses ---- */
 

@@ -22,14 +22,13 @@
 
 #define EPOCH_LENGTH GT_SECOND
 #define LEVEL 3 /* of zstd */
-#define IDLE_EPOCH_LENGTH                                                                          \
-	(9 * GT_SECOND) /* without rows: a sign of life for readers of the file                    \
-			 */
+/* without rows: a sign of life for readers of the file */
+#define IDLE_EPOCH_LENGTH (9 * GT_SECOND)
 #define ANCHOR_EVERY (5 * GT_SECOND)
 #define CHECK_ALIVE_EVERY (GT_SECOND / 10) /* the interval of liveness checks */
 #define SCAN_EVERY (10 * GT_SECOND)        /* the interval at which all slots are checked */
-#define PAST_MAX                                                                                   \
-	(3600 * GT_SECOND) /* an earlier start, before the recorder was opened, is damage */
+/* an earlier start, before the recorder was opened, is damage */
+#define PAST_MAX (3600 * GT_SECOND)
 
 static int report_open(struct gt_recorder *r, uint32_t track, const struct gt_row *row,
 	const uint64_t *args, struct gt_err *err)

@@ -10,8 +10,8 @@
 static void fill(struct gt_err *err, uint64_t offset, int code, const char *fmt, va_list ap)
 {
 	if (code == -ENOMEM)
-		gt_alloc_failure_set(); /* the failure may be in a library, which does not note it
-					 */
+		/* the failure may be in a library, which does not note it */
+		gt_alloc_failure_set();
 	if (!err || err->code)
 		return;
 	err->code = code;

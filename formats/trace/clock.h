@@ -16,8 +16,8 @@
 #include "formats/trace/record.h"
 
 #define GT_CLOCK_KNOTS 4096
-#define GT_CLOCK_ERROR_MAX                                                                         \
-	200 /* ns: the documented limit; gt_clock.max_error is the measured error */
+/* ns: the documented limit; gt_clock.max_error is the measured error */
+#define GT_CLOCK_ERROR_MAX 200
 
 /* Piece i covers ticks [knot[i].ticks, + span). */
 struct gt_knot {

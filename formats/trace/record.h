@@ -30,9 +30,9 @@ enum gt_kind {
 	/* a begin without end (ret 0; end == start) or an end without begin (ret 1), from
 	   another tool's file */
 	GT_UNMATCHED,
-	GT_LOST, /* events missing between start and end; type is GT_NONE, args[0] the count
-		  * (UINT64_MAX unknown), args[1] an enum gt_scope; the track is GT_NONE if the
-		  * scope is not a track */
+	/* events missing between start and end; type is GT_NONE, args[0] the count (UINT64_MAX
+	   unknown), args[1] an enum gt_scope; the track is GT_NONE if the scope is not a track */
+	GT_LOST,
 	GT_KINDS
 };
 #define GT_BIT(x) (1u << (x))

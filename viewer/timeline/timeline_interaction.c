@@ -56,7 +56,7 @@ int gt_interaction_reopen(struct gt_timeline_interaction *d, struct gt_err *err)
 		d->finds = gt_name_search_new(a, &d->spell, d->looked_for, err);
 	free(d->looked_for);
 	d->looked_for = NULL;
-	d->told = false;
+	d->is_described = false;
 	return d->boxes && !err->code ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
 }
 
@@ -281,7 +281,7 @@ static bool escape(struct gt_timeline_interaction *d)
 		gt_select_nothing(&d->pick);
 	else
 		return false;
-	d->told = false;
+	d->is_described = false;
 	return true;
 }
 
@@ -290,7 +290,7 @@ static void after_jump(struct gt_timeline_interaction *d, enum gt_action a)
 {
 	if (d->pick.go && d->size == GT_PANE_NONE && a == GT_DO_SELECT)
 		d->size = GT_PANE_USUAL;
-	d->told &= !d->pick.go;
+	d->is_described &= !d->pick.go;
 }
 
 /* Selects the unfinished call with the earliest start; if an unfinished call is selected, the
@@ -428,7 +428,7 @@ bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt
 
 	if (!d->pick.go)
 		return false;
-	d->pick.go = d->told = false;
+	d->pick.go = d->is_described = false;
 	gt_selection_range(&d->pick, from, to);
 	found = line_of(d, cursor);
 	if (!found) {
@@ -462,9 +462,9 @@ int gt_interaction_arrange(
 		d->size = GT_PANE_NONE;
 	}
 	d->asked = false;
-	if (!rc && !d->told)
+	if (!rc && !d->is_described)
 		rc = gt_detail_pane_fill(&d->detail, &from, &d->pick, &d->err);
-	d->told = true;
+	d->is_described = true;
 	return rc ? gt_err_set(err, rc, "%s", d->err.text) : 0;
 }
 

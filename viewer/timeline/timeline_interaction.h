@@ -22,7 +22,7 @@ struct gt_timeline_interaction {
 	struct gt_name_search *finds; /* NULL: there is no search */
 	char *looked_for;             /* the search expression between two archives, or NULL */
 	struct gt_event_boxes *boxes; /* of the visible lines */
-	bool told;                    /* the detail pane describes the selection */
+	bool is_described;            /* the detail pane describes the selection */
 	struct gt_err err;            /* error of a key; gt_interaction_arrange returns it */
 };
 static inline struct gt_lane_key gt_lane_of_line(const struct gt_lane_line *line)

@@ -50,10 +50,8 @@ typedef int32_t six_words(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint
 static __attribute__((noinline, cold)) int32_t call_typed(
 	uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
 {
-	gt_ring_pop_abandoned(gt_self, (uintptr_t)__builtin_frame_address(0)); /* frame of
-										* gt_fast_call,
-										* which jumps
-										* here */
+	/* frame of gt_fast_call, which jumps here */
+	gt_ring_pop_abandoned(gt_self, (uintptr_t)__builtin_frame_address(0));
 	return ((six_words *)gt_typed[id])(a0, a1, a2, a3, a4, a5);
 }
 

@@ -536,8 +536,8 @@ static bool start_cupti(struct refusal *r)
 			cupti.callbacks(requested, gt_gpu_buffer_completed)))
 		return false;
 	if (!cupti.which_thread_ids || cupti.which_thread_ids(&ids) || ids != GT_CUPTI_SYSTEM_TID)
-		cupti.thread_ids(GT_CUPTI_SYSTEM_TID); /* avoided if already set, as work may be
-							* in progress */
+		/* avoided if already set, as work may be in progress */
+		cupti.thread_ids(GT_CUPTI_SYSTEM_TID);
 	cupti.set_attribute(GT_CUPTI_ZEROED_BUFFERS, &size, &yes);
 	return enable_kinds(r);
 }

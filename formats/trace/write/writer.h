@@ -22,10 +22,10 @@
 
 struct gt_writer;
 struct gt_writer_options {
-	int level;        /* zstd level; 0 means 3 */
-	bool rows_sorted; /* rows of a track arrive by end time (recorder) or by start time
-			   * (time-ordered copy); false: any order, each epoch is sorted on its own
-			   */
+	int level; /* zstd level; 0 means 3 */
+	/* rows of a track arrive by end time (recorder) or by start time (time-ordered copy);
+	 * false: any order, each epoch is sorted on its own */
+	bool rows_sorted;
 	/* the segment's metadata, one JSON object; borrowed for the call; NULL is "{}" */
 	const char *meta_json;
 	const char *host, *boot_id; /* NULL: this machine's */
