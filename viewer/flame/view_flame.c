@@ -5,10 +5,13 @@
 #include <string.h>
 #include "formats/base/buf.h"
 #include "formats/names/demangle.h"
+#include "formats/base/numbers.h"
 #include "viewer/view/view_common.h"
-#include "viewer/search/search_regex.h"
-#include "viewer/flame/flame_search.h"
+#include "viewer/flame/flame.h"
+#include "viewer/view/item_search.h"
 #include "viewer/util/number_text.h"
+
+#define NAME 320
 
 struct flame {
 	struct gt_flame *tree;
@@ -18,12 +21,9 @@ struct flame {
 	struct gt_kernel_names *names;
 	struct gt_flame_box *boxes;
 	size_t nboxes;
-	unsigned lines;                /* of all boxes */
-	uint32_t zoomed, selected;     /* nodes */
-	struct gt_flame_search *finds; /* search, or NULL */
-	/* direction to the next match once it is known: 1, -1; 0: none */
-	int next;
-	bool here;                    /* the selected box may be the match */
+	unsigned lines;               /* of all boxes */
+	uint32_t zoomed, selected;    /* nodes */
+	struct gt_item_search *finds; /* search, or NULL */
 	unsigned top;                 /* the first visible line of boxes */
 	unsigned width, height, body; /* body: lines for boxes, from line 1 on */
 };
@@ -60,14 +60,13 @@ static void flame_close(struct gt_view *v)
 	struct flame *f = v->state;
 
 	flame_detach(v);
-	gt_flame_search_free(f->finds);
+	gt_item_search_free(f->finds);
 }
 
 /* ---- names ---- */
 
 /* Formats the name of a node; returns its colour. */
-static uint8_t name_of(
-	const struct gt_view *v, const struct gt_flame_node *n, char to[GT_FLAME_NAME])
+static uint8_t name_of(const struct gt_view *v, const struct gt_flame_node *n, char to[NAME])
 {
 	const struct flame *f = v->state;
 	const struct gt_segment *seg =
@@ -88,25 +87,18 @@ static uint8_t name_of(
 	if (n->kind == GT_FLAME_LAUNCH)
 		name = gt_str(seg, n->id);
 	if (n->kind == GT_FLAME_PROCESS)
-		snprintf(to, GT_FLAME_NAME, "%.250s (pid %lld)", name, (long long)track->id);
+		snprintf(to, NAME, "%.250s (pid %lld)", name, (long long)track->id);
 	else if (n->kind == GT_FLAME_THREAD)
-		snprintf(to, GT_FLAME_NAME, "%.250s %lld", name, (long long)track->id);
+		snprintf(to, NAME, "%.250s %lld", name, (long long)track->id);
 	else if (n->kind == GT_FLAME_DEVICE)
-		snprintf(to, GT_FLAME_NAME, "unknown launch: GPU %lld", (long long)track->id);
+		snprintf(to, NAME, "unknown launch: GPU %lld", (long long)track->id);
 	else
-		snprintf(to, GT_FLAME_NAME, "%.300s", name);
+		snprintf(to, NAME, "%.300s", name);
 	if (n->kind == GT_FLAME_LAUNCH)
 		return GT_INK_CATEGORY + GT_CAT_LAUNCH;
 	return type && type->category < GT_CATEGORY_COUNT
 		? (uint8_t)(GT_INK_CATEGORY + type->category)
 		: GT_INK_TEXT;
-}
-
-static const char *plain_name(
-	const void *view, const struct gt_flame_node *n, char room[GT_FLAME_NAME])
-{
-	name_of(view, n, room);
-	return room;
 }
 
 /* ---- boxes ---- */
@@ -178,92 +170,86 @@ static int flame_arrange(struct gt_view *v, unsigned width, unsigned height, str
 		f->tree = gt_flame_new(v->scene->archive, f->of, range, err);
 		if (!f->tree)
 			return err->code;
-		if (f->finds)
-			gt_flame_search_begin(f->finds);
+		gt_item_search_restart(f->finds);
 	}
 	return update_boxes(f, err);
 }
 
 /* ---- search ---- */
 
-/* Selects the next or previous match; after the last match comes the first. */
-static bool select_match(struct gt_view *v)
+static int matches(const void *view, size_t node, const struct gt_search_regex *e)
+{
+	const struct gt_view *v = view;
+	char name[NAME];
+
+	name_of(v, node_at(v->state, (uint32_t)node), name);
+	return gt_search_regex_matches(e, name);
+}
+
+static size_t node_of_box(const void *view, size_t i)
+{
+	return ((const struct flame *)((const struct gt_view *)view)->state)->boxes[i].node;
+}
+
+static struct gt_items items_of(const struct gt_view *v)
+{
+	const struct flame *f = v->state;
+	uint32_t n;
+
+	gt_flame_nodes(f->tree, &n);
+	return (struct gt_items){ .what = "frame",
+		.hidden = "all matches are too narrow or outside the zoomed frame: Esc zooms out",
+		.n = n,
+		.nplaces = f->nboxes,
+		.matches = matches,
+		.item_at = node_of_box,
+		.arg = v };
+}
+
+/* last: see gt_item_search_next */
+static void select_match(struct gt_view *v, bool last)
 {
 	struct flame *f = v->state;
 	const struct gt_flame_box *at = box_of(f, f->selected);
-	size_t i = at ? (size_t)(at - f->boxes) : 0;
-	bool around = false;
+	const struct gt_items items = items_of(v);
+	size_t i = gt_item_search_next(
+		f->finds, &items, at ? (size_t)(at - f->boxes) : 0, v->scene, last);
 
-	for (size_t k = !f->here; k <= f->nboxes; k++) {
-		if (k) {
-			around |= f->next > 0 ? i + 1 >= f->nboxes : !i;
-			i = f->next > 0 ? (i + 1 < f->nboxes ? i + 1 : 0)
-				: i     ? i - 1
-					: f->nboxes - 1;
-		}
-		if (i < f->nboxes && gt_flame_search_has(f->finds, f->boxes[i].node)) {
-			f->selected = f->boxes[i].node;
-			if (around)
-				v->scene->message = f->next > 0
-					? "behind the last one: the first one again"
-					: "before the first one: the last one again";
-			f->next = 0;
-			scroll(f);
-			return true;
-		}
-	}
-	return false;
-}
-
-static void report_no_match(struct gt_view *v)
-{
-	struct flame *f = v->state;
-	uint64_t ns;
-
-	if (gt_flame_search_count(f->finds, &ns))
-		v->scene->message =
-			"all matches are too narrow or outside the zoomed frame: Esc zooms out";
-	else
-		gt_scene_set_status(
-			v->scene, "no frame matches '%.60s'", gt_flame_search_expression(f->finds));
-	f->next = 0;
+	if (i == SIZE_MAX)
+		return;
+	f->selected = f->boxes[i].node;
+	scroll(f);
 }
 
 static int step_search(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct flame *f = v->state;
-	int rc = f->finds ? gt_flame_search_step(f->finds, f->tree, plain_name, v, us, err) : 0;
+	const struct gt_items items = items_of(v);
+	int rc = gt_item_search_step(f->finds, &items, us, err);
 
-	if (rc >= 0 && f->finds && f->next && !select_match(v) && !rc &&
-		gt_flame_percent(f->tree) == 100)
-		report_no_match(v);
+	if (rc >= 0)
+		select_match(v, !rc && gt_flame_percent(f->tree) == 100);
 	return rc;
 }
 
-static void select_next_match(struct gt_view *v, int by)
+/* The time of all matches, that of nested ones counted once. */
+static uint64_t matched_ns(const struct flame *f)
 {
-	struct flame *f = v->state;
+	uint64_t ns = 0;
 
-	f->next = f->finds ? by : 0;
-	f->here = false;
-	if (!f->finds)
-		v->scene->message = "no search is active: press / to search";
-	else if (!select_match(v))
-		report_no_match(v);
-}
+	for (uint32_t i = 0; i < gt_item_search_tried(f->finds); i++) {
+		const struct gt_flame_node *n = node_at(f, i);
+		uint32_t up = i;
 
-static const char *find(struct gt_view *v, const char *expression)
-{
-	struct flame *f = v->state;
-	struct gt_err err = GT_ERR_INIT;
-
-	gt_flame_search_free(f->finds);
-	f->finds = *expression ? gt_flame_search_new(expression, &err) : NULL;
-	f->next = 1;
-	f->here = true;
-	if (err.code)
-		gt_scene_set_status(v->scene, "%s", err.text);
-	return v->scene->message;
+		if (!gt_item_search_has(f->finds, i))
+			continue;
+		do
+			up = up ? node_at(f, up)->parent : UINT32_MAX;
+		while (up != UINT32_MAX && !gt_item_search_has(f->finds, up));
+		if (up == UINT32_MAX)
+			ns = ns + n->ns < ns ? UINT64_MAX : ns + n->ns;
+	}
+	return ns;
 }
 
 static int flame_step(struct gt_view *v, uint64_t us, struct gt_err *err)
@@ -357,14 +343,14 @@ static void go_to_longest(struct gt_view *v)
 }
 
 /* Esc ends the search; without a search it zooms out. */
-static void escape(struct flame *f)
+static void escape(struct gt_view *v)
 {
-	if (!f->finds) {
+	struct flame *f = v->state;
+
+	if (f->finds)
+		gt_item_search_start(&f->finds, v->scene, "");
+	else
 		zoom_out(f);
-		return;
-	}
-	gt_flame_search_free(f->finds);
-	f->finds = NULL;
 }
 
 static enum gt_flame_of next_of(const struct gt_view *v)
@@ -385,8 +371,11 @@ static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding 
 	case GT_DO_STEP: go_beside(f, b->arg); break;
 	case GT_DO_SELECT:
 	case GT_DO_FOLD: f->zoomed = f->selected; break;
-	case GT_DO_ESCAPE: escape(f); break;
-	case GT_DO_FOUND: select_next_match(v, b->arg); break;
+	case GT_DO_ESCAPE: escape(v); break;
+	case GT_DO_FOUND:
+		if (gt_item_search_request(f->finds, v->scene, b->arg))
+			select_match(v, true);
+		break;
 	case GT_DO_LONGEST: go_to_longest(v); break;
 	case GT_DO_START:
 	case GT_DO_TOP: f->selected = f->zoomed; break;
@@ -408,7 +397,10 @@ static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding 
 
 static const char *flame_answer(struct gt_view *v, enum gt_action asked, const char *text)
 {
-	return asked == GT_DO_FIND ? find(v, text) : gt_view_common_answer(v->scene, asked, text);
+	struct flame *f = v->state;
+
+	return asked == GT_DO_FIND ? gt_item_search_start(&f->finds, v->scene, text)
+				   : gt_view_common_answer(v->scene, asked, text);
 }
 
 /* ---- drawing ---- */
@@ -417,10 +409,10 @@ static void draw_box(const struct gt_view *v, const struct gt_flame_box *b, stru
 {
 	const struct flame *f = v->state;
 	int y = (int)(b->line - f->top) + 1, x = (int)b->x, width = (int)b->width;
-	char name[GT_FLAME_NAME];
+	char name[NAME];
 	struct gt_look look = { name_of(v, node_at(f, b->node), name), GT_INK_NONE, GT_REVERSE };
 
-	if (f->finds && gt_flame_search_has(f->finds, b->node))
+	if (gt_item_search_has(f->finds, b->node))
 		look = (struct gt_look){ GT_INK_TEXT, GT_INK_FOUND, 0 };
 	if (b->node == f->selected && !v->scene->still)
 		look = (struct gt_look){ GT_INK_TEXT, GT_INK_CURSOR, GT_BOLD };
@@ -466,8 +458,7 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	const struct flame *f = v->state;
 	const struct gt_flame_node *n = node_at(f, f->selected), *up = node_at(f, n->parent);
-	char name[GT_FLAME_NAME], above[GT_FLAME_NAME], ns[GT_NUMBER_TEXT], share[GT_BRIEF],
-		of_all[GT_BRIEF];
+	char name[NAME], above[NAME], ns[GT_NUMBER_TEXT], share[GT_BRIEF], of_all[GT_BRIEF];
 	int y = (int)f->height - 1, x = 0;
 
 	if (gt_flame_percent(f->tree) < 100)
@@ -490,22 +481,21 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 	if (f->selected)
 		x += gt_screen_printf(to, x, y, -1, plain, ", %s of all", of_all);
 	gt_screen_printf(to, x, y, -1, faint, ", %llu %s%s: %s", (unsigned long long)n->rows,
-		rows_are(f, n), n->rows == 1 ? "" : "s", name);
+		rows_are(f, n), gt_plural(n->rows, "s"), name);
 }
 
 /* " /gemm  34.5% of all, 12 frames ": at the right of the title. */
 static void draw_search(const struct flame *f, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
-	uint64_t ns;
-	uint32_t n = gt_flame_search_count(f->finds, &ns);
-	const char *expression = gt_flame_search_expression(f->finds);
+	size_t n = gt_item_search_count(f->finds);
+	const char *expression = gt_item_search_regex(f->finds)->text;
 	char text[GT_SEARCH_REGEX_SIZE + 80], share[GT_BRIEF];
 	int width;
 
-	gt_brief_share(share, ns, node_at(f, 0)->ns);
-	snprintf(text, sizeof(text), " /%.*s  %s of all, %u frame%s%s ",
-		gt_search_regex_brief(expression), expression, share, n, n == 1 ? "" : "s",
+	gt_brief_share(share, matched_ns(f), node_at(f, 0)->ns);
+	snprintf(text, sizeof(text), " /%.*s  %s of all, %zu frame%s%s ",
+		gt_search_regex_brief(expression), expression, share, n, gt_plural(n, "s"),
 		gt_flame_percent(f->tree) < 100 ? " so far" : "");
 	width = (int)gt_utf8_width(text);
 	gt_screen_text(to, (int)to->width > width ? (int)to->width - width : 0, 0, -1, text, look);

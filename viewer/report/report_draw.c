@@ -1,8 +1,8 @@
 #include "viewer/report/report_draw.h"
 
 #include <string.h>
+#include "formats/base/numbers.h"
 #include "viewer/view/view_common.h"
-#include "viewer/search/search_regex.h"
 
 #define LOOK(ink, style) ((struct gt_look){ ink, GT_INK_NONE, style })
 
@@ -51,7 +51,8 @@ static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, in
 {
 	const struct gt_report_page_table *t = gt_report_scroll_table(p->sheet, line);
 	uint32_t row = (uint32_t)gt_report_page_row(&p->sheet->page, line);
-	bool found = p->finds && gt_row_search_has(p->finds, &p->sheet->page, line);
+	const struct gt_items items = gt_report_page_items(&p->sheet->page);
+	bool found = gt_item_search_has(p->finds, items.item_at(items.arg, line));
 	unsigned n;
 	const struct gt_layout_column *c = gt_layout_columns(t->layout, &n);
 
@@ -66,7 +67,7 @@ static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, in
 			break;
 		}
 		look = look_of(cell.tone);
-		if (found && gt_row_search_is_in(p->finds, cell.text))
+		if (found && gt_search_regex_matches(gt_item_search_regex(p->finds), cell.text))
 			look.paper = GT_INK_FOUND;
 		gt_screen_text(to, (int)x, y, -1, cell.text, look);
 	}
@@ -140,18 +141,20 @@ static void draw_rest(const struct gt_report_picture *p, struct gt_screen *to)
 static int draw_finds(const struct gt_report_picture *p, struct gt_screen *to, int x, int y)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
-	const char *expression = gt_row_search_expression(p->finds);
+	const struct gt_items items = gt_report_page_items(&p->sheet->page);
+	const char *expression = gt_item_search_regex(p->finds)->text;
 	int len = gt_search_regex_brief(expression);
-	size_t rank, n = gt_row_search_count(p->finds, &p->sheet->page, p->sheet->cursor, &rank);
+	size_t n = gt_item_search_count(p->finds),
+	       rank = gt_item_search_rank(p->finds, &items, p->sheet->cursor);
 
-	if (!gt_row_search_all(p->finds))
+	if (gt_item_search_tried(p->finds) < items.n)
 		return gt_screen_printf(
 			to, x, y, -1, look, " /%.*s: %zu so far ", len, expression, n);
 	if (rank)
 		return gt_screen_printf(
 			to, x, y, -1, look, " /%.*s: %zu of %zu ", len, expression, rank, n);
 	return gt_screen_printf(
-		to, x, y, -1, look, " /%.*s: %zu row%s ", len, expression, n, n == 1 ? "" : "s");
+		to, x, y, -1, look, " /%.*s: %zu row%s ", len, expression, n, gt_plural(n, "s"));
 }
 
 static void draw_status(const struct gt_report_picture *p, struct gt_screen *to)

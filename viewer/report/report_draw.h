@@ -3,7 +3,6 @@
 #ifndef GT_REPORT_DRAW_H
 #define GT_REPORT_DRAW_H
 #include "viewer/report/report_jump.h"
-#include "viewer/report/row_search.h"
 #include "viewer/term/screen.h"
 #include "viewer/report/report_scroll.h"
 
@@ -19,8 +18,8 @@ struct gt_report_picture {
 	bool gaps;
 	/* lines below the page for the rest of the cursor's row */
 	unsigned rest;
-	const struct gt_row_search *finds; /* NULL: no search */
-	const struct gt_report_jump *jump; /* search for the event of a row, or NULL */
+	const struct gt_item_search *finds; /* NULL: no search */
+	const struct gt_report_jump *jump;  /* search for the event of a row, or NULL */
 };
 void gt_report_draw(const struct gt_report_picture *p, struct gt_screen *to);
 #endif

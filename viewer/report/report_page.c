@@ -87,6 +87,8 @@ static int lay_one(struct gt_report_page *p, uint32_t i, unsigned width, struct 
 		t->order = malloc(n * sizeof(*t->order));
 		rc = !t->layout ? err->code : t->order ? 0 : -ENOMEM;
 	}
+	t->before = p->nrows;
+	p->nrows += n;
 	for (unsigned k = 0; !rc && k < n; k++)
 		t->order[k] = k;
 	if (!rc)
@@ -174,6 +176,48 @@ size_t gt_report_page_next_row(const struct gt_report_page *p, size_t line, int 
 		if (p->lines[at].kind == GT_LINE_ROW)
 			return at;
 	return line;
+}
+
+/* ---- search ---- */
+
+static int matches(const void *arg, size_t item, const struct gt_search_regex *e)
+{
+	const struct gt_report_page_table *t = ((const struct gt_report_page *)arg)->tables;
+	const struct gt_column *columns;
+	unsigned n;
+	int found = 0;
+
+	while (item - t->before >= gt_table_rows(t->table))
+		t++;
+	columns = gt_table_columns(t->table, &n);
+	for (unsigned i = 0; !found && i < n; i++) {
+		char *text = columns[i].title
+			? gt_table_cell_text(t->table, (unsigned)(item - t->before), i)
+			: NULL;
+
+		if (columns[i].title)
+			found = !text ? -ENOMEM : gt_search_regex_matches(e, text);
+		free(text);
+	}
+	return found;
+}
+
+static size_t item_at(const void *arg, size_t line)
+{
+	const struct gt_report_page *p = arg;
+	int64_t row = gt_report_page_row(p, line);
+
+	return row < 0 ? SIZE_MAX : p->tables[p->lines[line].table].before + (size_t)row;
+}
+
+struct gt_items gt_report_page_items(const struct gt_report_page *p)
+{
+	return (struct gt_items){ .what = "row",
+		.n = p->nrows,
+		.nplaces = p->nlines,
+		.matches = matches,
+		.item_at = item_at,
+		.arg = p };
 }
 
 /* ---- sorting: a stable merge sort ---- */

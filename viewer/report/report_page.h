@@ -4,6 +4,7 @@
 #define GT_REPORT_PAGE_H
 #include "formats/base/buf.h"
 #include "formats/table/table_layout.h"
+#include "viewer/view/item_search.h"
 
 enum gt_report_page_line_kind {
 	GT_LINE_BLANK,
@@ -26,12 +27,13 @@ struct gt_report_page_table {
 	int sorted; /* by this column of the table; -1: order of the report */
 	bool descending;
 	size_t titles, rows; /* first lines of its titles and rows */
+	size_t before;       /* number of rows of the tables before it */
 };
 struct gt_report_page { /* zero-initialised is empty */
 	struct gt_report_page_table *tables;
 	unsigned ntables;
 	struct gt_report_page_line *lines;
-	size_t nlines, cap;
+	size_t nlines, cap, nrows;
 	struct gt_buf texts; /* NUL-terminated texts */
 };
 
@@ -51,6 +53,9 @@ size_t gt_report_page_line_of(const struct gt_report_page *p, uint32_t table, in
 int gt_report_page_sort(struct gt_report_page *p, uint32_t table, int column, bool descending);
 /* The next line after `line` (`step` 1 or -1) with a row, or `line` if there is none. */
 size_t gt_report_page_next_row(const struct gt_report_page *p, size_t line, int step);
+/* The items of a search: rows, numbered in table order, so that sorting and layout do not matter. A
+ * row matches if the full text of one of its cells does. Their places are the lines. */
+struct gt_items gt_report_page_items(const struct gt_report_page *p);
 /* Appends what a row has beyond the visible columns: "Title: text; ...", with a NUL. */
 void gt_report_page_rest(const struct gt_report_page *p, uint32_t table, uint32_t row,
 	unsigned width, struct gt_buf *to);

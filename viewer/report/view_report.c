@@ -27,11 +27,8 @@ struct report {
 	struct gt_report_jump *jump; /* search for the event of a row */
 	/* when the report is ready, the cursor goes to the row of this time; from == to: none */
 	struct gt_range to_row;
-	struct gt_row_search *finds; /* search in rows, or NULL */
-	/* direction to the next match once it is known: 1, -1; 0: none */
-	int next;
-	bool here;            /* the cursor's row may be the match */
-	unsigned width, rest; /* rest: lines for the rest of the cursor's row */
+	struct gt_item_search *finds; /* search in rows, or NULL */
+	unsigned width, rest;         /* rest: lines for the rest of the cursor's row */
 };
 
 /* ---- open and close ---- */
@@ -69,7 +66,7 @@ static void report_close(struct gt_view *v)
 	struct report *r = v->state;
 
 	report_detach(v);
-	gt_row_search_free(r->finds);
+	gt_item_search_free(r->finds);
 }
 
 static bool shows_all(const struct report *r) { return r->range.from == INT64_MIN; }
@@ -162,7 +159,8 @@ static int request_report(struct gt_view *v, struct gt_err *err)
 	r->requested = !rc;
 	if (rc > 0)
 		rc = lay(v->scene, r, err);
-	return rc || !r->finds ? rc : gt_row_search_begin(r->finds, &r->sheet.page, err);
+	gt_item_search_restart(r->finds);
+	return rc;
 }
 
 static int report_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
@@ -207,27 +205,20 @@ static int step_jump(struct gt_view *v, uint64_t us, struct gt_err *err)
 static void select_match(struct gt_view *v)
 {
 	struct report *r = v->state;
-	bool around;
-	size_t line = gt_row_search_next(
-		r->finds, &r->sheet.page, r->sheet.cursor, r->next, r->here, &around);
+	const struct gt_items items = gt_report_page_items(&r->sheet.page);
+	size_t line = gt_item_search_next(r->finds, &items, r->sheet.cursor, v->scene, true);
 
-	if (line == SIZE_MAX)
-		gt_scene_set_status(
-			v->scene, "no row matches '%.60s'", gt_row_search_expression(r->finds));
-	else
+	if (line != SIZE_MAX)
 		gt_report_scroll_to(&r->sheet, line);
-	if (line != SIZE_MAX && around)
-		v->scene->message = r->next > 0 ? "behind the last one: the first one again"
-						: "before the first one: the last one again";
-	r->next = 0;
 }
 
 static int step_search(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct report *r = v->state;
-	int rc = gt_row_search_step(r->finds, &r->sheet.page, us, err);
+	const struct gt_items items = gt_report_page_items(&r->sheet.page);
+	int rc = gt_item_search_step(r->finds, &items, us, err);
 
-	if (!rc && r->next)
+	if (!rc)
 		select_match(v);
 	return rc;
 }
@@ -248,7 +239,7 @@ static int report_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 		if (rc < 0)
 			return rc;
 	}
-	return r->finds ? step_search(v, us, err) : 0;
+	return step_search(v, us, err);
 }
 
 /* ---- keys ---- */
@@ -393,11 +384,8 @@ static void select_next_match(struct gt_view *v, int by)
 {
 	struct report *r = v->state;
 
-	r->here = false;
-	r->next = r->finds ? by : 0;
-	if (!r->finds)
-		v->scene->message = "no search is active: press / to search";
-	else if (r->shown && gt_row_search_all(r->finds))
+	if (gt_item_search_request(r->finds, v->scene, by) && r->shown &&
+		gt_item_search_tried(r->finds) == r->sheet.page.nrows)
 		select_match(v);
 }
 
@@ -413,8 +401,7 @@ static bool act_on_search(struct gt_view *v, const struct gt_binding *b)
 	case GT_DO_ESCAPE:
 		if (!r->finds)
 			return false;
-		gt_row_search_free(r->finds);
-		r->finds = NULL;
+		gt_item_search_start(&r->finds, v->scene, "");
 		return true;
 	default: return false;
 	}
@@ -477,27 +464,13 @@ static enum gt_view_result report_act(
 	return GT_VIEW_DONE;
 }
 
-/* The first match becomes visible when the search ends. */
-static const char *find(struct gt_view *v, const char *expression)
-{
-	struct report *r = v->state;
-	struct gt_err err = GT_ERR_INIT;
-
-	gt_row_search_free(r->finds);
-	r->finds = *expression ? gt_row_search_new(expression, &err) : NULL;
-	if (r->finds && r->shown)
-		gt_row_search_begin(r->finds, &r->sheet.page, &err);
-	r->next = 1;
-	r->here = true;
-	if (err.code)
-		gt_scene_set_status(v->scene, "%s", err.text);
-	return v->scene->message;
-}
-
 static const char *report_answer(struct gt_view *v, enum gt_action requested, const char *text)
 {
+	struct report *r = v->state;
+
+	/* the first match becomes visible when the search ends */
 	if (requested == GT_DO_FIND)
-		return find(v, text);
+		return gt_item_search_start(&r->finds, v->scene, text);
 	return gt_view_common_answer(v->scene, requested, text);
 }
 

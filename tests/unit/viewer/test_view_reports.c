@@ -7,7 +7,7 @@
 #include "viewer/report/report_page.h"
 #include "viewer/report/report_jump.h"
 #include "viewer/view/report_job.h"
-#include "viewer/report/row_search.h"
+#include "viewer/report/report_page.h"
 
 static const char *const names[] = { "top", "kernels", "streams", "gaps", "ioctls", "memory",
 	"advice" };
@@ -388,18 +388,21 @@ static void found_rows_against_all_cells(void)
 	struct gt_report_page p = { .tables = NULL };
 
 	for (unsigned e = 0; e < 6; e++) {
-		struct gt_row_search *f = gt_row_search_new(expressions[e], &err);
-		size_t wanted = 0, rank, at = 0, seen = 0;
-		bool around = false;
+		struct gt_item_search *f = NULL;
+		struct gt_scene scene = { .message = NULL };
+		struct gt_items items;
+		size_t wanted = 0, at = 0, seen = 0;
 		regex_t re;
 
-		CHECK(f && !regcomp(&re, expressions[e], REG_EXTENDED | REG_NOSUB));
+		CHECK(!gt_item_search_start(&f, &scene, expressions[e]) && f);
+		CHECK(!regcomp(&re, expressions[e], REG_EXTENDED | REG_NOSUB));
 		CHECK(!gt_report_page_lay(&p, tables, 3, NULL, false, e % 2 ? 30 : 100, &err) &&
 			!gt_report_page_sort(&p, 2, (int)e % 3, e & 1));
-		CHECK(!gt_row_search_begin(f, &p, &err));
-		while (gt_row_search_step(f, &p, 1, &err) > 0)
-			CHECK(!gt_row_search_all(f));
-		CHECK(gt_row_search_all(f));
+		items = gt_report_page_items(&p);
+		CHECK_EQ(items.n, 230);
+		while (gt_item_search_step(f, &items, 1, &err) > 0)
+			CHECK(gt_item_search_tried(f) < items.n);
+		CHECK_EQ(gt_item_search_tried(f), items.n);
 		for (size_t l = 0; l < p.nlines; l++) {
 			int64_t row = gt_report_page_row(&p, l);
 			unsigned n = 0;
@@ -414,20 +417,24 @@ static void found_rows_against_all_cells(void)
 				has |= !regexec(&re, text, 0, NULL, 0);
 				free(text);
 			}
-			CHECK(has == gt_row_search_has(f, &p, l));
+			CHECK(has == gt_item_search_has(f, items.item_at(&p, l)));
 			wanted += has;
 		}
-		CHECK(gt_row_search_count(f, &p, 0, &rank) == wanted);
+		CHECK_EQ(gt_item_search_count(f), wanted);
 		while (wanted && seen <= wanted) {
-			at = gt_row_search_next(f, &p, at, 1, !seen, &around);
-			if (around)
+			if (seen)
+				gt_item_search_request(f, &scene, 1);
+			at = gt_item_search_next(f, &items, at, &scene, true);
+			if (scene.message)
 				break;
-			CHECK(gt_row_search_count(f, &p, at, &rank) == wanted && rank == ++seen);
+			seen++;
+			CHECK_EQ(gt_item_search_rank(f, &items, at), seen);
 		}
-		CHECK(seen == wanted &&
-			(wanted || gt_row_search_next(f, &p, 0, 1, true, &around) == SIZE_MAX));
+		CHECK_EQ(seen, wanted);
+		gt_item_search_request(f, &scene, -1);
+		CHECK((gt_item_search_next(f, &items, at, &scene, true) == SIZE_MAX) == !wanted);
 		regfree(&re);
-		gt_row_search_free(f);
+		gt_item_search_free(f);
 		gt_report_page_release(&p);
 	}
 	for (unsigned i = 0; i < 3; i++)
