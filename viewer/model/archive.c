@@ -264,6 +264,11 @@ struct gt_block_list gt_archive_blocks(const struct gt_archive *a, uint32_t segm
 	return (struct gt_block_list){ s->blocks + from, s->first[track + 1u + 1] - from };
 }
 
+struct gt_block_list gt_archive_all_blocks(const struct gt_archive *a, uint32_t segment)
+{
+	return (struct gt_block_list){ a->segs[segment].blocks, a->segs[segment].nblocks };
+}
+
 size_t gt_blocks_from(struct gt_block_list l, int64_t from)
 {
 	return GT_LOWER_BOUND(i, 0, l.n, l.blocks[i].reach <= from && l.blocks[i].start < from);

@@ -80,6 +80,8 @@ void gt_archive_extent(const struct gt_archive *a, int64_t *from, int64_t *to);
  * archive is closed. */
 struct gt_block_list gt_archive_blocks(
 	const struct gt_archive *a, uint32_t segment, uint32_t track);
+/* All blocks with rows of a segment: those of several tracks, then by track. */
+struct gt_block_list gt_archive_all_blocks(const struct gt_archive *a, uint32_t segment);
 /* The block that is the same as `was`, a block of an earlier archive of this growing trace, or
  * NULL. */
 const struct gt_block *gt_archive_same(

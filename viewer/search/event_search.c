@@ -52,26 +52,6 @@ static int add_place(struct gt_event_search *h, uint32_t segment, const struct g
 	return 0;
 }
 
-static int add_list(struct gt_event_search *h, uint32_t segment, uint32_t track)
-{
-	struct gt_block_list l = gt_archive_blocks(h->archive, segment, track);
-	int code = 0;
-
-	for (size_t i = 0; !code && i < l.n; i++)
-		code = add_place(h, segment, &l.blocks[i]);
-	return code;
-}
-
-static int add_segment(struct gt_event_search *h, uint32_t segment)
-{
-	uint32_t ntracks = gt_reader_segment(gt_archive_reader(h->archive), segment)->ntracks;
-	int code = add_list(h, segment, GT_NONE);
-
-	for (uint32_t t = 0; !code && t < ntracks; t++)
-		code = add_list(h, segment, t);
-	return code;
-}
-
 static int add_strip(struct gt_event_search *h, const struct gt_strip_key *strip)
 {
 	struct gt_block_schedule v = { 0 };
@@ -102,9 +82,14 @@ static int find_places(struct gt_event_search *h)
 	uint32_t nsegs = gt_reader_segments(gt_archive_reader(h->archive));
 	int code = h->what.strip ? add_strip(h, h->what.strip) : 0;
 
-	for (uint32_t s = 0; !code && !h->what.strip && s < nsegs; s++)
-		if (!h->what.call || h->what.call->lane.strip.segment == s)
-			code = add_segment(h, s);
+	for (uint32_t s = 0; !code && !h->what.strip && s < nsegs; s++) {
+		struct gt_block_list l = gt_archive_all_blocks(h->archive, s);
+
+		if (h->what.call && h->what.call->lane.strip.segment != s)
+			continue;
+		for (size_t i = 0; !code && i < l.n; i++)
+			code = add_place(h, s, &l.blocks[i]);
+	}
 	if (h->n)
 		qsort(h->places, h->n, sizeof(*h->places), by_start);
 	for (size_t i = 1; i < h->n; i++)

@@ -57,30 +57,18 @@ static int try_names(struct gt_name_search *f, struct gt_display_name *spell)
 
 /* ---- blocks ---- */
 
-static int add_list(struct gt_name_search *f, uint32_t segment, uint32_t track)
-{
-	struct gt_block_list l = gt_archive_blocks(f->archive, segment, track);
-
-	if (gt_grow(&f->places, &f->cap, f->n + l.n + 1, sizeof(*f->places)))
-		return -ENOMEM;
-	for (size_t i = 0; i < l.n; i++)
-		if (kinds & GT_BIT(l.blocks[i].kind))
-			f->places[f->n++] = (struct place){ segment, l.blocks[i].entry };
-	return 0;
-}
-
 static int find_places(struct gt_name_search *f)
 {
-	int rc = 0;
+	for (uint32_t s = 0; f->any && s < f->nsegments; s++) {
+		struct gt_block_list l = gt_archive_all_blocks(f->archive, s);
 
-	for (uint32_t s = 0; !rc && f->any && s < f->nsegments; s++) {
-		rc = add_list(f, s, GT_NONE);
-		for (uint32_t t = 0;
-			!rc && t < gt_reader_segment(gt_archive_reader(f->archive), s)->ntracks;
-			t++)
-			rc = add_list(f, s, t);
+		if (gt_grow(&f->places, &f->cap, f->n + l.n + 1, sizeof(*f->places)))
+			return -ENOMEM;
+		for (size_t i = 0; i < l.n; i++)
+			if (kinds & GT_BIT(l.blocks[i].kind))
+				f->places[f->n++] = (struct place){ s, l.blocks[i].entry };
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- open and free ---- */

@@ -16,42 +16,32 @@
 
 /* ---- blocks ---- */
 
-/* Calls fn for each block of a segment. Stops at the first non-zero result. */
-typedef int block_fn(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b,
-	uint32_t track, struct gt_err *err);
-static int each_block(
-	struct gt_scene *s, const struct gt_segment *seg, block_fn *fn, struct gt_err *err)
+/* Counts the rows of blocks with one track. */
+static void count_rows(struct gt_scene *s, const struct gt_segment *seg)
 {
-	int rc = 0;
+	for (uint32_t t = 0; t < seg->ntracks; t++) {
+		struct gt_block_list l = gt_archive_blocks(s->archive, seg->index, t);
 
-	for (uint64_t t = 0; !rc && t <= seg->ntracks; t++) {
-		uint32_t track = t < seg->ntracks ? (uint32_t)t : GT_NONE;
-		struct gt_block_list list = gt_archive_blocks(s->archive, seg->index, track);
-
-		for (size_t i = 0; !rc && i < list.n; i++)
-			rc = fn(s, seg, &list.blocks[i], track, err);
+		for (size_t i = 0; i < l.n; i++)
+			s->rows[seg->index][t] += l.blocks[i].rows;
 	}
-	return rc;
 }
 
-static int count_rows(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b,
-	uint32_t track, struct gt_err *err)
+/* Reads all blocks. */
+static int read_rows(struct gt_scene *s, const struct gt_segment *seg, struct gt_err *err)
 {
-	if (track != GT_NONE)
-		s->rows[seg->index][track] += b->rows;
-	return 0;
-}
+	struct gt_block_list l = gt_archive_all_blocks(s->archive, seg->index);
 
-static int open_block(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b,
-	uint32_t track, struct gt_err *err)
-{
-	const struct gt_open_block *r = gt_archive_rows(s->archive, seg->index, b, err);
+	for (size_t k = 0; k < l.n; k++) {
+		const struct gt_open_block *r =
+			gt_archive_rows(s->archive, seg->index, &l.blocks[k], err);
 
-	if (!r)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < r->nruns; i++)
-		if (r->runs[i].track < seg->ntracks)
-			s->rows[seg->index][r->runs[i].track] += r->runs[i].n;
+		if (!r)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < r->nruns; i++)
+			if (r->runs[i].track < seg->ntracks)
+				s->rows[seg->index][r->runs[i].track] += r->runs[i].n;
+	}
 	return 0;
 }
 
@@ -71,10 +61,10 @@ static int count_tracks(struct gt_scene *s, struct gt_err *err)
 			!(s->copies[i] = calloc(seg->ntracks + 1ul, 1)))
 			return gt_err_set(err, -ENOMEM, "out of memory (%u tracks)", seg->ntracks);
 		all += gt_segment_rows(seg);
-		rc = each_block(s, seg,
-			all <= SMALL_ROWS && !gt_archive_has_uppers(s->archive, i) ? open_block
-										   : count_rows,
-			err);
+		if (all <= SMALL_ROWS && !gt_archive_has_uppers(s->archive, i))
+			rc = read_rows(s, seg, err);
+		else
+			count_rows(s, seg);
 	}
 	return rc;
 }
@@ -93,14 +83,12 @@ static int add_trouble(
 }
 
 static int note_losses(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b,
-	uint32_t track, struct gt_err *err)
+	struct gt_err *err)
 {
-	const struct gt_open_block *r;
+	const struct gt_open_block *r =
+		s->ntroubles < LOSSES_MOST ? gt_archive_rows(s->archive, seg->index, b, err) : NULL;
 	int rc = 0;
 
-	if (b->kind != GT_LOST)
-		return 0;
-	r = s->ntroubles < LOSSES_MOST ? gt_archive_rows(s->archive, seg->index, b, err) : NULL;
 	if (!r || r->damaged)
 		return add_trouble(s, seg->index, b->start, b->end, GT_TROUBLE_LOST);
 	for (uint32_t i = 0; !rc && i < r->n; i++)
@@ -115,10 +103,12 @@ static int find_troubles(struct gt_scene *s, struct gt_err *err)
 
 	for (uint32_t i = 0; !rc && i < gt_reader_segments(s->reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(s->reader, i);
+		struct gt_block_list l = gt_archive_all_blocks(s->archive, i);
 
 		s->lost += seg->rows[GT_LOST];
-		if (seg->rows[GT_LOST])
-			rc = each_block(s, seg, note_losses, err);
+		for (size_t k = 0; !rc && seg->rows[GT_LOST] && k < l.n; k++)
+			if (l.blocks[k].kind == GT_LOST)
+				rc = note_losses(s, seg, &l.blocks[k], err);
 		if (!rc && !seg->closed && seg->complete_to < seg->max_end)
 			rc = add_trouble(s, i,
 				seg->complete_to > seg->min_start ? seg->complete_to
