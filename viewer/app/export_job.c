@@ -135,17 +135,13 @@ static int set_range(struct gt_export_job *e, const struct gt_scene *s, struct g
 {
 	struct gt_range r = e->order.range;
 
-	if (r.from != INT64_MIN || r.to != INT64_MAX) {
-		e->ranges = gt_archive_ranges(s->archive, r);
-		if (!e->ranges)
-			return gt_err_set(err, -ENOMEM, "out of memory");
+	if (gt_archive_limit(s->archive, r, &e->options.filter, &e->ranges, err))
+		return err->code;
+	if (e->ranges) {
 		snprintf(e->cut, sizeof(e->cut),
 			"{\"cut\":{\"from_ns\":%" PRId64 ",\"to_ns\":%" PRId64 "}}",
 			r.from - s->extent.from, r.to - s->extent.from);
 		e->options.cut = e->cut;
-		e->options.filter = (struct gt_filter){
-			.ranged = true, .from = r.from, .to = r.to, .ranges = e->ranges
-		};
 	}
 	return gt_each_block(e->reader, count_rows, e, err);
 }

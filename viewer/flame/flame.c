@@ -45,18 +45,6 @@ struct gt_flame {
 
 /* ---- open and free ---- */
 
-static int set_ranges(struct gt_flame *f, struct gt_range range, struct gt_err *err)
-{
-	if (range.from == INT64_MIN && range.to == INT64_MAX)
-		return 0;
-	f->ranges = gt_archive_ranges(f->archive, range);
-	if (!f->ranges)
-		return gt_err_set(err, -ENOMEM, "out of memory");
-	f->filter.ranged = true;
-	f->filter.ranges = f->ranges;
-	return 0;
-}
-
 static int count_rows(void *arg, const struct gt_block_info *filed)
 {
 	struct gt_flame *f = arg;
@@ -80,7 +68,7 @@ static int begin(struct gt_flame *f, struct gt_range range, struct gt_err *err)
 	if (!f->stacks || gt_grow(&f->nodes, &f->cap, 64, sizeof(*f->nodes)))
 		rc = gt_err_set(err, -ENOMEM, "out of memory");
 	if (!rc)
-		rc = set_ranges(f, range, err);
+		rc = gt_archive_limit(f->archive, range, &f->filter, &f->ranges, err);
 	if (!rc && !(f->dedup = gt_source_dedup_new(f->reader, err)))
 		rc = err->code;
 	if (rc)

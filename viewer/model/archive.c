@@ -235,15 +235,26 @@ int64_t gt_archive_offset(const struct gt_archive *a, uint32_t segment)
 	return a->segs[segment].offset;
 }
 
-struct gt_range *gt_archive_ranges(const struct gt_archive *a, struct gt_range of)
+int gt_archive_limit(const struct gt_archive *a, struct gt_range to, struct gt_filter *f,
+	struct gt_range **ranges, struct gt_err *err)
 {
-	uint32_t n = gt_reader_segments(a->reader);
-	struct gt_range *r = calloc(n + 1ul, sizeof(*r));
+	struct gt_range *r;
 
-	for (uint32_t i = 0; r && i < n; i++)
-		r[i] = (struct gt_range){ of.from + a->segs[i].offset, of.to + a->segs[i].offset };
-	return r;
+	*ranges = NULL;
+	if (to.from == INT64_MIN && to.to == INT64_MAX)
+		return 0;
+	*ranges = r = calloc(a->nsegs + 1ul, sizeof(*r));
+	if (!r)
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < a->nsegs; i++)
+		r[i] = (struct gt_range){ to.from + a->segs[i].offset, to.to + a->segs[i].offset };
+	f->ranged = true;
+	f->from = a->nsegs ? r[0].from : to.from;
+	f->to = a->nsegs ? r[0].to : to.to;
+	f->ranges = r;
+	return 0;
 }
+
 unsigned gt_archive_widest(const struct gt_archive *a) { return a->widest; }
 bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment)
 {

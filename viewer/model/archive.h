@@ -68,9 +68,10 @@ void gt_archive_close(struct gt_archive *a); /* NULL is fine */
 struct gt_reader *gt_archive_reader(const struct gt_archive *a);
 /* The viewer's time is the segment's time minus this offset, a multiple of the widest cell. */
 int64_t gt_archive_offset(const struct gt_archive *a, uint32_t segment);
-/* A range of the viewer's time in the time of each segment, for gt_filter.ranges. new: free it.
- * NULL: no memory. */
-struct gt_range *gt_archive_ranges(const struct gt_archive *a, struct gt_range of);
+/* Limits a filter to a range of the viewer's time; INT64_MIN, INT64_MAX: everything, no limit.
+ * *ranges: new: free it after the filter; NULL: no limit. 0 or -ENOMEM. */
+int gt_archive_limit(const struct gt_archive *a, struct gt_range to, struct gt_filter *f,
+	struct gt_range **ranges, struct gt_err *err);
 /* log2 of the widest cell in ns: 16 to 32 such cells cover the trace */
 unsigned gt_archive_widest(const struct gt_archive *a);
 /* of all rows, in the viewer's time */

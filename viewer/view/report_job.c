@@ -145,22 +145,14 @@ static int count_block(void *arg, const struct gt_block_info *f)
 	return 0;
 }
 
-static int set_ranges(struct job *job, struct gt_reader *r, struct gt_err *err)
+static int set_ranges(struct job *job, struct gt_err *err)
 {
-	uint32_t n = gt_reader_segments(r);
-	struct gt_range all = job->key.range;
+	int rc = gt_archive_limit(
+		job->owner->archive, job->key.range, &job->options.filter, &job->ranges, err);
 
-	if (all.from == INT64_MIN && all.to == INT64_MAX)
-		return 0;
-	job->ranges = gt_archive_ranges(job->owner->archive, all);
-	if (!job->ranges)
-		return gt_err_set(err, -ENOMEM, "out of memory");
-	job->options.filter.ranged = true;
-	job->options.filter.from = n ? job->ranges[0].from : all.from;
-	job->options.filter.to = n ? job->ranges[0].to : all.to;
-	job->options.filter.ranges = job->ranges;
-	job->options.restrictions = "the visible range";
-	return 0;
+	if (job->ranges)
+		job->options.restrictions = "the visible range";
+	return rc;
 }
 
 static int run(struct job *job, struct gt_reader *r, unsigned threads, struct gt_err *err)
@@ -173,7 +165,7 @@ static int run(struct job *job, struct gt_reader *r, unsigned threads, struct gt
 	int rc = gt_time_ranges_set(&asked, &job->options, r, NULL, NULL, NULL, err);
 
 	if (!rc)
-		rc = set_ranges(job, r, err);
+		rc = set_ranges(job, err);
 	if (!rc)
 		rc = gt_each_block(r, count_block, &count, err);
 	atomic_store(&job->expected, count.n);
