@@ -44,6 +44,7 @@ int gt_background_thread_begin(struct gt_background_thread *w, void (*work)(void
 	w->work = work;
 	w->arg = arg;
 	w->done = false;
+	atomic_store(&w->cancelled, false);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	rc = pthread_create(&w->thread, NULL, run, w);

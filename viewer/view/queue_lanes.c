@@ -40,7 +40,6 @@ struct job { /* the thread's from its start to its end */
 	/* file to open, and the offset to read from; negative: none */
 	int file;
 	uint64_t from, began; /* began: time, µs */
-	atomic_bool cancelled;
 	atomic_uint percent;
 	struct gt_err err;
 	int rc;
@@ -285,7 +284,7 @@ static void work(void *arg)
 		.cells = c->window.cells,
 		.first = job->first,
 		.near = job->reach ? NULL : q->reach,
-		.unwanted = &job->cancelled,
+		.unwanted = &q->thread.cancelled,
 		.percent = &job->percent };
 
 	job->rc = -ENOMEM;
@@ -493,7 +492,7 @@ int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window
 	q->window = *w;
 	q->since = gt_now_us();
 	if (q->job && !is_still_needed(q))
-		atomic_store(&q->job->cancelled, true);
+		gt_background_thread_cancel(&q->thread);
 	return 0;
 }
 
@@ -531,11 +530,7 @@ int gt_queue_lanes_step(struct gt_queue_lanes *q, uint64_t us, struct gt_err *er
 	}
 }
 
-void gt_queue_lanes_pause(struct gt_queue_lanes *q)
-{
-	if (q->job)
-		atomic_store(&q->job->cancelled, true);
-}
+void gt_queue_lanes_pause(struct gt_queue_lanes *q) { gt_background_thread_cancel(&q->thread); }
 
 void gt_queue_lanes_stop(struct gt_queue_lanes *q)
 {
@@ -599,10 +594,10 @@ int gt_queue_lanes_reopen(
 
 	free(q->offsets);
 	q->offsets = NULL;
-	if (!same)
+	if (!same) {
 		drop_results(q);
-	if (!same && q->job)
-		atomic_store(&q->job->cancelled, true);
+		gt_background_thread_cancel(&q->thread);
+	}
 	q->grown++;
 	q->failed = false;
 	return read_archive(q, a, e);

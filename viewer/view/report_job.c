@@ -38,7 +38,6 @@ struct job {
 	struct gt_range *ranges;
 	struct gt_analysis watches[GT_BY_TIME + 1];
 	struct gt_report_result *result;
-	atomic_bool unwanted;
 	atomic_ullong blocks;      /* processed */
 	_Atomic uint64_t expected; /* blocks; 0: not known yet */
 	struct gt_err err;
@@ -81,7 +80,7 @@ static int watch_block(void *state, const struct gt_cols *cols, struct gt_err *e
 
 	if (cols->last_of_block)
 		atomic_fetch_add_explicit(&job->blocks, 1, memory_order_relaxed);
-	return atomic_load_explicit(&job->unwanted, memory_order_relaxed)
+	return atomic_load_explicit(&job->owner->thread.cancelled, memory_order_relaxed)
 		? gt_err_set(err, -ECANCELED, "given up")
 		: 0;
 }
@@ -291,7 +290,7 @@ static void take_result(struct gt_report_job *p)
 	p->job = NULL;
 	if (p->reader)
 		gt_reader_add_damage(gt_archive_reader(p->archive), p->reader);
-	if (!atomic_load(&job->unwanted)) {
+	if (!atomic_load(&p->thread.cancelled)) {
 		evict_results(p, job->result->cells);
 		if (p->nresults < RESULTS_MOST) {
 			p->results[p->nresults++] =
@@ -335,7 +334,6 @@ int gt_report_job_take(struct gt_report_job *p, const struct gt_analysis *what,
 	struct gt_range range, struct gt_report_result **to, struct gt_err *err)
 {
 	struct key key = { what, range };
-	int rc;
 
 	take_result(p);
 	for (unsigned i = 0; i < p->nresults; i++)
@@ -347,10 +345,9 @@ int gt_report_job_take(struct gt_report_job *p, const struct gt_analysis *what,
 			return 1;
 		}
 	if (p->job && !same(&p->job->key, &key))
-		atomic_store(&p->job->unwanted, true);
+		gt_background_thread_cancel(&p->thread);
 	p->request = key;
-	rc = begin(p, err);
-	return rc;
+	return begin(p, err);
 }
 
 void gt_report_job_release(struct gt_report_job *p, struct gt_report_result *r)
@@ -362,8 +359,7 @@ void gt_report_job_release(struct gt_report_job *p, struct gt_report_result *r)
 void gt_report_job_cancel(struct gt_report_job *p)
 {
 	p->request.what = NULL;
-	if (p->job)
-		atomic_store(&p->job->unwanted, true);
+	gt_background_thread_cancel(&p->thread);
 }
 
 int gt_report_job_wait(struct gt_report_job *p, uint64_t us)
@@ -383,9 +379,9 @@ unsigned gt_report_job_percent(const struct gt_report_job *p)
 	uint64_t all = p->job ? atomic_load(&p->job->expected) : 0,
 		 n = p->job ? atomic_load(&p->job->blocks) : 0;
 
-	return !all || atomic_load(&p->job->unwanted) ? 0
-		: n >= all                            ? 99
-						      : (unsigned)(n * 100 / all);
+	return !all || atomic_load(&p->thread.cancelled) ? 0
+		: n >= all                               ? 99
+							 : (unsigned)(n * 100 / all);
 }
 
 void gt_report_job_free(struct gt_report_job *p)
