@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/numbers.h"
 #include "viewer/app/ui.h"
 
 /* ---- bookmarks ---- */
@@ -20,7 +21,7 @@ void gt_command_load_bookmarks(struct gt_scene *s)
 		gt_scene_set_status(s, "%s", err.text);
 	else if (strange)
 		gt_scene_set_status(s, "skipped %zu invalid line%s of bookmarks", strange,
-			strange == 1 ? "" : "s");
+			gt_plural(strange, "s"));
 }
 
 static void reload_bookmarks(struct gt_scene *s)

@@ -11,6 +11,7 @@
 #include "analyze/columns/return_codes.h"
 #include "analyze/columns/launch_fields.h"
 #include "formats/base/buf.h"
+#include "formats/base/numbers.h"
 #include "viewer/util/number_text.h"
 
 #define NAME_WIDTH 15u   /* columns for names of lines */
@@ -382,7 +383,7 @@ static void describe_damaged_range(struct description *t)
 	int64_t offset = gt_archive_offset(t->from->scene->archive, t->seg->index);
 
 	snprintf(t->to->title, sizeof(t->to->title), "hole: %" PRIu64 " block%s cannot be read",
-		h->blocks, h->blocks == 1 ? "" : "s");
+		h->blocks, gt_plural(h->blocks, "s"));
 	add_range(t, h->from + offset, h->to + offset, h->to - 1 + offset);
 	if (h->blocks > 1)
 		add_f(t->to, "lost", "%" PRIu64 " rows (count from the index)", h->rows);

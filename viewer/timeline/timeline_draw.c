@@ -568,7 +568,7 @@ static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struc
 		return x + gt_screen_printf(to, x, y, -1, warn, "%" PRIu64 " OPEN  ", n);
 	if (n)
 		x += gt_screen_printf(to, x, y, -1, warn, "  %" PRIu64 " call%s %s", n,
-			n == 1 ? "" : "s",
+			gt_plural(n, "s"),
 			p->scene->growing ? "open at the moment" : "still open at the end");
 	gt_archive_unfinished_calls(a, &known);
 	if (known < n)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/numbers.h"
 #include "viewer/cells/lane_cells.h"
 #include "viewer/search/search_regex.h"
 #include "viewer/cells/unfinished_calls.h"
@@ -668,7 +669,7 @@ static void draw_finds(
 	expression = gt_name_search_regex(d->finds);
 	snprintf(text, sizeof(text), " /%.*s  %s%" PRIu64 " event%s%s ",
 		gt_search_regex_brief(expression), expression, complete ? "" : "at least ", n,
-		n == 1 ? "" : "s", complete ? "" : ", counting");
+		gt_plural(n, "s"), complete ? "" : ", counting");
 	width = (int)gt_utf8_width(text);
 	gt_screen_text(to, (int)p->at.width - width, y, width, text, look);
 }
