@@ -166,7 +166,8 @@ static void draw_status(const struct gt_report_picture *p, struct gt_screen *to)
 
 	if (p->jump) {
 		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_TITLE, 0),
-			"searching for the first event ... %u %%", gt_report_jump_percent(p->jump));
+			"searching for the first event ... %u %%",
+			gt_event_search_percent(p->jump->search));
 		return;
 	}
 	if (!t || !t->order) {

@@ -197,13 +197,6 @@ char *gt_row_name(const struct gt_table *t, uint32_t row)
 	return NULL;
 }
 
-struct gt_report_jump {
-	struct gt_scene *scene;
-	struct gt_kernel_names *names;
-	char *name;
-	struct gt_event_search *search;
-};
-
 static bool has_name(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
 	const struct gt_report_jump *j = arg;
@@ -230,7 +223,6 @@ struct gt_report_jump *gt_report_jump_new(struct gt_scene *s, const char *name, 
 		gt_err_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	j->scene = s;
 	j->name = strdup(name);
 	j->names = gt_kernel_names_of(s->reader, GT_NAME_SHORT);
 	if (j->name && j->names)
@@ -250,18 +242,4 @@ void gt_report_jump_free(struct gt_report_jump *j)
 	gt_kernel_names_free(j->names);
 	free(j->name);
 	free(j);
-}
-
-int gt_report_jump_step(struct gt_report_jump *j, uint64_t us, struct gt_err *err)
-{
-	return gt_event_search_step(j->search, us, err);
-}
-unsigned gt_report_jump_percent(const struct gt_report_jump *j)
-{
-	return gt_event_search_percent(j->search);
-}
-
-bool gt_report_jump_found(const struct gt_report_jump *j, struct gt_event_ref *to)
-{
-	return gt_event_search_result(j->search, to);
 }

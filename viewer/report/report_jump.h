@@ -22,14 +22,13 @@ int gt_gap_around(const struct gt_scene *s, struct gt_range *to, struct gt_err *
 /* The name of a row's operation: new, free it; or NULL. */
 char *gt_row_name(const struct gt_table *t, uint32_t row);
 
-struct gt_report_jump; /* a search for the first event of a name */
+struct gt_report_jump { /* a search for the first event of a name */
+	struct gt_event_search *search;
+	struct gt_kernel_names *names;
+	char *name;
+};
 /* name: as recorded, or as reports show it for a kernel. NULL: err has the reason. new: free it. */
 struct gt_report_jump *gt_report_jump_new(struct gt_scene *s, const char *name, struct gt_err *err);
 /* NULL is fine */
 void gt_report_jump_free(struct gt_report_jump *j);
-/* as of a hunt */
-int gt_report_jump_step(struct gt_report_jump *j, uint64_t us, struct gt_err *err);
-unsigned gt_report_jump_percent(const struct gt_report_jump *j);
-/* when it is over */
-bool gt_report_jump_found(const struct gt_report_jump *j, struct gt_event_ref *to);
 #endif

@@ -188,11 +188,11 @@ static int step_jump(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct report *r = v->state;
 	struct gt_event_ref found;
-	int rc = gt_report_jump_step(r->jump, us, err);
+	int rc = gt_event_search_step(r->jump->search, us, err);
 
 	if (rc)
 		return rc;
-	if (gt_report_jump_found(r->jump, &found))
+	if (gt_event_search_result(r->jump->search, &found))
 		gt_scene_show_row(v->scene, &found.lane, found.start, found.dur);
 	else
 		v->scene->message = "no event of this name begins in the visible time";

@@ -496,11 +496,11 @@ static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 
 static void timeline_leave(struct gt_view *v)
 {
-	gt_counter_lanes_pause(&((struct timeline *)v->state)->gauges);
+	gt_queue_lanes_pause(((struct timeline *)v->state)->gauges.queues);
 }
 static void timeline_rest(struct gt_view *v)
 {
-	gt_counter_lanes_stop(&((struct timeline *)v->state)->gauges);
+	gt_queue_lanes_stop(((struct timeline *)v->state)->gauges.queues);
 }
 
 static void move_cursor(struct timeline *t, int64_t by)
@@ -750,7 +750,7 @@ static unsigned percent(const struct timeline *t)
 {
 	unsigned strips = gt_lane_cells_percent(t->strips);
 
-	return strips < 100 ? strips : gt_counter_lanes_percent(&t->gauges);
+	return strips < 100 ? strips : gt_queue_lanes_percent(t->gauges.queues);
 }
 
 static void timeline_draw(const struct gt_view *v, struct gt_screen *to)

@@ -137,23 +137,6 @@ int gt_counter_lanes_wait(struct gt_counter_lanes *g, uint64_t us, bool *found, 
 	return rc;
 }
 
-void gt_counter_lanes_pause(struct gt_counter_lanes *g)
-{
-	if (g->queues)
-		gt_queue_lanes_pause(g->queues);
-}
-
-void gt_counter_lanes_stop(struct gt_counter_lanes *g)
-{
-	if (g->queues)
-		gt_queue_lanes_stop(g->queues);
-}
-
-unsigned gt_counter_lanes_percent(const struct gt_counter_lanes *g)
-{
-	return gt_queue_lanes_percent(g->queues);
-}
-
 void gt_counter_lanes_get(const struct gt_counter_lanes *g, const struct gt_lane_line *line,
 	struct gt_counter_cell *to)
 {

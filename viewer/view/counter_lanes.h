@@ -38,11 +38,6 @@ int gt_counter_lanes_step(struct gt_counter_lanes *g, uint64_t us, struct gt_err
 /* The same for the thread that counts launches. *found: the set of queues became known or
  * changed, so the list of lanes may change. */
 int gt_counter_lanes_wait(struct gt_counter_lanes *g, uint64_t us, bool *found, struct gt_err *err);
-/* the lanes are not visible now */
-void gt_counter_lanes_pause(struct gt_counter_lanes *g);
-/* also ends the thread until the next step */
-void gt_counter_lanes_stop(struct gt_counter_lanes *g);
-unsigned gt_counter_lanes_percent(const struct gt_counter_lanes *g); /* 100: complete */
 /* Copies the window's cells of a requested line. */
 void gt_counter_lanes_get(const struct gt_counter_lanes *g, const struct gt_lane_line *line,
 	struct gt_counter_cell *to);

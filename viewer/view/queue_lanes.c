@@ -530,10 +530,16 @@ int gt_queue_lanes_step(struct gt_queue_lanes *q, uint64_t us, struct gt_err *er
 	}
 }
 
-void gt_queue_lanes_pause(struct gt_queue_lanes *q) { gt_background_thread_cancel(&q->thread); }
+void gt_queue_lanes_pause(struct gt_queue_lanes *q)
+{
+	if (q)
+		gt_background_thread_cancel(&q->thread);
+}
 
 void gt_queue_lanes_stop(struct gt_queue_lanes *q)
 {
+	if (!q)
+		return;
 	gt_queue_lanes_pause(q);
 	gt_background_thread_wait(&q->thread, 0);
 	take_result(q);

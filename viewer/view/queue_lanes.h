@@ -36,9 +36,9 @@ int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window
 /* Waits for at most `us` µs (0: until all is known, also of new data). 1: a job is running, 0:
  * complete, negative: error. */
 int gt_queue_lanes_step(struct gt_queue_lanes *q, uint64_t us, struct gt_err *err);
-/* its result is not needed now; the next step continues */
+/* its result is not needed now; the next step continues. NULL is fine */
 void gt_queue_lanes_pause(struct gt_queue_lanes *q);
-/* also ends its thread until the next step */
+/* also ends its thread until the next step; NULL is fine */
 void gt_queue_lanes_stop(struct gt_queue_lanes *q);
 /* of the running job; 100: there is none */
 unsigned gt_queue_lanes_percent(const struct gt_queue_lanes *q);
