@@ -153,16 +153,17 @@ static int fail_at(const char *option, const char *text, const struct gt_err *at
 	return 2;
 }
 
-/* Options of a query need the report query or histogram, and no other report beside it:
- * otherwise it is unclear which report they apply to. */
-static int check_query(const struct gt_report_selection *c, struct gt_err *err)
+/* An option of a report needs that report, and no other one beside it: otherwise it is unclear
+ * which report it applies to. */
+static int check_reports(const struct gt_report_selection *c, struct gt_err *err)
 {
 	bool query = gt_is_selected(c, "query"), histogram = gt_is_selected(c, "histogram");
 	const struct {
-		const char *option, *given;
-		bool taken;
+		const char *option;
+		bool given, taken;
 		const char *by;
 	} rows[] = {
+		{ "--without", opt.without.n, gt_is_selected(c, "critical"), "critical" },
 		{ "--agg", opt.agg, query, "query" },
 		{ "--order-by", opt.order_by, query, "query" },
 		{ "--of", opt.of, histogram, "histogram" },
@@ -178,7 +179,7 @@ static int check_query(const struct gt_report_selection *c, struct gt_err *err)
 		if (rows[i].given && c->n > 2)
 			return gt_err_set(err, -EINVAL,
 				"with %s no other report can be given beside %s", rows[i].option,
-				query ? "query" : "histogram");
+				gt_is_selected(c, rows[i].by) ? rows[i].by : "histogram");
 	}
 	return 0;
 }
@@ -207,8 +208,6 @@ static int read_query(struct gt_report_selection *c)
 	const char *option = NULL, *text = NULL;
 	struct gt_err err = GT_ERR_INIT;
 
-	if (check_query(c, &err))
-		return fail(NULL, &err, 2);
 	if (is_gap_histogram())
 		return read_gaps(c);
 	if (gt_is_selected(c, "query"))
@@ -286,23 +285,6 @@ static int check_options(struct gt_err *err)
 			gt_globs_check(&opt.without, "--without", err)
 		? err->code
 		: 0;
-}
-
-/* An option that no selected report uses is an error. */
-static int check_reports(const struct gt_report_selection *c, struct gt_err *err)
-{
-	const struct gt_analysis *critical = gt_analysis_find("critical");
-	bool other = false, asked = false;
-
-	for (unsigned i = 0; i < c->n; i++) {
-		asked |= c->list[i] == critical;
-		other |= c->list[i] != critical && c->list[i] != gt_analyses[0];
-	}
-	if (opt.without.n && (!asked || other))
-		return gt_err_set(err, -EINVAL,
-			"--without is for the report critical: gtanalyze critical --without %s FILE",
-			opt.without.items[0]);
-	return 0;
 }
 
 /* ---- one file ---- */
@@ -732,12 +714,11 @@ static int read_command_line(
 	first = *diff ? gt_select_diff(c, operands, n, err) : gt_select_reports(c, operands, n);
 	if (first < 0 || opt.list || opt.explain)
 		return first;
-	if (check_reports(c, err))
-		return -EINVAL;
 	if (first == n)
 		return gt_err_set(
 			err, -EINVAL, "no FILE given: gtanalyze [options] [REPORT...] FILE...");
-	return gt_check_files(operands + first, n - first, err) ? -EINVAL : first;
+	return gt_check_files(operands + first, n - first, err) || check_reports(c, err) ? -EINVAL
+											 : first;
 }
 
 /* Runs what the command line asks for and writes it to the output. */

@@ -165,9 +165,15 @@ want analyze-critical 0 $A critical --without 'cu*' --without @kernel "$SRC/test
 check analyze-critical-without says "Gain at most"
 want analyze-critical-cannot-answer 4 $A critical t.jsonl
 check analyze-critical-cannot-answer-says says "cannot answer: what GPUs did was not recorded"
-for reports in "" top "critical top"; do
+for reports in "" top; do
 	want "analyze-without-is-for-critical-${reports% *}" 2 $A $reports --without 'cu*' t.jsonl
 	check "analyze-without-is-for-critical-${reports% *}-says" told "--without is for the report critical"
+done
+want analyze-without-beside 2 $A critical top --without 'cu*' t.jsonl
+check analyze-without-beside-says told "with --without no other report can be given beside critical"
+for option in "--without cu*" "--where failed" "--by name" "--agg count" "--order-by count" "--of dur"; do
+	want "analyze-diff-of-${option%% *}" 2 $A diff $option t.jsonl t.jsonl
+	check "analyze-diff-of-${option%% *}-says" told "gtanalyze: ${option%% *} is for the report"
 done
 want analyze-without-a-wrong-category 2 $A critical --without @nonsense t.jsonl
 : >empty
