@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/cli/time_range_option.h"
+#include "analyze/cli/report_options.h"
 #include "analyze/cli/report_selection.h"
 #include "analyze/core/exit_status.h"
 #include "analyze/cli/explain.h"
 #include "analyze/ranks/trace_folders.h"
 #include "formats/names/name_patterns.h"
-#include "analyze/query/query.h"
 #include "analyze/ranks/ranks.h"
 #include "formats/base/alloc_failure.h"
 #include "formats/base/buf.h"
@@ -23,6 +23,7 @@
 #include "formats/names/globs.h"
 #include "formats/import/importers.h"
 
+#define N(a) (sizeof(a) / sizeof(*(a)))
 #define NOT_GIVEN UINT64_MAX
 #define THREADS_MAX 8 /* more threads gain little: all share the unpacking of blocks */
 #define TEXT_TOP 20   /* default rows of a table in text; other formats print all rows */
@@ -31,13 +32,13 @@
 #define SCREEN_TOP 8
 
 static struct {
-	bool list, explain, force, whole, spark, per_rank;
+	bool list, explain, force, whole, per_rank;
 	int format, names, colour;
-	const char *from, *to, *output, *min, *gap;
+	const char *from, *to, *output;
 	uint64_t pid, tid, top, threads;
-	struct gt_opt_list match, fail_if, without;
-	const char *where, *by, *agg, *order_by, *of;
+	struct gt_opt_list match, fail_if;
 } opt = { .output = "-", .top = NOT_GIVEN, .threads = NOT_GIVEN };
+static struct gt_report_options report_options;
 
 /* as in enum gt_table_format */
 static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };
@@ -45,7 +46,7 @@ static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };
 static const char *const name_forms[] = { "short", "full", "mangled", NULL };
 /* as in enum gt_colour_when */
 static const char *const colour_words[] = { "auto", "always", "never", NULL };
-static const struct gt_opt options[] = {
+static const struct gt_opt common_options[] = {
 	{ 'l', "list", GT_OPT_FLAG, &opt.list, NULL, "list the reports and exit", NULL },
 	{ 0, "explain", GT_OPT_FLAG, &opt.explain, NULL,
 		"explain the terms of all reports, and exit", NULL },
@@ -57,8 +58,7 @@ static const struct gt_opt options[] = {
 	{ 0, "names", GT_OPT_WORD, &opt.names, "FORM", "kernel name style", name_forms },
 	{ 0, "color", GT_OPT_WORD, &opt.colour, "WHEN",
 		"colour text output; auto: on a terminal, unless NO_COLOR is set", colour_words },
-	{ 0, "spark", GT_OPT_FLAG, &opt.spark, NULL,
-		"draw the spread of durations beside each name of top, ioctls and kernels", NULL },
+	GT_OPTIONS_OF_REPORTS(GT_HEADING_OPTIONS),
 	{ 0, "per-rank", GT_OPT_FLAG, &opt.per_rank, NULL,
 		"report on each file separately, not on all files as ranks of one run", NULL },
 	{ 'o', "output", GT_OPT_STR, &opt.output, "FILE",
@@ -70,7 +70,7 @@ static const struct gt_opt options[] = {
 		"exit with 3 if a figure passes a limit ('kernels.p99 > 5ms'), or, with diff, changes by more than a limit ('kernels.p99 > +5%'); "
 		"repeatable",
 		NULL },
-	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "Which rows to analyze", NULL },
+	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, GT_HEADING_ROWS, NULL },
 	{ 0, "from", GT_OPT_STR, &opt.from, "TIME",
 		"leave out rows that end before TIME (1.5s, 250ms after the start)", NULL },
 	{ 0, "to", GT_OPT_STR, &opt.to, "TIME", "leave out rows that begin at TIME or later",
@@ -79,38 +79,19 @@ static const struct gt_opt options[] = {
 		"analyze GPUs over the whole recording, not only from their first to "
 		"their last operation",
 		NULL },
-	{ 0, "min", GT_OPT_STR, &opt.min, "TIME", "ignore GPU gaps shorter than TIME", NULL },
-	{ 0, "gap", GT_OPT_STR, &opt.gap, "TIME",
-		"advice reports each GPU gap longer than TIME (default 500ms)", NULL },
+	GT_OPTIONS_OF_REPORTS(GT_HEADING_ROWS),
 	{ 0, "pid", GT_OPT_U64, &opt.pid, "PID", "only this process", NULL },
 	{ 0, "tid", GT_OPT_U64, &opt.tid, "TID", "only this thread", NULL },
 	{ 'm', "match", GT_OPT_LIST, &opt.match, "GLOB",
 		"only operations whose full name matches, or @CATEGORY; repeatable", NULL },
-	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "Option of the report critical", NULL },
-	{ 0, "without", GT_OPT_LIST, &opt.without, "GLOB",
-		"estimate how much time the run would save at most if matching operations took no time; repeatable",
-		NULL },
-	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "Options of query and histogram", NULL },
-	{ 0, "where", GT_OPT_STR, &opt.where, "EXPR",
-		"only rows for which EXPR is true: 'kind==kernel && dur>1ms && name~/gemm/'",
-		NULL },
-	{ 0, "by", GT_OPT_STR, &opt.by, "FIELDS",
-		"one row for each combination of values of these fields: name,stream", NULL },
-	{ 0, "agg", GT_OPT_STR, &opt.agg, "FIGURES",
-		"figures of each row: 'count,sum(dur),p99(dur)'; default: count,sum(dur)", NULL },
-	{ 0, "order-by", GT_OPT_STR, &opt.order_by, "FIGURE", "sort by this figure, largest first",
-		NULL },
-	{ 0, "of", GT_OPT_STR, &opt.of, "FIELD",
-		"field of histogram, which also takes --where and --by: dur (default), queue, bytes ...; or gap: GPU idle time by gap length",
-		NULL },
 };
-static const struct gt_command command = {
+static struct gt_opt options[N(common_options) + 2 * GT_REPORT_OPTIONS_MOST];
+static struct gt_command command = {
 	.name = "gtanalyze",
 	.usage = "[options] [REPORT...] FILE...\n       gtanalyze [options] diff [REPORT...] A B",
 	.about =
 		"Analyzes traces: which calls and GPU operations ran, how long they took, what the program waited for.",
 	.options = options,
-	.noptions = sizeof(options) / sizeof(*options),
 	.after =
 		"Without REPORT gtanalyze prints the default report; --list lists its parts.\n"
 		"diff compares B with A: what is slower, faster, added or gone.\n"
@@ -124,8 +105,6 @@ static int fail(const char *file, const struct gt_err *err, int status)
 	gt_err_print("gtanalyze", file, err);
 	return status;
 }
-
-/* ---- a query ---- */
 
 /* The width in terminal columns of the first `bytes` bytes of s. */
 static unsigned columns_up_to(const char *s, uint64_t bytes)
@@ -153,79 +132,17 @@ static int fail_at(const char *option, const char *text, const struct gt_err *at
 	return 2;
 }
 
-/* An option of a report needs that report, and no other one beside it: otherwise it is unclear
- * which report it applies to. */
-static int check_reports(const struct gt_report_selection *c, struct gt_err *err)
-{
-	bool query = gt_is_selected(c, "query"), histogram = gt_is_selected(c, "histogram");
-	const struct {
-		const char *option;
-		bool given, taken;
-		const char *by;
-	} rows[] = {
-		{ "--without", opt.without.n, gt_is_selected(c, "critical"), "critical" },
-		{ "--agg", opt.agg, query, "query" },
-		{ "--order-by", opt.order_by, query, "query" },
-		{ "--of", opt.of, histogram, "histogram" },
-		{ "--where", opt.where, query || histogram, "query" },
-		{ "--by", opt.by, query || histogram, "query" },
-	};
-
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (rows[i].given && !rows[i].taken)
-			return gt_err_set(err, -EINVAL,
-				"%s is for the report %s: gtanalyze %s %s ... FILE", rows[i].option,
-				rows[i].by, rows[i].by, rows[i].option);
-		if (rows[i].given && c->n > 2)
-			return gt_err_set(err, -EINVAL,
-				"with %s no other report can be given beside %s", rows[i].option,
-				gt_is_selected(c, rows[i].by) ? rows[i].by : "histogram");
-	}
-	return 0;
-}
-
-static bool is_gap_histogram(void) { return opt.of && !strcmp(opt.of, "gap"); }
-
 /* Returns the exit status. */
-static int read_gaps(struct gt_report_selection *c)
+static int configure_reports(struct gt_report_selection *c)
 {
+	const struct gt_configured_report *wrong = NULL;
 	struct gt_err err = GT_ERR_INIT;
+	int rc = gt_report_options_configure(&report_options, c->list, c->n, &wrong, &err);
 
-	if (opt.where) {
-		gt_err_set(&err, -EINVAL,
-			"--where selects rows, and gaps have none; use --from and --to to select a time range");
-		return fail(NULL, &err, GT_EXIT_USAGE);
-	}
-	if (gt_gap_by_read(&c->gaps_by, opt.by, &err))
-		return fail_at("--by", opt.by, &err);
-	gt_replace_report(c, "histogram", &gt_histogram_gaps_report);
-	return 0;
-}
-
-/* Returns the exit status. */
-static int read_query(struct gt_report_selection *c)
-{
-	const char *option = NULL, *text = NULL;
-	struct gt_err err = GT_ERR_INIT;
-
-	if (is_gap_histogram())
-		return read_gaps(c);
-	if (gt_is_selected(c, "query"))
-		c->query = gt_query_new(
-			opt.where, opt.by, opt.agg, opt.order_by, &option, &text, &err);
-	if (!err.code && gt_is_selected(c, "histogram"))
-		c->histogram = gt_query_new_hist(opt.where, opt.by, opt.of, &option, &text, &err);
-	if (err.code)
-		return err.code == -EINVAL ? fail_at(option, text, &err) : fail(NULL, &err, 1);
-	c->fitted_query = *gt_analysis_find("query");
-	c->fitted_histogram = *gt_analysis_find("histogram");
-	if (c->query)
-		gt_query_configure(c->query, &c->fitted_query);
-	if (c->histogram)
-		gt_query_configure(c->histogram, &c->fitted_histogram);
-	gt_replace_report(c, "query", &c->fitted_query);
-	gt_replace_report(c, "histogram", &c->fitted_histogram);
-	return 0;
+	if (rc == -EINVAL && wrong->option)
+		return fail_at(wrong->option, wrong->text, &err);
+	return !rc ? GT_EXIT_CLEAN
+		   : fail(NULL, &err, rc == -EINVAL ? GT_EXIT_USAGE : GT_EXIT_FAILURE);
 }
 
 /* ---- what to look at ---- */
@@ -265,14 +182,12 @@ static unsigned processors(void)
 
 static int check_options(struct gt_err *err)
 {
-	const char *const times[] = { opt.from, opt.to, opt.min, opt.gap };
-	int64_t ns[4] = { INT64_MIN, INT64_MAX, 0, 0 };
+	int64_t from = INT64_MIN, to = INT64_MAX;
 
-	for (unsigned i = 0; i < 4; i++)
-		if (times[i] && gt_parse_ns(times[i], &ns[i]))
-			return gt_err_set(err, -EINVAL,
-				"invalid time '%s' (examples: 1.5s, 250ms, 10us, 80ns)", times[i]);
-	if (ns[0] >= ns[1])
+	if (gt_read_time(opt.from, &from, err) || gt_read_time(opt.to, &to, err) ||
+		gt_report_options_read_times(&report_options, err))
+		return err->code;
+	if (from >= to)
 		return gt_err_set(err, -EINVAL, "--from must come before --to");
 	if (opt.threads == NOT_GIVEN)
 		opt.threads = processors();
@@ -281,10 +196,7 @@ static int check_options(struct gt_err *err)
 	if ((opt.top > UINT_MAX && opt.top != NOT_GIVEN) || opt.pid > INT64_MAX ||
 		opt.tid > INT64_MAX)
 		return gt_err_set(err, -EINVAL, "a number is too large");
-	return gt_globs_check(&opt.match, "--match", err) ||
-			gt_globs_check(&opt.without, "--without", err)
-		? err->code
-		: 0;
+	return gt_globs_check(&opt.match, "--match", err);
 }
 
 /* ---- one file ---- */
@@ -341,18 +253,10 @@ static int print(const char *file, const struct gt_report_selection *c,
 /* The options of the command line, applied to one open trace. Release it after *o: *o borrows
  * from it. */
 struct trace_options {
-	struct gt_report_option report[8];
-	unsigned nreport;
-	int64_t min_ns, gap_ns;
 	struct gt_buf restrictions;
 	struct gt_time_ranges range;
 	struct gt_matched match;
 };
-
-static void add_report_option(struct trace_options *a, const char *name, const void *value)
-{
-	a->report[a->nreport++] = (struct gt_report_option){ name, value };
-}
 
 /* origins: NULL, or as in gt_time_ranges_set. */
 static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const char *path,
@@ -371,14 +275,7 @@ static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const
 	}
 	o->whole = opt.whole;
 	o->names = (enum gt_name_form)opt.names;
-	o->report_options = a->report;
-	add_report_option(a, "without", &opt.without);
-	if (opt.min && !gt_parse_ns(opt.min, &a->min_ns))
-		add_report_option(a, "min", &a->min_ns);
-	if (opt.gap && !gt_parse_ns(opt.gap, &a->gap_ns)) {
-		a->gap_ns = a->gap_ns < 1 ? 1 : a->gap_ns;
-		add_report_option(a, "gap", &a->gap_ns);
-	}
+	o->report_options = report_options.given;
 	put_restrictions(&a->restrictions);
 	o->restrictions = a->restrictions.len ? (const char *)a->restrictions.data : NULL;
 	return gt_time_ranges_set(&a->range, o, r, opt.from, opt.to, origins, err);
@@ -487,11 +384,6 @@ static int report(const struct subject *s, const struct gt_report_selection *c, 
 	if (c->in_default_report && opt.top == NOT_GIVEN && opt.format == GT_TEXT &&
 		gt_default_use_of(s->reader) == GT_DEFAULT_GPU)
 		o.top = SCREEN_TOP;
-	add_report_option(&given, "query", c->query);
-	add_report_option(&given, "histogram", c->histogram);
-	add_report_option(&given, "gaps-by", &c->gaps_by);
-	if (opt.spark)
-		add_report_option(&given, "spark", &opt.spark);
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
 	memset(tables, 0, sizeof(tables));
 	n = n ? n : gt_run(s->reader, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
@@ -717,8 +609,10 @@ static int read_command_line(
 	if (first == n)
 		return gt_err_set(
 			err, -EINVAL, "no FILE given: gtanalyze [options] [REPORT...] FILE...");
-	return gt_check_files(operands + first, n - first, err) || check_reports(c, err) ? -EINVAL
-											 : first;
+	return gt_check_files(operands + first, n - first, err) ||
+			gt_report_options_check(&report_options, c->list, c->n, err)
+		? -EINVAL
+		: first;
 }
 
 /* Runs what the command line asks for and writes it to the output. */
@@ -784,14 +678,14 @@ int main(int argc, char **argv)
 	gt_std_fds_occupy();
 	/* reports allocate rarely, and each thread would map an arena of 64 MiB */
 	mallopt(M_ARENA_MAX, 1);
+	command.noptions = gt_report_options_table(
+		&report_options, common_options, N(common_options), options);
 	rc = gt_opt_parse(&command, argc, argv, &n, &err);
 	if (rc)
 		return rc > 0 ? GT_EXIT_CLEAN
 			      : fail(NULL, &err, rc == -EINVAL ? GT_EXIT_USAGE : GT_EXIT_FAILURE);
 	first = read_command_line(&chosen, argv + 1, n, &diff, &err);
-	status = first < 0 ? fail(NULL, &err, GT_EXIT_USAGE)
-		: diff     ? GT_EXIT_CLEAN
-			   : read_query(&chosen);
+	status = first < 0 ? fail(NULL, &err, GT_EXIT_USAGE) : configure_reports(&chosen);
 	if (!status)
 		status = name_files(&files, argv + 1 + first, n - first, diff);
 	if (!status)
@@ -800,8 +694,6 @@ int main(int argc, char **argv)
 	gt_gates_release(&chosen.gates);
 	gt_opt_list_release(&opt.match);
 	gt_opt_list_release(&opt.fail_if);
-	gt_opt_list_release(&opt.without);
-	gt_query_free(chosen.query);
-	gt_query_free(chosen.histogram);
+	gt_report_options_release(&report_options);
 	return status;
 }

@@ -267,6 +267,14 @@ static int advice_init(
 
 static void advice_release(void *state) { gt_advice_facts_release(state); }
 
+static const struct gt_option_row gap_option = {
+	.opt = { .name = "gap",
+		.kind = GT_OPT_NS,
+		.arg = "TIME",
+		.help = "advice reports each GPU gap longer than TIME (default 500ms)" },
+	.heading = GT_HEADING_ROWS,
+};
+
 const struct gt_analysis gt_advice_report = {
 	.name = "advice",
 	.help = "causes of lost GPU time, with remedies and their potential speedup",
@@ -274,6 +282,7 @@ const struct gt_analysis gt_advice_report = {
 	.engine = &gt_idle_engine,
 	.order = GT_BY_TIME,
 	.in_default = GT_DEFAULT_GPU,
+	.options = (const struct gt_option_row *const[]){ &gap_option, NULL },
 	.state_size = sizeof(struct gt_advice_facts),
 	.init = advice_init,
 	.finish = advice_finish,

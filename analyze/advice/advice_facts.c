@@ -194,7 +194,7 @@ void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_op
 	const int64_t *gap = gt_report_option(opt, "gap");
 
 	f->idle = opt->engine;
-	f->least = gap ? *gap : GT_LARGE_GAP;
+	f->least = !gap ? GT_LARGE_GAP : *gap < 1 ? 1 : *gap;
 	gt_idle_listen(f->idle,
 		&(struct gt_idle_listener){ .slice = on_slice,
 			.op = on_op,

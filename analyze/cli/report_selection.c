@@ -95,19 +95,3 @@ int gt_check_files(char **files, int n, struct gt_err *err)
 	}
 	return 0;
 }
-
-bool gt_is_selected(const struct gt_report_selection *c, const char *report)
-{
-	for (unsigned i = 1; i < c->n; i++)
-		if (!strcmp(c->list[i]->name, report))
-			return true;
-	return false;
-}
-
-void gt_replace_report(
-	struct gt_report_selection *c, const char *report, const struct gt_analysis *by)
-{
-	for (unsigned i = 0; i < c->n; i++)
-		if (!strcmp(c->list[i]->name, report))
-			c->list[i] = by;
-}

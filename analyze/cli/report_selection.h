@@ -3,11 +3,9 @@
 #define GT_REPORT_SELECTION_H
 #include "analyze/diff/diff.h"
 #include "analyze/diff/gate.h"
-#include "analyze/query/histogram_gaps.h"
-#include "analyze/query/query.h"
 #include "analyze/core/run.h"
 
-/* Zero-initialised: empty. The owner releases gates, query and histogram. */
+/* Zero-initialised: empty. The owner releases gates. */
 struct gt_report_selection {
 	const struct gt_analysis *list[GT_RUN_REPORTS];
 	unsigned n;
@@ -15,11 +13,6 @@ struct gt_report_selection {
 	bool in_default_report;      /* no report was named */
 	struct gt_diff_request diff; /* for `diff`, instead of list */
 	struct gt_gates gates;
-	/* Queries of these reports, and descriptors adapted to them. NULL: the report is not
-	 * selected. */
-	struct gt_query *query, *histogram;
-	struct gt_analysis fitted_query, fitted_histogram;
-	struct gt_gap_by gaps_by; /* of a histogram of gaps, which is not a query */
 };
 
 /* Reports come before the files; if none is named, those of the default report are selected. The
@@ -29,9 +22,4 @@ int gt_select_reports(struct gt_report_selection *c, char **operands, int n);
 int gt_select_diff(struct gt_report_selection *c, char **operands, int n, struct gt_err *err);
 /* Fails if a missing file looks like a misspelt or misplaced report. Returns 0 or negative. */
 int gt_check_files(char **files, int n, struct gt_err *err);
-/* not for the header */
-bool gt_is_selected(const struct gt_report_selection *c, const char *report);
-/* Replaces a report by `by`, if it is selected. Borrowed. */
-void gt_replace_report(
-	struct gt_report_selection *c, const char *report, const struct gt_analysis *by);
 #endif

@@ -8,6 +8,14 @@
 #include "analyze/core/report.h"
 #include "formats/cmdline/opt.h"
 
+int gt_read_time(const char *text, int64_t *ns, struct gt_err *err)
+{
+	if (text && gt_parse_ns(text, ns))
+		return gt_err_set(err, -EINVAL,
+			"invalid time '%s' (examples: 1.5s, 250ms, 10us, 80ns)", text);
+	return 0;
+}
+
 static int by_clock(const void *pa, const void *pb)
 {
 	const struct gt_segment *a = *(const struct gt_segment *const *)pa,

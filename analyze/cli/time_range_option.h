@@ -3,6 +3,9 @@
 #define GT_TIME_RANGE_OPTION_H
 #include "analyze/core/analysis.h"
 
+/* Reads a time as of gt_parse_ns; NULL leaves *ns as it is. Returns 0 or -EINVAL. */
+int gt_read_time(const char *text, int64_t *ns, struct gt_err *err);
+
 /* by recording; ranges NULL: no range */
 struct gt_time_ranges {
 	int64_t *origins;

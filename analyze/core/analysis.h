@@ -10,21 +10,29 @@
 #define GT_ANALYSIS_H
 #include "analyze/columns/source_dedup.h"
 #include "analyze/columns/aggregate.h"
+#include "formats/cmdline/opt.h"
 #include "formats/names/demangle.h"
 #include "formats/trace/read/reader.h"
 #include "formats/table/table.h"
 
 struct gt_rank_name; /* ranks.h */
 
-/* The value of an option that only some reports use:
- *
- *   min        int64_t, ns: shorter gaps have no cause (idle.h)
- *   gap        int64_t, ns: advice reports each longer gap (advice_facts.h)
- *   without    struct gt_opt_list: globs of the events that critical removes
- *   spark      any: reports with a histogram per row draw it beside the name (text_bars.h)
- *   query, histogram  struct gt_query: of the reports with these names, which need it
- *   gaps-by    struct gt_gap_by: of the histogram of gaps
+/* Headings of --help below which options of reports may stand beside those of the program. */
+#define GT_HEADING_OPTIONS "Options"
+#define GT_HEADING_ROWS "Which rows to analyze"
+
+/* An option of the command line that some reports take. Reports that share it name the same row.
  */
+struct gt_option_row {
+	struct gt_opt opt;   /* `to` stays NULL: the program holds the value */
+	const char *heading; /* in --help; one of the above, or their own */
+	/* Without this report or another one that takes the option, the option is refused. NULL: it
+	 * is accepted with any report. */
+	const char *report;
+};
+
+/* The value of such an option: of GT_OPT_STR the text, of other kinds what gt_opt.to points at. Or,
+ * under the name of a report, its settings (gt_configured_report). */
 struct gt_report_option {
 	const char *name; /* without "--"; NULL: end of a list */
 	const void *value;
@@ -66,6 +74,7 @@ const void *gt_report_option(const struct gt_analysis_options *opt, const char *
 #define GT_LAYERS_OF_CALLS (GT_BIT(GT_LAYER_API) | GT_BIT(GT_LAYER_RUNTIME))
 enum gt_splits { GT_BY_BLOCK = 1 };
 
+struct gt_configured_report;
 struct gt_analysis {
 	const char *name; /* REPORT on the command line, the JSON key */
 	const char *help;
@@ -90,6 +99,14 @@ struct gt_analysis {
 	bool per_recording;
 	/* finish() is called after those of the others, which may read the file and find damage */
 	bool runs_last;
+	/* The options that it takes, besides those of its engine; NULL-terminated. NULL: none. */
+	const struct gt_option_row *const *options;
+	/* Checks the options and adapts *c to them, before a file is opened. opt has only
+	 * report_options. Returns 0, -EINVAL: a value is wrong, or another error. NULL: nothing to
+	 * check. */
+	int (*configure)(struct gt_configured_report *c, const struct gt_analysis_options *opt,
+		struct gt_err *err);
+	void (*free_settings)(void *settings); /* of gt_configured_report; NULL: no need */
 	size_t state_size;
 	/* The state is zeroed before init. All return 0 or negative. init, block, merge and
 	 * release may be NULL (merge: nothing to merge, or no splits). opt is borrowed until
@@ -103,6 +120,14 @@ struct gt_analysis {
 	 * tables. */
 	int (*finish)(void *state, struct gt_table **tables, unsigned max, struct gt_err *err);
 	void (*release)(void *state);
+};
+/* A report adapted to its options. */
+struct gt_configured_report {
+	struct gt_analysis report; /* at first a copy of the report's descriptor */
+	void *settings;            /* init() finds them in its options, under the report's name */
+	/* After -EINVAL: the option and its text, in which err->offset is the byte of the mistake.
+	 * NULL: the message names the option. */
+	const char *option, *text;
 };
 /* NULL-terminated, in the order of the default report */
 extern const struct gt_analysis *const gt_analyses[];

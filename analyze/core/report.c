@@ -37,6 +37,13 @@ const void *gt_report_option(const struct gt_analysis_options *opt, const char *
 	return o && o->name ? o->value : NULL;
 }
 
+const struct gt_option_row gt_spark_option = {
+	.opt = { .name = "spark",
+		.kind = GT_OPT_FLAG,
+		.help = "draw the spread of durations beside each name of top, ioctls and kernels" },
+	.heading = GT_HEADING_OPTIONS,
+};
+
 int gt_report_state_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {

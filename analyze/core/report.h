@@ -20,6 +20,9 @@ int gt_read_again(struct gt_reader *r, const struct gt_filter *filter, enum gt_o
 int gt_report_state_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt,
 	struct gt_err *err);
 
+/* --spark: reports with a histogram per row draw it beside the name (text_bars.h). */
+extern const struct gt_option_row gt_spark_option;
+
 /* Cells. Figures beyond INT64_MAX become INT64_MAX. */
 static inline int64_t gt_clamp(uint64_t v) { return v > INT64_MAX ? INT64_MAX : (int64_t)v; }
 static inline struct gt_cell gt_cell_text(const char *s) { return (struct gt_cell){ .s = s }; }

@@ -13,6 +13,7 @@
 #include "analyze/gpu/work_kind.h"
 #include "formats/base/buf.h"
 #include "formats/names/demangle.h"
+#include "formats/names/globs.h"
 #include "formats/names/name_patterns.h"
 
 struct tally {
@@ -43,6 +44,14 @@ static const struct gt_opt_list *without_of(const struct gt_analysis_options *op
 	const struct gt_opt_list *list = gt_report_option(opt, "without");
 
 	return list && list->n ? list : NULL;
+}
+
+static int critical_configure(
+	struct gt_configured_report *c, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	const struct gt_opt_list *globs = without_of(opt);
+
+	return globs ? gt_globs_check(globs, "--without", err) : 0;
 }
 
 static int critical_init(
@@ -670,6 +679,15 @@ static void critical_release(void *state)
 	gt_matched_release(&s->without);
 }
 
+static const struct gt_option_row without_option = {
+	.opt = { .name = "without",
+		.kind = GT_OPT_LIST,
+		.arg = "GLOB",
+		.help = "estimate how much time the run would save at most if matching operations took no time; repeatable" },
+	.heading = "Option of the report critical",
+	.report = "critical",
+};
+
 const struct gt_analysis gt_critical_report = {
 	.name = "critical",
 	.per_recording = true,
@@ -677,6 +695,8 @@ const struct gt_analysis gt_critical_report = {
 	.wants = GT_CRITICAL_WANTS,
 	.wants_args = true,
 	.order = GT_BY_TIME,
+	.options = (const struct gt_option_row *const[]){ &without_option, NULL },
+	.configure = critical_configure,
 	.state_size = sizeof(struct critical),
 	.init = critical_init,
 	.block = critical_block,

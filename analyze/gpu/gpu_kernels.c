@@ -378,6 +378,7 @@ const struct gt_analysis gt_gpu_report = {
 	.wants = GT_BIT(GT_GPU),
 	.needs = GT_BIT(GT_LAYER_GPU),
 	.order = GT_BY_TIME,
+	.options = (const struct gt_option_row *const[]){ &gt_spark_option, NULL },
 	.state_size = sizeof(struct kernels),
 	.init = kernels_init,
 	.block = kernels_block,

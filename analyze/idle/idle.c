@@ -734,11 +734,20 @@ static int idle_finish(void *state, struct gt_table **tables, unsigned max, stru
 }
 static void idle_release(void *state) { gt_idle_release(state); }
 
+static const struct gt_option_row min_option = {
+	.opt = { .name = "min",
+		.kind = GT_OPT_NS,
+		.arg = "TIME",
+		.help = "ignore GPU gaps shorter than TIME" },
+	.heading = GT_HEADING_ROWS,
+};
+
 const struct gt_analysis gt_idle_engine = {
 	.name = "idle",
 	.wants = GT_IDLE_WANTS,
 	.wants_args = true,
 	.order = GT_BY_TIME,
+	.options = (const struct gt_option_row *const[]){ &min_option, NULL },
 	.state_size = sizeof(struct gt_idle),
 	.init = idle_init,
 	.block = idle_block,

@@ -5,9 +5,36 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/core/report_status.h"
-#include "analyze/query/histogram_draw.h"
+#include "analyze/query/histogram_gaps.h"
 #include "analyze/query/query_report.h"
 #include "formats/base/buf.h"
+
+/* ---- options ---- */
+
+static const struct gt_option_row of_option = {
+	.opt = { .name = "of",
+		.kind = GT_OPT_STR,
+		.arg = "FIELD",
+		.help = "field of histogram, which also takes --where and --by: dur (default), queue, bytes ...; or gap: GPU idle time by gap length" },
+	.heading = GT_QUERY_HEADING,
+	.report = "histogram",
+};
+
+static int histogram_configure(
+	struct gt_configured_report *c, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	const char *of = gt_report_option(opt, "of");
+	struct gt_query *q;
+
+	if (of && !strcmp(of, "gap"))
+		return gt_histogram_gaps_configure(c, opt, err);
+	q = gt_query_new_hist(gt_report_option(opt, "where"), gt_report_option(opt, "by"), of,
+		&c->option, &c->text, err);
+	c->settings = q;
+	if (q)
+		gt_query_configure(q, &c->report);
+	return q ? 0 : err->code;
+}
 
 static int histogram_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -164,6 +191,10 @@ const struct gt_analysis gt_histogram_report = {
 	.wants_args = true,
 	.order = GT_ANY_ORDER,
 	.splits = GT_BY_BLOCK,
+	.options = (const struct gt_option_row *const[]){ &gt_where_option, &gt_by_option,
+		&of_option, NULL },
+	.configure = histogram_configure,
+	.free_settings = gt_query_free_settings,
 	.state_size = sizeof(struct gt_query_state),
 	.init = histogram_init,
 	.block = gt_query_block,

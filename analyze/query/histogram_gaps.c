@@ -103,6 +103,20 @@ int gt_gap_by_read(struct gt_gap_by *b, const char *by, struct gt_err *err)
 	return 0;
 }
 
+int gt_histogram_gaps_configure(
+	struct gt_configured_report *c, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	if (gt_report_option(opt, "where"))
+		return gt_err_set(err, -EINVAL,
+			"--where selects rows, and gaps have none; use --from and --to to select a time range");
+	c->report = gt_histogram_gaps_report;
+	c->option = "--by";
+	c->text = gt_report_option(opt, "by");
+	c->settings = malloc(sizeof(struct gt_gap_by));
+	return c->settings ? gt_gap_by_read(c->settings, c->text, err)
+			   : gt_err_set(err, -ENOMEM, "out of memory (histogram)");
+}
+
 /* ---- gaps ---- */
 
 static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
@@ -160,7 +174,7 @@ static int gaps_init(
 {
 	struct histogram_gaps *h = state;
 
-	h->by = gt_report_option(opt, "gaps-by");
+	h->by = gt_report_option(opt, "histogram");
 	h->idle = opt->engine;
 	gt_idle_listen(h->idle,
 		&(struct gt_idle_listener){ .gap = on_gap, .restart = on_rewind, .arg = h });
@@ -294,6 +308,7 @@ const struct gt_analysis gt_histogram_gaps_report = {
 	.wants = GT_IDLE_WANTS,
 	.engine = &gt_idle_engine,
 	.order = GT_BY_TIME,
+	.free_settings = free,
 	.state_size = sizeof(struct histogram_gaps),
 	.init = gaps_init,
 	.finish = gaps_finish,

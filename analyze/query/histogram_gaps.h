@@ -13,8 +13,11 @@ struct gt_gap_by {
 	struct gt_column columns[GT_GAP_FIELDS + GT_HISTOGRAM_COLUMNS];
 	char title[100];
 };
+/* gt_analysis.configure of `histogram --of gap`: replaces the report by that of gaps. */
+int gt_histogram_gaps_configure(
+	struct gt_configured_report *c, const struct gt_analysis_options *opt, struct gt_err *err);
 /* by: --by, or NULL. Returns 0, or -EINVAL with the byte of the mistake in err->offset. */
 int gt_gap_by_read(struct gt_gap_by *b, const char *by, struct gt_err *err);
-/* "histogram" of gaps, with the option "gaps-by" (struct gt_gap_by); not in gt_analyses */
+/* "histogram" of gaps, whose settings are a struct gt_gap_by; not in gt_analyses */
 extern const struct gt_analysis gt_histogram_gaps_report;
 #endif

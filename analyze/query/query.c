@@ -22,6 +22,56 @@ int gt_query_init(struct gt_query_state *s, const struct gt_query *q, struct gt_
 	return gt_query_groups_init(&s->groups, q, s->rows, r, err);
 }
 
+/* ---- options ---- */
+
+const struct gt_option_row gt_where_option = {
+	.opt = { .name = "where",
+		.kind = GT_OPT_STR,
+		.arg = "EXPR",
+		.help = "only rows for which EXPR is true: 'kind==kernel && dur>1ms && name~/gemm/'" },
+	.heading = GT_QUERY_HEADING,
+	.report = "query",
+};
+const struct gt_option_row gt_by_option = {
+	.opt = { .name = "by",
+		.kind = GT_OPT_STR,
+		.arg = "FIELDS",
+		.help = "one row for each combination of values of these fields: name,stream" },
+	.heading = GT_QUERY_HEADING,
+	.report = "query",
+};
+static const struct gt_option_row agg_option = {
+	.opt = { .name = "agg",
+		.kind = GT_OPT_STR,
+		.arg = "FIGURES",
+		.help = "figures of each row: 'count,sum(dur),p99(dur)'; default: count,sum(dur)" },
+	.heading = GT_QUERY_HEADING,
+	.report = "query",
+};
+static const struct gt_option_row order_option = {
+	.opt = { .name = "order-by",
+		.kind = GT_OPT_STR,
+		.arg = "FIGURE",
+		.help = "sort by this figure, largest first" },
+	.heading = GT_QUERY_HEADING,
+	.report = "query",
+};
+
+static int query_configure(
+	struct gt_configured_report *c, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct gt_query *q = gt_query_new(gt_report_option(opt, "where"),
+		gt_report_option(opt, "by"), gt_report_option(opt, "agg"),
+		gt_report_option(opt, "order-by"), &c->option, &c->text, err);
+
+	c->settings = q;
+	if (q)
+		gt_query_configure(q, &c->report);
+	return q ? 0 : err->code;
+}
+
+void gt_query_free_settings(void *query) { gt_query_free(query); }
+
 static int query_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
@@ -318,6 +368,10 @@ const struct gt_analysis gt_query_report = {
 	.wants_args = true,
 	.order = GT_ANY_ORDER,
 	.splits = GT_BY_BLOCK,
+	.options = (const struct gt_option_row *const[]){ &gt_where_option, &gt_by_option,
+		&agg_option, &order_option, NULL },
+	.configure = query_configure,
+	.free_settings = gt_query_free_settings,
 	.state_size = sizeof(struct gt_query_state),
 	.init = query_init,
 	.block = gt_query_block,

@@ -4,6 +4,12 @@
 #include "analyze/query/query_groups.h"
 #include "analyze/order/time_merge.h"
 
+/* Options of both. */
+#define GT_QUERY_HEADING "Options of query and histogram"
+extern const struct gt_option_row gt_where_option, gt_by_option;
+/* free_settings of both */
+void gt_query_free_settings(void *query);
+
 struct gt_query_state {
 	struct gt_report_state report;
 	const struct gt_query *q; /* NULL: no query */

@@ -21,7 +21,7 @@ static char *ask(struct gt_reader *r, const char *by, const struct gt_analysis_o
 	int n = gt_gap_by_read(&asked, by, &err);
 
 	o.origin = gt_reader_segments(r) ? gt_reader_segment(r, 0)->min_start : 0;
-	o.report_options = (const struct gt_report_option[]){ { "gaps-by", &asked },
+	o.report_options = (const struct gt_report_option[]){ { "histogram", &asked },
 		{ "min", gt_report_option(options, "min") }, { NULL, NULL } };
 	n = n ? n : gt_run(r, one, 1, &o, 1, tables, &err);
 	gt_out_memory(&out);
