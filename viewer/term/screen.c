@@ -238,11 +238,6 @@ uint32_t gt_block_up(unsigned eighths)
 	return eighths ? 0x2580 + (eighths < 8 ? eighths : 8) : ' ';
 }
 
-uint32_t gt_block_right(unsigned eighths)
-{
-	return eighths ? 0x2590 - (eighths < 8 ? eighths : 8) : ' ';
-}
-
 /* ---- printing ---- */
 
 size_t gt_spot_utf8(const struct gt_spot *spot, char to[GT_SPOT_UTF8])

@@ -60,9 +60,8 @@ void gt_screen_fill(
 void gt_screen_style(struct gt_screen *s, int x, int y, int width, int height, uint8_t style);
 void gt_screen_paper(struct gt_screen *s, int x, int y, int width, int height, uint8_t paper);
 
-/* A block of 0 to 8 eighths, from below (height) or from the left (width). */
+/* A block of 0 to 8 eighths from below. */
 uint32_t gt_block_up(unsigned eighths);
-uint32_t gt_block_right(unsigned eighths);
 
 /* Prints the screen as lines without trailing spaces, with the ANSI sequences of this colour depth;
  * each line ends with the default look. GT_MONO: no sequences, so no styles either. 0 or the error

@@ -15,7 +15,6 @@ enum gt_view_result {
 struct gt_view;
 struct gt_view_ops {
 	const char *name; /* --view NAME */
-	const char *help;
 	size_t state_size; /* size of view->state, zeroed before open */
 	/* 0 or negative; close it in both cases */
 	int (*open)(struct gt_view *v, struct gt_err *err);

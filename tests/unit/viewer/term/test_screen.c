@@ -259,11 +259,9 @@ static void ascii(void)
 	TEXT(9, "|-++++/+|\n", 0, 0, -1, "│─┼┌┐└╱╋║");
 	TEXT(8, "u x~->?~\n", 0, 0, -1, "µ ×…–→é≈");
 	TEXT(4, " .=@\n", 0, 0, -1, "⠀⠁⠏⣿");
-	for (unsigned n = 0; n <= 9; n++) {
+	for (unsigned n = 0; n <= 9; n++)
 		gt_screen_put(&s, (int)n, 0, gt_block_up(n), LOOK(0));
-		gt_screen_put(&s, (int)n + 10, 0, gt_block_right(n), LOOK(0));
-	}
-	CHECK(prints(&s, " .:-=+*#@@ .:-=+*#@@\n"));
+	CHECK(prints(&s, " .:-=+*#@@\n"));
 	for (uint32_t ch = 0; ch < 0x30000; ch++) {
 		uint32_t a = gt_glyph_ascii(ch);
 
@@ -271,11 +269,9 @@ static void ascii(void)
 		CHECK(ch < 0x20 || ch > 0x7e || a == ch);
 	}
 	s.ascii = false;
-	for (unsigned n = 0; n <= 9; n++) {
+	for (unsigned n = 0; n <= 9; n++)
 		gt_screen_put(&s, (int)n, 0, gt_block_up(n), LOOK(0));
-		gt_screen_put(&s, (int)n + 10, 0, gt_block_right(n), LOOK(0));
-	}
-	CHECK(prints(&s, " ▁▂▃▄▅▆▇██ ▏▎▍▌▋▊▉██\n"));
+	CHECK(prints(&s, " ▁▂▃▄▅▆▇██\n"));
 	gt_screen_release(&s);
 }
 
@@ -389,7 +385,7 @@ static void scribble(struct gt_screen *s)
 		case 0: gt_screen_text(s, x, y, w, words[dice(7)], any_look()); break;
 		case 1:
 			gt_screen_fill(s, x, y, w, (int)dice(5),
-				dice(2) ? ' ' : gt_block_right(dice(9)), any_look());
+				dice(2) ? ' ' : 0x2590 - (uint32_t)dice(9), any_look());
 			break;
 		case 2: gt_screen_style(s, x, y, w, (int)dice(5), (uint8_t)dice(16)); break;
 		case 3: gt_screen_paper(s, x, y, w, (int)dice(5), (uint8_t)dice(GT_INKS)); break;

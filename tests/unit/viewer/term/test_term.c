@@ -200,7 +200,7 @@ static void scribble(struct gt_screen *s)
 		case 4: gt_screen_text(s, x, y, w, texts[dice(7)], any_look()); break;
 		case 1:
 			gt_screen_fill(s, x, y, w, (int)dice(5),
-				dice(2) ? ' ' : gt_block_right(dice(9)), any_look());
+				dice(2) ? ' ' : 0x2590 - (uint32_t)dice(9), any_look());
 			break;
 		case 2: gt_screen_paper(s, x, y, w, (int)dice(5), (uint8_t)dice(GT_INKS)); break;
 		default: gt_screen_style(s, x, y, w, (int)dice(5), (uint8_t)dice(16));
