@@ -27,6 +27,7 @@
 #include <unistd.h>
 #include "formats/cuda/gpu_rows.h"
 #include "formats/trace/write/writer.h"
+#include "tests/unit/viewer/key_script.h"
 #include "viewer/app/ui.h"
 
 #define RANKS 8u
@@ -414,14 +415,14 @@ static int press_keys(const char *path, struct frame_times *f)
 	if (!code)
 		code = gt_ui_resize(&v, WIDTH, LANES + 2, &err);
 	for (unsigned i = 0; !code && i < 40 * sizeof(scripts) / sizeof(*scripts); i++) {
-		struct gt_script script = {
+		struct key_script script = {
 			.at = i == 300 ? "f" : scripts[i % (sizeof(scripts) / sizeof(*scripts))]
 		};
 		double before = now_ms(CLOCK_THREAD_CPUTIME_ID), now;
 		struct gt_key k;
 		int more = 1;
 
-		if (gt_script_next(&script, &k) > 0)
+		if (key_script_next(&script, &k) > 0)
 			code = gt_ui_key(&v, k, &err);
 		for (unsigned n = 0; !code && more > 0 && n < STEPS_MOST; n++, before = now) {
 			more = gt_ui_step(&v, GT_UI_STEP_US, &err);

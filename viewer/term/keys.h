@@ -50,21 +50,9 @@ struct gt_key {
 };
 
 /* The word for a key in scripts, help and messages: "Left", "C-c", "PgDn", "<", "F1", "M-x" (Alt),
- * "S-Up", "C-wheel-up 40,9". NULL: the key has no word. gt_script_next converts words to keys. */
+ * "S-Up", "C-wheel-up 40,9". NULL: the key has no word. */
 #define GT_KEY_WORD 32
 const char *gt_key_word(struct gt_key k, char to[GT_KEY_WORD]);
-
-/* A key script: words separated by spaces. 'text' in quotes is typed ('' is one quote). Mouse:
- * "press 10,5", "drag 10,5", "release 10,5", "wheel-up 40,9", and the gestures "click 10,5" (press,
- * release), "double 10,5" (double click), "drag 10,5 30,5" (press, drag, release). Also "resize
- * 80x24" and "hangup". */
-struct gt_script {
-	/* the caller sets it and zeroes the rest; after an error it is the unknown word */
-	const char *at;
-	uint8_t typing, nnext; /* typing: within quotes; nnext: number of pending keys */
-	struct gt_key next[4]; /* pending keys of a gesture */
-};
-int gt_script_next(struct gt_script *s, struct gt_key *k); /* 1, 0 at the end, -EINVAL */
 
 /* Combines a key with modifiers: Ctrl and 'a' become 1, Shift and Left become GT_KEY_SHIFT_LEFT. It
  * sets k->modifiers to the remaining modifiers. */

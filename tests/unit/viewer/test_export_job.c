@@ -44,11 +44,11 @@ static size_t size_of(const char *path)
 /* Types, and draws the present state without waiting. */
 static bool press(struct stage *st, const char *script)
 {
-	struct gt_script s = { .at = script };
+	struct key_script s = { .at = script };
 	struct gt_key k;
 	int rc;
 
-	while ((rc = gt_script_next(&s, &k)) > 0)
+	while ((rc = key_script_next(&s, &k)) > 0)
 		if (gt_ui_key(&st->s, k, &st->err))
 			return false;
 	gt_ui_draw(&st->s, &st->screen);

@@ -2,6 +2,7 @@
  * characters that a terminal can show, and cells that were exact after all work was done are
  * drawn the same again. */
 #define _GNU_SOURCE
+#include "tests/unit/viewer/key_script.h"
 #include "tests/unit/viewer/view_program.h"
 #include "viewer/term/glyphs.h"
 #include "viewer/app/ui.h"
@@ -19,12 +20,12 @@ static struct gt_key random_key(void)
 	struct gt_key k = { .key = below(4) ? 33 + below(200)
 					    : others[below(sizeof(others) / sizeof(others[0]))] },
 		      one;
-	struct gt_script script = { 0 };
+	struct key_script script = { 0 };
 
 	if (!at || !below(10))
 		return k;
 	script.at = at;
-	for (unsigned n = 0; gt_script_next(&script, &one) > 0; n++)
+	for (unsigned n = 0; key_script_next(&script, &one) > 0; n++)
 		if (!n || !below(2))
 			k = one;
 	k.x = (uint16_t)below(130);

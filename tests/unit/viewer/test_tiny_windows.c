@@ -2,26 +2,27 @@
  * any order. A sanitized build detects reads and writes outside the screen. In the smallest window
  * q quits. */
 #define _GNU_SOURCE
+#include "tests/unit/viewer/key_script.h"
 #include "tests/unit/viewer/view_program.h"
 #include "viewer/app/ui.h"
 
 static void press(struct gt_ui *s, const char *keys)
 {
-	struct gt_script script = { .at = keys };
+	struct key_script script = { .at = keys };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_key k;
 
-	while (gt_script_next(&script, &k) > 0)
+	while (key_script_next(&script, &k) > 0)
 		CHECK(gt_ui_key(s, k, &err) >= 0 && gt_ui_step(s, 500, &err) >= 0);
 }
 
 static struct gt_key any_key(void)
 {
-	struct gt_script script = { .at = gt_bindings[below((uint32_t)gt_nbindings)].keys };
+	struct key_script script = { .at = gt_bindings[below((uint32_t)gt_nbindings)].keys };
 	struct gt_key k = { .key = GT_KEY_ENTER };
 
 	if (script.at)
-		gt_script_next(&script, &k);
+		key_script_next(&script, &k);
 	k.x = (uint16_t)below(14);
 	k.y = (uint16_t)below(14);
 	return k;

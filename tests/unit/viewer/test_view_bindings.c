@@ -1,19 +1,20 @@
 /* The table of keys: every word in it is a key that leads back to its row, and no key has two. */
 #define _GNU_SOURCE
 #include "tests/unit/t.h"
+#include "tests/unit/viewer/key_script.h"
 #include "viewer/view/bindings.h"
 
 /* A word as a script has it: with the mouse there is a place behind it. */
 static bool key_of(const char *word, size_t n, struct gt_key *k)
 {
 	char script[64];
-	struct gt_script s = { .at = script };
+	struct key_script s = { .at = script };
 	bool mouse = n >= 4 &&
 		(memmem(word, n, "press", 5) || memmem(word, n, "wheel", 5) ||
 			!strncmp(word, "drag", 4) || !strncmp(word, "release", 7));
 
 	snprintf(script, sizeof(script), "%.*s%s", (int)n, word, mouse ? " 3,4" : "");
-	return gt_script_next(&s, k) == 1 && !*s.at;
+	return key_script_next(&s, k) == 1 && !*s.at;
 }
 
 static void each_word_is_a_key_of_its_row(void)

@@ -119,10 +119,12 @@ static void what_is_seen_of_it_is_as_new(void)
 		begin_to_grow(&g, seed, 4000, false, 40000);
 		CHECK(play(&g.st, "") && play(&g.st, "w"));
 		for (unsigned i = 0; g.at < g.n; i++) {
-			struct gt_script s = { .at = moves[below(sizeof(moves) / sizeof(*moves))] };
+			struct key_script s = {
+				.at = moves[below(sizeof(moves) / sizeof(*moves))]
+			};
 			struct gt_key key;
 
-			while (gt_script_next(&s, &key) > 0)
+			while (key_script_next(&s, &key) > 0)
 				CHECK(!gt_ui_key(&g.st.s, key, &g.st.err));
 			for (unsigned steps = below(4); steps; steps--)
 				CHECK(gt_ui_step(&g.st.s, 1, &g.st.err) >= 0);
@@ -357,10 +359,10 @@ static void every_view_grows(void)
 		begin_to_grow(&g, 40 + k, 2000, k % 2, 30000);
 		CHECK(play(&g.st, "") && play(&g.st, turn));
 		for (unsigned i = 0; g.at < g.n; i++) {
-			struct gt_script s = { .at = i % 2 ? "1" : turn };
+			struct key_script s = { .at = i % 2 ? "1" : turn };
 			struct gt_key key;
 
-			while (gt_script_next(&s, &key) > 0)
+			while (key_script_next(&s, &key) > 0)
 				CHECK(!gt_ui_key(&g.st.s, key, &g.st.err));
 			CHECK(gt_ui_step(&g.st.s, 1, &g.st.err) >= 0 && grows(&g, g.n / 6));
 			CHECK(play(&g.st, turn));
@@ -387,10 +389,10 @@ static void exports_keep_nobody_waiting(void)
 	snprintf(script, sizeof(script), ": 'export! jsonl %s' Enter", file);
 	begin_to_grow(&g, 3, 3000, false, 30000);
 	CHECK(play(&g.st, "") && !g.st.s.busy);
-	for (struct gt_script s = { .at = script };;) {
+	for (struct key_script s = { .at = script };;) {
 		struct gt_key key;
 
-		if (gt_script_next(&s, &key) <= 0)
+		if (key_script_next(&s, &key) <= 0)
 			break;
 		CHECK(!gt_ui_key(&g.st.s, key, &g.st.err) && g.st.s.busy);
 	}

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_stage.h"
 #include <regex.h>
-#include "viewer/report/report_page.h"
 #include "viewer/report/report_jump.h"
 #include "viewer/view/report_job.h"
 #include "viewer/report/report_page.h"
@@ -602,10 +601,10 @@ static void monkeys_break_nothing(void)
 			const char *key = keys[below(sizeof(keys) / sizeof(*keys))];
 
 			if (below(3)) { /* does not wait until all is found out */
-				struct gt_script s = { .at = key };
+				struct key_script s = { .at = key };
 				struct gt_key k;
 
-				while (gt_script_next(&s, &k) > 0)
+				while (key_script_next(&s, &k) > 0)
 					CHECK(!gt_ui_key(&st.s, k, &st.err));
 				CHECK(gt_ui_step(&st.s, 1 + below(300), &st.err) >= 0);
 				gt_ui_draw(&st.s, &st.screen);

@@ -1,6 +1,7 @@
 /* A session on a random trace, without a terminal: keys in as scripts, lines of the screen out. */
 #ifndef VIEW_STAGE_H
 #define VIEW_STAGE_H
+#include "tests/unit/viewer/key_script.h"
 #include "tests/unit/viewer/screen_lines.h"
 #include "tests/unit/viewer/view_program.h"
 #include "viewer/app/ui.h"
@@ -40,11 +41,11 @@ static inline void strike(struct stage *st)
 /* Types a script, finds everything out, draws. */
 static inline bool play(struct stage *st, const char *script)
 {
-	struct gt_script s = { .at = script };
+	struct key_script s = { .at = script };
 	struct gt_key k;
 	int rc;
 
-	while ((rc = gt_script_next(&s, &k)) > 0)
+	while ((rc = key_script_next(&s, &k)) > 0)
 		if (gt_ui_key(&st->s, k, &st->err))
 			return false;
 	if (rc || gt_ui_step(&st->s, 0, &st->err))

@@ -1,6 +1,7 @@
 /* Keys as words and scripts, and as the bytes that terminals send. */
 #include <errno.h>
 #include "tests/unit/t.h"
+#include "tests/unit/viewer/key_script.h"
 #include "viewer/term/key_decoder.h"
 
 static bool same(struct gt_key a, struct gt_key b)
@@ -21,14 +22,14 @@ static uint32_t dice(uint32_t n)
 static const char *words(const char *script)
 {
 	static char text[1000];
-	struct gt_script s = { .at = script };
+	struct key_script s = { .at = script };
 	struct gt_key k;
 	char word[GT_KEY_WORD];
 	size_t n = 0;
 	int r;
 
 	text[0] = 0;
-	while ((r = gt_script_next(&s, &k)) > 0 && n < 900)
+	while ((r = key_script_next(&s, &k)) > 0 && n < 900)
 		n += (size_t)snprintf(
 			text + n, sizeof(text) - n, "<%s>", gt_key_word(k, word) ? word : "NULL");
 	if (r < 0)
@@ -102,7 +103,7 @@ static void words_and_back(void)
 	for (uint32_t key = 1; key <= GT_KEY_WHEEL_DOWN;
 		key += key < 0x3000 || key >= 0x10ff00 ? 1 : 97)
 		for (uint8_t with = 0; with < 8; with++) {
-			struct gt_script s = { .at = word };
+			struct key_script s = { .at = word };
 			bool place = key >= GT_KEY_PRESS || key == GT_KEY_RESIZE;
 
 			k = (struct gt_key){ .key = key,
@@ -112,21 +113,21 @@ static void words_and_back(void)
 			if ((key >= 0xd800 && key < 0xe000) || key == 8 || key == 13)
 				continue;
 			CHECK(gt_key_word(k, word) == word && strlen(word) < sizeof(word));
-			CHECK(gt_script_next(&s, &back) == 1 && back.key && !*s.at);
+			CHECK(key_script_next(&s, &back) == 1 && back.key && !*s.at);
 			if (!with || place || (key >= GT_KEY_F1 && key <= GT_KEY_F12))
 				CHECK(same(k, back));
 		}
 	CHECK(!gt_key_word((struct gt_key){ 0 }, word) &&
 		!gt_key_word((struct gt_key){ .key = GT_KEY_WHEEL_DOWN + 1 }, word));
 	for (int round = 0; round < 20000; round++) {
-		struct gt_script s = { .at = text };
+		struct key_script s = { .at = text };
 		size_t n = dice(sizeof(text));
 		int r, keys = 0;
 
 		for (size_t i = 0; i < n; i++)
 			text[i] = "abCMSF-123,x' \tdclickragesz\xc3\xa9\xff"[dice(31)];
 		text[n] = 0;
-		while ((r = gt_script_next(&s, &k)) > 0)
+		while ((r = key_script_next(&s, &k)) > 0)
 			CHECK(++keys < 200);
 		CHECK(r == 0 ? !*s.at : r == -EINVAL && s.at >= text && s.at <= text + n);
 	}
