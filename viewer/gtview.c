@@ -10,7 +10,6 @@
 #include "viewer/app/event_loop.h"
 
 #define TOOL "gtview"
-#define VIEWS_MAX 16
 #define OPENING_MS 100 /* interval of progress lines */
 
 static struct {
@@ -18,7 +17,7 @@ static struct {
 	int view;
 	bool colour, svg, ascii, follow;
 } opt;
-static const char *views[VIEWS_MAX + 1]; /* names of gt_views */
+static const char *views[GT_VIEWS_MOST + 1]; /* names of gt_views */
 static const struct gt_opt options[] = {
 	{ .name = "view",
 		.kind = GT_OPT_WORD,
@@ -248,7 +247,7 @@ int main(int argc, char **argv)
 	int n = 0, rc;
 
 	gt_std_fds_occupy();
-	for (unsigned i = 0; i < VIEWS_MAX && gt_views[i]; i++)
+	for (unsigned i = 0; gt_views[i]; i++)
 		views[i] = gt_views[i]->name;
 	gt_buf_str(&keys,
 		"TRACE is a file of gtcollect, or a file of another tool that gt can import; - is standard input.\n"

@@ -64,9 +64,8 @@ struct gt_trace_open {
 	char progress_text[100];
 };
 
-static void note(struct gt_trace_open *o, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static void note(struct gt_trace_open *o, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3)))
+note(struct gt_trace_open *o, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -131,15 +130,11 @@ static void note_damage(struct gt_trace_open *o, const struct gt_index_result *r
 
 /* ---- is a copy needed? ---- */
 
-struct uppers {
-	bool *has;
-};
-
 static int see_upper(void *arg, const struct gt_block_info *f)
 {
-	struct uppers *u = arg;
+	bool *has = arg;
 
-	u->has[f->segment] |= f->upper;
+	has[f->segment] |= f->upper;
 	return 0;
 }
 
@@ -147,16 +142,16 @@ static int see_upper(void *arg, const struct gt_block_info *f)
 static bool is_indexed(struct gt_reader *r)
 {
 	uint32_t n = gt_reader_segments(r);
-	struct uppers u = { calloc(n + 1ul, sizeof(*u.has)) };
-	bool all = u.has && !gt_each_block(r, see_upper, &u, NULL);
+	bool *has = calloc(n + 1ul, sizeof(*has)),
+	     all = has && !gt_each_block(r, see_upper, has, NULL);
 
 	for (uint32_t i = 0; all && i < n; i++) {
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 		uint64_t rows = seg->rows[GT_CALL] + seg->rows[GT_SPAN] + seg->rows[GT_GPU];
 
-		all = seg->closed && (u.has[i] || rows < FEW_ROWS);
+		all = seg->closed && (has[i] || rows < FEW_ROWS);
 	}
-	free(u.has);
+	free(has);
 	return all;
 }
 

@@ -335,13 +335,6 @@ static void act(struct gt_ui *s, const struct gt_binding *b, struct gt_key k, st
 	}
 }
 
-static void report_unknown_key(struct gt_ui *s, struct gt_key k)
-{
-	snprintf(s->status_text, sizeof(s->status_text), "key %c has no function: ? lists the keys",
-		(int)k.key);
-	s->scene.message = s->status_text;
-}
-
 int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 {
 	const struct gt_binding *b = gt_binding_of(k);
@@ -359,7 +352,8 @@ int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 	else if (b)
 		act(s, b, k, err);
 	else if (k.key > ' ' && k.key < 127)
-		report_unknown_key(s, k);
+		gt_scene_set_status(
+			&s->scene, "key %c has no function: ? lists the keys", (int)k.key);
 	if (s->scene.turn_to)
 		show_view(s, gt_view_find(s->scene.turn_to), err);
 	if (s->quit)

@@ -23,7 +23,6 @@ struct gt_ui {
 	bool overfull;                            /* the input is longer than `typed` */
 	char words[GT_UI_WORDS][GT_COMMAND_WORD]; /* possible completions */
 	size_t nwords;
-	char status_text[80];             /* for an unknown key */
 	struct gt_export_job *export_job; /* NULL: no export is running */
 	/* the view has more work; background jobs and exports do not count */
 	bool busy;
