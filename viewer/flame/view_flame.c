@@ -362,7 +362,7 @@ static enum gt_flame_of next_of(const struct gt_view *v)
 										 : next;
 }
 
-static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
+static void flame_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
 {
 	struct flame *f = v->state;
 
@@ -390,9 +390,8 @@ static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding 
 		select_at(f, k);
 		f->zoomed = f->selected;
 		break;
-	default: return gt_view_common_act(v->scene, b);
+	default: gt_view_common_act(v->scene, b);
 	}
-	return GT_VIEW_DONE;
 }
 
 static const char *flame_answer(struct gt_view *v, enum gt_action asked, const char *text)

@@ -436,18 +436,17 @@ static void point(struct report *r, struct gt_key k)
 		}
 }
 
-static enum gt_view_result report_act(
-	struct gt_view *v, const struct gt_binding *b, struct gt_key k)
+static void report_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
 {
 	struct report *r = v->state;
 	bool mouse = k.key >= GT_KEY_PRESS && k.key <= GT_KEY_WHEEL_DOWN, jumps = r->jump;
 
 	if (b->action == GT_DO_RELEASE)
-		return GT_VIEW_PASS;
+		return;
 	gt_report_jump_free(r->jump); /* a key cancels the search */
 	r->jump = NULL;
 	if (jumps && b->action == GT_DO_ESCAPE)
-		return GT_VIEW_DONE;
+		return;
 	if (b->action == GT_DO_POINT || b->action == GT_DO_POINT_FOLD)
 		point(r, k);
 	if (b->action == GT_DO_FOLD || b->action == GT_DO_SELECT ||
@@ -460,8 +459,7 @@ static enum gt_view_result report_act(
 	else if (mouse && b->action == GT_DO_ZOOM)
 		gt_report_scroll_slide(&r->sheet, -3 * b->arg);
 	else if (!mouse && !act_on_rows(r, b) && !act_on_search(v, b))
-		return gt_view_common_act(v->scene, b);
-	return GT_VIEW_DONE;
+		gt_view_common_act(v->scene, b);
 }
 
 static const char *report_answer(struct gt_view *v, enum gt_action requested, const char *text)

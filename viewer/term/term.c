@@ -23,9 +23,9 @@
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <term.h>
-#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
+#include "formats/trace/clock.h"
 #include "viewer/term/glyphs.h"
 #include "viewer/term/terminal_restore.h"
 #include "viewer/term/key_decoder.h"
@@ -68,13 +68,7 @@ struct gt_term {
 	struct gt_key pressed;
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
+static int64_t now_ms(void) { return gt_clock_monotonic() / 1000000; }
 
 /* ---- which terminal it is ---- */
 

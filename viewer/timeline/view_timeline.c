@@ -591,17 +591,6 @@ static bool act_on_time(struct gt_view *v, const struct gt_binding *b, struct gt
 	}
 }
 
-static void show_otherwise(struct gt_view *v, const struct gt_binding *b)
-{
-	struct timeline *t = v->state;
-
-	if (b->action == GT_DO_HEIGHTS)
-		t->heights = (enum gt_height)(
-			((int)t->heights + b->arg + GT_HEIGHT_KINDS) % GT_HEIGHT_KINDS);
-	else
-		gt_scene_toggle_clock(v->scene);
-}
-
 /* ---- the mouse ---- */
 
 static bool is_on_map(const struct timeline *t, struct gt_key k)
@@ -670,40 +659,41 @@ static void release(struct gt_view *v)
 	follow_desk(v);
 }
 
-static enum gt_view_result timeline_act(
-	struct gt_view *v, const struct gt_binding *b, struct gt_key k)
+static void timeline_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
 {
 	struct timeline *t = v->state;
-
 	struct gt_timeline_cursor at = cursor_at(v);
 
 	if (gt_interaction_act(&t->desk, b, &at)) {
 		t->touched = true;
 		follow_desk(v);
-		return GT_VIEW_DONE;
+		return;
 	}
 	if (act_on_time(v, b, k) || act_on_cursor(t, b) || act_on_lanes(t, b))
-		return GT_VIEW_DONE;
+		return;
 	switch (b->action) {
 	case GT_DO_HEIGHTS:
-	case GT_DO_CLOCK: show_otherwise(v, b); return GT_VIEW_DONE;
-	case GT_DO_POINT: point(v, k); return GT_VIEW_DONE;
-	case GT_DO_DRAG: drag(v, k); return GT_VIEW_DONE;
-	case GT_DO_RELEASE: release(v); return GT_VIEW_DONE;
+		t->heights = (enum gt_height)(
+			((int)t->heights + b->arg + GT_HEIGHT_KINDS) % GT_HEIGHT_KINDS);
+		break;
+	case GT_DO_CLOCK: gt_scene_toggle_clock(v->scene); break;
+	case GT_DO_POINT: point(v, k); break;
+	case GT_DO_DRAG: drag(v, k); break;
+	case GT_DO_RELEASE: release(v); break;
 	case GT_DO_POINT_FOLD:
 		point(v, k);
 		if (k.y >= t->at.lanes && t->lanes.n) {
 			fold(t);
 			t->relist = t->touched = true;
 		}
-		return GT_VIEW_DONE;
+		break;
 	case GT_DO_ESCAPE:
 		if (!t->lanes.filter[0])
-			return GT_VIEW_PASS;
+			break;
 		gt_lanes_filter(&t->lanes, "");
 		t->relist = true;
-		return GT_VIEW_DONE;
-	default: return GT_VIEW_PASS;
+		break;
+	default: break;
 	}
 }
 

@@ -3,15 +3,9 @@
 #define GT_DEADLINE_H
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
+#include "formats/trace/clock.h"
 
-static inline uint64_t gt_now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
+static inline uint64_t gt_now_us(void) { return (uint64_t)gt_clock_monotonic() / 1000; }
 /* The time `us` µs from now; 0: never. */
 static inline uint64_t gt_deadline(uint64_t us) { return us ? gt_now_us() + us : UINT64_MAX; }
 static inline bool gt_is_over(uint64_t deadline)

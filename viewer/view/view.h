@@ -7,14 +7,10 @@
 #include "viewer/view/scene.h"
 #include "viewer/term/screen.h"
 
-enum gt_view_result {
-	GT_VIEW_PASS, /* the view ignores this action */
-	GT_VIEW_DONE  /* the state may have changed: arrange and draw */
-};
 #define GT_VIEW_WAITING 2
 struct gt_view;
 struct gt_view_ops {
-	const char *name; /* --view NAME */
+	const char *name;  /* --view NAME */
 	size_t state_size; /* size of view->state, zeroed before open */
 	/* 0 or negative; close it in both cases */
 	int (*open)(struct gt_view *v, struct gt_err *err);
@@ -33,7 +29,8 @@ struct gt_view_ops {
 	/* A process is about to fork: ends the view's threads, which a step begins again. NULL: no
 	 * threads. */
 	void (*stop_threads)(struct gt_view *v);
-	enum gt_view_result (*act)(struct gt_view *v, const struct gt_binding *b, struct gt_key k);
+	/* an action that the view does not know is ignored */
+	void (*act)(struct gt_view *v, const struct gt_binding *b, struct gt_key k);
 	/* The input of the prompts GT_DO_GOTO, GT_DO_FIND and GT_DO_FILTER (for commands see
 	 * app/commands.h). NULL, or a message. */
 	const char *(*answer)(struct gt_view *v, enum gt_action asked, const char *text);

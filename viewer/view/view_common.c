@@ -22,17 +22,13 @@ static void say_needs_timeline(struct gt_scene *s, const struct gt_binding *b)
 			s, "this view has no time cursor: use mark TIME or mark TIME TIME");
 }
 
-enum gt_view_result gt_view_common_act(struct gt_scene *s, const struct gt_binding *b)
+void gt_view_common_act(struct gt_scene *s, const struct gt_binding *b)
 {
 	int64_t cells = (int64_t)s->window.cells * b->arg / 8, from, to;
 
 	switch (b->action) {
-	case GT_DO_PAN:
-		gt_window_pan(&s->window, &s->extent, cells ? cells : b->arg);
-		return GT_VIEW_DONE;
-	case GT_DO_ZOOM:
-		gt_window_zoom(&s->window, &s->extent, b->arg, s->window.cells / 2);
-		return GT_VIEW_DONE;
+	case GT_DO_PAN: gt_window_pan(&s->window, &s->extent, cells ? cells : b->arg); break;
+	case GT_DO_ZOOM: gt_window_zoom(&s->window, &s->extent, b->arg, s->window.cells / 2); break;
 	case GT_DO_FIT:
 		if (!b->arg)
 			gt_window_fit(&s->window, &s->extent);
@@ -41,8 +37,8 @@ enum gt_view_result gt_view_common_act(struct gt_scene *s, const struct gt_bindi
 		else
 			s->message =
 				"no marks: set them with m and M in the timeline, or with :mark";
-		return GT_VIEW_DONE;
-	case GT_DO_CLOCK: gt_scene_toggle_clock(s); return GT_VIEW_DONE;
+		break;
+	case GT_DO_CLOCK: gt_scene_toggle_clock(s); break;
 	case GT_DO_FOLD_ALL:
 	case GT_DO_HIDE:
 	case GT_DO_SHOW_HIDDEN:
@@ -55,8 +51,8 @@ enum gt_view_result gt_view_common_act(struct gt_scene *s, const struct gt_bindi
 	case GT_DO_MARK:
 	case GT_DO_MARK_BOTH:
 	case GT_DO_DETAIL:
-	case GT_DO_HEIGHTS: say_needs_timeline(s, b); return GT_VIEW_DONE;
-	default: return GT_VIEW_PASS;
+	case GT_DO_HEIGHTS: say_needs_timeline(s, b); break;
+	default: break;
 	}
 }
 
