@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "viewer/cells/counter_cells.h"
+#include "viewer/model/event_lookup.h"
 
 enum gt_lane_kind {
 	GT_LANE_SEGMENT, /* one of several recordings; it shows no events */
@@ -32,6 +33,18 @@ struct gt_lane_line {
 	uint8_t indent;
 	bool folds, folded; /* folds: has lines below it; folded: these are not shown */
 };
+static inline bool gt_same_lane_line(const struct gt_lane_line *a, const struct gt_lane_line *b)
+{
+	return a->segment == b->segment && a->track == b->track && a->kind == b->kind &&
+		a->type == b->type && a->aspect == b->aspect && a->derived == b->derived &&
+		a->depth == b->depth;
+}
+static inline struct gt_lane_key gt_lane_of_line(const struct gt_lane_line *line)
+{
+	return (struct gt_lane_key){ { line->segment, line->track, (enum gt_aspect)line->aspect,
+					     line->derived },
+		line->depth };
+}
 /* True if the line shows values over time rather than events. */
 static inline bool gt_lane_is_counter(const struct gt_lane_line *line)
 {

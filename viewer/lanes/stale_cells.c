@@ -34,13 +34,6 @@ void gt_stale_cells_save(struct gt_stale_cells *b, const struct gt_cell_window *
 	b->end = column < 0 ? 0 : column < w->cells ? (unsigned)column : w->cells;
 }
 
-static bool same(const struct gt_lane_line *a, const struct gt_lane_line *b)
-{
-	return a->segment == b->segment && a->track == b->track && a->kind == b->kind &&
-		a->type == b->type && a->aspect == b->aspect && a->derived == b->derived &&
-		a->depth == b->depth;
-}
-
 static bool is_sure(const struct gt_cell_sums *c)
 {
 	return c->sureness == GT_CELL_EXACT || c->sureness == GT_CELL_DAMAGED;
@@ -97,7 +90,7 @@ static bool find(const struct gt_stale_cells *b, const struct gt_cell_window *w,
 	const struct gt_lane_line *line, size_t *i, unsigned *wider)
 {
 	*wider = w->shift - b->window.shift;
-	for (*i = 0; *i < b->n && !same(&b->lines[*i], line);)
+	for (*i = 0; *i < b->n && !gt_same_lane_line(&b->lines[*i], line);)
 		++*i;
 	return *i < b->n && w->shift >= b->window.shift && *wider <= WIDER_MOST;
 }

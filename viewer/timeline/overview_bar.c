@@ -80,9 +80,7 @@ static size_t choose(const struct gt_overview_bar *m, const struct gt_lanes *lan
 		}
 	for (size_t i = 0; !n && i < lanes->n; i++)
 		if (lanes->lines[i].aspect)
-			of[n++] = (struct gt_strip_key){ lanes->lines[i].segment,
-				lanes->lines[i].track, (enum gt_aspect)lanes->lines[i].aspect,
-				lanes->lines[i].derived };
+			of[n++] = gt_lane_of_line(&lanes->lines[i]).strip;
 	return n;
 }
 

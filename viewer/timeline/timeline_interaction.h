@@ -25,12 +25,6 @@ struct gt_timeline_interaction {
 	bool is_described;            /* the detail pane describes the selection */
 	struct gt_err err;            /* error of a key; gt_interaction_arrange returns it */
 };
-static inline struct gt_lane_key gt_lane_of_line(const struct gt_lane_line *line)
-{
-	return (struct gt_lane_key){ { line->segment, line->track, (enum gt_aspect)line->aspect,
-					     line->derived },
-		line->depth };
-}
 
 /* The position of the cursor. */
 struct gt_timeline_cursor {

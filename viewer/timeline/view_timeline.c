@@ -161,8 +161,7 @@ static int ask_lanes(struct gt_view *v, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < lines; i++) {
 		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
-		struct gt_strip_key one = { line->segment, line->track,
-			(enum gt_aspect)line->aspect, line->derived };
+		struct gt_strip_key one = gt_lane_of_line(line).strip;
 
 		for (k = n; k > 0 && !gt_same_strip(&of[k - 1], &one); k--)
 			;
@@ -688,10 +687,8 @@ static void timeline_act(struct gt_view *v, const struct gt_binding *b, struct g
 		}
 		break;
 	case GT_DO_ESCAPE:
-		if (!t->lanes.filter[0])
-			break;
+		t->relist |= t->lanes.filter[0];
 		gt_lanes_filter(&t->lanes, "");
-		t->relist = true;
 		break;
 	default: break;
 	}

@@ -71,12 +71,6 @@ void gt_counter_lanes_describe(const struct gt_counter_lanes *g, struct gt_lanes
 	known->queues_arg = (void *)(uintptr_t)g;
 }
 
-static bool same_line(const struct gt_lane_line *a, const struct gt_lane_line *b)
-{
-	return a->segment == b->segment && a->track == b->track && a->type == b->type &&
-		a->kind == b->kind;
-}
-
 static int send_request(struct gt_counter_lanes *g, struct gt_err *err)
 {
 	struct gt_counter_key counters[GT_SCREEN_MOST];
@@ -111,7 +105,7 @@ int gt_counter_lanes_request(
 	for (size_t i = 0; i < n; i++) {
 		if (!gt_lane_is_counter(&lines[i]))
 			continue;
-		same &= g->n < have && same_line(&g->lines[g->n], &lines[i]);
+		same &= g->n < have && gt_same_lane_line(&g->lines[g->n], &lines[i]);
 		g->lines[g->n++] = lines[i];
 	}
 	if (same && g->n == have)
@@ -147,7 +141,7 @@ void gt_counter_lanes_get(const struct gt_counter_lanes *g, const struct gt_lane
 			g->queues, &(struct gt_queue_id){ line->segment, line->track }, to);
 		return;
 	}
-	for (size_t i = 0; i < g->n && !same_line(&g->lines[i], line); i++)
+	for (size_t i = 0; i < g->n && !gt_same_lane_line(&g->lines[i], line); i++)
 		before += g->lines[i].kind == GT_LANE_COUNTER;
 	gt_counter_cells_get(g->gauges, before, to);
 }
