@@ -241,7 +241,7 @@ static int print(const char *file, const struct gt_report_selection *c,
 	int rc;
 
 	for (unsigned i = 0; i < n && opt.names != GT_NAME_SHORT; i++)
-		gt_table_names_matter(tables[i]);
+		gt_table_widen_names(tables[i]);
 	while (rows_only && !c->header && skip < n && is_header(tables[skip]))
 		skip++;
 	rc = print_tables(tables + skip, n - skip, several ? file : NULL, out, err);
@@ -293,8 +293,8 @@ static int exit_status_of(struct gt_table *const *tables, int n)
 {
 	static const enum gt_exit exits[] = { [GT_ANSWERED] = GT_EXIT_CLEAN,
 		[GT_FOUND] = GT_EXIT_FOUND,
-		[GT_CANNOT] = GT_EXIT_UNKNOWN,
-		[GT_CANNOT_PART] = GT_EXIT_CLEAN };
+		[GT_UNANSWERED] = GT_EXIT_UNKNOWN,
+		[GT_UNANSWERED_PART] = GT_EXIT_CLEAN };
 	enum gt_exit status = GT_EXIT_CLEAN;
 
 	for (int i = 0; i < n; i++)
@@ -561,7 +561,7 @@ static int print_diff(const struct gt_report_selection *c, const struct gt_side 
 		n++;
 	}
 	for (int i = 0; rc >= 0 && i < n && opt.names != GT_NAME_SHORT; i++)
-		gt_table_names_matter(tables[i]);
+		gt_table_widen_names(tables[i]);
 	if (rc >= 0)
 		rc = print_tables(tables, (unsigned)n, NULL, out, err);
 	if (rc >= 0 && (opt.format == GT_CSV || opt.format == GT_TSV))

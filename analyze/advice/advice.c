@@ -35,7 +35,7 @@ struct answer {
 
 static int by_gain(const void *pa, const void *pb)
 {
-	static const int order[] = { [GT_FOUND] = 0, [GT_CANNOT] = 1, [GT_ANSWERED] = 2 };
+	static const int order[] = { [GT_FOUND] = 0, [GT_UNANSWERED] = 1, [GT_ANSWERED] = 2 };
 	const struct answer *a = pa, *b = pb;
 
 	if (a->f.state != b->f.state)
@@ -117,7 +117,7 @@ static void print_wrapped(
 			n = n ? n : strcspn(words, " ");
 		}
 		snprintf(line, sizeof(line), "%*s%.*s", (int)indent, first, (int)n, words);
-		gt_table_say(t, "%s", line);
+		gt_table_add_line(t, "%s", line);
 		first = "";
 		words += n + strspn(words + n, " ");
 	}
@@ -153,13 +153,13 @@ static void print_finding(const struct gt_advice_facts *f, struct gt_table *t,
 	const struct gt_evidence *e = &a->f.at;
 	char text[400], number[16];
 
-	gt_table_tone(t, nth == 1 ? GT_TONE_BAD : GT_TONE_DOUBT);
+	gt_table_set_tone(t, nth == 1 ? GT_TONE_BAD : GT_TONE_DOUBT);
 	snprintf(number, sizeof(number), "  %2u. ", nth);
 	snprintf(text, sizeof(text), "%s: up to %s, %.2f %%%s", a->rule->name, ns_text(a->f.gain),
 		gt_advice_percent(a->f.gain, window),
 		a->rule->flags & GT_SAME_TIME ? ", counted above, too" : "");
 	print_wrapped(s, t, number, text);
-	gt_table_tone(t, GT_TONE_NONE);
+	gt_table_set_tone(t, GT_TONE_NONE);
 	print_wrapped(s, t, "      ", a->f.text);
 	snprintf(text, sizeof(text), "remedy: %s", a->rule->remedy);
 	print_wrapped(s, t, "      ", text);
@@ -190,9 +190,9 @@ static void print_same_answer(
 	if (*why)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ": %s", why);
 	snprintf(head, sizeof(head), "  %s: ", states[answers[first].f.state]);
-	gt_table_tone(t, answers[first].f.state == GT_ANSWERED ? GT_TONE_GOOD : GT_TONE_NOTE);
+	gt_table_set_tone(t, answers[first].f.state == GT_ANSWERED ? GT_TONE_GOOD : GT_TONE_NOTE);
 	print_wrapped(s, t, head, text);
-	gt_table_tone(t, GT_TONE_NONE);
+	gt_table_set_tone(t, GT_TONE_NONE);
 }
 
 static bool is_printed(const struct answer *answers, unsigned i)
@@ -220,7 +220,7 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 {
 	struct gt_advice_facts *f = state;
 	int rc = gt_advice_facts_finish(f, err);
-	const char *cannot = gt_idle_cannot(f->idle);
+	const char *cannot = gt_idle_why_unanswered(f->idle);
 	struct answer answers[GT_RULES];
 	uint64_t window = 0;
 	unsigned n = 0, unanswered = 0, skip = gt_where_skip(f->idle->asked.reader);
@@ -232,25 +232,26 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 		: gt_table_new("advice", "Potential speedups", columns + skip, NCOLUMNS - skip);
 	if (!tables[0])
 		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (table)");
-	gt_table_gives_way(tables[0],
+	gt_table_set_hideable(tables[0],
 		"recording device tid pid cost_ns evidence duration_ns gain_percent at_ns gain_ns");
 	for (size_t i = 0; i < GT_RULES; i++) {
 		answers[i].rule = &gt_advice_rules[i];
 		gt_advice_apply(f, answers[i].rule, window, cannot, &answers[i].f);
 		n += answers[i].f.state == GT_FOUND;
-		unanswered += answers[i].f.state == GT_CANNOT && !answers[i].f.not_requested;
+		unanswered += answers[i].f.state == GT_UNANSWERED && !answers[i].f.not_requested;
 	}
 	qsort(answers, GT_RULES, sizeof(*answers), by_gain);
 	for (size_t i = 0; i < GT_RULES; i++)
 		add_answer(f, tables[0], &answers[i], window);
 	print_answers(f, tables[0], answers, window);
 	if (n)
-		gt_table_found(tables[0]);
+		gt_table_set_found(tables[0]);
 	else if (cannot)
-		gt_table_cannot(tables[0], "%s", cannot);
+		gt_table_set_unanswered(tables[0], "%s", cannot);
 	else if (unanswered)
-		gt_table_cannot(tables[0], "nothing was found, but %u of %u rules cannot answer",
-			unanswered, GT_RULES);
+		gt_table_set_unanswered(tables[0],
+			"nothing was found, but %u of %u rules cannot answer", unanswered,
+			GT_RULES);
 	gt_table_note(tables[0], "%u of %u rules found something; shares are of %s of GPU time", n,
 		GT_RULES, ns_text(window));
 	gt_table_note(tables[0],

@@ -308,7 +308,7 @@ static void low_utilisation(const struct gt_advice_facts *f, uint64_t window, st
 		for (unsigned k = 0; k < GT_CHUNKS; k++)
 			add_chunk(&r, &f->utilisation.gpus[i], k, &f->idle->devices[i], f->unsure);
 	if (!r.n && r.doubtful) {
-		to->state = GT_CANNOT;
+		to->state = GT_UNANSWERED;
 		SET_TEXT(to, "GPU records were lost: for %s it is unknown whether the GPU worked",
 			ns_text(f->unsure));
 	}
@@ -327,7 +327,7 @@ static void low_utilisation(const struct gt_advice_facts *f, uint64_t window, st
 
 static void cannot(struct gt_finding *to, const char *why)
 {
-	to->state = GT_CANNOT;
+	to->state = GT_UNANSWERED;
 	SET_TEXT(to, "%s", why);
 }
 
@@ -345,7 +345,7 @@ static void serialised(const struct gt_advice_facts *f, uint64_t window, struct 
 		return;
 	}
 	if (f->serial.blocking_call || f->serial.wait_rows < calls) {
-		to->state = GT_CANNOT;
+		to->state = GT_UNANSWERED;
 		if (f->serial.blocking_call)
 			SET_TEXT(to,
 				"streams run one after the other, but the program calls %s, and the trace does not show which stream that blocks",
@@ -441,7 +441,7 @@ static void throttled(const struct gt_advice_facts *f, uint64_t window, struct g
 		!is_significant(t.lost, window, FIND))
 		cannot(to,
 			"the clocks are throttled in all samples: the frequency without throttling is unknown");
-	if (to->state == GT_CANNOT || !is_significant(t.lost, window, FIND))
+	if (to->state == GT_UNANSWERED || !is_significant(t.lost, window, FIND))
 		return;
 	found(to, t.throttled_ns, t.lost, &t.at);
 	put_reasons(t.reasons, reasons, sizeof(reasons));
@@ -547,17 +547,17 @@ void gt_advice_apply(const struct gt_advice_facts *f, const struct gt_rule *rule
 		rule->apply(f, window, to);
 	if (to->state == GT_ANSWERED && rule->flags & GT_NEEDS_CALLS &&
 		is_significant(calls, window, FIND_MOST)) {
-		to->state = GT_CANNOT;
+		to->state = GT_UNANSWERED;
 		SET_TEXT(to, "for %s of idle time the activity of the host is unknown",
 			ns_text(calls));
 	} else if (to->state == GT_ANSWERED && rule->flags & GT_NEEDS_CALLS &&
 		is_significant(c[GT_IDLE_SHORT].ns, window, FIND)) {
-		to->state = GT_CANNOT;
+		to->state = GT_UNANSWERED;
 		SET_TEXT(to, "%s of idle time are gaps shorter than --min, which are ignored",
 			ns_text(c[GT_IDLE_SHORT].ns));
 	} else if (to->state == GT_ANSWERED && !(rule->flags & GT_NEEDS_NO_GPU) &&
 		is_significant(f->unsure, window, FIND_MOST)) {
-		to->state = GT_CANNOT;
+		to->state = GT_UNANSWERED;
 		SET_TEXT(to, "GPU records were lost: for %s it is unknown whether the GPU worked",
 			ns_text(f->unsure));
 	}

@@ -13,7 +13,7 @@ struct gt_finding {
 	/* cannot answer because an option was not given; the report as a whole is still an answer
 	 */
 	bool not_requested;
-	char text[400];      /* evidence, or the reason of GT_CANNOT */
+	char text[400];      /* evidence, or the reason of GT_UNANSWERED */
 	uint64_t cost, gain; /* ns of GPU time: lost, and saved at most */
 	struct gt_evidence at;
 };

@@ -266,9 +266,10 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 	for (uint32_t i = 0; i < gt_reader_segments(c->report.reader); i++)
 		rows += gt_reader_segment(c->report.reader, i)->rows[GT_COUNTER];
 	if (rows && !c->counters.n && c->report.opt->filter.tid)
-		gt_table_cannot(tables[0], "--tid leaves out counters: they belong to no thread");
+		gt_table_set_unanswered(
+			tables[0], "--tid leaves out counters: they belong to no thread");
 	if (!rows)
-		gt_table_cannot(tables[0], "counters were not recorded");
+		gt_table_set_unanswered(tables[0], "counters were not recorded");
 	return 1;
 }
 

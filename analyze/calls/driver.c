@@ -621,7 +621,7 @@ static int driver_finish(void *state, struct gt_table **tables, unsigned max, st
 	for (uint32_t i = 0; i < d->order.nsegs; i++)
 		any |= d->recorded[i];
 	if (cannot)
-		gt_table_cannot(tables[0], "%s", cannot);
+		gt_table_set_unanswered(tables[0], "%s", cannot);
 	else if (any)
 		add_total(d, tables[0]);
 	if (any && !cannot)

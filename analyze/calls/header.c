@@ -516,16 +516,17 @@ static void put_size(struct gt_table *t, const struct header *h, const struct gt
 		snprintf(open, sizeof(open), " and %" PRIu64 " still open",
 			rows_of(h, seg, GT_OPEN));
 	if (has_rows(seg))
-		gt_table_say(t,
+		gt_table_add_line(t,
 			"%s: %" PRIu64 " call%s%s%s in %" PRIu64 " process%s, %" PRIu64
 			" thread%s, over %s%s%s",
 			file, calls, gt_plural(calls, "s"), ioctls ? " and ioctls" : "", open,
 			processes, processes == 1 ? "" : "es", threads, gt_plural(threads, "s"),
 			gt_scaled(GT_C_NS, span).text, of, began);
 	else if (all > 0)
-		gt_table_say(t, "%s: an EMPTY recording of %s", file, gt_scaled(GT_C_NS, all).text);
+		gt_table_add_line(
+			t, "%s: an EMPTY recording of %s", file, gt_scaled(GT_C_NS, all).text);
 	else
-		gt_table_say(t, "%s: an EMPTY recording", file);
+		gt_table_add_line(t, "%s: an EMPTY recording", file);
 }
 
 /* Text shows the header as a few lines, without empty figures. Ranks are mostly alike: a line
@@ -544,13 +545,13 @@ static void put_header_lines(struct gt_table *t, struct header *h, const struct 
 	k->values[START] = (char *)began;
 	machine = strdup(b.failed ? "" : (char *)b.data);
 	gt_buf_release(&b);
-	gt_table_tone(t, GT_TONE_HEADING);
+	gt_table_set_tone(t, GT_TONE_HEADING);
 	put_size(t, h, seg, k);
-	gt_table_tone(t, GT_TONE_NONE);
+	gt_table_set_tone(t, GT_TONE_NONE);
 	if (*command && !(h->report.opt->ranks && h->command && !strcmp(h->command, command)))
-		gt_table_say(t, "  %s", command);
+		gt_table_add_line(t, "  %s", command);
 	if (!(h->report.opt->ranks && h->machine && machine && !strcmp(h->machine, machine)))
-		gt_table_say(t, "  %s", machine ? machine : "");
+		gt_table_add_line(t, "  %s", machine ? machine : "");
 	free(h->command);
 	free(h->machine);
 	h->command = strdup(command);
@@ -803,10 +804,10 @@ static int header_finish(void *state, struct gt_table **tables, unsigned max, st
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "out of memory (header)");
 	if (opt->ranks)
-		gt_table_say(tables[0],
+		gt_table_add_line(tables[0],
 			"%s, read as the ranks of one run (--per-rank: each separately)",
 			opt->file);
-	gt_table_warns(tables[0]);
+	gt_table_set_warning(tables[0]);
 	for (uint32_t i = 0; !rc && i < h->nsegs; i++) {
 		note_doubts(h, tables[0], gt_reader_segment(h->report.reader, i));
 		rc = add_segment(h, tables[0], gt_reader_segment(h->report.reader, i),
@@ -815,7 +816,7 @@ static int header_finish(void *state, struct gt_table **tables, unsigned max, st
 	if (rc)
 		return gt_err_set(err, -ENOMEM, "out of memory (header)");
 	if (opt->ranks && shown < h->nsegs)
-		gt_table_say(tables[0], "and %u more", h->nsegs - shown);
+		gt_table_add_line(tables[0], "and %u more", h->nsegs - shown);
 	tables[1] = damage_table(h);
 	return tables[1] ? 2 : 1;
 }
@@ -878,7 +879,7 @@ static int metadata_finish(void *state, struct gt_table **tables, unsigned max, 
 
 	tables[0] = m.t = gt_report_table(a, "metadata", "Metadata", meta_columns, 3, NULL, err);
 	if (m.t)
-		gt_table_folds(m.t, 120);
+		gt_table_wrap_last_column(m.t, 120);
 	for (uint32_t i = 0; m.t && !rc && i < gt_reader_segments(a->reader); i++) {
 		m.seg = gt_reader_segment(a->reader, i);
 		rc = gt_meta_each(m.seg, add_meta, &m);

@@ -122,7 +122,7 @@ static struct gt_table *list_family(const char *family, bool all)
 					{ .s = when[gt_analyses[i]->in_default] },
 					{ .s = gt_analyses[i]->help } });
 	if (t)
-		gt_table_gives_way(t, "default");
+		gt_table_set_hideable(t, "default");
 	return t;
 }
 

@@ -52,8 +52,8 @@ int gt_report_state_init(
 }
 
 struct gt_table *gt_report_table(const struct gt_report_state *a, const char *name,
-	const char *title, const struct gt_column *columns, size_t ncolumns, const char *gives_way,
-	struct gt_err *err)
+	const char *title, const struct gt_column *columns, size_t ncolumns,
+	const char *hideable_keys, struct gt_err *err)
 {
 	unsigned skip = strcmp(columns->key, "recording") ? 0 : gt_where_skip(a->reader);
 	struct gt_table *t = gt_table_new(name, title, columns + skip, (unsigned)ncolumns - skip);
@@ -62,9 +62,9 @@ struct gt_table *gt_report_table(const struct gt_report_state *a, const char *na
 		gt_err_set(err, -ENOMEM, "out of memory (table)");
 		return NULL;
 	}
-	gt_table_skip(t, skip);
-	if (gives_way)
-		gt_table_gives_way(t, gives_way);
+	gt_table_skip_cells(t, skip);
+	if (hideable_keys)
+		gt_table_set_hideable(t, hideable_keys);
 	return t;
 }
 
@@ -154,7 +154,7 @@ void gt_note_top_n(struct gt_table *t, const struct gt_top_n *keep)
 	uint64_t more = keep->offered - keep->n;
 
 	if (more)
-		gt_table_lacks_rows(t);
+		gt_table_set_incomplete(t);
 	if (keep->offered <= GT_TOP_N_MAX || !more)
 		gt_table_note_cut(t, keep->offered, keep->n);
 	else if (keep->max < GT_TOP_N_MAX)

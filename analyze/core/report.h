@@ -184,9 +184,9 @@ static inline unsigned gt_where_skip(struct gt_reader *r)
 	return gt_reader_segments(r) > 1 ? 0 : 1;
 }
 /* A table of a report. If its first column is the recording, and the file has only one, the table
- * omits it and ignores the first cell of each row. gives_way: gt_table_gives_way, or NULL. The
- * caller owns the table. NULL with err filled in. */
+ * omits it and ignores the first cell of each row. hideable_keys: gt_table_set_hideable, or NULL.
+ * The caller owns the table. NULL with err filled in. */
 struct gt_table *gt_report_table(const struct gt_report_state *a, const char *name,
-	const char *title, const struct gt_column *columns, size_t ncolumns, const char *gives_way,
-	struct gt_err *err);
+	const char *title, const struct gt_column *columns, size_t ncolumns,
+	const char *hideable_keys, struct gt_err *err);
 #endif

@@ -65,7 +65,7 @@ void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned wanted
 	const char *why = gt_table_rows(t) ? NULL : gt_why_unrecorded(r, wanted);
 
 	if (why)
-		gt_table_cannot(t, "%s", why);
+		gt_table_set_unanswered(t, "%s", why);
 }
 
 const char *gt_why_tid(const struct gt_report_state *a)
@@ -149,16 +149,16 @@ void gt_explain_empty_tables(const struct gt_analysis *of, const struct gt_repor
 		return;
 	why = gt_table_answer(tables[0]) == GT_ANSWERED ? why_not(of, a, empty) : NULL;
 	if (why)
-		gt_table_cannot(tables[0], "%s", why);
+		gt_table_set_unanswered(tables[0], "%s", why);
 	for (unsigned i = 0; i < n; i++) {
 		if (i && empty)
-			gt_table_follows(tables[i], tables[0]);
+			gt_table_share_answer(tables[i], tables[0]);
 		else if (!gt_table_rows(tables[i]) && a->opt->restrictions &&
 			gt_table_answer(tables[i]) == GT_ANSWERED)
-			gt_table_say(tables[i],
+			gt_table_add_line(tables[i],
 				a->opt->nothing_selected ? "  nothing matched"
 							 : "  none that matches");
 		if (gt_table_answer(tables[0]) == GT_ANSWERED)
-			gt_table_is_part(tables[i]);
+			gt_table_set_part(tables[i]);
 	}
 }

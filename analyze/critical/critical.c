@@ -529,7 +529,7 @@ static void note_no_answer(const struct critical *s, struct gt_table *t)
 		why = "there are too many threads and streams";
 	if (!why)
 		why = gt_why_no_work(a);
-	gt_table_cannot(t, "%s", why);
+	gt_table_set_unanswered(t, "%s", why);
 }
 
 /* ---- all ---- */
@@ -656,11 +656,11 @@ static int critical_finish(void *state, struct gt_table **tables, unsigned max, 
 		return only_first(tables, n);
 	if (n == NTABLES)
 		note_without(s, tables[WITHOUT]);
-	gt_table_gives_way(tables[BY_KIND], "process pieces pid");
-	gt_table_gives_way(tables[BY_NAME], "process pieces summed_ns kind pid");
-	gt_table_gives_way(tables[LONGEST], "process thread tid stream kind pid device");
+	gt_table_set_hideable(tables[BY_KIND], "process pieces pid");
+	gt_table_set_hideable(tables[BY_NAME], "process pieces summed_ns kind pid");
+	gt_table_set_hideable(tables[LONGEST], "process thread tid stream kind pid device");
 	if (n == NTABLES)
-		gt_table_gives_way(
+		gt_table_set_hideable(
 			tables[WITHOUT], "process summed_ns on_path_ns gain_percent pid");
 	return (int)n;
 }

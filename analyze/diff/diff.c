@@ -140,7 +140,7 @@ static struct gt_table *files(const struct gt_side *a, const struct gt_side *b)
 	note_differences(t, ha, hb);
 	add_file(t, a, "A", skip);
 	add_file(t, b, "B", skip);
-	gt_table_gives_way(t, "recording lost start_utc cuda driver gpu_operations calls host");
+	gt_table_set_hideable(t, "recording lost start_utc cuda driver gpu_operations calls host");
 	return t;
 }
 
@@ -286,7 +286,7 @@ static struct gt_table *verdicts(const struct compared *c)
 		cells[v] = gt_cell_u(c->verdicts[v]);
 	gt_table_add(t, cells);
 	if (t)
-		gt_table_gives_way(t, "not_recorded noise_unknown within_noise same fewer more");
+		gt_table_set_hideable(t, "not_recorded noise_unknown within_noise same fewer more");
 	return t;
 }
 
@@ -412,7 +412,7 @@ static struct gt_table *names(const struct compared *c, const struct gt_side *a,
 	for (size_t i = 0; i < shown; i++)
 		add_name(t, &c->list[i], kernels);
 	gt_kernel_names_free(kernels);
-	gt_table_gives_way(t,
+	gt_table_set_hideable(t,
 		"total_a_ns total_b_ns layer noise_percent count_a count_b mean_a_ns mean_b_ns mean_change_percent");
 	gt_table_note(t,
 		"slower, faster: the mean, by more than 1 %% and by more than the noise, 3 standard errors of the means; "
@@ -473,7 +473,7 @@ static enum what figure_verdict(const struct figure *f, enum gt_diff_role role,
 
 		if (!gt_side_recorded(missing, f->rule))
 			return UNRECORDED;
-		if (!row_too || gt_table_answer(f->has_a ? f->tb : f->ta) == GT_CANNOT)
+		if (!row_too || gt_table_answer(f->has_a ? f->tb : f->ta) == GT_UNANSWERED)
 			/* the data was recorded, but the figure does not exist, or the report
 			 * cannot compute it */
 			return UNKNOWN_FIGURE;
@@ -627,7 +627,7 @@ static struct gt_table *figures(struct figures *fs, unsigned top)
 	if (n)
 		gt_table_note(t,
 			"figures that changed by more than 1 %%; the noise of a single figure is unknown");
-	gt_table_gives_way(t, "a b");
+	gt_table_set_hideable(t, "a b");
 	gt_table_note_cut(t, n, shown);
 	if (top && fs->same)
 		gt_note_plural(t, fs->same,
@@ -653,7 +653,7 @@ static int compare_figures(const struct gt_side *a, const struct gt_side *b,
 
 /* ---- is there anything to compare? ---- */
 
-static bool answers(const struct gt_table *t) { return t && gt_table_answer(t) < GT_CANNOT; }
+static bool answers(const struct gt_table *t) { return t && gt_table_answer(t) < GT_UNANSWERED; }
 
 /* NULL: a requested table has an answer in both files. Else the first table without one; *side:
  * its file. */
@@ -689,11 +689,11 @@ static void explain_tables(const struct gt_side *a, const struct gt_side *b,
 
 	if (!why || n < 2)
 		return;
-	gt_table_cannot(tables[1], "in %c %s", side,
+	gt_table_set_unanswered(tables[1], "in %c %s", side,
 		note && !strncmp(note, prefix, strlen(prefix)) ? note + strlen(prefix)
 							       : "it is not known");
 	for (int i = 2; i < n; i++)
-		gt_table_follows(tables[i], tables[1]);
+		gt_table_share_answer(tables[i], tables[1]);
 }
 
 int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *request,

@@ -319,7 +319,7 @@ static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_name
 				gt_cell_text(one->name) });
 	}
 	if (k->n > shown) {
-		gt_table_lacks_rows(t);
+		gt_table_set_incomplete(t);
 		gt_table_note(t, "%zu more: gtanalyze kernels", k->n - shown);
 	}
 	if (k->n)

@@ -286,7 +286,7 @@ static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_e
 	for (size_t i = 0; !rc && i < gt_rows_shown(s->ndevices, s->asked.opt->top); i++)
 		rc = add_gpu(s, t, &s->devices[i], err);
 	if (!rc)
-		gt_table_gives_way(
+		gt_table_set_hideable(
 			t, "process communication_percent cause copies_percent window_ns pid");
 	if (!rc)
 		gt_table_note_cut(t, s->ndevices, gt_rows_shown(s->ndevices, s->asked.opt->top));
@@ -340,7 +340,7 @@ static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, 
 				gt_cell_share(n->exposed, whole),
 				gt_cell_text(gt_work_kind_word(n->kind)), gt_cell_text(n->text) });
 	}
-	gt_table_gives_way(*to, "kind count total_ns");
+	gt_table_set_hideable(*to, "kind count total_ns");
 	gt_table_note_cut(*to, s->nnames, shown);
 	gt_kernel_names_free(names);
 	return 0;
@@ -369,7 +369,7 @@ static void note_window(const struct gt_idle *s, struct gt_table *t)
 static int budget_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gt_idle *s = ((struct budget *)state)->idle;
-	const char *cannot = gt_idle_cannot(s);
+	const char *cannot = gt_idle_why_unanswered(s);
 	struct sheet h;
 	int rc;
 
@@ -377,7 +377,7 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "out of memory (table)");
 	if (cannot) {
-		gt_table_cannot(tables[0], "%s", cannot);
+		gt_table_set_unanswered(tables[0], "%s", cannot);
 		return 1;
 	}
 	rc = fill_sheet(s, &h, err);
@@ -385,7 +385,7 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 		return rc;
 	add_parts(tables[0], &h);
 	note_window(s, tables[0]);
-	gt_table_gives_way(tables[0], "bar share_percent");
+	gt_table_set_hideable(tables[0], "bar share_percent");
 	if (h.parts[GT_WORK_KINDS + GT_IDLE_UNJOINED])
 		gt_note_plural(tables[0], s->unjoined,
 			"%llu {operation is|operations are} joined to no call",

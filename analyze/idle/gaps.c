@@ -192,14 +192,14 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	unsigned skip = gt_where_skip(g->idle->asked.reader);
 	struct gt_kernel_names *names =
 		gt_kernel_names_of(g->idle->asked.reader, g->idle->asked.opt->names);
-	const char *cannot = gt_idle_cannot(g->idle);
+	const char *cannot = gt_idle_why_unanswered(g->idle);
 	int rc = 0;
 
 	tables[0] = gt_table_new("gaps", "Why the GPUs were idle", columns, 8);
 	if (!names || !tables[0])
 		rc = gt_err_set(err, -ENOMEM, "out of memory (table)");
 	if (!rc && cannot) {
-		gt_table_cannot(tables[0], "%s", cannot);
+		gt_table_set_unanswered(tables[0], "%s", cannot);
 		gt_table_note(tables[0], "reports of calls: gtanalyze pauses");
 		gt_idle_note_cut(g->idle, tables[0]);
 	} else if (!rc) {
@@ -208,7 +208,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 		gt_idle_note_outside(g->idle, tables[0]);
 		gt_idle_note_cut(g->idle, tables[0]);
 		gt_shared_gpus_note(tables[0], &g->idle->asked);
-		gt_table_gives_way(tables[0], "mean_ns max_ns gaps share_percent");
+		gt_table_set_hideable(tables[0], "mean_ns max_ns gaps share_percent");
 		tables[1] = gt_table_new("longest_gaps", "The longest gaps", longest_columns + skip,
 			NLONGEST - skip);
 	}
@@ -216,7 +216,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	for (size_t i = 0; !rc && tables[1] && i < g->longest.n; i++)
 		add_longest(g->idle, tables[1], &g->longest.list[i], names);
 	if (!rc && tables[1]) {
-		gt_table_gives_way(
+		gt_table_set_hideable(
 			tables[1], "process tid cause_percent pid before after what device");
 		gt_note_top_n(tables[1], &g->longest);
 		tables[2] = gt_sync_targets_table(&g->awaited, g->idle, err);

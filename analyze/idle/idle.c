@@ -603,7 +603,7 @@ int gt_idle_finish(struct gt_idle *s, struct gt_err *err)
 	return rc;
 }
 
-const char *gt_idle_cannot(const struct gt_idle *s)
+const char *gt_idle_why_unanswered(const struct gt_idle *s)
 {
 	const struct gt_filter *f = &s->asked.opt->filter;
 

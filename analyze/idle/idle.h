@@ -259,7 +259,7 @@ int gt_idle_finish(struct gt_idle *s, struct gt_err *err);
 int gt_idle_by_time(const void *a, const void *b);
 void gt_idle_release(struct gt_idle *s);
 /* Why there are no figures, or NULL. Call it after gt_idle_finish. */
-const char *gt_idle_cannot(const struct gt_idle *s);
+const char *gt_idle_why_unanswered(const struct gt_idle *s);
 /* notes rows that could not be sorted by time */
 void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t);
 /* notes the number of gaps and their time; and calls gt_idle_note_late */

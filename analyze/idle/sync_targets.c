@@ -187,7 +187,7 @@ struct gt_table *gt_sync_targets_table(
 		add(s, t, &a->list[i], shares[i]);
 	free(shares);
 	gt_table_note_cut(t, a->n, shown);
-	gt_table_gives_way(t, "mean_ns max_ns pid gaps share_percent");
+	gt_table_set_hideable(t, "mean_ns max_ns pid gaps share_percent");
 	return t;
 }
 

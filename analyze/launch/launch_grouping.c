@@ -334,7 +334,7 @@ bool gt_launched_is_blocked(const struct gt_launch_grouping *l, struct gt_table 
 {
 	if (!l->asked.opt->filter.match)
 		return false;
-	gt_table_cannot(t, "%s", why);
+	gt_table_set_unanswered(t, "%s", why);
 	return true;
 }
 

@@ -328,7 +328,7 @@ static int launches_table(
 		qsort(s->list, s->n, sizeof(*s->list), by_call);
 	for (size_t i = 0; !rc && i < shown; i++)
 		rc = add_group(t, &s->list[i], label(&s->list[i], names, text), err);
-	gt_table_gives_way(t,
+	gt_table_set_hideable(t,
 		"call_per_node_ns call_percent gpu_percent queue_percent queue_mean_ns short call_mean_ns");
 	gt_table_note_cut(t, s->n, shown);
 	note_all(s, t);
@@ -373,7 +373,7 @@ static int short_table(
 				gt_cell_i(shares[i]),
 				g->name ? gt_cell_text(g->name) : gt_cell_none() });
 	}
-	gt_table_gives_way(t, "share_percent launches gpu_mean_ns call_mean_ns");
+	gt_table_set_hideable(t, "share_percent launches gpu_mean_ns call_mean_ns");
 	gt_table_note_cut(t, n, shown);
 	free(parts);
 	free(shares);
@@ -400,7 +400,7 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 	if (!names || !tables[0] || !tables[1])
 		rc = gt_err_set(err, -ENOMEM, "out of memory (kernels)");
 	if (!rc && !s->gpu.ops && gt_why_tid(&s->gpu.asked))
-		gt_table_cannot(tables[0], "%s", gt_why_tid(&s->gpu.asked));
+		gt_table_set_unanswered(tables[0], "%s", gt_why_tid(&s->gpu.asked));
 	rc = rc ? rc : launches_table(s, tables[0], names, err);
 	rc = rc ? rc : short_table(s, tables[1], names, err);
 	gt_kernel_names_free(names);

@@ -223,7 +223,7 @@ struct gt_table *gt_call_launches_table(struct gt_call_launches *g, struct gt_er
 				k->name ? gt_cell_text(k->name) : gt_cell_none() });
 	}
 	if (t) {
-		gt_table_gives_way(t, "max_ns mean_ns failed share_percent");
+		gt_table_set_hideable(t, "max_ns mean_ns failed share_percent");
 		gt_table_note_cut(t, g->n, shown);
 		gt_name_interner_note(&g->ids, t, "kernels");
 	}
@@ -319,7 +319,7 @@ static int transfers_finish(void *state, struct gt_table **tables, unsigned max,
 	for (size_t i = 0; tables[0] && i < g->n; i++)
 		add_direction(tables[0], &g->list[i], shares[i]);
 	if (tables[0]) {
-		gt_table_gives_way(
+		gt_table_set_hideable(
 			tables[0], "max_ns mean_bytes share_percent max_bytes failed bytes");
 		note_incomplete(g, tables[0]);
 	}

@@ -322,9 +322,9 @@ static int queues_finish(void *state, struct gt_table **tables, unsigned max, st
 		picture_columns + skip, (unsigned)NPICTURE - skip);
 	if (rc || !tables[0] || !tables[1])
 		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (table)");
-	gt_table_gives_way(tables[0],
+	gt_table_set_hideable(tables[0],
 		"process many_percent some_percent few_percent launches empty_percent mean pid device");
-	gt_table_gives_way(tables[1], "process most pid device");
+	gt_table_set_hideable(tables[1], "process most pid device");
 	if (gt_launched_is_blocked(&q->all.gpu, tables[0], why) |
 		gt_launched_is_blocked(&q->all.gpu, tables[1], why))
 		return 2;

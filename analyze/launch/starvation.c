@@ -309,10 +309,10 @@ int gt_starvation_tables(struct gt_starvation *s, struct gt_table **tables, stru
 		gt_kernel_names_free(names);
 		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (table)");
 	}
-	gt_table_gives_way(tables[0],
+	gt_table_set_hideable(tables[0],
 		"unknown_ns process launched_ns late_ns after_call_ns stretches window_ns in_call_ns "
 		"before_call_ns idle_ns pid device");
-	gt_table_gives_way(tables[1], "process first busy_percent launches pid device");
+	gt_table_set_hideable(tables[1], "process first busy_percent launches pid device");
 	if (!gt_launched_is_blocked(s->launched, tables[0], why))
 		fill(s, tables, names);
 	else

@@ -338,9 +338,9 @@ static int sync_finish(void *state, struct gt_table **tables, unsigned max, stru
 	note_no_target(s, tables[0]);
 	note_unrecorded(s, tables[0]);
 	fill_threads(s, tables[1]);
-	gt_table_gives_way(tables[0],
+	gt_table_set_hideable(tables[0],
 		"open untold max_at_ns process thread needless_ns gpu_busy_ns max_ns pid tid gpu_idle_ns waits_for");
-	gt_table_gives_way(tables[1],
+	gt_table_set_hideable(tables[1],
 		"open untold max_at_ns process thread needless_ns max_ns wait_percent gpu_busy_ns gpu_idle_ns pid");
 	return 2;
 }

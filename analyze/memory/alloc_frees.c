@@ -100,7 +100,7 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 		some_unknown |= !has_gpu;
 	}
 	gt_table_sort(t, 5 - skip, true, a->opt->top);
-	gt_table_gives_way(t, "process max_ns gpu_busy_ns wait_ns pid");
+	gt_table_set_hideable(t, "process max_ns gpu_busy_ns wait_ns pid");
 	if (some_unknown)
 		gt_table_note(t,
 			"cannot answer whether frees waited if GPU operations were not recorded or are left out");

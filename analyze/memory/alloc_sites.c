@@ -291,7 +291,7 @@ int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_report_sta
 		rc = tables[i] ? fill(&f, tables[i], (enum which)i, err)
 			       : gt_err_set(err, -ENOMEM, "out of memory (table)");
 		if (tables[i])
-			gt_table_gives_way(tables[i],
+			gt_table_set_hideable(tables[i],
 				"process kind again_ns free_ns again_per_s allocations share_percent pid call "
 				"again_per_step");
 	}

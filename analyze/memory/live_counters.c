@@ -132,8 +132,8 @@ struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct
 		gt_table_note(t,
 			"some allocations or frees were not seen: gtanalyze counters shows from when on");
 	if (!c->n && !a->opt->restrictions)
-		gt_table_cannot(t, "counters were not recorded");
-	gt_table_gives_way(t, "process peak_at_ns live_bytes pid device");
+		gt_table_set_unanswered(t, "counters were not recorded");
+	gt_table_set_hideable(t, "process peak_at_ns live_bytes pid device");
 	return t;
 }
 

@@ -243,7 +243,7 @@ static struct gt_table *strips(struct memory *m)
 	}
 	if (t) {
 		gt_table_sort(t, 4 - skip, true, m->asked.opt->top);
-		gt_table_gives_way(t, "process peak_bytes pid");
+		gt_table_set_hideable(t, "process peak_bytes pid");
 	}
 	if (t && gt_table_rows(t))
 		gt_table_note(t,
@@ -310,9 +310,9 @@ static int add_details(struct memory *m, struct gt_table **tables, struct gt_err
 		return n;
 	tables[0] = strips(m);
 	if (tables[0] && why)
-		gt_table_cannot(tables[0], "%s", why);
+		gt_table_set_unanswered(tables[0], "%s", why);
 	for (int i = 1; i <= n && tables[0] && why; i++)
-		gt_table_follows(tables[i], tables[0]);
+		gt_table_share_answer(tables[i], tables[0]);
 	tables[++n] = gt_alloc_frees_table(&m->frees, err);
 	if (!tables[n])
 		return err->code;
@@ -334,9 +334,9 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 		"memory_processes", "Memory by process", process_columns + skip, 9 - skip);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "out of memory (table)");
-	gt_table_gives_way(tables[0],
+	gt_table_set_hideable(tables[0],
 		"live_count unknown_frees frees freed_bytes failed allocations allocated_bytes");
-	gt_table_gives_way(
+	gt_table_set_hideable(
 		tables[1], "process live_count peak_at_ns freed_bytes allocated_bytes pid");
 	m->partial = why_partial(m);
 	if (m->partial)

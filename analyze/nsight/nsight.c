@@ -86,7 +86,7 @@ void gt_nsight_show_names(
 	const struct gt_nsight_names *n, struct gt_table *t, const char *brief, const char *full)
 {
 	if (n->form != GT_NAME_SHORT)
-		gt_table_instead(t, brief, full);
+		gt_table_replace_column(t, brief, full);
 }
 
 const char *gt_nsight_operation(enum gt_gpu_what what, uint64_t direction)

@@ -72,7 +72,7 @@ struct nvtx {
 	const char *crowded;
 };
 struct nvtx_spec {
-	const char *name, *title, *gives_way; /* of the table */
+	const char *name, *title, *hideable_keys; /* of the table */
 	bool kernels; /* kernels by range; false: ranges with the time of their work */
 	const struct gt_column *columns; /* with kernels the first one is the recording */
 	unsigned ncolumns;
@@ -482,7 +482,7 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 	const char *work = v->spec->kernels ? "kernels" : "pieces of GPU work";
 
 	if (v->crowded)
-		gt_table_cannot(t, "%s", v->crowded);
+		gt_table_set_unanswered(t, "%s", v->crowded);
 	gt_note_joins(t, v->work, work, v->unjoined, "in no range", 0);
 	if (v->outside)
 		gt_note_plural(t, v->outside, "%llu of %llu %s {was|were} launched in no range",
@@ -609,7 +609,7 @@ static int nvtx_finish(void *state, struct gt_table **tables, unsigned max, stru
 	if (rc)
 		return rc;
 	tables[0] = gt_report_table(&v->report, spec->name, spec->title, spec->columns,
-		spec->ncolumns, spec->gives_way, err);
+		spec->ncolumns, spec->hideable_keys, err);
 	if (!tables[0])
 		return err->code;
 	gt_group_table_sort(&v->groups, spec->compare);
@@ -640,7 +640,7 @@ static int proj_init(
 {
 	static const struct nvtx_spec spec = { .name = "nvtx_gpu_proj_sum",
 		.title = "NVTX ranges projected onto the GPU",
-		.gives_way =
+		.hideable_keys =
 			"avg_num_child avg_range_lvl proj_stddev_ns proj_min_ns proj_med_ns total_gpu_ops "
 			"proj_max_ns avg_gpu_ops total_range_ns proj_avg_ns range_instances",
 		.columns = proj_columns,
@@ -658,7 +658,8 @@ static int kern_init(
 {
 	static const struct nvtx_spec spec = { .name = "nvtx_kern_sum",
 		.title = "Kernels by the innermost NVTX range that launched them",
-		.gives_way = "stddev_ns min_ns med_ns tid max_ns avg_ns pid nvtx_inst kern_inst",
+		.hideable_keys =
+			"stddev_ns min_ns med_ns tid max_ns avg_ns pid nvtx_inst kern_inst",
 		.kernels = true,
 		.columns = kern_columns,
 		.ncolumns = NKERN,

@@ -26,7 +26,7 @@ struct sum_spec {
 	/* category: a column names the part; geometry: kernels with different grids are separate;
 	 * sizes: bytes, not time */
 	bool category, geometry, sizes;
-	const char *gives_way;
+	const char *hideable_keys;
 };
 struct sum_key {
 	uint32_t name, part, grid[3], block[3];
@@ -371,7 +371,7 @@ static int sums_finish(void *state, struct gt_table **tables, unsigned max, stru
 	if (rc)
 		return rc;
 	tables[0] = gt_report_table(&s->report, spec->name, spec->title, spec->columns,
-		spec->ncolumns, spec->gives_way, err);
+		spec->ncolumns, spec->hideable_keys, err);
 	if (!tables[0])
 		return err->code;
 	shown = gt_rows_shown(s->groups.n, s->report.opt->top);
@@ -440,7 +440,7 @@ static const struct gt_column range_columns[] = {
 	{ "style", NULL, GT_C_TEXT },
 };
 #define COLUMNS(c) .columns = c, .ncolumns = sizeof(c) / sizeof(*(c))
-#define GIVES_WAY                                                                                  \
+#define HIDEABLE_KEYS                                                                              \
 	"stddev_ns min_ns med_ns avg_ns max_ns category num_calls instances count block_xyz grid_xyz"
 
 /* name: of the report; then the fields of its struct sum_spec, and additional fields of its
@@ -473,29 +473,29 @@ static const struct gt_column range_columns[] = {
 
 SUM(cuda_api_sum, "CUDA calls by name", CALL_KINDS, GT_LAYERS_OF_CALLS, false,
 	.title = "CUDA API summary", COLUMNS(api_columns), .parts = PART(CALLS),
-	.gives_way = GIVES_WAY);
+	.hideable_keys = HIDEABLE_KEYS);
 SUM(cuda_gpu_kern_sum, "kernels by name", GT_BIT(GT_GPU), GPU_LAYER, false,
 	.title = "CUDA GPU kernel summary", COLUMNS(kern_columns), .parts = PART(KERNELS),
-	.gives_way = GIVES_WAY);
+	.hideable_keys = HIDEABLE_KEYS);
 SUM(cuda_gpu_kern_gb_sum, "kernels by name, grid and block", GT_BIT(GT_GPU), GPU_LAYER, true,
 	.title = "CUDA GPU kernel, grid and block summary", COLUMNS(gb_columns),
-	.parts = PART(KERNELS), .geometry = true, .gives_way = GIVES_WAY);
+	.parts = PART(KERNELS), .geometry = true, .hideable_keys = HIDEABLE_KEYS);
 SUM(cuda_gpu_mem_time_sum, "copies and sets by kind: their time", GT_BIT(GT_GPU), GPU_LAYER, true,
 	.title = "CUDA GPU memory operations by time", COLUMNS(mem_time_columns),
-	.parts = PART(MEMORY), .gives_way = GIVES_WAY);
+	.parts = PART(MEMORY), .hideable_keys = HIDEABLE_KEYS);
 SUM(cuda_gpu_mem_size_sum, "copies and sets by kind: their size", GT_BIT(GT_GPU), GPU_LAYER, true,
 	.title = "CUDA GPU memory operations by size", COLUMNS(mem_size_columns),
 	.parts = PART(MEMORY), .sizes = true,
-	.gives_way = "stddev_bytes min_bytes med_bytes avg_bytes max_bytes count");
+	.hideable_keys = "stddev_bytes min_bytes med_bytes avg_bytes max_bytes count");
 SUM(cuda_gpu_sum, "kernels, copies and sets by name", GT_BIT(GT_GPU), GPU_LAYER, true,
 	.title = "CUDA GPU summary: kernels and memory operations", COLUMNS(gpu_columns),
 	.parts = PART(KERNELS) | PART(MEMORY) | PART(GRAPHS), .category = true,
-	.gives_way = GIVES_WAY);
+	.hideable_keys = HIDEABLE_KEYS);
 SUM(cuda_api_gpu_sum, "CUDA calls, kernels, copies and sets by name", CALL_KINDS | GT_BIT(GT_GPU),
 	GT_LAYERS_OF_CALLS | GPU_LAYER, true,
 	.title = "CUDA summary: calls, kernels and memory operations", COLUMNS(gpu_columns),
 	.parts = PART(CALLS) | PART(KERNELS) | PART(MEMORY) | PART(GRAPHS), .category = true,
-	.gives_way = GIVES_WAY);
+	.hideable_keys = HIDEABLE_KEYS);
 SUM(nvtx_sum, "the program's ranges by name", RANGE_KINDS, GT_BIT(GT_LAYER_USER), false,
 	.title = "NVTX range summary", COLUMNS(range_columns), .parts = PART(RANGES),
-	.gives_way = GIVES_WAY);
+	.hideable_keys = HIDEABLE_KEYS);

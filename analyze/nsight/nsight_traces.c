@@ -69,7 +69,7 @@ struct trace {
 	char grid[GT_NSIGHT_THREE], block[GT_NSIGHT_THREE];
 };
 struct trace_spec {
-	const char *name, *title, *gives_way;
+	const char *name, *title, *hideable_keys;
 	const struct gt_column *columns; /* the first one is the recording */
 	unsigned ncolumns;
 	uint32_t kinds;
@@ -647,7 +647,7 @@ static int trace_finish(const struct row_count *c, const struct trace_spec *spec
 		trace_close(t);
 		return rc;
 	}
-	gt_table_gives_way(tables[0], spec->gives_way);
+	gt_table_set_hideable(tables[0], spec->hideable_keys);
 	gt_nsight_show_names(&t->names, tables[0], "short_name", "name");
 	gt_nsight_show_names(&t->names, tables[0], "short_kernel_name", "kernel_name");
 	if (a->opt->top && c->rows > a->opt->top) /* there is no other limit: rows are not stored */
@@ -665,7 +665,7 @@ static bool is_kernel(const struct gt_type *type)
 #define TRACE(report, what, heading, cols_of, rows, layers, wanted_types, cells_of, narrow)        \
 	static const struct trace_spec report##_spec = { .name = #report,                          \
 		.title = heading,                                                                  \
-		.gives_way = narrow,                                                               \
+		.hideable_keys = narrow,                                                           \
 		.columns = cols_of,                                                                \
 		.ncolumns = sizeof(cols_of) / sizeof(*(cols_of)),                                  \
 		.kinds = rows,                                                                     \

@@ -138,7 +138,7 @@ static int add_groups(struct gt_query_state *s, struct gt_table *t,
 		rc = add_rows(t, &s->groups, list[i].group, &d, err);
 		if (!rc && labels) {
 			if (i)
-				gt_table_say(t, "%s", "");
+				gt_table_add_line(t, "%s", "");
 			rc = gt_histogram_draw(t, &d, &l, labels[i], err);
 		}
 	}
@@ -159,7 +159,7 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 		return 0;
 	layer = gt_query_unrecorded(s);
 	tables[0] = gt_table_new("histogram", q->title, q->columns, q->nby + 4);
-	if (tables[0] && gt_query_cannot(s, tables[0]))
+	if (tables[0] && gt_query_note_unanswered(s, tables[0]))
 		return 1;
 	list = gt_query_in_order(&s->groups);
 	/* groups without a value come last */
@@ -172,7 +172,7 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 	if (rc)
 		return rc;
 	if (n > shown) {
-		gt_table_lacks_rows(tables[0]);
+		gt_table_set_incomplete(tables[0]);
 		gt_note_plural(tables[0], n - shown,
 			"%zu more: --top 0 or --top %zu shows {it|them}", n - shown, n);
 	}

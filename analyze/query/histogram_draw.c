@@ -104,7 +104,7 @@ static void say_figures(struct gt_table *t, const struct gt_histogram *d)
 	for (unsigned i = 0; i < GT_HISTOGRAM_MARKS; i++)
 		gt_put_scaled(values[i], sizeof(values[i]), d->kind, d->at[i]);
 	gt_put_scaled(values[GT_HISTOGRAM_MARKS], sizeof(*values), d->kind, d->most);
-	gt_table_say(t, "    %llu %s%s, p50 %s, p90 %s, p99 %s, max %s",
+	gt_table_add_line(t, "    %llu %s%s, p50 %s, p90 %s, p99 %s, max %s",
 		(unsigned long long)d->steps.total, d->of, d->steps.total == 1 ? "" : "s",
 		values[0], values[1], values[2], values[3]);
 }
@@ -124,7 +124,7 @@ static void say_bar(struct gt_table *t, const struct gt_histogram *d,
 	for (unsigned m = 0; m < GT_HISTOGRAM_MARKS; m++)
 		if (gt_bar_step_of(&d->steps, (uint64_t)d->at[m]) == step)
 			sprintf(behind + strlen(behind), " %s", marks[m].name);
-	gt_table_say(t, "    %*s  %*llu%s%*s%s%s%s", (int)FROM_WIDTH - 6, from, (int)l->count,
+	gt_table_add_line(t, "    %*s  %*llu%s%*s%s%s%s", (int)FROM_WIDTH - 6, from, (int)l->count,
 		(unsigned long long)d->steps.counts[i], percent, l->summed ? (int)SUM_WIDTH : 0,
 		l->summed ? sum : "", *bar ? "  " : "", bar, behind);
 }
@@ -146,13 +146,13 @@ int gt_histogram_draw(struct gt_table *t, const struct gt_histogram *d,
 
 	if (rc)
 		return rc;
-	gt_table_say(t, "  %s", label);
+	gt_table_add_line(t, "  %s", label);
 	say_figures(t, d);
 	for (unsigned i = 0; i < d->steps.n; i++) {
 		unsigned empty = empty_from(&d->steps, i);
 
 		if (empty >= 3) {
-			gt_table_say(t, "    %*s", (int)FROM_WIDTH - 6, "..");
+			gt_table_add_line(t, "    %*s", (int)FROM_WIDTH - 6, "..");
 			i += empty - 1;
 		} else {
 			say_bar(t, d, l, i, shares[i]);

@@ -270,7 +270,7 @@ static int add_groups(
 		const struct gap_group *g = gt_group_table_at(&h->groups, i);
 
 		if (i && h->idle->asked.opt->width)
-			gt_table_say(t, "%s", "");
+			gt_table_add_line(t, "%s", "");
 		rc = g->d.coarse ? 0 : add_group(h, t, g, skip, &l, err);
 	}
 	gt_table_note_cut(t, h->groups.n, shown);
@@ -284,7 +284,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 {
 	struct histogram_gaps *h = state;
 	unsigned skip = h->by->has_by ? 0 : gt_where_skip(h->idle->asked.reader);
-	const char *cannot = gt_idle_cannot(h->idle);
+	const char *cannot = gt_idle_why_unanswered(h->idle);
 	int rc;
 
 	tables[0] = gt_table_new("histogram", h->by->title, h->by->columns + skip,
@@ -292,7 +292,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "out of memory (table)");
 	if (cannot) {
-		gt_table_cannot(tables[0], "%s", cannot);
+		gt_table_set_unanswered(tables[0], "%s", cannot);
 		return 1;
 	}
 	rc = add_groups(h, tables[0], skip, err);

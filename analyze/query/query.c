@@ -152,10 +152,10 @@ static int unless_full(const struct gt_query_state *s, int rc, struct gt_err *er
 	return 0;
 }
 
-bool gt_query_cannot(const struct gt_query_state *s, struct gt_table *t)
+bool gt_query_note_unanswered(const struct gt_query_state *s, struct gt_table *t)
 {
 	if (s->groups.full)
-		gt_table_cannot(t,
+		gt_table_set_unanswered(t,
 			"more than %zu groups: use fewer fields in --by, or select fewer rows with --where",
 			s->groups.full);
 	return s->groups.full;
@@ -288,7 +288,7 @@ void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 				use->arg ? use->arg : "");
 	}
 	if (s->groups.distinct.full)
-		gt_table_cannot(t,
+		gt_table_set_unanswered(t,
 			"there are more than %u different values: select fewer rows with --where, or use fewer fields in --by",
 			GT_DISTINCT_MOST);
 	if (coarse)
@@ -334,8 +334,8 @@ static int query_finish(void *state, struct gt_table **tables, unsigned max, str
 		free(list);
 		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (table)");
 	}
-	gt_table_gives_way(tables[0], q->gives_way);
-	if (gt_query_cannot(s, tables[0])) {
+	gt_table_set_hideable(tables[0], q->hideable_keys);
+	if (gt_query_note_unanswered(s, tables[0])) {
 		free(list);
 		return 1;
 	}

@@ -169,7 +169,7 @@ struct gt_query {
 	bool hist;
 	/* Columns of the table: one for each of by and aggs. */
 	struct gt_column columns[GT_QUERY_BY + GT_QUERY_AGGS];
-	char *keys[GT_QUERY_BY + GT_QUERY_AGGS], *gives_way, *title;
+	char *keys[GT_QUERY_BY + GT_QUERY_AGGS], *hideable_keys, *title;
 };
 
 /* Parses the options; each may be NULL. The caller frees the result. NULL with err filled in:

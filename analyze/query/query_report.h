@@ -30,7 +30,7 @@ int gt_query_merge(void *into, void *from, struct gt_err *err);
 void gt_query_release(void *state);
 
 /* If there were too many groups: notes it and returns true. */
-bool gt_query_cannot(const struct gt_query_state *s, struct gt_table *t);
+bool gt_query_note_unanswered(const struct gt_query_state *s, struct gt_table *t);
 struct gt_query_sorted {
 	const struct gt_query_groups *groups;
 	struct gt_cell cell;

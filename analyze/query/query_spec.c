@@ -306,7 +306,7 @@ static char *key_of_use(const struct gt_query_use *use)
 
 /* On a narrow terminal aggregates are left out, the last one first; not the one that rows are
  * sorted by. */
-static void list_gives_way(struct gt_query *q, struct gt_buf *b)
+static void list_hideable_keys(struct gt_query *q, struct gt_buf *b)
 {
 	for (unsigned i = q->naggs; i-- > 0;)
 		if (i != q->order)
@@ -364,8 +364,8 @@ static int make_columns(struct gt_query *q, struct gt_err *err)
 	if (q->hist)
 		columns_of_hist(q);
 	else if (!failed)
-		list_gives_way(q, &b);
-	q->gives_way = (char *)b.data;
+		list_hideable_keys(q, &b);
+	q->hideable_keys = (char *)b.data;
 	return failed || b.failed ? gt_err_set(err, -ENOMEM, "out of memory (query)") : 0;
 }
 
@@ -403,7 +403,7 @@ void gt_query_free(struct gt_query *q)
 		free(q->aggs[i].text);
 	for (unsigned i = 0; i < q->nby + q->naggs; i++)
 		free(q->keys[i]);
-	free(q->gives_way);
+	free(q->hideable_keys);
 	free(q->title);
 	free(q->where);
 	free(q);

@@ -271,7 +271,7 @@ static int streams_table(const struct patterns *p, struct gt_table *t, struct gt
 	qsort(list, p->nlanes, sizeof(*list), by_stream);
 	for (size_t i = 0; i < shown; i++)
 		add_stream(p, t, list[i]);
-	gt_table_gives_way(
+	gt_table_set_hideable(
 		t, "process sets copies graph_launches in_runs_percent in_runs pid device");
 	gt_table_note_cut(t, p->nlanes, shown);
 	free(list);
@@ -320,7 +320,7 @@ static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_ke
 	shown = gt_rows_shown(n, p->gpu.asked.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_run_row(p, t, names, list[i]);
-	gt_table_gives_way(
+	gt_table_set_hideable(
 		t, "longest_stream longest_at_ns in_runs_percent longest_call_ns launches runs");
 	gt_table_note_cut(t, n, shown);
 	free(list);
@@ -395,7 +395,7 @@ static int sequences_table(
 	for (size_t i = 0; !rc && i < shown; i++)
 		if (add_row(p, t, &p->sequences.list[i], names))
 			rc = gt_err_set(err, -ENOMEM, "out of memory (sequences)");
-	gt_table_gives_way(t, "process share_percent stream launches pid device");
+	gt_table_set_hideable(t, "process share_percent stream launches pid device");
 	gt_table_note_cut(t, p->sequences.n, shown);
 	return rc;
 }

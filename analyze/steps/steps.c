@@ -489,7 +489,7 @@ static int add_lane(const struct gt_steps *s, struct gt_table *t, struct gt_step
 	}
 	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
 	if (!l->n)
-		(found_any(s) ? gt_table_note : gt_table_cannot)(t,
+		(found_any(s) ? gt_table_note : gt_table_set_unanswered)(t,
 			"%sGPU %lld of process %lld has no repeating sequence: %s",
 			found_any(s) ? "cannot answer: " : "", (long long)cells[3].i,
 			(long long)cells[1].i, l->why ? l->why : "there is nothing");
@@ -667,7 +667,8 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 			sampled = s->lanes[i].sampled;
 	}
 	if (s->crowded)
-		gt_table_cannot(t, "GPUs ran more than %u different operations", GT_STEPS_SYMBOLS);
+		gt_table_set_unanswered(
+			t, "GPUs ran more than %u different operations", GT_STEPS_SYMBOLS);
 	else if (found_any(s))
 		gt_table_note(t,
 			"repeating: the share of GPU operations in steps whose sequence of launches occurs more than once");
@@ -705,7 +706,7 @@ static int fill_tables(struct gt_steps *s, struct gt_table **tables, struct gt_e
 		rc = add_slow(s, tables[2], &s->lanes[i], names, err);
 	add_notes(s, tables[0]);
 	for (unsigned i = 1; i < 3 && !found_any(s); i++)
-		gt_table_follows(tables[i], tables[0]);
+		gt_table_share_answer(tables[i], tables[0]);
 	if (!rc && found_any(s) && !gt_table_rows(tables[2]))
 		gt_table_note(tables[2], "no step took longer than the median by more than 1 %%");
 	gt_kernel_names_free(names);
@@ -731,12 +732,12 @@ static int steps_finish(void *state, struct gt_table **tables, unsigned max, str
 		rc = gt_err_set(err, -ENOMEM, "out of memory (steps)");
 	if (rc)
 		return rc;
-	gt_table_gives_way(tables[0],
+	gt_table_set_hideable(tables[0],
 		"process anchor sequences found_by p90_ns min_ns p99_ns drift_percent alike_percent max_ns busy_percent "
 		"warm_up pid device");
-	gt_table_gives_way(tables[1],
+	gt_table_set_hideable(tables[1],
 		"process runtime_calls sets copies sequence bytes calls kernels busy_ns pid note device");
-	gt_table_gives_way(tables[2], "process layer over_ns median_ns duration_ns pid device");
+	gt_table_set_hideable(tables[2], "process layer over_ns median_ns duration_ns pid device");
 	if (!s->crowded)
 		rc = find_all_steps(s, err);
 	if (!rc)

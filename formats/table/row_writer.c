@@ -55,7 +55,7 @@ static enum step_kind kind_of(const struct gt_row_writer *w, const struct gt_col
 	}
 }
 
-/* Aligned text shows the cells of one column in another one (gt_table_instead). */
+/* Aligned text shows the cells of one column in another one (gt_table_replace_column). */
 static unsigned source_of(const struct gt_row_writer *w, unsigned column)
 {
 	const struct gt_table *t = w->t;

@@ -29,7 +29,7 @@ struct gt_table *gt_table_new(
 	return t;
 }
 
-void gt_table_skip(struct gt_table *t, unsigned n) { t->skip = n; }
+void gt_table_skip_cells(struct gt_table *t, unsigned n) { t->skip = n; }
 
 static void add_line(struct gt_table *t, struct gt_text_line **lines, size_t *n, size_t *cap,
 	const char *fmt, va_list ap)
@@ -44,7 +44,7 @@ static void add_line(struct gt_table *t, struct gt_text_line **lines, size_t *n,
 	(*lines)[(*n)++] = (struct gt_text_line){ text, t->tone };
 }
 
-void gt_table_cannot(struct gt_table *t, const char *fmt, ...)
+void gt_table_set_unanswered(struct gt_table *t, const char *fmt, ...)
 {
 	struct gt_text_line note;
 	char why[400];
@@ -56,7 +56,7 @@ void gt_table_cannot(struct gt_table *t, const char *fmt, ...)
 	vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
 	gt_table_note(t, "cannot answer: %s", why);
-	t->answer = GT_CANNOT;
+	t->answer = GT_UNANSWERED;
 	if (t->failed)
 		return;
 	note = t->notes[t->nnotes - 1]; /* moves before other notes */
@@ -65,18 +65,18 @@ void gt_table_cannot(struct gt_table *t, const char *fmt, ...)
 	t->notes[t->ncannot++] = note;
 }
 
-void gt_table_found(struct gt_table *t) { t->answer = GT_FOUND; }
-void gt_table_is_part(struct gt_table *t)
+void gt_table_set_found(struct gt_table *t) { t->answer = GT_FOUND; }
+void gt_table_set_part(struct gt_table *t)
 {
-	t->answer = t->answer == GT_CANNOT ? GT_CANNOT_PART : t->answer;
+	t->answer = t->answer == GT_UNANSWERED ? GT_UNANSWERED_PART : t->answer;
 }
 
-void gt_table_follows(struct gt_table *t, const struct gt_table *first)
+void gt_table_share_answer(struct gt_table *t, const struct gt_table *first)
 {
 	for (size_t i = 0; !t->nrows && i < first->ncannot; i++)
 		gt_table_note(t, "%s", first->notes[i].text);
 	t->answer = first->answer;
-	t->follows = true;
+	t->shares_answer = true;
 }
 
 enum gt_answer gt_table_answer(const struct gt_table *t) { return t->answer; }
@@ -90,7 +90,7 @@ void gt_table_note(struct gt_table *t, const char *fmt, ...)
 	va_end(ap);
 }
 
-void gt_table_lacks_rows(struct gt_table *t) { t->more = true; }
+void gt_table_set_incomplete(struct gt_table *t) { t->incomplete = true; }
 
 void gt_table_note_more(struct gt_table *t, size_t more, size_t enough)
 {
@@ -98,7 +98,7 @@ void gt_table_note_more(struct gt_table *t, size_t more, size_t enough)
 
 	if (enough)
 		snprintf(top, sizeof(top), " or --top %zu", enough);
-	t->more |= more > 0;
+	t->incomplete |= more > 0;
 	if (more)
 		gt_table_note(t, "%zu more row%s: --top 0%s shows %s", more, gt_plural(more, "s"),
 			top, more == 1 ? "it" : "them");
@@ -112,7 +112,7 @@ void gt_table_note_cut(struct gt_table *t, size_t n, size_t shown)
 		gt_table_note_more(t, more, n);
 		return;
 	}
-	t->more |= more > 0;
+	t->incomplete |= more > 0;
 	if (shown < GT_TABLE_MOST)
 		gt_table_note(
 			t, "%zu more rows: --top 0 shows %zu of them", more, GT_TABLE_MOST - shown);
@@ -121,7 +121,7 @@ void gt_table_note_cut(struct gt_table *t, size_t n, size_t shown)
 			gt_plural(more, "s"), GT_TABLE_MOST);
 }
 
-void gt_table_say(struct gt_table *t, const char *fmt, ...)
+void gt_table_add_line(struct gt_table *t, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -151,12 +151,12 @@ int gt_table_column(const struct gt_table *t, const char *key)
 	return -1;
 }
 
-void gt_table_gives_way(struct gt_table *t, const char *keys) { t->gives_way = keys; }
+void gt_table_set_hideable(struct gt_table *t, const char *keys) { t->hideable_keys = keys; }
 
-void gt_table_folds(struct gt_table *t, size_t width) { t->fold = width; }
-void gt_table_names_matter(struct gt_table *t) { t->names_matter = true; }
+void gt_table_wrap_last_column(struct gt_table *t, size_t width) { t->wrap_width = width; }
+void gt_table_widen_names(struct gt_table *t) { t->widen_names = true; }
 
-void gt_table_instead(struct gt_table *t, const char *key, const char *other)
+void gt_table_replace_column(struct gt_table *t, const char *key, const char *other)
 {
 	int replaced = gt_table_column(t, key), by = gt_table_column(t, other);
 
@@ -165,12 +165,12 @@ void gt_table_instead(struct gt_table *t, const char *key, const char *other)
 		t->by = by;
 	}
 }
-void gt_table_tone(struct gt_table *t, enum gt_tone tone) { t->tone = tone; }
-void gt_table_warns(struct gt_table *t) { t->warns = true; }
+void gt_table_set_tone(struct gt_table *t, enum gt_tone tone) { t->tone = tone; }
+void gt_table_set_warning(struct gt_table *t) { t->is_warning = true; }
 void gt_table_as_list(struct gt_table *t) { t->list = true; }
 
 bool gt_table_failed(const struct gt_table *t) { return t->failed; }
-bool gt_table_is_left_out(const struct gt_table *t) { return t->follows && !t->nrows; }
+bool gt_table_is_left_out(const struct gt_table *t) { return t->shares_answer && !t->nrows; }
 
 bool gt_table_is_text(const struct gt_table *t, unsigned column)
 {

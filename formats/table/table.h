@@ -49,7 +49,7 @@ struct gt_table;
 struct gt_table *gt_table_new(
 	const char *name, const char *title, const struct gt_column *columns, unsigned ncolumns);
 /* Each row given to gt_table_add begins with n more cells, which the table ignores. */
-void gt_table_skip(struct gt_table *t, unsigned n);
+void gt_table_skip_cells(struct gt_table *t, unsigned n);
 /* Adds a row of ncolumns cells. gt_tables_print reports failed allocations. */
 void gt_table_add(struct gt_table *t, const struct gt_cell *cells);
 /* Adds a line below the heading (text), a member of "notes" (json): "sampled 1 in 100". */
@@ -61,45 +61,46 @@ void gt_table_note_more(struct gt_table *t, size_t more, size_t enough);
  * memory. */
 void gt_table_note_cut(struct gt_table *t, size_t n, size_t shown);
 /* There are more rows, and the report notes that itself. */
-void gt_table_lacks_rows(struct gt_table *t);
+void gt_table_set_incomplete(struct gt_table *t);
 #define GT_TABLE_MOST 100000
 /* Its notes are warnings. */
-void gt_table_warns(struct gt_table *t);
-/* Whether the table answers its question ("state" in json). By default it does. gt_table_cannot
- * also notes "cannot answer: ...". gt_table_found: a table that searches for faults has found one.
- */
+void gt_table_set_warning(struct gt_table *t);
+/* Whether the table answers its question ("state" in json). By default it does.
+ * gt_table_set_unanswered also notes "cannot answer: ...". gt_table_set_found: a table that
+ * searches for faults has found one. */
 enum gt_answer {
 	GT_ANSWERED,
 	GT_FOUND,
-	GT_CANNOT,
-	GT_CANNOT_PART /* it cannot, but other tables of its report do */
+	GT_UNANSWERED,
+	GT_UNANSWERED_PART /* it cannot, but other tables of its report do */
 };
-void gt_table_cannot(struct gt_table *t, const char *fmt, ...)
+void gt_table_set_unanswered(struct gt_table *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-void gt_table_found(struct gt_table *t);
-void gt_table_is_part(struct gt_table *t); /* makes GT_CANNOT_PART of GT_CANNOT */
+void gt_table_set_found(struct gt_table *t);
+void gt_table_set_part(struct gt_table *t); /* makes GT_UNANSWERED_PART of GT_UNANSWERED */
 /* Its answer is that of `first`, which is printed before it and has the reason. If it has no rows,
  * text omits it. */
-void gt_table_follows(struct gt_table *t, const struct gt_table *first);
+void gt_table_share_answer(struct gt_table *t, const struct gt_table *first);
 enum gt_answer gt_table_answer(const struct gt_table *t);
-/* gt_table_say adds a line that text prints instead of the rows; other formats do not have it.
- * gt_table_tone sets the tone of the lines added later. */
-void gt_table_tone(struct gt_table *t, enum gt_tone tone);
-void gt_table_say(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* gt_table_add_line adds a line that text prints instead of the rows; other formats do not have it.
+ * gt_table_set_tone sets the tone of the lines added later. */
+void gt_table_set_tone(struct gt_table *t, enum gt_tone tone);
+void gt_table_add_line(struct gt_table *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Keys of the columns that text may hide, and mention in a note, if the terminal is too narrow even
  * for short names. Columns without information are hidden first, then the others in this order.
  * Columns that identify a row, or by which rows are sorted, are last or not in the list. Borrowed.
  */
-void gt_table_gives_way(struct gt_table *t, const char *keys);
+void gt_table_set_hideable(struct gt_table *t, const char *keys);
 /* On a narrow terminal more columns are hidden, so that each text gets two fifths of it if
  * possible. */
-void gt_table_names_matter(struct gt_table *t);
+void gt_table_widen_names(struct gt_table *t);
 /* Words in its last column continue in the next line if a line would be longer than `width`
  * columns, also in a file. */
-void gt_table_folds(struct gt_table *t, size_t width);
+void gt_table_wrap_last_column(struct gt_table *t, size_t width);
 /* Text prints the cells of the column `other` instead of those of the column `key`, under the title
  * of `key`; both are texts. Other formats print both. Nothing changes if a column is missing. */
-void gt_table_instead(struct gt_table *t, const char *key, const char *other);
+void gt_table_replace_column(struct gt_table *t, const char *key, const char *other);
 /* A row of a source. cells: memory of the table, which the source fills in, or the source sets this
  * to its own cells. form: 0, or a number from 1 to GT_ROW_FORMS. The cells of rows of one form are
  * at the same address, and those that are `fixed` are equal: these are formatted once. */
@@ -150,8 +151,8 @@ int gt_table_compare(const struct gt_table *t, unsigned column, const struct gt_
 	const struct gt_cell *b);
 void gt_table_put_title(const struct gt_table *t, size_t width, struct gt_out *out);
 void gt_table_put_notes(const struct gt_table *t, size_t width, struct gt_out *out);
-/* What text prints above the rows: title, lines of gt_table_say (only if `lines`), notes, in lines
- * of at most `width` columns. */
+/* What text prints above the rows: title, lines of gt_table_add_line (only if `lines`), notes, in
+ * lines of at most `width` columns. */
 void gt_table_put_head(const struct gt_table *t, bool lines, size_t width, struct gt_out *out);
 void gt_table_free(struct gt_table *t); /* NULL is fine */
 

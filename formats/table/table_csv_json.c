@@ -170,8 +170,8 @@ static int json_table(struct gt_out *out, struct gt_table *t, struct gt_err *err
 {
 	static const char *const states[] = { [GT_ANSWERED] = "answered",
 		[GT_FOUND] = "found",
-		[GT_CANNOT] = "cannot answer",
-		[GT_CANNOT_PART] = "cannot answer" };
+		[GT_UNANSWERED] = "cannot answer",
+		[GT_UNANSWERED_PART] = "cannot answer" };
 	int rc;
 
 	gt_out_str(out, "  ");

@@ -230,7 +230,7 @@ static bool has_no_information(const struct gt_table *t, unsigned column)
 {
 	struct gt_cell first =
 		t->nrows ? *gt_table_cell(t, 0, column) : (struct gt_cell){ .absent = true };
-	bool zero = true, same = is_place(t->columns[column].key) && !t->more;
+	bool zero = true, same = is_place(t->columns[column].key) && !t->incomplete;
 
 	for (unsigned row = 0; row < t->nrows; row++) {
 		const struct gt_cell *c = gt_table_cell(t, row, column);
@@ -249,7 +249,7 @@ static unsigned order_columns(struct grid *g)
 	unsigned nothing = 0;
 
 	for (unsigned pass = 0; pass < 2; pass++) {
-		for (const char *k = g->t->gives_way ? g->t->gives_way : ""; *k;
+		for (const char *k = g->t->hideable_keys ? g->t->hideable_keys : ""; *k;
 			k += strcspn(k, " "), k += *k == ' ')
 			for (unsigned i = 0; i < g->ncolumns; i++) {
 				size_t len = strcspn(k, " ");
@@ -311,7 +311,7 @@ static bool favour_names(struct grid *g, size_t limit)
 {
 	size_t wide = limit / 5 * 2;
 
-	if (!g->t->names_matter)
+	if (!g->t->widen_names)
 		return false;
 	if (squeeze(g, limit, wide, wide) || hide(g, limit, 0, g->norder, wide, wide))
 		return true;
@@ -322,7 +322,7 @@ static bool favour_names(struct grid *g, size_t limit)
 /* One step after the other, until the grid fits. */
 static void shrink(struct grid *g, size_t limit)
 {
-	size_t name = g->t->names_matter ? limit / 5 * 2 : NAME_WIDTH;
+	size_t name = g->t->widen_names ? limit / 5 * 2 : NAME_WIDTH;
 	unsigned nothing;
 	bool fits;
 
@@ -425,7 +425,7 @@ static void print_cell(struct gt_out *out, const struct grid *g, struct line *li
 	const char *text, size_t width, enum gt_tone tone, size_t limit)
 {
 	size_t pad = g->widths[column] > width ? g->widths[column] - width : 0;
-	size_t last = g->t->fold && g->t->fold < limit ? g->t->fold : limit;
+	size_t last = g->t->wrap_width && g->t->wrap_width < limit ? g->t->wrap_width : limit;
 	bool left = gt_is_text(&g->t->columns[column]);
 
 	line->owed += left ? 0 : pad;
@@ -737,7 +737,7 @@ int gt_print_grid(
 	struct grid g;
 	int rc = open_grid(&g, t), failed;
 
-	g.plain = limit == SIZE_MAX && !t->fold && !out->colours;
+	g.plain = limit == SIZE_MAX && !t->wrap_width && !out->colours;
 	if (!rc)
 		rc = gt_row_writer_open(&g.writer, t, &gt_row_text, &g.cache);
 	g.writer.out = out;

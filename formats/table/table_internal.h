@@ -25,8 +25,8 @@ struct gt_table {
 	/* ncannot: the first so many notes begin with "cannot answer:" */
 	size_t nnotes, notes_cap, nlines, lines_cap, ncannot;
 	enum gt_tone tone; /* of the next line */
-	const char *gives_way;
-	size_t fold; /* columns of a line; 0: the terminal's */
+	const char *hideable_keys;
+	size_t wrap_width; /* columns of a line; 0: the terminal's */
 	/* text has the cells of the column `by` in the column `replaced`, unless both are 0 */
 	int replaced, by;
 	/* next NULL: there is none, or it has ended. Stored rows come before its rows */
@@ -36,8 +36,8 @@ struct gt_table {
 	unsigned labelled;      /* that one */
 	const char *const *labels;
 	size_t nlabels;
-	bool list, warns, more, failed, names_matter; /* more: there are rows that it lacks */
-	bool follows;                                 /* gt_table_follows */
+	bool list, is_warning, incomplete, failed, widen_names;
+	bool shares_answer; /* gt_table_share_answer */
 };
 
 static inline bool gt_is_text(const struct gt_column *col)

@@ -169,7 +169,7 @@ void gt_table_put_notes(const struct gt_table *t, size_t limit, struct gt_out *o
 {
 	for (size_t i = 0; i < t->nnotes; i++)
 		print_line(out, "  (", t->notes[i].text, ")",
-			t->warns ? GT_TONE_DOUBT : GT_TONE_NOTE, limit);
+			t->is_warning ? GT_TONE_DOUBT : GT_TONE_NOTE, limit);
 }
 
 void gt_table_put_head(const struct gt_table *t, bool lines, size_t limit, struct gt_out *out)
@@ -198,7 +198,7 @@ int gt_print_text(
 		if (t->nlines)
 			continue;
 		/* a table that cannot answer does not know whether there are none */
-		if (!t->nrows && t->answer < GT_CANNOT)
+		if (!t->nrows && t->answer < GT_UNANSWERED)
 			gt_out_str(out, "  none\n");
 		else if (t->nrows)
 			rc = t->list ? print_list(out, t, limit)

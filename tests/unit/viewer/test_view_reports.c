@@ -194,7 +194,7 @@ static struct gt_table *table_of(const char *title, unsigned rows)
 {
 	struct gt_table *t = gt_table_new("t", title, columns, COLUMNS);
 
-	gt_table_gives_way(t, "total_ns at_ns count");
+	gt_table_set_hideable(t, "total_ns at_ns count");
 	gt_table_note(t,
 		"a note that is rather long, so that it does not fit into one line of a narrow screen");
 	for (unsigned i = 0; i < rows; i++)

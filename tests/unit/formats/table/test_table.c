@@ -133,7 +133,7 @@ static void text_leaves_out_what_programs_read(void)
 	CHECK(strstr(print(&t, 1, GT_CSV), "f<4>,_Z1fILi4EEvv"));
 	gt_table_as_list(t);
 	CHECK_STR(print(&t, 1, GT_TEXT), "  Kernel: f<4>\n");
-	gt_table_say(t, "one kernel, %s", "twice");
+	gt_table_add_line(t, "one kernel, %s", "twice");
 	CHECK_STR(print(&t, 1, GT_TEXT), "one kernel, twice\n");
 	CHECK(strstr(print(&t, 1, GT_CSV), "f<4>,_Z1fILi4EEvv") &&
 		strstr(print(&t, 1, GT_JSON), "\"name\": \"_Z1f"));
@@ -472,7 +472,7 @@ static void columns_give_way(void)
 	const char *s;
 
 	add(t, "cuMemcpyHtoDAsync_v2", 12, 1234567, 0, 1234);
-	gt_table_gives_way(t, "at_ns total_ns peak_bytes rate");
+	gt_table_set_hideable(t, "at_ns total_ns peak_bytes rate");
 	s = on_terminal(t, 60);
 	if (!s)
 		SKIP("no pseudo terminals");
@@ -540,9 +540,9 @@ static void colours_move_nothing(void)
 		CHECK(!gt_tables_print(&t, 1, (enum gt_table_format)f, NULL, &o, NULL) &&
 			!memchr(o.data, '\x1b', o.len));
 	}
-	gt_table_warns(t);
-	gt_table_tone(t, GT_TONE_GOOD);
-	gt_table_say(t, "clean");
+	gt_table_set_warning(t);
+	gt_table_set_tone(t, GT_TONE_GOOD);
+	gt_table_add_line(t, "clean");
 	o.len = 0;
 	CHECK(!gt_tables_print(&t, 1, GT_TEXT, NULL, &o, NULL));
 	gt_out_add(&o, "", 1);
@@ -568,7 +568,7 @@ static void columns_become_narrower_first(void)
 	gt_table_add(t,
 		(struct gt_cell[]){ { .s = "cuInit" }, { .s = "-" }, { .absent = true }, { .i = 5 },
 			{ .i = 1 } });
-	gt_table_gives_way(t, "n mean_ns");
+	gt_table_set_hideable(t, "n mean_ns");
 	s = on_terminal(t, 70);
 	if (!s)
 		SKIP("no pseudo terminals");
@@ -596,7 +596,7 @@ static void what_finds_room_comes_back(void)
 	gt_table_add(t,
 		(struct gt_cell[]){ { .s = "a" }, { .i = 1 },
 			{ .s = "a drawing of some thirty columns" }, { .i = 0 }, { .i = 3 } });
-	gt_table_gives_way(t, "zero n w");
+	gt_table_set_hideable(t, "zero n w");
 	s = on_terminal(t, 30);
 	if (!s)
 		SKIP("no pseudo terminals");
@@ -619,7 +619,7 @@ static void what_tells_nothing_goes_before_names(void)
 		gt_table_add(t,
 			(struct gt_cell[]){ { .i = 7 }, { .i = i },
 				{ .s = "CUDA_ERROR_INVALID_CONTEXT" }, { .s = "" }, { .i = i } });
-	gt_table_gives_way(t, "n bar pid");
+	gt_table_set_hideable(t, "n bar pid");
 	if (!on_terminal(t, 40))
 		SKIP("no pseudo terminals");
 	CHECK(strstr(on_terminal(t, 40), "    7  1  CUDA_ERROR_I.._CONTEXT       1\n"));
@@ -656,7 +656,7 @@ static void places_stay_where_rows_are_missing(void)
 			gt_table_add(t,
 				(struct gt_cell[]){ { .i = 7 }, { .i = k },
 					{ .s = "CUDA_ERROR_INVALID_CONTEXT" }, { .i = k } });
-		gt_table_gives_way(t, "n pid");
+		gt_table_set_hideable(t, "n pid");
 		gt_note_top_n(t, &all[i].keep);
 		note = gt_table_get_note(t, 0);
 		CHECK(!note == !all[i].some && (!note || strstr(note, all[i].says)));
@@ -705,12 +705,12 @@ static void columns_give_way_to_names(void)
 
 	add(t, "void_a_function_with_a_very_long_name<float>(float*,_float*)", 12, 1234567, 10,
 		1234);
-	gt_table_gives_way(t, "at_ns total_ns peak_bytes rate");
+	gt_table_set_hideable(t, "at_ns total_ns peak_bytes rate");
 	if (!on_terminal(t, 70))
 		SKIP("no pseudo terminals");
 	for (unsigned short w = 50; w < 100; w++)
 		plain[w] = name_width(on_terminal(t, w));
-	gt_table_names_matter(t);
+	gt_table_widen_names(t);
 	for (unsigned short w = 50; w < 100; w++) {
 		size_t now = name_width(on_terminal(t, w));
 
@@ -729,10 +729,10 @@ static void one_text_instead_of_another(void)
 	struct gt_table *t = gt_table_new("x", NULL, two, 3);
 
 	gt_table_add(t, (struct gt_cell[]){ { .s = "add" }, { .i = 1 }, { .s = "add(float*)" } });
-	gt_table_instead(t, "brief", "none");
-	gt_table_instead(t, "none", "name");
+	gt_table_replace_column(t, "brief", "none");
+	gt_table_replace_column(t, "none", "name");
 	CHECK_STR(print(&t, 1, GT_TEXT), "  Name  Count\n  add       1\n");
-	gt_table_instead(t, "brief", "name");
+	gt_table_replace_column(t, "brief", "name");
 	CHECK_STR(print(&t, 1, GT_TEXT), "  Name         Count\n  add(float*)      1\n");
 	CHECK_STR(print(&t, 1, GT_CSV), "brief,count,name\r\nadd,1,add(float*)\r\n");
 	gt_table_free(t);
@@ -817,13 +817,13 @@ static void answers(void)
 					 : "Third",
 			one, 1);
 	gt_table_note(t[0], "a note");
-	gt_table_cannot(t[0], "%s", "this");
-	gt_table_cannot(t[0], "%s", "that");
-	gt_table_follows(t[1], t[0]);
+	gt_table_set_unanswered(t[0], "%s", "this");
+	gt_table_set_unanswered(t[0], "%s", "that");
+	gt_table_share_answer(t[1], t[0]);
 	gt_table_add(t[2], (struct gt_cell[]){ { .i = 1 } });
-	gt_table_follows(t[2], t[0]);
-	CHECK(gt_table_answer(t[0]) == GT_CANNOT && gt_table_answer(t[1]) == GT_CANNOT &&
-		gt_table_answer(t[2]) == GT_CANNOT);
+	gt_table_share_answer(t[2], t[0]);
+	CHECK(gt_table_answer(t[0]) == GT_UNANSWERED && gt_table_answer(t[1]) == GT_UNANSWERED &&
+		gt_table_answer(t[2]) == GT_UNANSWERED);
 	CHECK(!strcmp(print(t, 3, GT_TEXT),
 		"First\n  (cannot answer: this)\n  (cannot answer: that)\n  (a note)\n\nThird\n  N\n  1\n"));
 	s = print(t, 2, GT_JSON);
@@ -832,10 +832,10 @@ static void answers(void)
 	CHECK(strstr(s, "\"second\"") &&
 		strstr(strstr(s, "\"second\""),
 			"[\"cannot answer: this\", \"cannot answer: that\"]"));
-	gt_table_is_part(t[0]);
-	gt_table_found(t[2]);
-	gt_table_is_part(t[2]);
-	CHECK(gt_table_answer(t[0]) == GT_CANNOT_PART && gt_table_answer(t[2]) == GT_FOUND);
+	gt_table_set_part(t[0]);
+	gt_table_set_found(t[2]);
+	gt_table_set_part(t[2]);
+	CHECK(gt_table_answer(t[0]) == GT_UNANSWERED_PART && gt_table_answer(t[2]) == GT_FOUND);
 	CHECK(strstr(print(t, 1, GT_JSON), "\"state\": \"cannot answer\"") &&
 		strstr(print(t + 2, 1, GT_JSON), "\"state\": \"found\""));
 	for (int i = 0; i < 3; i++)
@@ -857,7 +857,7 @@ static void long_words_are_folded_into_files(void)
 			(struct gt_cell[]){ { .s = "k" },
 				{ .s = "{\"id\":0,\"name\":\"one\",\"memory\":150109880320}" } });
 		if (folds)
-			gt_table_folds(t, 40);
+			gt_table_wrap_last_column(t, 40);
 		gt_out_memory(&o);
 		CHECK(!gt_tables_print(&t, 1, GT_TEXT, NULL, &o, &e));
 		CHECK((strstr(o.data, "\"name\":\"one\",\n") != NULL) == folds);

@@ -235,7 +235,7 @@ static void random_rows_are_aligned(void)
 		fill(r, seed);
 		r->longest[70] = seed % 2 ? 'l' : '\0'; /* longer than is aligned; and only long */
 		if (r->instead)
-			gt_table_instead(t, "c", "h");
+			gt_table_replace_column(t, "c", "h");
 		gt_out_memory(&have);
 		CHECK(!gt_table_stream(t, &(struct gt_row_source){ next_row, NULL, r }, NULL) &&
 			!gt_tables_print(&t, 1, GT_TEXT, NULL, &have, NULL));
