@@ -35,11 +35,7 @@ void gt_index_cache_key(struct gt_index_cache_key *k, const char *path, const st
 	snprintf(k->id, sizeof(k->id), "%016" PRIx64 "%016" PRIx64,
 		fnv(fnv(0xcbf29ce484222325ull, path), rest),
 		fnv(fnv(0x9ae16a3b2f90404full, rest), path));
-}
-
-void gt_index_cache_name(const struct gt_index_cache_key *k, char to[48])
-{
-	snprintf(to, 48, "%s" GT_INDEX_CACHE_SUFFIX, k->id);
+	snprintf(k->name, sizeof(k->name), "%s" GT_INDEX_CACHE_SUFFIX, k->id);
 }
 
 /* Only names of this form are ever removed. */
@@ -122,11 +118,8 @@ void gt_index_cache_close(struct gt_index_cache *c)
 int gt_index_cache_find(const struct gt_index_cache *c, const struct gt_index_cache_key *k)
 {
 	struct stat st;
-	char name[48];
-	int fd;
+	int fd = openat(c->folder, k->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-	gt_index_cache_name(k, name);
-	fd = openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -ENOENT;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
@@ -136,14 +129,9 @@ int gt_index_cache_find(const struct gt_index_cache *c, const struct gt_index_ca
 	return -ENOENT;
 }
 
-void gt_index_cache_touch(int fd) { futimens(fd, NULL); }
-
 void gt_index_cache_remove(const struct gt_index_cache *c, const struct gt_index_cache_key *k)
 {
-	char name[48];
-
-	gt_index_cache_name(k, name);
-	unlinkat(c->folder, name, 0);
+	unlinkat(c->folder, k->name, 0);
 }
 
 /* ---- a new copy ---- */
@@ -162,11 +150,8 @@ int gt_index_cache_begin(
 int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_atomic_file *n,
 	const struct gt_index_cache_key *k, struct gt_err *err)
 {
-	char name[48];
-	int rc;
+	int rc = gt_atomic_file_commit(n, c->folder, UNFINISHED, k->name, true);
 
-	gt_index_cache_name(k, name);
-	rc = gt_atomic_file_commit(n, c->folder, UNFINISHED, name, true);
 	if (rc)
 		return gt_err_set(
 			err, rc, "cannot store the copy in %.120s: %s", c->path, strerror(-rc));

@@ -17,7 +17,7 @@
 #define GT_INDEX_CACHE_BYTES (8ull << 30)
 
 struct gt_index_cache_key {
-	char id[33];
+	char id[33], name[48]; /* name: of the copy in the folder */
 };
 void gt_index_cache_key(struct gt_index_cache_key *k, const char *path, const struct stat *of);
 
@@ -31,7 +31,6 @@ void gt_index_cache_close(struct gt_index_cache *c);
 /* Returns the descriptor of a copy, locked until it is closed; -ENOENT: no copy. The caller checks
  * the content. */
 int gt_index_cache_find(const struct gt_index_cache *c, const struct gt_index_cache_key *k);
-void gt_index_cache_touch(int fd); /* marks the copy as used now */
 void gt_index_cache_remove(const struct gt_index_cache *c, const struct gt_index_cache_key *k);
 
 /* Begins a new copy; gt_atomic_file_close drops it. */
@@ -44,7 +43,5 @@ int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_atomic_file 
  * use stay. */
 void gt_index_cache_trim(const struct gt_index_cache *c, unsigned files, uint64_t bytes);
 
-/* The name of a copy in the folder. */
-#define GT_INDEX_CACHE_SUFFIX ".gt.zst"
-void gt_index_cache_name(const struct gt_index_cache_key *k, char to[48]);
+#define GT_INDEX_CACHE_SUFFIX ".gt.zst" /* of the names of copies */
 #endif

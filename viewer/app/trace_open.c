@@ -168,7 +168,6 @@ static void release_copy(struct gt_trace_open *o)
 static bool find_copy(struct gt_trace_open *o)
 {
 	int fd = o->cache.folder >= 0 ? gt_index_cache_find(&o->cache, &o->key) : -1, used;
-	char name[48];
 
 	if (fd < 0)
 		return false;
@@ -178,10 +177,9 @@ static bool find_copy(struct gt_trace_open *o)
 		gt_reader_close(o->reader);
 		o->reader = NULL;
 	}
-	gt_index_cache_name(&o->key, name);
 	if (o->reader) {
-		gt_index_cache_touch(fd);
-		note(o, "index found; cached at %.120s/%s", o->cache.path, name);
+		futimens(fd, NULL); /* it is used now */
+		note(o, "index found; cached at %.120s/%s", o->cache.path, o->key.name);
 	} else {
 		gt_index_cache_remove(&o->cache, &o->key);
 	}
@@ -242,17 +240,14 @@ static void commit_copy(struct gt_trace_open *o, const struct gt_index_result *r
 {
 	struct gt_err why = GT_ERR_INIT;
 
-	char name[48];
-
 	if (!o->is_cached)
 		return;
-	gt_index_cache_name(&o->key, name);
 	if (result->damage)
 		note(o, "index not cached: the trace is damaged");
 	else if (!is_unchanged(o))
 		note(o, "index not cached: the file changed while it was indexed");
 	else if (!gt_index_cache_commit(&o->cache, &o->copy, &o->key, &why))
-		note(o, "indexed; cached at %.120s/%s", o->cache.path, name);
+		note(o, "indexed; cached at %.120s/%s", o->cache.path, o->key.name);
 	else
 		note(o, "index not cached: %.150s", why.text);
 }

@@ -138,12 +138,10 @@ static char *copy_of(const char *path)
 	static char to[100];
 	struct gt_index_cache_key k;
 	struct stat st;
-	char name[48];
 
 	stat(path, &st);
 	gt_index_cache_key(&k, path, &st);
-	gt_index_cache_name(&k, name);
-	snprintf(to, sizeof(to), "cache/gt/%s", name);
+	snprintf(to, sizeof(to), "cache/gt/%s", k.name);
 	return to;
 }
 
