@@ -450,23 +450,18 @@ static int by_rows(struct gt_lane_cells *s, const struct gt_planned_block *t, st
 /* 1: done; 0: there is no such summary, or it is too coarse; negative. */
 static int by_summary(struct gt_lane_cells *s, const struct gt_planned_block *t, struct gt_err *err)
 {
-	const struct gt_block_summary *all;
-	size_t n, low;
-	int code =
-		gt_archive_block_summaries(s->archive, s->segment, t->block->epoch, &all, &n, err);
+	const struct gt_block_summary *list;
+	size_t n;
+	int code = gt_archive_block_summaries(s->archive, s->segment, t->block, &list, &n, err);
 
-	if (code)
+	if (code || !n || list[0].buckets[0].width > 1ull << s->window.shift)
 		return code;
-	low = gt_block_summary_first(all, n, t->block->number);
-	if (low == n || all[low].number != t->block->number ||
-		all[low].buckets[0].width > 1ull << s->window.shift)
-		return code;
-	for (; !code && low < n && all[low].number == t->block->number; low++)
-		GT_EACH_TARGET(&s->visits, to, all[low].track)
+	for (size_t i = 0; !code && i < n; i++)
+		GT_EACH_TARGET(&s->visits, to, list[i].track)
 	for (uint32_t b = 0;
-		!code && s->strips[to->strip].of.aspect == all[low].aspect && b < all[low].n; b++)
+		!code && s->strips[to->strip].of.aspect == list[i].aspect && b < list[i].n; b++)
 		code = gt_grid_add_bucket(
-			&s->strips[to->strip].grid, all[low].depth, &all[low].buckets[b]);
+			&s->strips[to->strip].grid, list[i].depth, &list[i].buckets[b]);
 	return code ? gt_err_set(err, code, "out of memory") : 1;
 }
 

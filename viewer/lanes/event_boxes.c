@@ -189,24 +189,22 @@ static int may_have(struct gt_event_boxes *b, const struct lane *l,
 {
 	enum gt_aspect aspect =
 		l->of.strip.aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : l->of.strip.aspect;
-	const struct gt_block_summary *all;
-	size_t n, i;
+	const struct gt_block_summary *list;
+	size_t n;
 	int code;
 
 	if (t->track == GT_NONE || t->block->rows < GT_SUMMARY_ROWS || t->block->kind == GT_OPEN ||
 		l->of.depth + 1 >= GT_SUMMARY_DEPTHS)
 		return 1;
 	code = gt_archive_block_summaries(
-		b->archive, l->of.strip.segment, t->block->epoch, &all, &n, err);
-	if (code)
-		return code;
-	i = gt_block_summary_first(all, n, t->block->number);
-	if (i == n || all[i].number != t->block->number)
-		return 1;
-	for (; i < n && all[i].number == t->block->number; i++)
+		b->archive, l->of.strip.segment, t->block, &list, &n, err);
+	if (code || !n)
+		return code ? code : 1;
+	for (size_t i = 0; i < n; i++)
 		for (uint32_t k = 0;
-			all[i].aspect == aspect && all[i].depth == l->of.depth && k < all[i].n; k++)
-			if (all[i].buckets[k].longest >= least(b))
+			list[i].aspect == aspect && list[i].depth == l->of.depth && k < list[i].n;
+			k++)
+			if (list[i].buckets[k].longest >= least(b))
 				return 1;
 	return 0;
 }

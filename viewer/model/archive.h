@@ -97,12 +97,10 @@ const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t seg
 /* True if the segment has upper summaries. A track without one then has few rows, or the
  * summaries exceeded their limit. */
 bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment);
-/* The level-0 summaries of an epoch by block number, track, aspect and depth. Read from the file
- * unless they are cached. Borrowed until the next call. */
-int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, uint32_t epoch,
-	const struct gt_block_summary **all, size_t *n, struct gt_err *err);
-/* The first summary of this or a later block; n: there is none. */
-size_t gt_block_summary_first(const struct gt_block_summary *all, size_t n, uint32_t number);
+/* The level-0 summaries of a block, by track, aspect and depth; *n 0: there are none. Read from the
+ * file, with those of its epoch, unless they are cached. Borrowed until the next call. */
+int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, const struct gt_block *block,
+	const struct gt_block_summary **list, size_t *n, struct gt_err *err);
 /* The rows of a block. Read from the file unless they are cached. Borrowed until GT_ROWS_KEPT other
  * blocks were requested. NULL: no memory. */
 const struct gt_open_block *gt_archive_rows(

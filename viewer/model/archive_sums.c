@@ -158,30 +158,33 @@ static int read_epoch(struct gt_archive *a, struct gt_epoch *e, struct gt_err *e
 	return code;
 }
 
-int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, uint32_t epoch,
-	const struct gt_block_summary **all, size_t *n, struct gt_err *err)
+int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, const struct gt_block *block,
+	const struct gt_block_summary **list, size_t *n, struct gt_err *err)
 {
 	struct gt_epoch *e = &a->epochs[0];
+	size_t first;
 	int code = 0;
 
 	for (unsigned i = 0; i < GT_EPOCHS_KEPT; i++) {
 		struct gt_epoch *other = &a->epochs[i];
 
-		if (other->held && other->segment == segment && other->epoch == epoch) {
+		if (other->held && other->segment == segment && other->epoch == block->epoch) {
 			e = other;
 			break;
 		}
 		if (!other->held || (e->held && other->used < e->used))
 			e = other;
 	}
-	if (!e->held || e->segment != segment || e->epoch != epoch) {
+	if (!e->held || e->segment != segment || e->epoch != block->epoch) {
 		e->segment = segment;
-		e->epoch = epoch;
+		e->epoch = block->epoch;
 		code = read_epoch(a, e, err);
 	}
 	e->used = ++a->now;
-	*all = e->all;
-	*n = e->n;
+	first = GT_LOWER_BOUND(i, 0, e->n, e->all[i].number < block->number);
+	*list = e->all + first;
+	for (*n = 0; first + *n < e->n && (*list)[*n].number == block->number;)
+		++*n;
 	return code;
 }
 
@@ -196,9 +199,4 @@ void gt_archive_release_sums(struct gt_archive *a)
 		free(a->epochs[i].all);
 		free(a->epochs[i].buckets);
 	}
-}
-
-size_t gt_block_summary_first(const struct gt_block_summary *all, size_t n, uint32_t number)
-{
-	return GT_LOWER_BOUND(i, 0, n, all[i].number < number);
 }
