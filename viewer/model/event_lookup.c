@@ -48,6 +48,15 @@ struct gt_event_ref gt_event_ref_of_row(
 		.bytes = r->bytes ? r->bytes[i] : 0 };
 }
 
+struct gt_event_ref gt_event_ref_of_time(int64_t t, bool forward)
+{
+	static const struct gt_block first = { .entry = 0 }, last = { .entry = UINT32_MAX };
+
+	return (struct gt_event_ref){ .block = forward ? &last : &first,
+		.row = forward ? UINT32_MAX : 0,
+		.start = forward ? t - 1 : t };
+}
+
 static bool on_lane(const struct gt_lane_key *lane, const struct gt_open_block *r, uint32_t i)
 {
 	unsigned depth;
@@ -204,8 +213,7 @@ static bool ends_last(
 int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at,
 	struct gt_event_ref *before, struct gt_event_ref *behind, struct gt_err *err)
 {
-	static const struct gt_block first = { .entry = 0 };
-	struct gt_event_ref here = { .block = &first, .start = at }, last;
+	struct gt_event_ref here = gt_event_ref_of_time(at, false), last;
 	int code = look_farther(a, lane, &here, false, &last, err);
 
 	if (code > 0)
@@ -213,9 +221,7 @@ int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at,
 			a, lane, (struct gt_range){ last.start, at }, ends_last, &at, before, err);
 	if (code > 0 && gt_event_ref_end(before) > at)
 		return 0;
-	here.start = at - 1;
-	here.block = &(const struct gt_block){ .entry = UINT32_MAX };
-	here.row = UINT32_MAX;
+	here = gt_event_ref_of_time(at, true);
 	return code > 0 ? look_farther(a, lane, &here, true, behind, err) : code;
 }
 

@@ -32,6 +32,10 @@ static inline int64_t gt_event_ref_end(const struct gt_event_ref *f) { return f-
 struct gt_event_ref gt_event_ref_of_row(
 	const struct gt_open_block *r, const struct gt_block *block, uint32_t track, uint32_t i);
 
+/* A reference to no row, from which the first row that starts at t or later is the next one
+ * (forward), or the last row that starts before t is the one before. segment's time */
+struct gt_event_ref gt_event_ref_of_time(int64_t t, bool forward);
+
 /* Each function returns 1 and fills in *found; 0: there is no such row; negative: error. */
 
 /* The row of a lane that covers `at` (segment's time), else the first one that starts in [at,

@@ -100,22 +100,12 @@ static int64_t segment_time(const struct gt_selection *p, const struct gt_lane_k
 	return t + gt_archive_offset(p->archive, lane->strip.segment);
 }
 
-/* A row reference for a time without a row: before or after all rows that start then. */
-static struct gt_event_ref moment(int64_t t, bool before_all)
-{
-	static const struct gt_block first = { .entry = 0 }, last = { .entry = UINT32_MAX };
-
-	return (struct gt_event_ref){ .block = before_all ? &first : &last,
-		.row = before_all ? 0 : UINT32_MAX,
-		.start = before_all ? t : t - 1 };
-}
-
 /* The next start may be far away, so the covering row is searched first. */
 int gt_select_at(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
 	int64_t from = segment_time(p, &at->lane, at->from),
 		to = segment_time(p, &at->lane, at->to);
-	struct gt_event_ref row, none = moment(from, false);
+	struct gt_event_ref row, none = gt_event_ref_of_time(from, true);
 	int code;
 
 	begin_anew(p);
@@ -167,15 +157,16 @@ int gt_select_neighbour(
 	struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
 {
 	bool own = at->on_it && p->what != GT_SELECTION_NONE;
-	struct gt_event_ref row, from = moment(segment_time(p, &at->lane, at->from), by < 0);
+	struct gt_event_ref row,
+		from = gt_event_ref_of_time(segment_time(p, &at->lane, at->from), by > 0);
 	int code;
 
 	begin_anew(p);
 	if (own && p->what == GT_SELECTION_GAP)
 		return gt_select_row(p, &p->lane, by < 0 ? &p->row : &p->behind);
 	if (own && p->what == GT_SELECTION_DAMAGED)
-		from = moment(
-			segment_time(p, &p->lane, by < 0 ? p->hole.from : p->hole.to), by < 0);
+		from = gt_event_ref_of_time(
+			segment_time(p, &p->lane, by < 0 ? p->hole.from : p->hole.to), by > 0);
 	else if (own)
 		from = p->row;
 	code = by < 0 ? gt_event_before(p->archive, &at->lane, &from, &row, err)
@@ -187,7 +178,7 @@ int gt_select_neighbour(
 int gt_select_exact(struct gt_selection *p, const struct gt_lane_key *lane, int64_t start,
 	uint64_t dur, struct gt_err *err)
 {
-	struct gt_event_ref row, at = moment(start, false);
+	struct gt_event_ref row, at = gt_event_ref_of_time(start, true);
 	int code;
 
 	begin_anew(p);
@@ -328,7 +319,7 @@ static int call_within(struct gt_selection *p, const struct gt_event_ref *call,
 	struct gt_event_ref *within, struct gt_err *err)
 {
 	struct gt_lane_key lane = call->lane;
-	struct gt_event_ref from = moment(call->start, false);
+	struct gt_event_ref from = gt_event_ref_of_time(call->start, true);
 	int code;
 
 	lane.depth++;

@@ -76,10 +76,8 @@ int gt_marks_step(struct gt_marks *m, uint64_t us, struct gt_err *err)
 int gt_marks_snap(struct gt_archive *a, const struct gt_lane_key *lane, int64_t from, int64_t to,
 	int64_t *edge, struct gt_err *err)
 {
-	static const struct gt_block last = { .entry = UINT32_MAX };
 	int64_t offset = gt_archive_offset(a, lane->strip.segment), best = to;
-	struct gt_event_ref row,
-		here = { .block = &last, .row = UINT32_MAX, .start = from + offset - 1 };
+	struct gt_event_ref row, here = gt_event_ref_of_time(from + offset, true);
 	int code = gt_event_at(a, lane, from + offset, from + offset + 1, &row, err);
 
 	if (code > 0)
