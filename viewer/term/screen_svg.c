@@ -1,6 +1,7 @@
 /* A screen as an SVG image. All columns have the same width in any font: each run of one look sets
  * the length of its text, wide characters are separate runs, and block characters are drawn as
  * rectangles. */
+#include <string.h>
 #include "viewer/term/glyphs.h"
 #include "viewer/term/screen.h"
 
@@ -29,11 +30,6 @@ static struct colours colours_of(struct gt_look look)
 		c.ink = paper;
 	}
 	return c;
-}
-
-static bool same_look(struct gt_look a, struct gt_look b)
-{
-	return a.ink == b.ink && a.paper == b.paper && a.style == b.style;
 }
 
 static void put_rectangle(
@@ -108,7 +104,7 @@ static unsigned put_run(const struct gt_screen *s, struct gt_out *to, unsigned x
 	enum kind kind = kind_of(spots[x].ch);
 	unsigned end = x, top = MARGIN + line * HIGH;
 
-	while (end < s->width && same_look(spots[end].look, spots[x].look) &&
+	while (end < s->width && !memcmp(&spots[end].look, &spots[x].look, sizeof(spots->look)) &&
 		kind_of(spots[end].ch) == kind)
 		end++;
 	if (c.paper != GT_COLOUR_DEFAULT)

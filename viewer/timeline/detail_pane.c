@@ -49,9 +49,8 @@ static void add(struct gt_detail_pane *d, const char *name, const char *value)
 	snprintf(d->lines[d->n++].name, sizeof(d->lines->name), "%s", name);
 }
 
-static void add_f(struct gt_detail_pane *d, const char *name, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-static void add_f(struct gt_detail_pane *d, const char *name, const char *fmt, ...)
+static void __attribute__((format(printf, 3, 4)))
+add_f(struct gt_detail_pane *d, const char *name, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
