@@ -115,7 +115,7 @@ static int render(struct gt_ui *s, const struct frame *f, struct gt_err *err)
 	struct gt_out out;
 	int rc;
 
-	s->scene.still = true;
+	s->scene.is_static = true;
 	rc = gt_ui_resize(s, f->width, f->height, err);
 	if (!rc && (opt.from || opt.to))
 		rc = gt_ui_range(s, f->from, f->to, err);

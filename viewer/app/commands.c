@@ -14,7 +14,7 @@ void gt_command_load_bookmarks(struct gt_scene *s)
 	struct gt_err err = GT_ERR_INIT;
 	size_t strange = 0;
 
-	if (s->bookmarks_loaded || s->still || !strcmp(s->name, "-"))
+	if (s->bookmarks_loaded || s->is_static || !strcmp(s->name, "-"))
 		return;
 	s->bookmarks_loaded = true;
 	if (gt_bookmarks_load(&s->bookmarks, s->name, &strange, &err))
@@ -26,7 +26,7 @@ void gt_command_load_bookmarks(struct gt_scene *s)
 
 static void reload_bookmarks(struct gt_scene *s)
 {
-	if (!s->still && strcmp(s->name, "-"))
+	if (!s->is_static && strcmp(s->name, "-"))
 		gt_bookmarks_reload(&s->bookmarks, s->name);
 }
 
@@ -227,7 +227,7 @@ static void export(struct gt_ui *s, const char *args, bool force, struct gt_err 
 static void show_view(struct gt_ui *s, const char *name, bool force, struct gt_err *err)
 {
 	if (gt_view_find(name))
-		s->scene.turn_to = gt_view_find(name)->name;
+		s->scene.next_view = gt_view_find(name)->name;
 	else
 		gt_err_set(err, -ENOENT, "unknown view '%.60s': Tab lists the views", name);
 }

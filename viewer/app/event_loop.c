@@ -141,7 +141,7 @@ static int renew(struct event_loop *s, enum end *end, struct gt_err *err)
 		*end = REPLACED;
 		return rc;
 	}
-	v->scene.behind = false;
+	v->scene.is_outdated = false;
 	rc = gt_ui_reopen(v, gt_trace_open_result(s->opening), err);
 	for (s->more = 1; !rc && v->busy && gt_clock_monotonic() - began < RENEWED_FRAME_NS;)
 		rc = (s->more = gt_ui_step(v, GT_UI_STEP_US, err)) < 0 ? s->more : 0;
@@ -200,8 +200,8 @@ static int follow(struct event_loop *s, enum end *end, struct gt_err *err)
 	default: break;
 	}
 	if (!is_due(s, what, now)) {
-		s->dirty |= scene->behind == is_following(s);
-		scene->behind = !is_following(s);
+		s->dirty |= scene->is_outdated == is_following(s);
+		scene->is_outdated = !is_following(s);
 		return 0;
 	}
 	rc = renew(s, end, err);
@@ -253,7 +253,7 @@ static int turn(struct event_loop *s, enum end *end, struct gt_err *err)
 	k = gt_term_key(s->term, timeout_ms(s, now));
 	if (k.key != GT_KEY_NONE) {
 		rc = gt_ui_key(&s->ui, k, err);
-		if (!s->ui.scene.behind)
+		if (!s->ui.scene.is_outdated)
 			s->seen = s->ui.view;
 		s->more = 1;
 		s->shown = k.key == GT_KEY_RESIZE ? 0 : s->shown;

@@ -103,7 +103,7 @@ int gt_ui_range(struct gt_ui *s, int64_t from, int64_t to, struct gt_err *err)
 /* Shows another view; the old one cancels its background work. */
 static void show_view(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err)
 {
-	s->scene.turn_to = NULL;
+	s->scene.next_view = NULL;
 	if (!ops || s->view->ops == ops)
 		return;
 	if (s->scene.report_job)
@@ -134,9 +134,9 @@ static int step_view(struct gt_ui *s, uint64_t us, struct gt_err *err)
 
 	do {
 		rc = s->view->ops->step(s->view, us, err);
-		if (rc < 0 || !s->scene.turn_to)
+		if (rc < 0 || !s->scene.next_view)
 			return rc;
-		show_view(s, gt_view_find(s->scene.turn_to), err);
+		show_view(s, gt_view_find(s->scene.next_view), err);
 		rc = err->code ? err->code : arrange(s, err);
 	} while (!rc && !us);
 	return rc ? rc : 1;
@@ -354,8 +354,8 @@ int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 	else if (k.key > ' ' && k.key < 127)
 		gt_scene_set_status(
 			&s->scene, "key %c has no function: ? lists the keys", (int)k.key);
-	if (s->scene.turn_to)
-		show_view(s, gt_view_find(s->scene.turn_to), err);
+	if (s->scene.next_view)
+		show_view(s, gt_view_find(s->scene.next_view), err);
 	if (s->quit)
 		/* when a signal ends the program, gt_term_key does not return again */
 		stop_export(s);

@@ -21,11 +21,11 @@ struct flame {
 	struct gt_kernel_names *names;
 	struct gt_flame_box *boxes;
 	size_t nboxes;
-	unsigned lines;               /* of all boxes */
-	uint32_t zoomed, selected;    /* nodes */
-	struct gt_item_search *finds; /* search, or NULL */
-	unsigned top;                 /* the first visible line of boxes */
-	unsigned width, height, body; /* body: lines for boxes, from line 1 on */
+	unsigned lines;                /* of all boxes */
+	uint32_t zoomed, selected;     /* nodes */
+	struct gt_item_search *search; /* search, or NULL */
+	unsigned top;                  /* the first visible line of boxes */
+	unsigned width, height, body;  /* body: lines for boxes, from line 1 on */
 };
 
 extern const struct gt_view_ops gt_view_flame_gpu, gt_view_flame_ranges;
@@ -60,7 +60,7 @@ static void flame_close(struct gt_view *v)
 	struct flame *f = v->state;
 
 	flame_detach(v);
-	gt_item_search_free(f->finds);
+	gt_item_search_free(f->search);
 }
 
 /* ---- names ---- */
@@ -170,7 +170,7 @@ static int flame_arrange(struct gt_view *v, unsigned width, unsigned height, str
 		f->tree = gt_flame_new(v->scene->archive, f->of, range, err);
 		if (!f->tree)
 			return err->code;
-		gt_item_search_restart(f->finds);
+		gt_item_search_restart(f->search);
 	}
 	return update_boxes(f, err);
 }
@@ -213,7 +213,7 @@ static void select_match(struct gt_view *v, bool last)
 	const struct gt_flame_box *at = box_of(f, f->selected);
 	const struct gt_items items = items_of(v);
 	size_t i = gt_item_search_next(
-		f->finds, &items, at ? (size_t)(at - f->boxes) : 0, v->scene, last);
+		f->search, &items, at ? (size_t)(at - f->boxes) : 0, v->scene, last);
 
 	if (i == SIZE_MAX)
 		return;
@@ -225,7 +225,7 @@ static int step_search(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct flame *f = v->state;
 	const struct gt_items items = items_of(v);
-	int rc = gt_item_search_step(f->finds, &items, us, err);
+	int rc = gt_item_search_step(f->search, &items, us, err);
 
 	if (rc >= 0)
 		select_match(v, !rc && gt_flame_percent(f->tree) == 100);
@@ -237,15 +237,15 @@ static uint64_t matched_ns(const struct flame *f)
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; i < gt_item_search_tried(f->finds); i++) {
+	for (uint32_t i = 0; i < gt_item_search_tried(f->search); i++) {
 		const struct gt_flame_node *n = node_at(f, i);
 		uint32_t up = i;
 
-		if (!gt_item_search_has(f->finds, i))
+		if (!gt_item_search_has(f->search, i))
 			continue;
 		do
 			up = up ? node_at(f, up)->parent : UINT32_MAX;
-		while (up != UINT32_MAX && !gt_item_search_has(f->finds, up));
+		while (up != UINT32_MAX && !gt_item_search_has(f->search, up));
 		if (up == UINT32_MAX)
 			ns = ns + n->ns < ns ? UINT64_MAX : ns + n->ns;
 	}
@@ -347,8 +347,8 @@ static void escape(struct gt_view *v)
 {
 	struct flame *f = v->state;
 
-	if (f->finds)
-		gt_item_search_start(&f->finds, v->scene, "");
+	if (f->search)
+		gt_item_search_start(&f->search, v->scene, "");
 	else
 		zoom_out(f);
 }
@@ -373,7 +373,7 @@ static void flame_act(struct gt_view *v, const struct gt_binding *b, struct gt_k
 	case GT_DO_FOLD: f->zoomed = f->selected; break;
 	case GT_DO_ESCAPE: escape(v); break;
 	case GT_DO_FOUND:
-		if (gt_item_search_request(f->finds, v->scene, b->arg))
+		if (gt_item_search_request(f->search, v->scene, b->arg))
 			select_match(v, true);
 		break;
 	case GT_DO_LONGEST: go_to_longest(v); break;
@@ -398,7 +398,7 @@ static const char *flame_answer(struct gt_view *v, enum gt_action asked, const c
 {
 	struct flame *f = v->state;
 
-	return asked == GT_DO_FIND ? gt_item_search_start(&f->finds, v->scene, text)
+	return asked == GT_DO_FIND ? gt_item_search_start(&f->search, v->scene, text)
 				   : gt_view_common_answer(v->scene, asked, text);
 }
 
@@ -411,9 +411,9 @@ static void draw_box(const struct gt_view *v, const struct gt_flame_box *b, stru
 	char name[NAME];
 	struct gt_look look = { name_of(v, node_at(f, b->node), name), GT_INK_NONE, GT_REVERSE };
 
-	if (gt_item_search_has(f->finds, b->node))
+	if (gt_item_search_has(f->search, b->node))
 		look = (struct gt_look){ GT_INK_TEXT, GT_INK_FOUND, 0 };
-	if (b->node == f->selected && !v->scene->still)
+	if (b->node == f->selected && !v->scene->is_static)
 		look = (struct gt_look){ GT_INK_TEXT, GT_INK_CURSOR, GT_BOLD };
 	gt_screen_fill(to, x, y, width, 1, ' ', look);
 	gt_screen_put(to, x, y, 0x2502, look);
@@ -487,8 +487,8 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 static void draw_search(const struct flame *f, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
-	size_t n = gt_item_search_count(f->finds);
-	const char *expression = gt_item_search_regex(f->finds)->text;
+	size_t n = gt_item_search_count(f->search);
+	const char *expression = gt_item_search_regex(f->search)->text;
 	char text[GT_SEARCH_REGEX_SIZE + 80], share[GT_BRIEF];
 	int width;
 
@@ -522,7 +522,7 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 		gt_screen_text(to, 1, 2, -1, pictures[f->made].nothing, faint);
 	else
 		draw_boxes(v, to);
-	if (f->finds)
+	if (f->search)
 		draw_search(f, to);
 	if (f->height > 2)
 		draw_status(v, to);

@@ -211,7 +211,7 @@ static int may_have(struct gt_event_boxes *b, const struct lane *l,
 
 /* Blocks with rows in a stretch of time are next, and of their rows those that start in `starts`.
  */
-static int turn_to(struct gt_event_boxes *b, const struct lane *l, struct gt_range where,
+static int next_view(struct gt_event_boxes *b, const struct lane *l, struct gt_range where,
 	struct gt_range starts)
 {
 	b->starts = starts;
@@ -241,9 +241,9 @@ static int turn_to_cell(struct gt_event_boxes *b, const struct lane *l)
 	cell = (struct gt_range){ gt_cell_start(&b->window, b->cell) + offset,
 		gt_cell_start(&b->window, b->cell + 1ll) + offset };
 	b->cell++;
-	code = turn_to(b, l, cell, cell);
+	code = next_view(b, l, cell, cell);
 	if (!code && b->visits.ntodo > BLOCKS_MOST)
-		code = turn_to(b, l, (struct gt_range){ c->longest_at, c->longest_at + 1 }, cell);
+		code = next_view(b, l, (struct gt_range){ c->longest_at, c->longest_at + 1 }, cell);
 	return code ? code : 1;
 }
 
@@ -272,7 +272,7 @@ static int begin(struct gt_event_boxes *b, struct lane *l)
 	gt_block_schedule_clear(&b->visits);
 	code = gt_block_schedule_add(&b->visits, b->archive, &l->of.strip, 0);
 	if (!code)
-		code = turn_to(b, l, b->range, (struct gt_range){ INT64_MIN, b->range.to });
+		code = next_view(b, l, b->range, (struct gt_range){ INT64_MIN, b->range.to });
 	if (code || b->visits.ntodo <= b->most)
 		return code;
 	if (gt_grow(&b->cells, &b->cells_cap, b->window.cells, sizeof(*b->cells)))
@@ -280,7 +280,7 @@ static int begin(struct gt_event_boxes *b, struct lane *l)
 	b->busy = true;
 	b->cell = 0;
 	gt_lane_cells_get(b->strips, l->strip, l->of.depth, b->cells);
-	return turn_to(b, l, (struct gt_range){ b->range.from, b->range.from + 1 },
+	return next_view(b, l, (struct gt_range){ b->range.from, b->range.from + 1 },
 		(struct gt_range){ INT64_MIN, b->range.from });
 }
 

@@ -295,7 +295,7 @@ static void list_minor(struct gt_lanes *l, const struct gt_lane_line *of)
 		.track = of->track,
 		.kind = GT_LANE_MORE,
 		.indent = (uint8_t)(of->indent + 1),
-		.folds = true };
+		.is_foldable = true };
 
 	line.folded = !(l->of[of->segment].flags[of->track] & GT_LANES_OPEN_MORE);
 	add(l, &line);
@@ -352,10 +352,11 @@ static void list_ranges(struct gt_lanes *l, const struct gt_lane_line *of)
 	line.aspect = GT_ASPECT_RANGES;
 	/* the outermost known depth: the end of ranges around it may be unknown */
 	line.depth = (uint8_t)__builtin_ctz(bits);
-	line.folds = bits & (bits - 1);
-	line.folded = line.folds && !(l->of[of->segment].flags[of->track] & GT_LANES_OPEN_RANGES);
+	line.is_foldable = bits & (bits - 1);
+	line.folded =
+		line.is_foldable && !(l->of[of->segment].flags[of->track] & GT_LANES_OPEN_RANGES);
 	add(l, &line);
-	if (line.folds && !line.folded)
+	if (line.is_foldable && !line.folded)
 		add_deeper(l, &line, GT_ASPECT_RANGES);
 }
 
@@ -377,10 +378,10 @@ static void list_track(struct gt_lanes *l, uint32_t segment, uint32_t track, uns
 	}
 	if (!only_path)
 		list_ranges(l, &line);
-	line.folds = has_below(l, &line, !only_path);
-	line.folded = line.folds && !open;
+	line.is_foldable = has_below(l, &line, !only_path);
+	line.folded = line.is_foldable && !open;
 	add(l, &line);
-	if (line.folds && open)
+	if (line.is_foldable && open)
 		list_below(l, &line, !only_path);
 }
 
@@ -399,7 +400,7 @@ static void list_segment(struct gt_lanes *l, uint32_t i)
 	struct gt_lane_line line = { .segment = i,
 		.track = GT_NONE,
 		.kind = GT_LANE_SEGMENT,
-		.folds = l->of[i].seg->ntracks,
+		.is_foldable = l->of[i].seg->ntracks,
 		.folded = !l->of[i].open };
 
 	if (l->nsegments == 1) {

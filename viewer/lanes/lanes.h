@@ -31,7 +31,7 @@ struct gt_lane_line {
 	uint8_t aspect, depth; /* the events that it shows; aspect 0: none */
 	bool derived;
 	uint8_t indent;
-	bool folds, folded; /* folds: has lines below it; folded: these are not shown */
+	bool is_foldable, folded; /* is_foldable: has lines below it; folded: these are not shown */
 };
 static inline bool gt_same_lane_line(const struct gt_lane_line *a, const struct gt_lane_line *b)
 {

@@ -211,7 +211,7 @@ static bool ends_last(
 /* A row that ends before the start of the last row before `at` cannot be the one with the latest
  * end. */
 int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at,
-	struct gt_event_ref *before, struct gt_event_ref *behind, struct gt_err *err)
+	struct gt_event_ref *before, struct gt_event_ref *after, struct gt_err *err)
 {
 	struct gt_event_ref here = gt_event_ref_of_time(at, false), last;
 	int code = look_farther(a, lane, &here, false, &last, err);
@@ -222,7 +222,7 @@ int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at,
 	if (code > 0 && gt_event_ref_end(before) > at)
 		return 0;
 	here = gt_event_ref_of_time(at, true);
-	return code > 0 ? look_farther(a, lane, &here, true, behind, err) : code;
+	return code > 0 ? look_farther(a, lane, &here, true, after, err) : code;
 }
 
 /* ---- fields of a row ---- */

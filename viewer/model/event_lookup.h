@@ -49,10 +49,10 @@ int gt_event_next(struct gt_archive *a, const struct gt_lane_key *lane,
 int gt_event_before(struct gt_archive *a, const struct gt_lane_key *lane,
 	const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err);
 /* The gap around `at` (segment's time). before: the row with the latest end among those that
- * start before `at`; it ends at `at` or earlier. behind: the first row that starts at `at` or
+ * start before `at`; it ends at `at` or earlier. after: the first row that starts at `at` or
  * later. */
 int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at,
-	struct gt_event_ref *before, struct gt_event_ref *behind, struct gt_err *err);
+	struct gt_event_ref *before, struct gt_event_ref *after, struct gt_err *err);
 /* The call that launched this GPU work, if the row names it. The other direction needs a search
  * (GT_SEARCH_LAUNCHED). */
 int gt_event_launch(struct gt_archive *a, const struct gt_event_ref *work,

@@ -52,7 +52,7 @@ static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, in
 	const struct gt_report_page_table *t = gt_report_scroll_table(p->sheet, line);
 	uint32_t row = (uint32_t)gt_report_page_row(&p->sheet->page, line);
 	const struct gt_items items = gt_report_page_items(&p->sheet->page);
-	bool found = gt_item_search_has(p->finds, items.item_at(items.arg, line));
+	bool found = gt_item_search_has(p->search, items.item_at(items.arg, line));
 	unsigned n;
 	const struct gt_layout_column *c = gt_layout_columns(t->layout, &n);
 
@@ -67,7 +67,7 @@ static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, in
 			break;
 		}
 		look = look_of(cell.tone);
-		if (found && gt_search_regex_matches(gt_item_search_regex(p->finds), cell.text))
+		if (found && gt_search_regex_matches(gt_item_search_regex(p->search), cell.text))
 			look.paper = GT_INK_FOUND;
 		gt_screen_text(to, (int)x, y, -1, cell.text, look);
 	}
@@ -91,11 +91,11 @@ static void draw_line(const struct gt_report_picture *p, struct gt_screen *to, i
 		break;
 	case GT_LINE_TITLES:
 		draw_titles(p, to, y, l->table, l->at,
-			!p->scene->still && cursor && cursor->table == l->table);
+			!p->scene->is_static && cursor && cursor->table == l->table);
 		break;
 	case GT_LINE_ROW:
 		draw_row(p, to, y, line);
-		if (line == p->sheet->cursor && !p->scene->still)
+		if (line == p->sheet->cursor && !p->scene->is_static)
 			gt_screen_style(to, 0, y, (int)to->width, 1, GT_REVERSE);
 		break;
 	default: break;
@@ -142,12 +142,12 @@ static int draw_finds(const struct gt_report_picture *p, struct gt_screen *to, i
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
 	const struct gt_items items = gt_report_page_items(&p->sheet->page);
-	const char *expression = gt_item_search_regex(p->finds)->text;
+	const char *expression = gt_item_search_regex(p->search)->text;
 	int len = gt_search_regex_brief(expression);
-	size_t n = gt_item_search_count(p->finds),
-	       rank = gt_item_search_rank(p->finds, &items, p->sheet->cursor);
+	size_t n = gt_item_search_count(p->search),
+	       rank = gt_item_search_rank(p->search, &items, p->sheet->cursor);
 
-	if (gt_item_search_tried(p->finds) < items.n)
+	if (gt_item_search_tried(p->search) < items.n)
 		return gt_screen_printf(
 			to, x, y, -1, look, " /%.*s: %zu so far ", len, expression, n);
 	if (rank)
@@ -171,14 +171,14 @@ static void draw_status(const struct gt_report_picture *p, struct gt_screen *to)
 		return;
 	}
 	if (!t || !t->order) {
-		if (!p->scene->still)
+		if (!p->scene->is_static)
 			gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0),
 				"no rows   %s%s1: the timeline   ?: keys",
 				p->all || !p->gaps ? "" : "Enter: the whole gap   ",
 				p->all ? "" : "s: more time   ");
 		return;
 	}
-	if (p->scene->still) {
+	if (p->scene->is_static) {
 		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "lines %zu to %zu of %zu",
 			s->top + 1,
 			s->top + s->body < s->page.nlines ? s->top + s->body : s->page.nlines,
@@ -191,7 +191,7 @@ static void draw_status(const struct gt_report_picture *p, struct gt_screen *to)
 		x += gt_screen_printf(to, x, y, -1, LOOK(GT_INK_FAINT, 0), ", by %s%s",
 			gt_table_columns(t->table, &n)[t->sorted].title,
 			t->descending ? ", largest first" : "");
-	if (p->finds)
+	if (p->search)
 		x += 2 + draw_finds(p, to, x + 2, y);
 	gt_screen_text(to, x, y, -1, "   Enter: in the timeline   o: sort   ?: keys",
 		LOOK(GT_INK_FAINT, 0));
@@ -210,7 +210,7 @@ void gt_report_draw(const struct gt_report_picture *p, struct gt_screen *to)
 	if (to->height > 1)
 		gt_view_common_draw_top(p->scene, p->name, to);
 	if (to->height > 2 && p->shown) {
-		if (!p->scene->still)
+		if (!p->scene->is_static)
 			draw_rest(p, to);
 		draw_status(p, to);
 	}

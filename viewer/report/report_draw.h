@@ -18,8 +18,8 @@ struct gt_report_picture {
 	bool gaps;
 	/* lines below the page for the rest of the cursor's row */
 	unsigned rest;
-	const struct gt_item_search *finds; /* NULL: no search */
-	const struct gt_report_jump *jump;  /* search for the event of a row, or NULL */
+	const struct gt_item_search *search; /* NULL: no search */
+	const struct gt_report_jump *jump;   /* search for the event of a row, or NULL */
 };
 void gt_report_draw(const struct gt_report_picture *p, struct gt_screen *to);
 #endif

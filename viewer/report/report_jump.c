@@ -143,12 +143,11 @@ static int gap_of(const struct gt_scene *s, uint32_t segment, uint32_t device, i
 {
 	const struct gt_lane_key lane = { { segment, device, GT_ASPECT_WORK, true }, 0 };
 	int64_t offset = gt_archive_offset(s->archive, segment);
-	struct gt_event_ref before, behind;
-	int code = gt_gap_at(s->archive, &lane, t + offset, &before, &behind, err);
+	struct gt_event_ref before, after;
+	int code = gt_gap_at(s->archive, &lane, t + offset, &before, &after, err);
 
 	if (code > 0)
-		*to = (struct gt_range){ gt_event_ref_end(&before) - offset,
-			behind.start - offset };
+		*to = (struct gt_range){ gt_event_ref_end(&before) - offset, after.start - offset };
 	return code;
 }
 

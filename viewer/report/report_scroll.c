@@ -31,7 +31,7 @@ void gt_report_scroll_update(struct gt_report_scroll *s)
 {
 	size_t n = s->page.nlines, body = s->body ? s->body : 1;
 
-	if (s->still) {
+	if (s->is_static) {
 		s->top = 0;
 		return;
 	}

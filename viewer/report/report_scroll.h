@@ -11,7 +11,7 @@ struct gt_report_scroll { /* zero-initialised is empty */
 	size_t top, cursor; /* lines of the page */
 	unsigned column;    /* current column, of the visible columns of the cursor's table */
 	unsigned body;      /* screen lines of the page, from line 1 on */
-	bool still;         /* a printed frame: no cursor, shown from the start */
+	bool is_static;     /* a printed frame: no cursor, shown from the start */
 };
 
 /* NULL: after the end of the page */

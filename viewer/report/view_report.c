@@ -27,8 +27,8 @@ struct report {
 	struct gt_report_jump *jump; /* search for the event of a row */
 	/* when the report is ready, the cursor goes to the row of this time; from == to: none */
 	struct gt_range to_row;
-	struct gt_item_search *finds; /* search in rows, or NULL */
-	unsigned width, rest;         /* rest: lines for the rest of the cursor's row */
+	struct gt_item_search *search; /* search in rows, or NULL */
+	unsigned width, rest;          /* rest: lines for the rest of the cursor's row */
 };
 
 /* ---- open and close ---- */
@@ -66,7 +66,7 @@ static void report_close(struct gt_view *v)
 	struct report *r = v->state;
 
 	report_detach(v);
-	gt_item_search_free(r->finds);
+	gt_item_search_free(r->search);
 }
 
 static bool shows_all(const struct report *r) { return r->range.from == INT64_MIN; }
@@ -159,7 +159,7 @@ static int request_report(struct gt_view *v, struct gt_err *err)
 	r->requested = !rc;
 	if (rc > 0)
 		rc = lay(v->scene, r, err);
-	gt_item_search_restart(r->finds);
+	gt_item_search_restart(r->search);
 	return rc;
 }
 
@@ -170,12 +170,12 @@ static int report_arrange(struct gt_view *v, unsigned width, unsigned height, st
 	int rc;
 
 	gt_view_common_arrange(v->scene, width, height);
-	r->sheet.still = v->scene->still;
+	r->sheet.is_static = v->scene->is_static;
 	r->width = width;
-	r->rest = v->scene->still || height < 8 ? 0
-		: height < 12                   ? 1
-		: height < 20                   ? 2
-						: REST_LINES;
+	r->rest = v->scene->is_static || height < 8 ? 0
+		: height < 12                       ? 1
+		: height < 20                       ? 2
+						    : REST_LINES;
 	r->sheet.body = height > r->rest + 2 ? height - r->rest - 2 : 1;
 	rc = other ? lay(v->scene, r, err) : 0;
 	if (!rc)
@@ -206,7 +206,7 @@ static void select_match(struct gt_view *v)
 {
 	struct report *r = v->state;
 	const struct gt_items items = gt_report_page_items(&r->sheet.page);
-	size_t line = gt_item_search_next(r->finds, &items, r->sheet.cursor, v->scene, true);
+	size_t line = gt_item_search_next(r->search, &items, r->sheet.cursor, v->scene, true);
 
 	if (line != SIZE_MAX)
 		gt_report_scroll_to(&r->sheet, line);
@@ -216,7 +216,7 @@ static int step_search(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct report *r = v->state;
 	const struct gt_items items = gt_report_page_items(&r->sheet.page);
-	int rc = gt_item_search_step(r->finds, &items, us, err);
+	int rc = gt_item_search_step(r->search, &items, us, err);
 
 	if (!rc)
 		select_match(v);
@@ -384,8 +384,8 @@ static void select_next_match(struct gt_view *v, int by)
 {
 	struct report *r = v->state;
 
-	if (gt_item_search_request(r->finds, v->scene, by) && r->shown &&
-		gt_item_search_tried(r->finds) == r->sheet.page.nrows)
+	if (gt_item_search_request(r->search, v->scene, by) && r->shown &&
+		gt_item_search_tried(r->search) == r->sheet.page.nrows)
 		select_match(v);
 }
 
@@ -399,9 +399,9 @@ static bool act_on_search(struct gt_view *v, const struct gt_binding *b)
 	case GT_DO_MARK: mark(v, false); return true;
 	case GT_DO_MARK_BOTH: mark(v, true); return true;
 	case GT_DO_ESCAPE:
-		if (!r->finds)
+		if (!r->search)
 			return false;
-		gt_item_search_start(&r->finds, v->scene, "");
+		gt_item_search_start(&r->search, v->scene, "");
 		return true;
 	default: return false;
 	}
@@ -468,7 +468,7 @@ static const char *report_answer(struct gt_view *v, enum gt_action requested, co
 
 	/* the first match becomes visible when the search ends */
 	if (requested == GT_DO_FIND)
-		return gt_item_search_start(&r->finds, v->scene, text);
+		return gt_item_search_start(&r->search, v->scene, text);
 	return gt_view_common_answer(v->scene, requested, text);
 }
 
@@ -489,7 +489,7 @@ static void report_draw(const struct gt_view *v, struct gt_screen *to)
 			       .all = shows_all(r),
 			       .gaps = r->what->engine,
 			       .rest = r->rest,
-			       .finds = r->finds,
+			       .search = r->search,
 			       .jump = r->jump },
 		to);
 }

@@ -118,9 +118,9 @@ bool gt_name_search_matches(const struct gt_name_search *f, uint32_t segment, ui
 }
 
 bool gt_name_search_matches_type(
-	const struct gt_segment *seg, const struct gt_type *type, void *finds)
+	const struct gt_segment *seg, const struct gt_type *type, void *search)
 {
-	return gt_name_search_matches(finds, seg->index, (uint32_t)(type - seg->types));
+	return gt_name_search_matches(search, seg->index, (uint32_t)(type - seg->types));
 }
 
 /* ---- counting ---- */

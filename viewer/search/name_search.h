@@ -21,5 +21,5 @@ int gt_name_search_step(struct gt_name_search *f, uint64_t us, struct gt_err *er
 uint64_t gt_name_search_count(const struct gt_name_search *f, bool *complete);
 /* for event searches */
 bool gt_name_search_matches_type(
-	const struct gt_segment *seg, const struct gt_type *type, void *finds);
+	const struct gt_segment *seg, const struct gt_type *type, void *search);
 #endif

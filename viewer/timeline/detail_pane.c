@@ -407,7 +407,7 @@ int gt_detail_pane_fill(struct gt_detail_pane *d, const struct gt_detail_source 
 	if (p->what == GT_SELECTION_DAMAGED)
 		describe_damaged_range(&t);
 	else if (p->what == GT_SELECTION_GAP)
-		describe_gap(&t, &p->behind);
+		describe_gap(&t, &p->after);
 	else
 		rc = describe_row(&t, err);
 	return rc || d->failed ? gt_err_set(err, rc ? rc : -ENOMEM, "out of memory") : 0;

@@ -51,7 +51,7 @@ void gt_selection_range(const struct gt_selection *p, int64_t *from, int64_t *to
 	*to = *from + p->row.dur;
 	if (p->what == GT_SELECTION_GAP) {
 		*from = *to;
-		*to = gt_selection_time(p, &p->behind);
+		*to = gt_selection_time(p, &p->after);
 	}
 }
 
@@ -163,7 +163,7 @@ int gt_select_neighbour(
 
 	begin_anew(p);
 	if (own && p->what == GT_SELECTION_GAP)
-		return gt_select_row(p, &p->lane, by < 0 ? &p->row : &p->behind);
+		return gt_select_row(p, &p->lane, by < 0 ? &p->row : &p->after);
 	if (own && p->what == GT_SELECTION_DAMAGED)
 		from = gt_event_ref_of_time(
 			segment_time(p, &p->lane, by < 0 ? p->hole.from : p->hole.to), by > 0);
@@ -402,13 +402,13 @@ int gt_select_gap(
 	return 0;
 }
 
-static void pick_gap(struct gt_selection *p, const struct gt_event_ref *before,
-	const struct gt_event_ref *behind)
+static void pick_gap(
+	struct gt_selection *p, const struct gt_event_ref *before, const struct gt_event_ref *after)
 {
 	p->what = GT_SELECTION_GAP;
 	p->lane = p->job->lane;
 	p->row = *before;
-	p->behind = *behind;
+	p->after = *after;
 	p->go = true;
 }
 
@@ -417,11 +417,11 @@ static void pick_gap(struct gt_selection *p, const struct gt_event_ref *before,
 static int try_cell(struct gt_selection *p, int64_t t, struct gt_err *err)
 {
 	const struct gt_lane_key *lane = &p->job->lane;
-	struct gt_event_ref before, behind;
-	int code = gt_gap_at(p->archive, lane, segment_time(p, lane, t), &before, &behind, err);
+	struct gt_event_ref before, after;
+	int code = gt_gap_at(p->archive, lane, segment_time(p, lane, t), &before, &after, err);
 
 	if (code > 0)
-		pick_gap(p, &before, &behind);
+		pick_gap(p, &before, &after);
 	return code;
 }
 
@@ -571,7 +571,7 @@ const char *gt_selection_progress(const struct gt_selection *p, char to[80])
 
 void gt_selection_detach(struct gt_selection *p)
 {
-	struct gt_event_ref *rows[] = { &p->row, &p->behind };
+	struct gt_event_ref *rows[] = { &p->row, &p->after };
 
 	gt_selection_stop(p);
 	for (unsigned i = 0; i < 2; i++)
@@ -616,7 +616,7 @@ int gt_selection_reopen(struct gt_selection *p, struct gt_archive *a, struct gt_
 	else if (there)
 		there = is_there_again(p, &p->row, err);
 	if (there && p->what == GT_SELECTION_GAP)
-		there = is_there_again(p, &p->behind, err);
+		there = is_there_again(p, &p->after, err);
 	if (!there)
 		p->what = GT_SELECTION_NONE;
 	return err->code;

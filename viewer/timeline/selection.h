@@ -23,7 +23,7 @@ struct gt_selection {
 	/* of a gap: the row before it with the latest end; of a damaged range: only its lane is set
 	 */
 	struct gt_event_ref row;
-	struct gt_event_ref behind; /* of a gap: the first row after it */
+	struct gt_event_ref after; /* of a gap: the first row after it */
 	struct gt_damaged_range hole;
 	/* it was selected just now; the code that shows it resets this */
 	bool go;

@@ -388,7 +388,7 @@ static void draw_label(
 	gt_lanes_label(p->lanes, line, label);
 	if (p->at.label < 14 && x > 2)
 		x = 2;
-	if (line->folds)
+	if (line->is_foldable)
 		gt_screen_put(to, x, y, line->folded ? FOLDED : UNFOLDED, axis_look);
 	width = (int)p->at.label - x - 2;
 	if (width > 0)
@@ -431,7 +431,7 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 
 static bool has_cursor(const struct gt_picture *p)
 {
-	return !p->scene->still && p->cursor >= p->top && p->cursor < p->lanes->n &&
+	return !p->scene->is_static && p->cursor >= p->top && p->cursor < p->lanes->n &&
 		p->cursor - p->top < p->at.nlanes;
 }
 
@@ -581,7 +581,7 @@ static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struc
 			warn);
 		x += gt_screen_printf(to, x, y, -1, warn, " %s%s",
 			gt_number_text_ns(lasts, (uint64_t)(longest->end - longest->start)),
-			p->scene->still ? "" : " (:open)");
+			p->scene->is_static ? "" : " (:open)");
 	}
 	return x;
 }
@@ -591,7 +591,7 @@ static void draw_no_lanes(const struct gt_picture *p, struct gt_screen *to)
 {
 	if (p->at.nlanes && p->lanes->filter[0])
 		gt_screen_printf(to, 1, p->at.lanes, -1, warn, "no lane's name holds '%s'%s",
-			p->lanes->filter, p->scene->still ? "" : ": Esc shows all");
+			p->lanes->filter, p->scene->is_static ? "" : ": Esc shows all");
 }
 
 /* The most important first: a narrow terminal shows the beginning. */
@@ -622,7 +622,7 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 		p->lanes->n ? p->top + 1 : 0,
 		p->lanes->n < p->top + p->at.nlanes ? p->lanes->n : p->top + p->at.nlanes,
 		p->lanes->n);
-	if (!p->scene->still)
+	if (!p->scene->is_static)
 		gt_screen_text(to, x, y, -1, "? help", faint);
 }
 

@@ -38,10 +38,10 @@ void gt_interaction_detach(struct gt_timeline_interaction *d)
 	gt_event_boxes_free(d->boxes);
 	d->boxes = NULL;
 	gt_selection_detach(&d->pick);
-	if (d->finds)
-		d->looked_for = strdup(gt_name_search_regex(d->finds));
-	gt_name_search_free(d->finds);
-	d->finds = NULL;
+	if (d->name_search)
+		d->looked_for = strdup(gt_name_search_regex(d->name_search));
+	gt_name_search_free(d->name_search);
+	d->name_search = NULL;
 	gt_display_name_release(&d->spell);
 }
 
@@ -54,7 +54,7 @@ int gt_interaction_reopen(struct gt_timeline_interaction *d, struct gt_err *err)
 		return err->code;
 	d->boxes = gt_event_boxes_new(a, &d->spell, GT_EVENT_BOX_BLOCKS);
 	if (d->looked_for)
-		d->finds = gt_name_search_new(a, &d->spell, d->looked_for, err);
+		d->name_search = gt_name_search_new(a, &d->spell, d->looked_for, err);
 	free(d->looked_for);
 	d->looked_for = NULL;
 	d->is_described = false;
@@ -66,7 +66,7 @@ void gt_interaction_release(struct gt_timeline_interaction *d)
 	if (!d->scene)
 		return;
 	gt_event_boxes_free(d->boxes);
-	gt_name_search_free(d->finds);
+	gt_name_search_free(d->name_search);
 	free(d->looked_for);
 	gt_selection_release(&d->pick);
 	gt_detail_pane_release(&d->detail);
@@ -121,13 +121,13 @@ static int pick_longest(struct gt_timeline_interaction *d, const struct gt_timel
 static int jump_to_found(
 	struct gt_timeline_interaction *d, int by, const struct gt_selection_origin *from)
 {
-	const struct gt_selection_types types = { gt_name_search_matches_type, d->finds,
+	const struct gt_selection_types types = { gt_name_search_matches_type, d->name_search,
 		"event of such a name" };
 
-	if (!d->finds)
+	if (!d->name_search)
 		set_status(d, "no search is active: press / to search");
-	else if (!gt_name_search_has_names(d->finds))
-		set_status(d, "no name matches '%.60s'", gt_name_search_regex(d->finds));
+	else if (!gt_name_search_has_names(d->name_search))
+		set_status(d, "no name matches '%.60s'", gt_name_search_regex(d->name_search));
 	else
 		return gt_select_of_types(&d->pick, from, &types, by, &d->err);
 	return 0;
@@ -264,8 +264,8 @@ static void say_damage(struct gt_timeline_interaction *d, const struct gt_timeli
 static void stop_finding(struct gt_timeline_interaction *d)
 {
 	gt_selection_stop(&d->pick);
-	gt_name_search_free(d->finds);
-	d->finds = NULL;
+	gt_name_search_free(d->name_search);
+	d->name_search = NULL;
 }
 
 static bool escape(struct gt_timeline_interaction *d)
@@ -276,7 +276,7 @@ static bool escape(struct gt_timeline_interaction *d)
 		d->size = GT_PANE_NONE;
 	else if (d->scene->marks.n)
 		gt_marks_clear(&d->scene->marks);
-	else if (d->finds)
+	else if (d->name_search)
 		stop_finding(d);
 	else if (d->pick.what)
 		gt_select_nothing(&d->pick);
@@ -369,8 +369,8 @@ const char *gt_interaction_search(struct gt_timeline_interaction *d, const char 
 	stop_finding(d);
 	if (!*expression)
 		return NULL;
-	d->finds = gt_name_search_new(d->scene->archive, &d->spell, expression, &err);
-	if (d->finds)
+	d->name_search = gt_name_search_new(d->scene->archive, &d->spell, expression, &err);
+	if (d->name_search)
 		gt_interaction_act(d, &(struct gt_binding){ .action = GT_DO_FOUND, .arg = 1 }, at);
 	else
 		set_status(d, "%.110s", err.text);
@@ -457,7 +457,7 @@ int gt_interaction_arrange(
 	const struct gt_detail_source from = { d->scene, d->lanes, &d->spell };
 	int rc = d->err.code;
 
-	d->pane = gt_pane_place(layout, d->scene->still ? GT_PANE_NONE : d->size);
+	d->pane = gt_pane_place(layout, d->scene->is_static ? GT_PANE_NONE : d->size);
 	if (d->asked && !d->pane.height) {
 		set_status(d, "the screen is too small for a pane");
 		d->size = GT_PANE_NONE;
@@ -490,7 +490,7 @@ int gt_interaction_step_last(struct gt_timeline_interaction *d, uint64_t us, str
 
 	if (!rc)
 		rc = gt_marks_step(&d->scene->marks, us, err);
-	return rc || !d->finds ? rc : gt_name_search_step(d->finds, us, err);
+	return rc || !d->name_search ? rc : gt_name_search_step(d->name_search, us, err);
 }
 
 /* ---- names in boxes ---- */
@@ -504,7 +504,8 @@ static void draw_box(const struct gt_timeline_interaction *d, const struct gt_ev
 {
 	const struct gt_segment *seg = gt_reader_segment(d->scene->reader, box->segment);
 	uint8_t category = box->type < seg->ntypes ? seg->types[box->type].category : GT_CAT_OTHER;
-	bool found = d->finds && gt_name_search_matches(d->finds, box->segment, box->type);
+	bool found =
+		d->name_search && gt_name_search_matches(d->name_search, box->segment, box->type);
 	uint8_t paper = found ? GT_INK_FOUND : (uint8_t)(GT_INK_CATEGORY + category);
 	const struct gt_look look = { box->failed ? GT_INK_ERROR : GT_INK_TEXT, paper,
 		box->failed ? GT_BOLD : 0 };
@@ -663,10 +664,10 @@ static void draw_finds(
 	bool complete;
 	uint64_t n;
 
-	if (!d->finds)
+	if (!d->name_search)
 		return;
-	n = gt_name_search_count(d->finds, &complete);
-	expression = gt_name_search_regex(d->finds);
+	n = gt_name_search_count(d->name_search, &complete);
+	expression = gt_name_search_regex(d->name_search);
 	snprintf(text, sizeof(text), " /%.*s  %s%" PRIu64 " event%s%s ",
 		gt_search_regex_brief(expression), expression, complete ? "" : "at least ", n,
 		gt_plural(n, "s"), complete ? "" : ", counting");
@@ -723,7 +724,7 @@ void gt_interaction_draw(
 	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	draw_boxes(d, p, to);
-	if (p->scene->still)
+	if (p->scene->is_static)
 		return;
 	draw_picked(d, p, to);
 	draw_cursor(p, to);

@@ -19,7 +19,7 @@ struct gt_timeline_interaction {
 	/* the user asked for a pane: a status text says if it does not fit */
 	bool asked;
 	struct gt_pane pane;
-	struct gt_name_search *finds; /* NULL: there is no search */
+	struct gt_name_search *name_search; /* NULL: there is no search */
 	char *looked_for;             /* the search expression between two archives, or NULL */
 	struct gt_event_boxes *boxes; /* of the visible lines */
 	bool is_described;            /* the detail pane describes the selection */

@@ -104,9 +104,9 @@ static void timeline_detach(struct gt_view *v)
 {
 	struct timeline *t = v->state;
 
-	if (!v->scene->is_at && t->arranged) { /* the cursor's time */
-		v->scene->at = cursor_time(v);
-		v->scene->is_at = true;
+	if (!v->scene->has_target_time && t->arranged) { /* the cursor's time */
+		v->scene->target_time = cursor_time(v);
+		v->scene->has_target_time = true;
 	}
 	gt_stale_cells_save(&t->before, &t->asked.window, v->scene->extent.to - 1,
 		t->lanes.lines + t->top, t->arranged ? shown_lines(t) : 0, t->cells,
@@ -277,26 +277,26 @@ static void follow_desk(struct gt_view *v);
 
 /* The jump from another view; before gt_interaction_arrange, so that the pane describes it at
  * once. */
-static bool pick_wanted(struct gt_view *v)
+static bool select_target_row(struct gt_view *v)
 {
-	bool wanted = v->scene->row.wanted;
+	bool wanted = v->scene->target_row.is_set;
 
-	v->scene->row.wanted = false;
+	v->scene->target_row.is_set = false;
 	if (wanted)
-		gt_interaction_select(&((struct timeline *)v->state)->desk, &v->scene->row);
+		gt_interaction_select(&((struct timeline *)v->state)->desk, &v->scene->target_row);
 	return wanted;
 }
 
 /* The jump to a lane from another view; the lanes must be listed. */
-static int go_to_wanted(struct gt_view *v, struct gt_err *err)
+static int go_to_target_track(struct gt_view *v, struct gt_err *err)
 {
 	struct timeline *t = v->state;
-	struct gt_lane_line line = {
-		.segment = v->scene->on.segment, .track = v->scene->on.track, .kind = GT_LANE_TRACK
-	};
-	bool wanted = v->scene->on.wanted;
+	struct gt_lane_line line = { .segment = v->scene->target_track.segment,
+		.track = v->scene->target_track.track,
+		.kind = GT_LANE_TRACK };
+	bool wanted = v->scene->target_track.is_set;
 
-	v->scene->on.wanted = false;
+	v->scene->target_track.is_set = false;
 	if (!wanted)
 		return 0;
 	gt_lanes_unfold_above(&t->lanes, line.segment, line.track);
@@ -317,7 +317,7 @@ static unsigned needs_lines(const struct gt_scene *s)
 	struct gt_trouble damage;
 
 	return (s->ntroubles || gt_scene_damage(s, 0, &damage) ? GT_LAYOUT_TROUBLES : 0) |
-		(s->still ? GT_LAYOUT_STILL : 0) |
+		(s->is_static ? GT_LAYOUT_STATIC : 0) |
 		(s->marks.n || s->bookmarks.n ? GT_LAYOUT_MARKS : 0);
 }
 
@@ -325,7 +325,7 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 {
 	struct timeline *t = v->state;
 	unsigned lines = t->at.nlanes;
-	bool picked = pick_wanted(v);
+	bool picked = select_target_row(v);
 	int rc, failed;
 
 	t->width = width;
@@ -338,16 +338,16 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 		gt_window_resize(&v->scene->window, &v->scene->extent, t->at.cells);
 		put_cursor(v, time);
 	}
-	if (v->scene->is_at)
-		put_cursor(v, v->scene->at);
-	v->scene->is_at = false;
+	if (v->scene->has_target_time)
+		put_cursor(v, v->scene->target_time);
+	v->scene->has_target_time = false;
 	rc = failed ? failed
 		    : list(t, !t->touched && (lines != t->at.nlanes || (t->grown && may_unfold(t))),
 			      err);
 	t->grown = false;
 	t->arranged = true;
 	if (!rc)
-		rc = go_to_wanted(v, err);
+		rc = go_to_target_track(v, err);
 	if (picked)
 		follow_desk(v);
 	if (!rc && picked)
@@ -515,9 +515,10 @@ static void fold(struct timeline *t)
 {
 	const struct gt_lane_line *line = &t->lanes.lines[t->cursor], *up = line;
 
-	while (!up->folds && up > t->lanes.lines && (up == line || up->indent >= line->indent))
+	while (!up->is_foldable && up > t->lanes.lines &&
+		(up == line || up->indent >= line->indent))
 		up--;
-	if (!up->folds)
+	if (!up->is_foldable)
 		return;
 	gt_lanes_fold(&t->lanes, up, !up->folded);
 	t->cursor_line = *up;
@@ -539,7 +540,7 @@ static bool act_on_lanes(struct timeline *t, const struct gt_binding *b)
 		return false;
 	switch (b->action) {
 	case GT_DO_SELECT:
-		if (!t->cursor_line.folds)
+		if (!t->cursor_line.is_foldable)
 			return false;
 		fold(t);
 		break;

@@ -125,7 +125,8 @@ int gt_counter_lanes_step(struct gt_counter_lanes *g, uint64_t us, struct gt_err
 int gt_counter_lanes_wait(struct gt_counter_lanes *g, uint64_t us, bool *found, struct gt_err *err)
 {
 	unsigned times = gt_queue_lanes_read_count(g->queues);
-	int rc = g->scene->still && g->is_too_large ? 0 : gt_queue_lanes_step(g->queues, us, err);
+	int rc = g->scene->is_static && g->is_too_large ? 0
+							: gt_queue_lanes_step(g->queues, us, err);
 
 	*found = times != gt_queue_lanes_read_count(g->queues);
 	return rc;

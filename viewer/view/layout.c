@@ -24,7 +24,7 @@ struct gt_layout gt_layout_of(unsigned width, unsigned height, unsigned with)
 	if (with & GT_LAYOUT_TROUBLES && height >= 5)
 		at.troubles = y++;
 	at.status = height >= 4 ? below-- : -1;
-	if (height >= 8 && !(with & GT_LAYOUT_STILL))
+	if (height >= 8 && !(with & GT_LAYOUT_STATIC))
 		at.detail = below--;
 	at.lanes = y;
 	at.nlanes = below >= y ? (unsigned)(below - y + 1) : 0;

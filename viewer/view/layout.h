@@ -17,7 +17,7 @@ enum {
 	GT_LAYOUT_TROUBLES = 1, /* the line of lost and damaged ranges is needed */
 	/* marks or bookmarks exist; without a line of their own they are drawn on the axis */
 	GT_LAYOUT_MARKS = 2,
-	GT_LAYOUT_STILL = 4 /* a printed frame without a cursor */
+	GT_LAYOUT_STATIC = 4 /* a printed frame without a cursor */
 };
 struct gt_layout gt_layout_of(unsigned width, unsigned height, unsigned with);
 #endif

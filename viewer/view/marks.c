@@ -19,13 +19,13 @@ void gt_marks_release(struct gt_marks *m) { drop_measure(m); }
 
 void gt_marks_jump(struct gt_marks *m, int64_t from, int64_t to)
 {
-	if (m->n && !m->jumped)
+	if (m->n && !m->set_by_jump)
 		return;
 	drop_measure(m);
 	m->n = 2;
 	m->at[0] = from;
 	m->at[1] = to;
-	m->jumped = true;
+	m->set_by_jump = true;
 }
 
 void gt_marks_clear(struct gt_marks *m)
@@ -46,8 +46,8 @@ bool gt_marks_between(const struct gt_marks *m, int64_t *from, int64_t *to)
 void gt_marks_set(struct gt_marks *m, int64_t t)
 {
 	drop_measure(m);
-	m->n = m->jumped ? 0 : m->n % 2;
-	m->jumped = false;
+	m->n = m->set_by_jump ? 0 : m->n % 2;
+	m->set_by_jump = false;
 	m->at[m->n++] = t;
 }
 

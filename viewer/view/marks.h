@@ -11,7 +11,7 @@ struct gt_marks {                   /* zero-initialised except the archive: no m
 	unsigned n;                 /* number of marks, 0 to 2 */
 	int64_t at[2];              /* the viewer's time */
 	/* a jump to a time range set both; the next jump may move them */
-	bool jumped;
+	bool set_by_jump;
 	struct gt_lane_key lane; /* the measured lane; aspect 0: none */
 	struct gt_measure *measure;
 	bool exact; /* the measurement is complete */

@@ -227,16 +227,16 @@ void gt_scene_show_range(struct gt_scene *s, int64_t from, int64_t to)
 	a = from - margin > e->from ? from - margin : e->from;
 	b = to + margin < e->to ? to + margin : e->to;
 	gt_window_show(&s->window, e, a < e->to ? a : e->to - 1, b > e->from ? b : e->from + 1);
-	s->at = from;
-	s->is_at = true;
-	s->turn_to = "timeline";
+	s->target_time = from;
+	s->has_target_time = true;
+	s->next_view = "timeline";
 }
 
 void gt_scene_show_track(struct gt_scene *s, uint32_t segment, uint32_t track)
 {
-	s->on.segment = segment;
-	s->on.track = track;
-	s->on.wanted = true;
+	s->target_track.segment = segment;
+	s->target_track.track = track;
+	s->target_track.is_set = true;
 }
 
 void gt_scene_show_row(
@@ -245,15 +245,15 @@ void gt_scene_show_row(
 	int64_t from = start - gt_archive_offset(s->archive, lane->strip.segment);
 
 	gt_scene_show_range(s, from, from + dur);
-	s->row = (struct gt_scene_row){ *lane, start, dur, true };
+	s->target_row = (struct gt_scene_row){ *lane, start, dur, true };
 }
 
 void gt_scene_goto(struct gt_scene *s, int64_t t)
 {
 	gt_window_goto(&s->window, &s->extent, t, s->window.cells / 2);
-	s->at = t;
-	s->is_at = true;
-	s->turn_to = "timeline";
+	s->target_time = t;
+	s->has_target_time = true;
+	s->next_view = "timeline";
 }
 
 void gt_scene_toggle_clock(struct gt_scene *s)

@@ -30,32 +30,32 @@ struct gt_scene {
 	struct gt_cell_window window; /* cells: as many as the visible view has */
 	bool growing;                 /* the file may still grow */
 	/* it has grown, and the view does not show that yet */
-	bool behind;
+	bool is_outdated;
 	struct gt_time_shown times;
 	/* losses and missing ends; for damage see gt_scene_damage */
 	struct gt_trouble *troubles;
 	size_t ntroubles, troubles_cap;
-	uint64_t lost; /* number of rows that report losses */
-	bool still;    /* a printed frame, without a cursor */
+	uint64_t lost;  /* number of rows that report losses */
+	bool is_static; /* a printed frame, without a cursor */
 	/* status line until the next key, or NULL; static, or status_text */
 	const char *message;
 	char status_text[200];
 	/* the name of the view to show next, or NULL; static */
-	const char *turn_to;
-	/* the timeline moves its cursor to this time, if is_at */
-	int64_t at;
-	bool is_at;
+	const char *next_view;
+	/* the timeline moves its cursor to this time, if has_target_time */
+	int64_t target_time;
+	bool has_target_time;
 	/* the timeline moves its cursor to this track */
 	struct {
 		uint32_t segment, track;
-		bool wanted;
-	} on;
+		bool is_set;
+	} target_track;
 	/* the timeline selects this row; segment's time */
 	struct gt_scene_row {
 		struct gt_lane_key lane;
 		int64_t start, dur;
-		bool wanted;
-	} row;
+		bool is_set;
+	} target_row;
 	struct gt_marks marks;
 	struct gt_bookmarks bookmarks;
 	bool bookmarks_loaded;

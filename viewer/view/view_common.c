@@ -83,7 +83,7 @@ void gt_view_common_draw_top(const struct gt_scene *s, const char *what, struct 
 	gt_time_text(&s->times, b, step, e->to, until);
 	x += gt_screen_printf(to, x, 0, -1, plain, "  %s%s to %s",
 		range.from == INT64_MIN ? "whole run, " : "", from, until);
-	if (s->behind)
+	if (s->is_outdated)
 		x += gt_screen_text(to, x, 0, -1, "  more has been recorded: ctrl-L",
 			(struct gt_look){ GT_INK_WARN, GT_INK_NONE, GT_BOLD });
 	gt_screen_printf(to, x, 0, -1, faint, "  %s", gt_scene_title(s));

@@ -147,7 +147,7 @@ static void cells_show_what_they_are(void)
 	c[3].sureness = GT_CELL_DAMAGED;
 	c[4] = (struct gt_cell_sums){ GT_CELL_EXACT, .busy = width - 1 };
 	cells_of(&s, 4)[0].sureness = GT_CELL_UNKNOWN;
-	s.scene.still = true;
+	s.scene.is_static = true;
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.lanes), "app (pid 100)"));
 	CHECK(strstr(line(&s, s.p.at.lanes), "│█▁▄╳▇ "));

@@ -329,7 +329,8 @@ static void v_leads_to_a_call_that_was_open(void)
 	CHECK(!gt_ui_key(&st.s, (struct gt_key){ .key = 'v' }, &st.err) &&
 		!strcmp(st.s.view->ops->name, "timeline"));
 	gt_ui_draw(&st.s, &st.screen); /* at once: nothing more is read */
-	CHECK(on_screen(&st, "so far") && gt_window_column(&st.s.scene.window, st.s.scene.at) >= 0);
+	CHECK(on_screen(&st, "so far") &&
+		gt_window_column(&st.s.scene.window, st.s.scene.target_time) >= 0);
 	strike(&st);
 }
 

@@ -229,7 +229,7 @@ static void keys_and_times_are_what_they_say(void)
 		int64_t t = 5000 + 777 * i, at;
 
 		sprintf(script, "Esc Esc Esc f g '%lldns' Enter Tab i i", (long long)t);
-		CHECK(play(&st, script) && st.s.scene.still == false);
+		CHECK(play(&st, script) && st.s.scene.is_static == false);
 		sprintf(script, "g '%lldns' Enter m", (long long)t);
 		CHECK(play(&st, script) && st.s.scene.marks.n >= 1);
 		at = st.s.scene.marks.at[st.s.scene.marks.n - 1] - st.s.scene.extent.from;
@@ -276,7 +276,7 @@ static void lanes_fold_hide_and_filter(void)
 	CHECK(line_of(&st, "GPU 0") < 0);
 	CHECK(play(&st, "Space") && on_screen(&st, "▾ pid 1") && on_screen(&st, "▸ GPU 0"));
 	CHECK(play(&st, "j Space") && on_screen(&st, "stream 7") && on_screen(&st, "copies HtoD"));
-	/* folds the lane that contains this one */
+	/* is_foldable the lane that contains this one */
 	CHECK(play(&st, "j Space") && line_of(&st, "copies HtoD") < 0);
 	CHECK(play(&st, "Space \\ 'STREAM 8' Enter") && on_screen(&st, "stream 8") &&
 		on_screen(&st, "lanes with 'STREAM 8'"));

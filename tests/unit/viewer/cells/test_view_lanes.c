@@ -109,7 +109,7 @@ static void close_world(struct world *w)
 	gt_reader_close(w->reader);
 }
 
-/* All lines as text: indentation, a mark for folds, the label. */
+/* All lines as text: indentation, a mark for is_foldable, the label. */
 static const char *text(struct world *w)
 {
 	static char all[8000];
@@ -124,7 +124,7 @@ static const char *text(struct world *w)
 
 		gt_lanes_label(&w->lanes, line, label);
 		n += (size_t)snprintf(all + n, sizeof(all) - n, "%*s%s%s\n", line->indent, "",
-			!line->folds           ? ""
+			!line->is_foldable     ? ""
 				: line->folded ? "+"
 					       : "-",
 			label);
