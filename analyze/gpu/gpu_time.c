@@ -29,28 +29,21 @@ static void count(struct gt_gpu_place *p, enum gt_gpu_what what, const struct gt
 	gt_union_add(&p->busy, start, end);
 }
 
-static bool same_mark(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return ((const struct gt_gpu_time *)arg)->marked[value].key == *(const uint64_t *)key;
-}
-
 static int add_marked(
 	struct gt_gpu_time *t, uint64_t key, int64_t start, int64_t end, struct gt_err *err)
 {
-	uint64_t hash = gt_hash_u64(key);
-	uint32_t i = gt_map_get(&t->map, hash, same_mark, t, &key, sizeof(key));
+	const struct gt_marked new = { .key = key };
+	uint32_t i = gt_map_find_item(&t->map, t->marked, sizeof(new), &key, sizeof(key));
 
 	if (i == UINT32_MAX && t->nmarked == MARKED_MAX) {
 		t->crowded = true;
 		return 0;
 	}
-	if (i == UINT32_MAX) {
-		i = (uint32_t)t->nmarked;
-		if (gt_grow(&t->marked, &t->marked_cap, t->nmarked + 1, sizeof(*t->marked)) ||
-			gt_map_add(&t->map, hash, i))
-			return gt_err_set(err, -ENOMEM, "out of memory (list of GPU work)");
-		t->marked[t->nmarked++] = (struct gt_marked){ .key = key };
-	}
+	if (i == UINT32_MAX)
+		i = gt_map_add_item(&t->map, &t->marked, &t->nmarked, &t->marked_cap, sizeof(new),
+			&new, sizeof(key));
+	if (i == UINT32_MAX)
+		return gt_err_set(err, -ENOMEM, "out of memory (list of GPU work)");
 	gt_union_add(&t->marked[i].busy, start, end);
 	return 0;
 }

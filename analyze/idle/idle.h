@@ -76,7 +76,7 @@ struct gt_idle_gap {
 };
 /* type: GT_NONE if the cause has none */
 struct gt_idle_sum {
-	uint32_t cause, type;
+	uint32_t cause, type; /* the key in sums_map */
 	uint64_t ns, gaps;
 	int64_t longest;
 };

@@ -39,25 +39,17 @@ unsigned gt_idle_level(const struct gt_type *type, enum gt_kind kind)
 
 /* ---- sums ---- */
 
-static bool same_sum(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct gt_idle_sum *have = &((const struct gt_idle *)arg)->sums[value];
-
-	return ((uint64_t)have->cause << 32 | have->type) == *(const uint64_t *)key;
-}
-
 static struct gt_idle_sum *find_sum(struct gt_idle *s, uint32_t cause, uint32_t type)
 {
-	uint64_t key = (uint64_t)cause << 32 | type, hash = gt_hash_u64(key);
-	uint32_t i = gt_map_get(&s->sums_map, hash, same_sum, s, &key, sizeof(key));
+	const struct gt_idle_sum new = { .cause = cause, .type = type };
+	const size_t key = offsetof(struct gt_idle_sum, ns);
+	uint32_t i = gt_map_find_item(&s->sums_map, s->sums, sizeof(new), &new, key);
 
-	if (i == UINT32_MAX) {
-		if (gt_grow(&s->sums, &s->sums_cap, s->nsums + 1, sizeof(*s->sums)) ||
-			gt_map_add(&s->sums_map, hash, (uint32_t)s->nsums))
-			return NULL;
-		i = (uint32_t)s->nsums++;
-		s->sums[i] = (struct gt_idle_sum){ .cause = cause, .type = type };
-	}
+	if (i == UINT32_MAX)
+		i = gt_map_add_item(
+			&s->sums_map, &s->sums, &s->nsums, &s->sums_cap, sizeof(new), &new, key);
+	if (i == UINT32_MAX)
+		return NULL;
 	s->last_sum[cause] = i;
 	return &s->sums[i];
 }

@@ -7,25 +7,11 @@
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
 
-static bool same_call(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct gt_call_copy *have = &((const struct gt_call_copies *)arg)->list[value],
-				  *want = key;
-
-	return have->start == want->start && have->track == want->track &&
-		have->segment == want->segment;
-}
-
-static uint64_t hash_of(const struct gt_call_copy *c)
-{
-	return gt_hash_u64(
-		(uint64_t)c->start ^ (uint64_t)c->track << 40 ^ (uint64_t)c->segment << 20);
-}
+#define CALL_KEY offsetof(struct gt_call_copy, bytes)
 
 static uint32_t find(const struct gt_call_copies *c, const struct gt_call_copy *key)
 {
-	return c->n ? gt_map_get(&c->map, hash_of(key), same_call, c, key, sizeof(*key))
-		    : UINT32_MAX;
+	return c->n ? gt_map_find_item(&c->map, c->list, sizeof(*key), key, CALL_KEY) : UINT32_MAX;
 }
 
 /* One call may make several copies, for example of rows. */
@@ -45,10 +31,9 @@ static int add(struct gt_call_copies *c, const struct gt_call_copy *one, struct 
 	c->crowded |= c->n == GT_CALL_COPIES_MOST;
 	if (c->n == GT_CALL_COPIES_MOST)
 		return 0;
-	if (gt_grow(&c->list, &c->cap, c->n + 1, sizeof(*c->list)) ||
-		gt_map_add(&c->map, hash_of(one), (uint32_t)c->n))
+	if (gt_map_add_item(&c->map, &c->list, &c->n, &c->cap, sizeof(*one), one, CALL_KEY) ==
+		UINT32_MAX)
 		return gt_err_set(err, -ENOMEM, "out of memory (copies)");
-	c->list[c->n++] = *one;
 	return 0;
 }
 
@@ -77,7 +62,7 @@ static int copies_of_code(
 			!gt_column_cursor_value(&p, 1, &bytes))
 			continue;
 		rc = add(c,
-			&(struct gt_call_copy){ call.start, bytes, cols->seg->index, call.track,
+			&(struct gt_call_copy){ call.start, cols->seg->index, call.track, bytes,
 				direction <= GT_DIR_PEER ? (uint8_t)direction : GT_DIR_UNKNOWN,
 				call.by_order },
 			err);

@@ -9,9 +9,9 @@
 #define GT_CALL_COPIES_MOST (1u << 19) /* 24 MiB with the map */
 
 struct gt_call_copy {
-	int64_t start; /* of the call */
-	uint64_t bytes;
+	int64_t start;           /* of the call */
 	uint32_t segment, track; /* its thread */
+	uint64_t bytes;
 	/* enum gt_direction; unknown if it made several copies of different directions */
 	uint8_t direction;
 	bool by_order; /* joined by order: likely, not certain */

@@ -5,23 +5,13 @@
 #include "formats/base/sorted.h"
 #include "formats/base/buf.h"
 
-static bool same_call(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct gt_stall_call *have = &((const struct gt_queue_stalls *)arg)->calls[value],
-				   *want = key;
-
-	return have->call == want->call && have->thread == want->thread;
-}
-
-static uint64_t hash_of(const struct gt_stall_call *c)
-{
-	return gt_hash_u64((uint64_t)c->call ^ (uint64_t)c->thread << 40);
-}
+/* without the padding behind it */
+#define CALL_KEY (offsetof(struct gt_stall_call, thread) + sizeof(uint32_t))
 
 static bool is_noted(const struct gt_queue_stalls *q, const struct gt_stall_call *c)
 {
 	return q->ncalls &&
-		gt_map_get(&q->map, hash_of(c), same_call, q, c, sizeof(*c)) != UINT32_MAX;
+		gt_map_find_item(&q->map, q->calls, sizeof(*c), c, CALL_KEY) != UINT32_MAX;
 }
 
 int gt_stalls_note_call(
@@ -31,10 +21,9 @@ int gt_stalls_note_call(
 
 	if (q->known || q->ncalls == GT_QUEUE_NOTED || is_noted(q, &c))
 		return 0;
-	if (gt_grow(&q->calls, &q->calls_cap, q->ncalls + 1, sizeof(*q->calls)) ||
-		gt_map_add(&q->map, hash_of(&c), (uint32_t)q->ncalls))
+	if (gt_map_add_item(&q->map, &q->calls, &q->ncalls, &q->calls_cap, sizeof(c), &c,
+		    CALL_KEY) == UINT32_MAX)
 		return gt_err_set(err, -ENOMEM, "out of memory (calls)");
-	q->calls[q->ncalls++] = c;
 	return 0;
 }
 

@@ -55,34 +55,22 @@ static void count(struct sum *s, const struct gt_wait *w)
 	}
 }
 
-static bool same(const struct group *a, const struct group *b)
-{
-	return a->seg == b->seg && a->track == b->track && a->name == b->name &&
-		a->stream == b->stream && a->what == b->what;
-}
-
-static bool same_group(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return same(&((const struct sync *)arg)->groups[value], key);
-}
-
 /* The index of the group, GROUPS_MAX if there are too many; negative: err. */
 static int64_t find(struct sync *s, const struct group *want, struct gt_err *err)
 {
-	uint64_t hash = gt_hash_u64(((uint64_t)want->track << 32 | want->stream) ^
-		gt_hash_u64((uint64_t)want->name << 8 | want->what));
+	const size_t key = offsetof(struct group, sum);
 	uint32_t i;
 
-	if (s->last < s->n && same(&s->groups[s->last], want))
+	if (s->last < s->n && !memcmp(&s->groups[s->last], want, key))
 		return s->last;
-	i = gt_map_get(&s->map, hash, same_group, s, want, sizeof(*want));
-	if (i != UINT32_MAX || s->n == GROUPS_MAX)
-		return s->last = i != UINT32_MAX ? i : GROUPS_MAX;
-	if (gt_grow(&s->groups, &s->cap, s->n + 1, sizeof(*s->groups)) ||
-		gt_map_add(&s->map, hash, (uint32_t)s->n))
+	i = gt_map_find_item(&s->map, s->groups, sizeof(*want), want, key);
+	if (i == UINT32_MAX && s->n == GROUPS_MAX)
+		return s->last = GROUPS_MAX;
+	if (i == UINT32_MAX)
+		i = gt_map_add_item(&s->map, &s->groups, &s->n, &s->cap, sizeof(*want), want, key);
+	if (i == UINT32_MAX)
 		return gt_err_set(err, -ENOMEM, "out of memory (waits)");
-	s->groups[s->n] = *want;
-	return s->last = (uint32_t)s->n++;
+	return s->last = i;
 }
 
 static int on_wait(void *arg, const struct gt_wait *w, struct gt_err *err)

@@ -12,21 +12,11 @@ int gt_alloc_groups_init(struct gt_alloc_groups *g, size_t places, struct gt_err
 	return g->peaks ? 0 : gt_err_set(err, -ENOMEM, "out of memory (list of allocations)");
 }
 
-static bool same_group(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct gt_alloc_group *have = &((const struct gt_alloc_groups *)arg)->list[value],
-				    *want = key;
-
-	return have->place == want->place && have->name == want->name && have->kind == want->kind &&
-		have->bytes == want->bytes;
-}
-
 int64_t gt_alloc_group(
 	struct gt_alloc_groups *g, const struct gt_alloc_group *like, struct gt_err *err)
 {
-	uint64_t hash = gt_hash_u64(gt_hash_u64((uint64_t)like->place << 32 | like->name) ^
-		like->bytes << 3 ^ like->kind);
-	uint32_t i = gt_map_get(&g->map, hash, same_group, g, like, sizeof(*like));
+	const size_t key = offsetof(struct gt_alloc_group, kind) + sizeof(like->kind);
+	uint32_t i = gt_map_find_item(&g->map, g->list, sizeof(*like), like, key);
 
 	if (i != UINT32_MAX)
 		return i;
@@ -34,11 +24,9 @@ int64_t gt_alloc_group(
 		g->beyond++;
 		return UINT32_MAX;
 	}
-	if (gt_grow(&g->list, &g->cap, g->n + 1, sizeof(*g->list)) ||
-		gt_map_add(&g->map, hash, (uint32_t)g->n))
-		return gt_err_set(err, -ENOMEM, "out of memory (list of allocations)");
-	g->list[g->n] = *like;
-	return (int64_t)g->n++;
+	i = gt_map_add_item(&g->map, &g->list, &g->n, &g->cap, sizeof(*like), like, key);
+	return i == UINT32_MAX ? gt_err_set(err, -ENOMEM, "out of memory (list of allocations)")
+			       : (int64_t)i;
 }
 
 /* Saves the count of a group before it changes. */

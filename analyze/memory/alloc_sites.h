@@ -11,8 +11,8 @@
 struct gt_alloc_group {
 	/* process (process_slots.h); string id of the function in its segment */
 	uint32_t place, name;
-	uint8_t kind;   /* enum gt_memkind */
 	uint64_t bytes; /* of each allocation */
+	uint32_t kind;  /* enum gt_memkind */
 	uint64_t live;  /* number of live allocations */
 	/* the number at peak number `peak` of the process, the last peak before `live` changed */
 	uint64_t saved, peak;

@@ -69,29 +69,13 @@ static uint64_t template_of(const char *name, uint64_t *number)
 	return gt_hash(plain, n);
 }
 
-static bool same_template(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return ((const struct marks *)arg)->list[value].key == *(const uint64_t *)key;
-}
-
 /* NULL: no memory (err), or (without error) too many. */
 static struct template *find_template(struct marks *m, const struct gt_cols *cols, const char *name,
 	uint64_t *number, struct gt_err *err)
 {
-	uint64_t key = gt_hash_u64(template_of(name, number) +
-		gt_time_ordered_track(&m->s->order, cols->seg, cols->track));
-	uint32_t i = gt_map_get(&m->map, key, same_template, m, &key, sizeof(key));
-
-	if (i != UINT32_MAX)
-		return &m->list[i];
-	if (m->n == TEMPLATES_MAX)
-		return NULL;
-	if (gt_grow(&m->list, &m->cap, m->n + 1, sizeof(*m->list)) ||
-		gt_map_add(&m->map, key, (uint32_t)m->n)) {
-		gt_err_set(err, -ENOMEM, "out of memory (marks)");
-		return NULL;
-	}
-	m->list[m->n] = (struct template){ .key = key,
+	const struct template new = { .key = gt_hash_u64(template_of(name, number) +
+					      gt_time_ordered_track(
+						      &m->s->order, cols->seg, cols->track)),
 		.seg = cols->seg,
 		.track = cols->track,
 		.name = name,
@@ -99,7 +83,16 @@ static struct template *find_template(struct marks *m, const struct gt_cols *col
 		.growing = true,
 		.abs_difference = true,
 		.last_end = INT64_MIN };
-	return &m->list[m->n++];
+	uint32_t i = gt_map_find_item(&m->map, m->list, sizeof(new), &new, sizeof(new.key));
+
+	if (i == UINT32_MAX && m->n == TEMPLATES_MAX)
+		return NULL;
+	if (i == UINT32_MAX)
+		i = gt_map_add_item(
+			&m->map, &m->list, &m->n, &m->cap, sizeof(new), &new, sizeof(new.key));
+	if (i == UINT32_MAX)
+		gt_err_set(err, -ENOMEM, "out of memory (marks)");
+	return i == UINT32_MAX ? NULL : &m->list[i];
 }
 
 /* ---- ranges that cannot mark steps ---- */

@@ -26,17 +26,12 @@ static uint32_t source_of(const struct gt_correlator *g, const struct gt_gpu_pro
 	return p->by_events ? g->source_events : g->source;
 }
 
-static bool same_place(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return !memcmp(&((const struct gt_gpu_process *)arg)->places[value], key,
-		offsetof(struct gt_gpu_track, track));
-}
+#define PLACE_KEY offsetof(struct gt_gpu_track, track)
 
 /* GT_NONE: it has no track yet. */
 static uint32_t find_place(const struct gt_gpu_process *p, const struct gt_gpu_track *place)
 {
-	uint32_t i = gt_map_get(&p->by_place, gt_hash(place, offsetof(struct gt_gpu_track, track)),
-		same_place, p, place, 0);
+	uint32_t i = gt_map_find_item(&p->by_place, p->places, sizeof(*place), place, PLACE_KEY);
 
 	return i == GT_NONE ? GT_NONE : p->places[i].track;
 }
@@ -51,17 +46,15 @@ static uint32_t new_place(struct gt_correlator *g, struct gt_gpu_process *p,
 		.ns_id = id };
 	char name[32];
 
-	if (parent == GT_NONE ||
-		gt_grow(&p->places, &p->places_cap, p->nplaces + 1, sizeof(*p->places)))
+	if (parent == GT_NONE)
 		return GT_NONE;
 	snprintf(name, sizeof(name), format, id);
 	t.name = gt_writer_string(g->w, name);
 	place.track = new_track(g, &t);
 	if (place.track == GT_NONE ||
-		gt_map_add(&p->by_place, gt_hash(&place, offsetof(struct gt_gpu_track, track)),
-			(uint32_t)p->nplaces))
+		gt_map_add_item(&p->by_place, &p->places, &p->nplaces, &p->places_cap,
+			sizeof(place), &place, PLACE_KEY) == GT_NONE)
 		return GT_NONE;
-	p->places[p->nplaces++] = place;
 	return place.track;
 }
 

@@ -17,20 +17,11 @@
 #define COPIES_MAX (1u << 16)
 #define GENERATIONS 16 /* depth of copies of copies */
 
-static bool same_node(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return ((const struct gt_gpu_nodes *)arg)->created[value].node == *(const uint64_t *)key;
-}
-
-static bool same_copy(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return ((const struct gt_gpu_nodes *)arg)->copies[value].graph == *(const uint64_t *)key;
-}
-
 int gt_gpu_node_created(
 	struct gt_gpu_process **p, uint32_t track, uint64_t node, const struct gt_gpu_cause *by)
 {
 	struct gt_gpu_nodes *n = gt_gpu_process_at(p, track) ? &(*p)->nodes : NULL;
+	const struct gt_gpu_created_node new = { node, *by };
 
 	if (!n)
 		return -ENOMEM;
@@ -38,11 +29,10 @@ int gt_gpu_node_created(
 		gt_map_release(&n->by_node);
 		n->ncreated = 0;
 	}
-	if (gt_grow(&n->created, &n->created_cap, n->ncreated + 1, sizeof(*n->created)) ||
-		gt_map_add(&n->by_node, gt_hash_u64(node), (uint32_t)n->ncreated))
-		return -ENOMEM;
-	n->created[n->ncreated++] = (struct gt_gpu_created_node){ node, *by };
-	return 0;
+	return gt_map_add_item(&n->by_node, &n->created, &n->ncreated, &n->created_cap, sizeof(new),
+		       &new, sizeof(node)) == UINT32_MAX
+		? -ENOMEM
+		: 0;
 }
 
 static bool same_handle(const void *arg, uint32_t value, const void *key, size_t len)
@@ -61,8 +51,9 @@ static uint32_t newest_of(const struct gt_gpu_nodes *n, uint64_t handle)
 int gt_gpu_graph_cloned(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from,
 	uint64_t handle, int64_t when)
 {
-	uint32_t earlier;
 	struct gt_gpu_nodes *n = gt_gpu_process_at(p, track) ? &(*p)->nodes : NULL;
+	struct gt_gpu_graph_copy new = { graph, from, handle, when, GT_NONE };
+	uint32_t at;
 
 	if (!n)
 		return -ENOMEM;
@@ -71,15 +62,15 @@ int gt_gpu_graph_cloned(struct gt_gpu_process **p, uint32_t track, uint32_t grap
 		gt_map_release(&n->by_handle);
 		n->ncopies = 0;
 	}
-	earlier = newest_of(n, handle);
-	if (gt_grow(&n->copies, &n->copies_cap, n->ncopies + 1, sizeof(*n->copies)) ||
-		gt_map_add(&n->by_graph, gt_hash_u64(graph), (uint32_t)n->ncopies))
+	new.earlier = newest_of(n, handle);
+	at = gt_map_add_item(&n->by_graph, &n->copies, &n->ncopies, &n->copies_cap, sizeof(new),
+		&new, sizeof(graph));
+	if (at == UINT32_MAX)
 		return -ENOMEM;
-	if (earlier != GT_NONE)
-		gt_map_set(&n->by_handle, gt_hash_u64(handle), earlier, (uint32_t)n->ncopies);
-	else if (handle && gt_map_add(&n->by_handle, gt_hash_u64(handle), (uint32_t)n->ncopies))
+	if (new.earlier != GT_NONE)
+		gt_map_set(&n->by_handle, gt_hash_u64(handle), new.earlier, at);
+	else if (handle && gt_map_add(&n->by_handle, gt_hash_u64(handle), at))
 		return -ENOMEM;
-	n->copies[n->ncopies++] = (struct gt_gpu_graph_copy){ graph, from, handle, when, earlier };
 	return 0;
 }
 
@@ -94,18 +85,18 @@ uint32_t gt_gpu_instance_number(const struct gt_gpu_nodes *n, uint64_t handle, i
 
 void gt_gpu_node_find(const struct gt_gpu_nodes *n, uint64_t node, struct gt_gpu_cause *by)
 {
-	uint64_t graph;
-	uint32_t i;
+	uint32_t i, graph;
 
 	for (unsigned k = 0; n->ncreated && k < GENERATIONS; k++) {
-		i = gt_map_get(&n->by_node, gt_hash_u64(node), same_node, n, &node, sizeof(node));
+		i = gt_map_find_item(
+			&n->by_node, n->created, sizeof(*n->created), &node, sizeof(node));
 		if (i != UINT32_MAX) {
 			*by = n->created[i].by;
 			return;
 		}
-		graph = node >> 32;
-		i = gt_map_get(
-			&n->by_graph, gt_hash_u64(graph), same_copy, n, &graph, sizeof(graph));
+		graph = (uint32_t)(node >> 32);
+		i = gt_map_find_item(
+			&n->by_graph, n->copies, sizeof(*n->copies), &graph, sizeof(graph));
 		if (i == UINT32_MAX)
 			return;
 		node = (uint64_t)n->copies[i].from << 32 | (uint32_t)node;

@@ -20,11 +20,7 @@ struct gt_nvtx_type {
 	uint32_t message, domain, category, color, shape, type;
 };
 
-static bool same_type(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return !memcmp(&((const struct gt_nvtx *)arg)->types[value], key,
-		offsetof(struct gt_nvtx_type, type));
-}
+#define TYPE_KEY offsetof(struct gt_nvtx_type, type)
 
 /* ---- types and their arguments ---- */
 
@@ -100,11 +96,10 @@ static uint32_t make_type(struct gt_nvtx *n, struct gt_nvtx_type *key)
 		t.name = gt_writer_string(n->w, "(no message)");
 	key->type = n->n < TYPES_MAX && gt_writer_has_name_space(n->w) ? gt_writer_type(n->w, &t)
 								       : GT_NONE;
-	if (key->type == GT_NONE || gt_grow(&n->types, &n->cap, n->n + 1, sizeof(*n->types)) ||
-		gt_map_add(
-			&n->map, gt_hash(key, offsetof(struct gt_nvtx_type, type)), (uint32_t)n->n))
+	if (key->type == GT_NONE ||
+		gt_map_add_item(&n->map, &n->types, &n->n, &n->cap, sizeof(*key), key, TYPE_KEY) ==
+			GT_NONE)
 		return GT_NONE;
-	n->types[n->n++] = *key;
 	return key->type;
 }
 
@@ -129,8 +124,7 @@ static uint32_t type_of(struct gt_nvtx *n, const struct gt_nvtx_names *names,
 		args[k++] = payload_value(e->payload_type, e->payload);
 	/* these are arguments; `shape` says which there are */
 	key.domain = key.category = key.color = 0;
-	i = gt_map_get(&n->map, gt_hash(&key, offsetof(struct gt_nvtx_type, type)), same_type, n,
-		&key, sizeof(key));
+	i = gt_map_find_item(&n->map, n->types, sizeof(key), &key, TYPE_KEY);
 	return i == GT_NONE ? make_type(n, &key) : n->types[i].type;
 }
 

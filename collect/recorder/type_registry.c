@@ -118,14 +118,6 @@ const struct gt_call_type *gt_types_call(struct gt_types *t, uint32_t id)
 
 /* ---- device files ---- */
 
-static bool same_file(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct gt_file_type *a = &((const struct gt_types *)arg)->file[value], *b = key;
-
-	return a->file == b->file && a->request == b->request && a->command == b->command &&
-		a->id == b->id && a->status == b->status;
-}
-
 static uint32_t make_file_type(struct gt_types *t, const struct gt_file_type *k)
 {
 	static const char *const verbs[] = { "ioctl", "open", "close", "mmap", "munmap" };
@@ -139,7 +131,7 @@ static uint32_t make_file_type(struct gt_types *t, const struct gt_file_type *k)
 		gt_ioctl_name(name, sizeof(name), k->file, k->request, k->command);
 		type.category = GT_CAT_IOCTL;
 		type.op = GT_OP_IOCTL;
-		type.nfields = k->status ? 2 : 1;
+		type.nfields = k->has_status ? 2 : 1;
 		fields[1] = (struct gt_field){ gt_writer_string(t->w, "status"), GT_F_HEX,
 			GT_R_STATUS };
 	} else {
@@ -156,18 +148,16 @@ static uint32_t make_file_type(struct gt_types *t, const struct gt_file_type *k)
 
 static uint32_t file_type(struct gt_types *t, struct gt_file_type *k)
 {
-	uint64_t words[] = { k->file, k->request, k->command, (uint64_t)k->id << 1 | k->status },
-		 hash = gt_hash(words, sizeof(words));
-	uint32_t at = gt_map_get(&t->files, hash, same_file, t, k, sizeof(*k));
+	const size_t key = offsetof(struct gt_file_type, type);
+	uint32_t at = gt_map_find_item(&t->files, t->file, sizeof(*k), k, key);
 
 	if (at != UINT32_MAX)
 		return t->file[at].type;
 	/* A program may make new requests without end, but the dictionary must have space for new
 	 * threads. */
 	k->type = gt_writer_has_name_space(t->w) ? make_file_type(t, k) : GT_NONE;
-	if (k->type != GT_NONE && !gt_grow(&t->file, &t->cap, t->nfile + 1, sizeof(*t->file)) &&
-		!gt_map_add(&t->files, hash, (uint32_t)t->nfile))
-		t->file[t->nfile++] = *k;
+	if (k->type != GT_NONE) /* without memory each such call makes its type again */
+		gt_map_add_item(&t->files, &t->file, &t->nfile, &t->cap, sizeof(*k), k, key);
 	return k->type;
 }
 
@@ -191,10 +181,10 @@ uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, u
 		k.file = a.file >> 32 << 32;
 		k.request = a.request;
 		k.command = a.command;
-		k.status = a.status != UINT64_MAX;
+		k.has_status = a.status != UINT64_MAX;
 		args[1] = a.status;
-		*nargs = k.status ? 2 : 1;
-		if (!*ret && k.status)
+		*nargs = k.has_status ? 2 : 1;
+		if (!*ret && k.has_status)
 			*ret = (int32_t)a.status;
 	}
 	return file_type(t, &k);
@@ -202,43 +192,30 @@ uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, u
 
 /* ---- names that processes report ---- */
 
-static uint64_t hash_of(enum gt_reported_kind kind, uint64_t key)
-{
-	return gt_hash_u64(key ^ (uint64_t)kind << 63);
-}
-
-static bool same_known(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct gt_reported_name *a = &((const struct gt_reported_names *)arg)->items[value],
-				      *b = key;
-
-	return a->key == b->key && a->kind == b->kind;
-}
+#define NAME_KEY offsetof(struct gt_reported_name, string)
 
 static uint32_t find_name(
 	const struct gt_reported_names *k, enum gt_reported_kind kind, uint64_t key)
 {
 	struct gt_reported_name item = { .key = key, .kind = kind };
 
-	return gt_map_get(&k->map, hash_of(kind, key), same_known, k, &item, sizeof(item));
+	return gt_map_find_item(&k->map, k->items, sizeof(item), &item, NAME_KEY);
 }
 
 void gt_reported_names_add(struct gt_reported_names *k, enum gt_reported_kind kind, uint64_t key,
 	uint32_t string, bool replace)
 {
+	const struct gt_reported_name new = { key, kind, string };
 	uint32_t at = find_name(k, kind, key);
 
 	if (at != UINT32_MAX) {
 		if (replace)
 			k->items[at].string = string;
-		return;
-	}
-	if (k->n >= GT_REPORTED_MAX || gt_grow(&k->items, &k->cap, k->n + 1, sizeof(*k->items)) ||
-		gt_map_add(&k->map, hash_of(kind, key), (uint32_t)k->n)) {
+	} else if (k->n >= GT_REPORTED_MAX ||
+		gt_map_add_item(&k->map, &k->items, &k->n, &k->cap, sizeof(new), &new, NAME_KEY) ==
+			UINT32_MAX) {
 		k->forgotten++;
-		return;
 	}
-	k->items[k->n++] = (struct gt_reported_name){ key, kind, string };
 }
 
 uint32_t gt_reported_names_get(

@@ -40,9 +40,7 @@ struct gt_types {
 	struct gt_map files; /* ioctls and device files by file, request, command */
 	struct gt_file_type {
 		uint64_t file, request, command;
-		uint16_t id;
-		bool status;
-		uint32_t type;
+		uint32_t id, has_status, type;
 	} * file;
 	size_t nfile, cap;
 };

@@ -103,19 +103,6 @@ void gt_map_remove(struct gt_map *m, uint64_t hash, uint32_t value)
 	}
 }
 
-uint32_t gt_map_find_item(const struct gt_map *m, const void *items, size_t item_size,
-	const void *key, size_t key_size)
-{
-	uint32_t hash = (uint32_t)gt_hash(key, key_size), value;
-
-	for (uint32_t i = hash & m->mask; m->slots && (value = m->slots[i].value);
-		i = (i + 1) & m->mask)
-		if (m->slots[i].hash == hash &&
-			!memcmp((const char *)items + (value - 1) * item_size, key, key_size))
-			return value - 1;
-	return UINT32_MAX;
-}
-
 uint32_t gt_map_add_item(struct gt_map *m, void *items, size_t *n, size_t *cap, size_t item_size,
 	const void *item, size_t key_size)
 {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct gt_map {
 	/* value is stored plus one; 0 is a free slot */
@@ -49,8 +50,18 @@ void gt_map_remove(struct gt_map *m, uint64_t hash, uint32_t value);
 
 /* An array of items with a map, where the key of an item is its first key_size bytes (without
  * padding: all bytes count). The index of the item with this key, or UINT32_MAX. */
-uint32_t gt_map_find_item(const struct gt_map *m, const void *items, size_t item_size,
-	const void *key, size_t key_size);
+static inline uint32_t gt_map_find_item(const struct gt_map *m, const void *items, size_t item_size,
+	const void *key, size_t key_size)
+{
+	uint32_t hash = (uint32_t)gt_hash(key, key_size), value;
+
+	for (uint32_t i = hash & m->mask; m->slots && (value = m->slots[i].value);
+		i = (i + 1) & m->mask)
+		if (m->slots[i].hash == hash &&
+			!memcmp((const char *)items + (value - 1) * item_size, key, key_size))
+			return value - 1;
+	return UINT32_MAX;
+}
 /* Appends a copy of an item whose key is new. Its index, or UINT32_MAX: no memory. items: pointer
  * to the array, as in gt_grow(); *n: its length. */
 uint32_t gt_map_add_item(struct gt_map *m, void *items, size_t *n, size_t *cap, size_t item_size,

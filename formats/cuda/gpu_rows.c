@@ -166,11 +166,6 @@ static void add_set(struct row *r, const struct gt_gpu_set *s)
 
 /* ---- types ---- */
 
-static bool same_key(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return ((const struct gt_gpu_types *)arg)->types[value].key == *(const uint64_t *)key;
-}
-
 _Static_assert(GT_GPU_UNKNOWN < 1 << 9 && OVERHEAD < 8, "a key holds both, and 32 bits of `what`");
 static uint64_t key_of(enum shape shape, const struct gt_gpu_work *w, uint64_t what)
 {
@@ -180,7 +175,7 @@ static uint64_t key_of(enum shape shape, const struct gt_gpu_work *w, uint64_t w
 
 static uint32_t find_type(const struct gt_gpu_types *t, uint64_t key)
 {
-	uint32_t i = gt_map_get(&t->map, gt_hash_u64(key), same_key, t, &key, sizeof(key));
+	uint32_t i = gt_map_find_item(&t->map, t->types, sizeof(*t->types), &key, sizeof(key));
 
 	return i == GT_NONE ? GT_NONE : t->types[i].type;
 }
@@ -196,19 +191,19 @@ static void begin_row(struct row *r, const struct gt_gpu_types *t, uint64_t key)
 static uint32_t make_type(
 	struct gt_gpu_types *t, const struct row *r, struct gt_type *type, const char *name)
 {
-	uint32_t id;
+	struct gt_gpu_type new = { .key = r->key };
 
 	if (name)
 		type->name = gt_writer_string(t->w, name);
 	type->layer = type->layer ? type->layer : GT_LAYER_GPU;
 	type->nfields = (uint8_t)r->n;
 	type->fields = r->f;
-	id = gt_writer_type(t->w, type);
-	if (id == GT_NONE || gt_grow(&t->types, &t->cap, t->n + 1, sizeof(*t->types)) ||
-		gt_map_add(&t->map, gt_hash_u64(r->key), (uint32_t)t->n))
+	new.type = gt_writer_type(t->w, type);
+	if (new.type == GT_NONE ||
+		gt_map_add_item(&t->map, &t->types, &t->n, &t->cap, sizeof(new), &new,
+			sizeof(new.key)) == UINT32_MAX)
 		return GT_NONE;
-	t->types[t->n++] = (struct gt_gpu_type){ r->key, id };
-	return id;
+	return new.type;
 }
 
 /* Writes the row. type, name: of its type, if that is not made yet; name may be in `type`. */
