@@ -520,7 +520,7 @@ static int analyze_ranks(
 
 /* ---- two files ---- */
 
-static int read_side(struct gt_side *side, const char *path, const struct gt_diff_request *asked,
+static int read_side(struct gt_side *side, const char *path, const struct gt_diff_request *request,
 	int *status, struct gt_err *err)
 {
 	struct gt_reader *r = gt_open_any(path, err);
@@ -532,7 +532,7 @@ static int read_side(struct gt_side *side, const char *path, const struct gt_dif
 		return -1;
 	rc = set_options(&o, r, path, NULL, &given, err);
 	if (!rc)
-		rc = gt_side_read(side, r, asked, &o, (unsigned)opt.threads, err);
+		rc = gt_side_read(side, r, request, &o, (unsigned)opt.threads, err);
 	if (is_damaged(r))
 		*status = gt_exit_worse((enum gt_exit) * status, GT_EXIT_FAILURE);
 	release_trace_options(&given);
@@ -543,13 +543,15 @@ static int read_side(struct gt_side *side, const char *path, const struct gt_dif
 static int print_diff(const struct gt_report_selection *c, const struct gt_side sides[2],
 	struct gt_out *out, int *status, struct gt_err *err)
 {
-	struct gt_diff_request asked = c->diff;
+	struct gt_diff_request request = c->diff;
 	struct gt_table *tables[GT_DIFF_TABLES + 1] = { NULL };
 	int n, rc;
 
-	asked.form = (enum gt_name_form)opt.names;
-	asked.top = opt.top != NOT_GIVEN ? (unsigned)opt.top : opt.format == GT_TEXT ? TEXT_TOP : 0;
-	n = rc = gt_diff(&sides[0], &sides[1], &asked, tables, err);
+	request.form = (enum gt_name_form)opt.names;
+	request.top = opt.top != NOT_GIVEN ? (unsigned)opt.top
+		: opt.format == GT_TEXT    ? TEXT_TOP
+					   : 0;
+	n = rc = gt_diff(&sides[0], &sides[1], &request, tables, err);
 	if (n >= 0)
 		*status = gt_exit_worse(
 			(enum gt_exit) * status, (enum gt_exit)exit_status_of(tables, n));

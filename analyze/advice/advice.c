@@ -87,12 +87,12 @@ static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, cons
 			gt_cell_known(found, a->f.cost), gt_cell_known(found, a->f.gain),
 			found ? gt_cell_share(a->f.gain, window) : gt_cell_none(),
 			place ? gt_cell_i(gt_time_since_origin(
-					s->asked.opt, s->asked.reader, e->seg, e->from))
+					s->report.opt, s->report.reader, e->seg, e->from))
 			      : gt_cell_none(),
 			place ? gt_cell_i(e->to - e->from) : gt_cell_none(), id_of(e, w.process),
 			id_of(e, w.device), id_of(e, w.thread), gt_cell_text(a->f.text),
 			gt_cell_text(a->rule->remedy) } +
-			gt_where_skip(s->asked.reader));
+			gt_where_skip(s->report.reader));
 }
 
 /* ---- text ---- */
@@ -102,8 +102,8 @@ static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, cons
 static void print_wrapped(
 	const struct gt_idle *s, struct gt_table *t, const char *first, const char *words)
 {
-	size_t width = s->asked.opt->width && s->asked.opt->width < LINE ? s->asked.opt->width
-									 : LINE,
+	size_t width = s->report.opt->width && s->report.opt->width < LINE ? s->report.opt->width
+									   : LINE,
 	       indent = strlen(first);
 	char line[LINE + 1];
 
@@ -166,8 +166,9 @@ static void print_finding(const struct gt_advice_facts *f, struct gt_table *t,
 	if (!e->seg)
 		return;
 	snprintf(text, sizeof(text), "see: %s%.9f s, for %s",
-		gt_recording_prefix(&s->asked, e->seg).text,
-		(double)gt_time_since_origin(s->asked.opt, s->asked.reader, e->seg, e->from) / 1e9,
+		gt_recording_prefix(&s->report, e->seg).text,
+		(double)gt_time_since_origin(s->report.opt, s->report.reader, e->seg, e->from) /
+			1e9,
 		ns_text((uint64_t)(e->to - e->from)));
 	put_location(s, e, text + strlen(text), sizeof(text) - strlen(text));
 	print_wrapped(s, t, "      ", text);
@@ -223,7 +224,7 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	const char *cannot = gt_idle_why_unanswered(f->idle);
 	struct answer answers[GT_RULES];
 	uint64_t window = 0;
-	unsigned n = 0, unanswered = 0, skip = gt_where_skip(f->idle->asked.reader);
+	unsigned n = 0, unanswered = 0, skip = gt_where_skip(f->idle->report.reader);
 
 	for (size_t i = 0; i < f->idle->ndevices; i++)
 		window = gt_sat_add(window, f->idle->devices[i].window);

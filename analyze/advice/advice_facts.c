@@ -10,7 +10,7 @@
  * leaves out the warm-up. */
 static bool is_late(const struct gt_idle *s, const struct gt_segment *seg)
 {
-	const struct gt_filter *f = &s->asked.opt->filter;
+	const struct gt_filter *f = &s->report.opt->filter;
 
 	return f->ranged || f->pid || s->begun > seg->rows[GT_GPU] / 2;
 }
@@ -221,22 +221,22 @@ static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 
 static int read_second_time(struct gt_advice_facts *f, struct gt_err *err)
 {
-	struct gt_filter filter = f->idle->asked.opt->filter;
+	struct gt_filter filter = f->idle->report.opt->filter;
 
 	filter.kinds = GT_BIT(GT_GPU) | GT_BIT(GT_COUNTER) | GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT);
 	filter.args = true;
 	filter.match = is_needed;
-	return gt_read_again(f->idle->asked.reader, &filter, GT_BY_TIME, on_run, f, err);
+	return gt_reread_trace(f->idle->report.reader, &filter, GT_BY_TIME, on_run, f, err);
 }
 
 int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
 {
-	const struct gt_filter *filter = &f->idle->asked.opt->filter;
+	const struct gt_filter *filter = &f->idle->report.opt->filter;
 	int rc;
 
 	close_gap(f);
 	/* the default report stays fast: it reads the trace once */
-	if (f->idle->asked.opt->in_default_report)
+	if (f->idle->report.opt->in_default_report)
 		return 0;
 	rc = gt_utilisation_init(&f->utilisation, f->idle, err);
 	if (!rc)

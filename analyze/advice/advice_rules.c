@@ -215,9 +215,9 @@ static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct 
 	at = where_it_waits(least);
 	found(to, more, more, &at);
 	SET_TEXT(to, "%s works for %s (without communication) and %s for %s",
-		gt_gpu_label_of(&f->idle->asked, most->seg, most->track).text,
+		gt_gpu_label_of(&f->idle->report, most->seg, most->track).text,
 		ns_text(own_work(most)),
-		gt_gpu_label_of(&f->idle->asked, least->seg, least->track).text,
+		gt_gpu_label_of(&f->idle->report, least->seg, least->track).text,
 		ns_text(own_work(least)));
 }
 
@@ -455,7 +455,7 @@ static void throttled(const struct gt_advice_facts *f, uint64_t window, struct g
 
 static const char *why_no_leaks(const struct gt_advice_facts *f)
 {
-	const struct gt_report_state *a = &f->idle->asked;
+	const struct gt_report_state *a = &f->idle->report;
 	const struct gt_leaks_sum *l = &f->leak;
 
 	if (a->opt->filter.match || a->opt->filter.tid)
@@ -540,7 +540,7 @@ void gt_advice_apply(const struct gt_advice_facts *f, const struct gt_rule *rule
 		why = why ? why : "the selected time range is empty";
 	if (why && !(rule->flags & GT_NEEDS_NO_GPU))
 		cannot(to, why);
-	else if (rule->flags & GT_NEEDS_SECOND_READING && f->idle->asked.opt->in_default_report) {
+	else if (rule->flags & GT_NEEDS_SECOND_READING && f->idle->report.opt->in_default_report) {
 		cannot(to, "needs a second reading of the trace: gtanalyze advice");
 		to->not_requested = true;
 	} else

@@ -200,7 +200,7 @@ int gt_utilisation_run(struct gt_utilisation *w, const struct gt_cols *cols, str
 int gt_utilisation_init(struct gt_utilisation *w, const struct gt_idle *s, struct gt_err *err)
 {
 	size_t tracks = s->order.tracks[s->order.nsegs] + 1ul;
-	int rc = gt_time_ordered_init(&w->order, s->asked.reader, on_moment, w, err);
+	int rc = gt_time_ordered_init(&w->order, s->report.reader, on_moment, w, err);
 
 	w->idle = s;
 	w->gpu = calloc(tracks, sizeof(*w->gpu));
@@ -209,7 +209,7 @@ int gt_utilisation_init(struct gt_utilisation *w, const struct gt_idle *s, struc
 	if (!rc && (!w->gpu || !w->clock || !w->gpus))
 		rc = gt_err_set(err, -ENOMEM, "out of memory (list of GPUs)");
 	for (uint32_t i = 0; !rc && i < s->order.nsegs; i++)
-		rc = find_clocks(w, gt_reader_segment(s->asked.reader, i), err);
+		rc = find_clocks(w, gt_reader_segment(s->report.reader, i), err);
 	for (size_t i = 0; !rc && i < s->ndevices; i++) {
 		const struct gt_gpu_window *e = &s->windows[s->devices[i].seg->index];
 

@@ -2,15 +2,15 @@
 
 #include <stdlib.h>
 
-void gt_durations_add(struct gt_durations *d, uint64_t v, size_t *held)
+void gt_durations_add(struct gt_durations *d, uint64_t v, size_t *hist_bytes)
 {
 	d->shortest = !d->count || v < d->shortest ? v : d->shortest;
 	d->longest = v > d->longest ? v : d->longest;
 	d->count++;
 	d->total = gt_sat_add(d->total, v);
 	gt_squares_add(&d->squares, v);
-	d->coarse =
-		d->coarse || !gt_hist_add_limited(&d->hist, gt_clamp(v), held, GT_DURATIONS_HISTS);
+	d->coarse = d->coarse ||
+		!gt_hist_add_limited(&d->hist, gt_clamp(v), hist_bytes, GT_DURATIONS_HISTS);
 }
 
 struct gt_cell gt_durations_quantile(const struct gt_durations *d, double q)

@@ -17,9 +17,9 @@ struct gt_durations {          /* zero-initialised: empty */
 	struct gt_hist *hist;
 };
 
-/* *held: bytes of all histograms of the report so far. Beyond GT_DURATIONS_HISTS values are not
- * added, and there are no quantiles. */
-void gt_durations_add(struct gt_durations *d, uint64_t v, size_t *held);
+/* *hist_bytes: bytes of all histograms of the report so far. Beyond GT_DURATIONS_HISTS values are
+ * not added, and there are no quantiles. */
+void gt_durations_add(struct gt_durations *d, uint64_t v, size_t *hist_bytes);
 void gt_durations_release(struct gt_durations *d);
 
 /* Cells; absent if the figure is unknown. */

@@ -9,7 +9,7 @@
 #include "formats/base/buf.h"
 #include "formats/trace/meta.h"
 
-struct again {
+struct rereading {
 	gt_run_fn *fn;
 	void *arg;
 	struct gt_err *err;
@@ -17,15 +17,15 @@ struct again {
 
 static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 {
-	const struct again *a = arg;
+	const struct rereading *a = arg;
 
 	return a->fn(a->arg, cols, a->err);
 }
 
-int gt_read_again(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
+int gt_reread_trace(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
 	gt_run_fn *fn, void *arg, struct gt_err *err)
 {
-	return gt_scan(r, filter, order, 1, on_run, &(struct again){ fn, arg, err }, err);
+	return gt_scan(r, filter, order, 1, on_run, &(struct rereading){ fn, arg, err }, err);
 }
 
 const void *gt_report_option(const struct gt_analysis_options *opt, const char *name)

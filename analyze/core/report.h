@@ -15,7 +15,7 @@ struct gt_report_state {
 /* Reads the trace again: fn gets each run that the filter selects, one after the other. 0 or
  * negative. */
 typedef int gt_run_fn(void *arg, const struct gt_cols *cols, struct gt_err *err);
-int gt_read_again(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
+int gt_reread_trace(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
 	gt_run_fn *fn, void *arg, struct gt_err *err);
 int gt_report_state_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt,
 	struct gt_err *err);

@@ -63,22 +63,22 @@ struct gt_side {
 };
 /* What to read of each file, and to compare. */
 struct gt_diff_request {
-	bool wanted[GT_DIFF_RULES_MOST]; /* by index in gt_diff_rules */
-	unsigned names;                  /* enum gt_diff_names; 0: names are not compared */
-	unsigned top;                    /* rows to show; 0: all, also unchanged ones */
-	enum gt_name_form form;          /* kernel name style */
+	bool is_requested[GT_DIFF_RULES_MOST]; /* by index in gt_diff_rules */
+	unsigned names;                        /* enum gt_diff_names; 0: names are not compared */
+	unsigned top;                          /* rows to show; 0: all, also unchanged ones */
+	enum gt_name_form form;                /* kernel name style */
 };
 /* Adds the tables of a report (NULL: the default ones). false: none of them can be compared. */
 bool gt_diff_request_report(struct gt_diff_request *request, const char *report);
 static inline bool gt_diff_is_requested(
 	const struct gt_diff_request *request, const struct gt_diff_rule *rule)
 {
-	return request->wanted[rule - gt_diff_rules];
+	return request->is_requested[rule - gt_diff_rules];
 }
 static inline void gt_diff_request_table(
 	struct gt_diff_request *request, const struct gt_diff_rule *rule)
 {
-	request->wanted[rule - gt_diff_rules] = true;
+	request->is_requested[rule - gt_diff_rules] = true;
 }
 /* Runs the requested reports and the header over a file. opt as for gt_run, but all rows are
  * read whatever opt->top says. */

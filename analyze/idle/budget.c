@@ -145,7 +145,7 @@ static void add_line(struct gt_table *t, const struct line *l)
 static int fill_sheet(const struct gt_idle *s, struct sheet *h, struct gt_err *err)
 {
 	memset(h, 0, sizeof(*h));
-	h->cells = bar_cells(s->asked.opt->width);
+	h->cells = bar_cells(s->report.opt->width);
 	for (size_t i = 0; i < s->ndevices; i++) {
 		device_parts(&s->devices[i], h->parts);
 		h->whole = gt_sat_add(h->whole, s->devices[i].window);
@@ -249,7 +249,7 @@ static int add_gpu(const struct gt_idle *s, struct gt_table *t, const struct gt_
 	}
 	cells[9] = d->idle ? gt_cell_text(gt_idle_words(most)) : gt_cell_none();
 	cells[14] = d->idle ? gt_cell_u(d->cause[most]) : gt_cell_none();
-	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(s->report.reader));
 	return 0;
 }
 
@@ -270,30 +270,30 @@ static void note_extremes(const struct gt_idle *s, struct gt_table *t)
 	}
 	if (s->ndevices > 1 && computes(most) > computes(least))
 		gt_table_note(t, "%s computes most (%.2f %%), %s least (%.2f %%)",
-			gt_gpu_label_of(&s->asked, most->seg, most->track).text,
+			gt_gpu_label_of(&s->report, most->seg, most->track).text,
 			(double)computes(most) / 100,
-			gt_gpu_label_of(&s->asked, least->seg, least->track).text,
+			gt_gpu_label_of(&s->report, least->seg, least->track).text,
 			(double)computes(least) / 100);
 }
 
 static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_err *err)
 {
-	unsigned skip = gt_where_skip(s->asked.reader);
+	unsigned skip = gt_where_skip(s->report.reader);
 	struct gt_table *t =
 		gt_table_new("budget_gpus", "GPUs", gpu_columns + skip, NGPU + 1 - skip);
 	int rc = (*to = t) ? 0 : gt_err_set(err, -ENOMEM, "out of memory (table)");
 
-	for (size_t i = 0; !rc && i < gt_rows_shown(s->ndevices, s->asked.opt->top); i++)
+	for (size_t i = 0; !rc && i < gt_rows_shown(s->ndevices, s->report.opt->top); i++)
 		rc = add_gpu(s, t, &s->devices[i], err);
 	if (!rc)
 		gt_table_set_hideable(
 			t, "process communication_percent cause copies_percent window_ns pid");
 	if (!rc)
-		gt_table_note_cut(t, s->ndevices, gt_rows_shown(s->ndevices, s->asked.opt->top));
+		gt_table_note_cut(t, s->ndevices, gt_rows_shown(s->ndevices, s->report.opt->top));
 	if (!rc)
 		note_extremes(s, t);
 	if (!rc)
-		gt_shared_gpus_note(t, &s->asked);
+		gt_shared_gpus_note(t, &s->report);
 	return rc;
 }
 
@@ -321,8 +321,8 @@ static int by_exposed(const void *pa, const void *pb)
 
 static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, struct gt_err *err)
 {
-	struct gt_kernel_names *names = gt_kernel_names_of(s->asked.reader, s->asked.opt->names);
-	size_t shown = gt_rows_shown(s->nnames, s->asked.opt->top);
+	struct gt_kernel_names *names = gt_kernel_names_of(s->report.reader, s->report.opt->names);
+	size_t shown = gt_rows_shown(s->nnames, s->report.opt->top);
 
 	*to = gt_table_new("exposed", "Exposed time by operation", name_columns, 7);
 	if (!names || !*to) {
@@ -350,7 +350,7 @@ static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, 
 
 static void note_window(const struct gt_idle *s, struct gt_table *t)
 {
-	const struct gt_analysis_options *o = s->asked.opt;
+	const struct gt_analysis_options *o = s->report.opt;
 	bool from = o->filter.ranged && o->filter.from != INT64_MIN,
 	     to = o->filter.ranged && o->filter.to != INT64_MAX;
 
@@ -391,7 +391,7 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 			"%llu {operation is|operations are} joined to no call",
 			(unsigned long long)s->unjoined);
 	/* one GPU: the first table has the same figures */
-	if (s->asked.opt->in_default_report && s->ndevices == 1)
+	if (s->report.opt->in_default_report && s->ndevices == 1)
 		return (rc = names_table(s, h.whole, &tables[1], err)) ? rc : 2;
 	rc = gpus_table(s, &tables[1], err);
 	if (!rc)

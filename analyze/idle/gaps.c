@@ -39,7 +39,7 @@ static void on_restart(void *arg)
 	struct gaps *g = arg;
 
 	gt_top_n_release(&g->longest);
-	gt_top_n_init(&g->longest, g->idle->asked.opt->top);
+	gt_top_n_init(&g->longest, g->idle->report.opt->top);
 	gt_sync_targets_reset(&g->awaited);
 }
 
@@ -92,7 +92,7 @@ static const char *name_of(const struct gt_idle *s, struct gt_kernel_names *name
 {
 	const struct gt_segment *seg = number == GT_NONE
 		? NULL
-		: gt_segment_of_number(s->order.types, s->asked.reader, number);
+		: gt_segment_of_number(s->order.types, s->report.reader, number);
 	const struct gt_type *type = seg ? &seg->types[number - s->order.types[seg->index]] : NULL;
 	const char *text = type ? gt_str(seg, type->name) : NULL;
 
@@ -133,7 +133,7 @@ static int causes_table(
 	if (s->nsums)
 		qsort(s->sums, s->nsums, sizeof(*s->sums), gt_idle_by_time);
 	shares = GT_NEW_SHARES(s->sums, s->nsums, ns, err);
-	shown = gt_rows_shown(s->nsums, s->asked.opt->top);
+	shown = gt_rows_shown(s->nsums, s->report.opt->top);
 	for (size_t i = 0; shares && i < shown; i++) {
 		const struct gt_idle_sum *one = &s->sums[i];
 
@@ -173,7 +173,7 @@ static void add_longest(const struct gt_idle *s, struct gt_table *t, const struc
 
 	gt_where_device(cells, one->seg, one->track - first);
 	cells[4] = gt_cell_i(
-		gt_time_since_origin(s->asked.opt, s->asked.reader, one->seg, one->start));
+		gt_time_since_origin(s->report.opt, s->report.reader, one->seg, one->start));
 	cells[5] = gt_cell_i(one->dur);
 	cells[6] = gt_cell_text(gt_idle_words(one->depth));
 	cells[7] = gt_cell_i(one->ret);
@@ -183,15 +183,15 @@ static void add_longest(const struct gt_idle *s, struct gt_table *t, const struc
 	cells[10] = name_cell(name_of(s, names, (uint32_t)one->a));
 	cells[11] = name_cell(name_of(s, names, one->type));
 	cells[12] = gt_cell_text(gt_idle_key(one->depth));
-	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(s->report.reader));
 }
 
 static int gaps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gaps *g = state;
-	unsigned skip = gt_where_skip(g->idle->asked.reader);
+	unsigned skip = gt_where_skip(g->idle->report.reader);
 	struct gt_kernel_names *names =
-		gt_kernel_names_of(g->idle->asked.reader, g->idle->asked.opt->names);
+		gt_kernel_names_of(g->idle->report.reader, g->idle->report.opt->names);
 	const char *cannot = gt_idle_why_unanswered(g->idle);
 	int rc = 0;
 
@@ -207,7 +207,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 		gt_idle_note_gaps(g->idle, tables[0]);
 		gt_idle_note_outside(g->idle, tables[0]);
 		gt_idle_note_cut(g->idle, tables[0]);
-		gt_shared_gpus_note(tables[0], &g->idle->asked);
+		gt_shared_gpus_note(tables[0], &g->idle->report);
 		gt_table_set_hideable(tables[0], "mean_ns max_ns gaps share_percent");
 		tables[1] = gt_table_new("longest_gaps", "The longest gaps", longest_columns + skip,
 			NLONGEST - skip);

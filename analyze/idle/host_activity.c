@@ -28,8 +28,8 @@ static size_t first_behind(struct gt_host_list *l, int64_t at)
 	return l->near = GT_LOWER_BOUND(i, low, high, gt_host_end(&l->list[i]) <= at);
 }
 
-static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t type, size_t *kept,
-	struct gt_err *err)
+static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t type,
+	size_t *nintervals, struct gt_err *err)
 {
 	while (start < end) {
 		int64_t ns = end - start < LONGEST ? end - start : LONGEST - 1;
@@ -37,7 +37,7 @@ static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t ty
 		if (gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list)))
 			return gt_err_set(err, -ENOMEM, "out of memory (activity of threads)");
 		to->list[to->n++] = gt_host_interval(start, ns, type % GT_HOST_TYPES);
-		++*kept;
+		++*nintervals;
 		start += ns;
 	}
 	return 0;
@@ -45,7 +45,7 @@ static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t ty
 
 /* Extends the one interval that stands for all intervals beyond GT_HOST_MOST. */
 static int too_much(
-	struct gt_host_list *l, int64_t start, int64_t end, size_t *kept, struct gt_err *err)
+	struct gt_host_list *l, int64_t start, int64_t end, size_t *nintervals, struct gt_err *err)
 {
 	int64_t known = l->n ? gt_host_end(&l->list[l->n - 1]) : start;
 	struct gt_host_interval *last = l->n ? &l->list[l->n - 1] : NULL;
@@ -53,25 +53,25 @@ static int too_much(
 	if (end <= known)
 		return 0;
 	if (!last || end - last->start >= LONGEST)
-		return push(l, last ? known : start, end, 0, kept, err);
+		return push(l, last ? known : start, end, 0, nintervals, err);
 	*last = gt_host_interval(last->start, end - last->start, gt_host_type(last));
 	return 0;
 }
 
 int gt_host_add(struct gt_host_activity *l, enum gt_host_level level, int64_t start, int64_t end,
-	uint32_t type, size_t *kept, struct gt_err *err)
+	uint32_t type, size_t *nintervals, struct gt_err *err)
 {
 	struct gt_host_list *to = &l->level[level];
 
-	if (*kept >= GT_HOST_MOST)
-		return too_much(&l->level[GT_HOST_TOO_MUCH], start, end, kept, err);
+	if (*nintervals >= GT_HOST_MOST)
+		return too_much(&l->level[GT_HOST_TOO_MUCH], start, end, nintervals, err);
 	/* merges intervals nested in this one */
 	while (to->n && to->list[to->n - 1].start >= start &&
 		gt_host_end(&to->list[to->n - 1]) <= end)
-		to->n--, --*kept;
+		to->n--, --*nintervals;
 	if (to->n && gt_host_end(&to->list[to->n - 1]) > start)
 		start = gt_host_end(&to->list[to->n - 1]);
-	return push(to, start, end, type, kept, err);
+	return push(to, start, end, type, nintervals, err);
 }
 
 /* Adds rows from *from on that are not nested, not very long and not too many. A branch on the
@@ -104,27 +104,28 @@ static inline __attribute__((always_inline)) size_t add_usual(struct gt_host_int
 }
 
 int gt_host_add_run(struct gt_host_activity *l, const struct gt_host_run *run,
-	enum gt_host_level level, size_t *kept, struct gt_err *err)
+	enum gt_host_level level, size_t *nintervals, struct gt_err *err)
 {
 	struct gt_host_list *to = &l->level[level];
 	uint32_t i = 0;
 	int rc = 0;
 
 	while (!rc && i < run->n) {
-		size_t had = to->n, room = *kept < GT_HOST_MOST ? GT_HOST_MOST - *kept : 0;
+		size_t had = to->n,
+		       room = *nintervals < GT_HOST_MOST ? GT_HOST_MOST - *nintervals : 0;
 		uint32_t code;
 
 		if (gt_grow(&to->list, &to->cap, to->n + (run->n - i) + 1ul, sizeof(*to->list)))
 			return gt_err_set(err, -ENOMEM, "out of memory (activity of threads)");
 		to->n = run->all ? add_usual(to->list, to->n, run, level, true, to->n + room, &i)
 				 : add_usual(to->list, to->n, run, level, false, to->n + room, &i);
-		*kept += to->n - had;
+		*nintervals += to->n - had;
 		if (i == run->n)
 			break;
 		code = run->code ? run->code[i] : 0;
 		if (run->levels[code] == level && run->dur[i]) /* nested, very long, or too many */
 			rc = gt_host_add(l, level, run->start[i], run->start[i] + run->dur[i],
-				run->types[code], kept, err);
+				run->types[code], nintervals, err);
 		i++;
 	}
 	return rc;
@@ -207,7 +208,7 @@ int gt_host_cut(struct gt_host_activity *l, int64_t from, int64_t to, gt_host_fn
 	return rc;
 }
 
-void gt_host_forget(struct gt_host_activity *l, int64_t before, size_t *kept)
+void gt_host_forget(struct gt_host_activity *l, int64_t before, size_t *nintervals)
 {
 	size_t copies = 0;
 
@@ -219,7 +220,7 @@ void gt_host_forget(struct gt_host_activity *l, int64_t before, size_t *kept)
 			memmove(in->list, in->list + gone, (in->n - gone) * sizeof(*in->list));
 		in->n -= gone;
 		in->near = 0;
-		*kept -= gone;
+		*nintervals -= gone;
 	}
 	before = l->level[GT_HOST_CALL].n ? l->level[GT_HOST_CALL].list[0].start : before;
 	while (copies < l->ncopies && l->copies[copies].call < before &&

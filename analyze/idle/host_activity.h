@@ -71,11 +71,11 @@ struct gt_host_run {
 	const uint32_t *types;
 };
 int gt_host_add_run(struct gt_host_activity *l, const struct gt_host_run *run,
-	enum gt_host_level level, size_t *kept, struct gt_err *err);
+	enum gt_host_level level, size_t *nintervals, struct gt_err *err);
 /* The intervals of one level come in order of start, except that an outer one may follow the ones
- * nested in it. *kept counts the intervals of all threads. 0 or -ENOMEM. */
+ * nested in it. *nintervals counts the intervals of all threads. 0 or -ENOMEM. */
 int gt_host_add(struct gt_host_activity *l, enum gt_host_level level, int64_t start, int64_t end,
-	uint32_t type, size_t *kept, struct gt_err *err);
+	uint32_t type, size_t *nintervals, struct gt_err *err);
 /* Adds a copy of pageable memory that started at `from`, by the call that started at `call`. 0 or
  * -ENOMEM. */
 int gt_host_add_copy(struct gt_host_activity *l, int64_t call, int64_t from, struct gt_err *err);
@@ -85,7 +85,7 @@ int64_t gt_host_copy_start(const struct gt_host_activity *l, int64_t call);
 int gt_host_cut(struct gt_host_activity *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg,
 	struct gt_err *err);
 /* drops intervals that end at `before` or earlier */
-void gt_host_forget(struct gt_host_activity *l, int64_t before, size_t *kept);
+void gt_host_forget(struct gt_host_activity *l, int64_t before, size_t *nintervals);
 bool gt_host_empty(const struct gt_host_activity *l);
 void gt_host_release(struct gt_host_activity *l);
 #endif

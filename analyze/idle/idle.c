@@ -275,12 +275,12 @@ static int find_stall(struct gt_idle *s, struct gt_idle_stream *st, const struct
 	struct gt_stall t;
 	int rc = gt_stalls_on_start(&s->full, &st->full, op->start, op->graph,
 		(struct gt_stall_call){ op->launched, op->thread }, op->returned, &t, err);
-	bool asked = false;
+	bool needed = false;
 
-	for (size_t i = s->first_device; rc > 0 && !asked && i < s->ndevices; i++)
-		asked = (s->devices[i].closing ? s->devices[i].gap_from : s->devices[i].busy_to) <
+	for (size_t i = s->first_device; rc > 0 && !needed && i < s->ndevices; i++)
+		needed = (s->devices[i].closing ? s->devices[i].gap_from : s->devices[i].busy_to) <
 			t.to;
-	return rc > 0 ? gt_stalls_add(&s->full, &t, asked, err) : rc;
+	return rc > 0 ? gt_stalls_add(&s->full, &t, needed, err) : rc;
 }
 
 static inline int on_operation(
@@ -342,7 +342,7 @@ static void open_segment(struct gt_idle *s, const struct gt_segment *seg)
 	s->calls = gt_is_recorded_in(seg, GT_LAYER_API) || gt_is_recorded_in(seg, GT_LAYER_RUNTIME);
 	s->window = &s->windows[seg->index];
 	s->timeline = &s->order.lines[seg->index];
-	gt_gpu_window_open(s->window, s->asked.opt, seg);
+	gt_gpu_window_open(s->window, s->report.opt, seg);
 	s->begun = 0;
 }
 
@@ -370,7 +370,7 @@ static void release_threads(struct gt_idle *s)
 		s->lines[i] = NULL;
 		s->streams[i] = NULL;
 	}
-	s->kept = s->nlosses = 0;
+	s->nintervals = s->nlosses = 0;
 	s->last_thread.track = 0;
 	s->drop_at = DROP_MIN;
 }
@@ -426,7 +426,8 @@ static void drop_unneeded(struct gt_idle *s, int64_t floor)
 		if (!*line)
 			continue;
 		gt_host_forget(*line,
-			s->processes[gt_process_slot_of(&s->places, s->seg, i)].needed, &s->kept);
+			s->processes[gt_process_slot_of(&s->places, s->seg, i)].needed,
+			&s->nintervals);
 		/* a hundred thousand threads may have a call or two each */
 		if (gt_host_empty(*line)) {
 			gt_host_release(*line);
@@ -434,7 +435,7 @@ static void drop_unneeded(struct gt_idle *s, int64_t floor)
 			*line = NULL;
 		}
 	}
-	s->drop_at = s->kept * 2 > DROP_MIN ? s->kept * 2 : DROP_MIN;
+	s->drop_at = s->nintervals * 2 > DROP_MIN ? s->nintervals * 2 : DROP_MIN;
 }
 
 static int read_types(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
@@ -467,7 +468,7 @@ static int begin_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_
 	s->block = cols->block;
 	if (rc)
 		return rc;
-	if (s->kept > s->drop_at)
+	if (s->nintervals > s->drop_at)
 		drop_unneeded(s, cols->floor);
 	return read_types(s, cols, err);
 }
@@ -510,7 +511,7 @@ int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysi
 	int rc = gt_time_ordered_init(&s->order, r, on_moment, s, err);
 	uint32_t tracks = s->order.tracks ? s->order.tracks[s->order.nsegs] : 0;
 
-	s->asked = (struct gt_report_state){ r, opt };
+	s->report = (struct gt_report_state){ r, opt };
 	s->min_ns = min ? *min : 0;
 	s->crowded = is_crowded(r);
 	if (!rc)
@@ -568,27 +569,27 @@ static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 /* Reads the file a second time: now it is known which calls waited for a full queue. */
 static int read_second_time(struct gt_idle *s, struct gt_err *err)
 {
-	struct gt_idle kept = { .nlisteners = s->nlisteners,
+	struct gt_idle fresh = { .nlisteners = s->nlisteners,
 		.has_gap_listener = s->has_gap_listener,
 		.full = s->full,
-		.asked = s->asked };
-	struct gt_report_state asked = s->asked;
-	struct gt_filter filter = asked.opt->filter;
+		.report = s->report };
+	struct gt_report_state report = s->report;
+	struct gt_filter filter = report.opt->filter;
 	int rc;
 
-	memcpy(kept.listeners, s->listeners, sizeof(kept.listeners));
-	gt_stalls_finish(&kept.full);
-	s->full = (struct gt_queue_stalls){ .room = 0 }; /* it has moved to `kept` */
+	memcpy(fresh.listeners, s->listeners, sizeof(fresh.listeners));
+	gt_stalls_finish(&fresh.full);
+	s->full = (struct gt_queue_stalls){ .room = 0 }; /* it has moved to `fresh` */
 	gt_idle_release(s);
-	*s = kept;
+	*s = fresh;
 	for (unsigned k = 0; k < s->nlisteners; k++)
 		if (s->listeners[k].restart)
 			s->listeners[k].restart(s->listeners[k].arg);
-	rc = gt_idle_init(s, asked.reader, asked.opt, err);
+	rc = gt_idle_init(s, report.reader, report.opt, err);
 	filter.kinds = GT_IDLE_WANTS;
 	filter.args = true;
 	if (!rc)
-		rc = gt_read_again(asked.reader, &filter, GT_BY_TIME, on_run, s, err);
+		rc = gt_reread_trace(report.reader, &filter, GT_BY_TIME, on_run, s, err);
 	return rc ? rc : close_segment(s, err);
 }
 
@@ -605,7 +606,7 @@ int gt_idle_finish(struct gt_idle *s, struct gt_err *err)
 
 const char *gt_idle_why_unanswered(const struct gt_idle *s)
 {
-	const struct gt_filter *f = &s->asked.opt->filter;
+	const struct gt_filter *f = &s->report.opt->filter;
 
 	if (f->match || f->tid)
 		return f->match ? "--match leaves rows out, and their time would look idle"
@@ -616,7 +617,7 @@ const char *gt_idle_why_unanswered(const struct gt_idle *s)
 		return "there are more than 16,384 GPUs, or more than 65,536 streams";
 	if (s->ndevices)
 		return NULL;
-	return gt_why_no_work(&s->asked);
+	return gt_why_no_work(&s->report);
 }
 
 void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t)
@@ -662,39 +663,39 @@ void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t)
 /* ns of the recording before the first and after the last operation, if they are not in the window
  * because of --from or --to. */
 static void add_outside(
-	const struct gt_idle *s, uint32_t segment, uint64_t *before, uint64_t *behind)
+	const struct gt_idle *s, uint32_t segment, uint64_t *before, uint64_t *after)
 {
-	const struct gt_segment *seg = gt_reader_segment(s->asked.reader, segment);
+	const struct gt_segment *seg = gt_reader_segment(s->report.reader, segment);
 	const struct gt_gpu_window *window = &s->windows[segment];
-	struct gt_gpu_window asked;
+	struct gt_gpu_window selected;
 
-	gt_gpu_window_open(&asked, s->asked.opt, seg);
-	if (!asked.opened && window->from > seg->min_start)
+	gt_gpu_window_open(&selected, s->report.opt, seg);
+	if (!selected.opened && window->from > seg->min_start)
 		*before = gt_sat_add(*before, (uint64_t)window->from - (uint64_t)seg->min_start);
-	if (!asked.closes && window->to < seg->max_end)
-		*behind = gt_sat_add(*behind, (uint64_t)seg->max_end - (uint64_t)window->to);
+	if (!selected.closes && window->to < seg->max_end)
+		*after = gt_sat_add(*after, (uint64_t)seg->max_end - (uint64_t)window->to);
 }
 
 void gt_idle_note_outside(const struct gt_idle *s, struct gt_table *t)
 {
-	uint64_t before = 0, behind = 0;
+	uint64_t before = 0, after = 0;
 	unsigned recordings = 0;
 	char first[80] = "", last[80] = "";
 
-	for (uint32_t i = 0; i < gt_reader_segments(s->asked.reader); i++)
+	for (uint32_t i = 0; i < gt_reader_segments(s->report.reader); i++)
 		if (s->windows[i].opened) {
-			add_outside(s, i, &before, &behind);
+			add_outside(s, i, &before, &after);
 			recordings++;
 		}
 	if (before)
 		snprintf(first, sizeof(first), "%s before the first GPU operation",
 			gt_scaled(GT_C_NS, gt_clamp(before)).text);
-	if (behind)
+	if (after)
 		snprintf(last, sizeof(last), "%s after the last GPU operation",
-			gt_scaled(GT_C_NS, gt_clamp(behind)).text);
-	if (before || behind)
+			gt_scaled(GT_C_NS, gt_clamp(after)).text);
+	if (before || after)
 		gt_table_note(t, "not counted: %s%s%s%s; gtanalyze --whole counts it", first,
-			before && behind ? ", " : "", last,
+			before && after ? ", " : "", last,
 			recordings > 1 ? " (of several recordings: times are added)" : "");
 }
 
@@ -704,8 +705,8 @@ void gt_idle_note_cut(const struct gt_idle *s, struct gt_table *t)
 
 	for (size_t i = 0; i < s->ndevices; i++)
 		cut = gt_sat_add(cut, s->devices[i].cause[GT_IDLE_END]);
-	if ((cut || (!s->ndevices && !gt_why_unrecorded(s->asked.reader, GT_BIT(GT_LAYER_GPU)))) &&
-		gt_ends_early(&s->asked))
+	if ((cut || (!s->ndevices && !gt_why_unrecorded(s->report.reader, GT_BIT(GT_LAYER_GPU)))) &&
+		gt_ends_early(&s->report))
 		gt_table_note(t,
 			"the operation that ends a gap decides its cause: extend the range to see the cause");
 }

@@ -153,8 +153,8 @@ struct gt_idle_listener {
 #define GT_IDLE_STREAMS (1u << 16) /* 16 MiB */
 
 struct gt_idle {
-	struct gt_report_state asked; /* first */
-	int64_t min_ns;               /* option --min */
+	struct gt_report_state report; /* first */
+	int64_t min_ns;                /* option --min */
 	struct gt_time_ordered order;
 	struct gt_process_slots places;
 	/* those with work; sorted in the order of the file by gt_idle_finish */
@@ -196,7 +196,7 @@ struct gt_idle {
 	uint8_t *levels;
 	uint32_t present;
 	uint32_t *numbers;
-	size_t levels_cap, numbers_cap, kept, drop_at;
+	size_t levels_cap, numbers_cap, nintervals, drop_at;
 	struct gt_idle_columns { /* by code of the current run */
 		struct gt_launch_fields launch;
 		const uint64_t *tids; /* of overhead: the threads that it delayed */

@@ -42,7 +42,8 @@ static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 
 			if (!l)
 				return gt_err_set(err, -ENOMEM, "out of memory (losses)");
-			if (gt_host_add(l, GT_HOST_LOST, one.from, one.to, GT_NONE, &s->kept, err))
+			if (gt_host_add(l, GT_HOST_LOST, one.from, one.to, GT_NONE, &s->nintervals,
+				    err))
 				return err->code;
 			continue;
 		}
@@ -103,7 +104,8 @@ static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, struct gt
 				first + thread_of(s, cols->seg, cols->track, in->tids[in->nth++]));
 		if (l)
 			rc = gt_host_add(l, GT_HOST_OVERHEAD, cols->start[i],
-				cols->start[i] + cols->dur[i], s->numbers[code], &s->kept, err);
+				cols->start[i] + cols->dur[i], s->numbers[code], &s->nintervals,
+				err);
 	}
 	return rc;
 }
@@ -126,7 +128,7 @@ static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err
 		if (!(s->present & 1u << level))
 			continue;
 		l = line_of(s, gt_time_ordered_track(&s->order, cols->seg, cols->track));
-		rc = l ? gt_host_add_run(l, &run, (enum gt_host_level)level, &s->kept, err)
+		rc = l ? gt_host_add_run(l, &run, (enum gt_host_level)level, &s->nintervals, err)
 		       : gt_err_set(err, -ENOMEM, "out of memory (activity of threads)");
 	}
 	if (!rc && cols->kind == GT_SPAN && s->present & 1u << GT_HOST_OVERHEAD)

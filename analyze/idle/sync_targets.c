@@ -148,7 +148,7 @@ static void add(const struct gt_idle *s, struct gt_table *t, const struct gt_syn
 {
 	const struct gt_segment *seg = one->stream == GT_NONE
 		? NULL
-		: gt_segment_of_number(s->order.tracks, s->asked.reader, one->stream);
+		: gt_segment_of_number(s->order.tracks, s->report.reader, one->stream);
 	uint32_t track = seg ? one->stream - s->order.tracks[seg->index] : 0;
 	struct gt_cell process[3] = { gt_cell_none(), gt_cell_none(), gt_cell_none() };
 	char text[40];
@@ -162,16 +162,16 @@ static void add(const struct gt_idle *s, struct gt_table *t, const struct gt_syn
 		(struct gt_cell[]){ process[0], gt_cell_text(one->call), gt_cell_text(text),
 			process[1], gt_cell_u(one->gaps), gt_cell_u(one->ns), gt_cell_i(share),
 			gt_cell_mean(one->ns, one->gaps), gt_cell_i(one->longest) } +
-			gt_where_skip(s->asked.reader));
+			gt_where_skip(s->report.reader));
 }
 
 struct gt_table *gt_sync_targets_table(
 	struct gt_sync_targets *a, const struct gt_idle *s, struct gt_err *err)
 {
-	unsigned skip = gt_where_skip(s->asked.reader);
+	unsigned skip = gt_where_skip(s->report.reader);
 	struct gt_table *t = gt_table_new("gaps_waits", "Idle while synchronising, by wait target",
 		columns + skip, NCOLUMNS - skip);
-	size_t shown = gt_rows_shown(a->n, s->asked.opt->top);
+	size_t shown = gt_rows_shown(a->n, s->report.opt->top);
 	int64_t *shares = NULL;
 
 	if (a->n)

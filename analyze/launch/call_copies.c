@@ -81,16 +81,16 @@ static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 }
 
 int gt_call_copies_read(
-	struct gt_call_copies *c, const struct gt_report_state *asked, struct gt_err *err)
+	struct gt_call_copies *c, const struct gt_report_state *report, struct gt_err *err)
 {
-	struct gt_filter filter = asked->opt->filter;
+	struct gt_filter filter = report->opt->filter;
 
 	filter.kinds = GT_BIT(GT_GPU);
 	filter.args = true;
 	filter.ranged = false;
 	filter.tid = 0;
 	filter.match = is_copy;
-	return gt_read_again(asked->reader, &filter, GT_ANY_ORDER, on_run, c, err);
+	return gt_reread_trace(report->reader, &filter, GT_ANY_ORDER, on_run, c, err);
 }
 
 const struct gt_call_copy *gt_call_copies_find(

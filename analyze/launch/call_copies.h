@@ -25,7 +25,7 @@ struct gt_call_copies { /* zeroed: empty */
 
 /* Reads the GPU's copies of the selected processes, of any time and name. 0 or negative. */
 int gt_call_copies_read(
-	struct gt_call_copies *c, const struct gt_report_state *asked, struct gt_err *err);
+	struct gt_call_copies *c, const struct gt_report_state *report, struct gt_err *err);
 /* NULL: there is none. Borrowed. */
 const struct gt_call_copy *gt_call_copies_find(
 	const struct gt_call_copies *c, uint32_t segment, uint32_t track, int64_t start);

@@ -106,7 +106,7 @@ int gt_launch_grouping_run(
 	struct gt_moment *m;
 	uint64_t first;
 
-	if (!l->device && !(l->device = gt_gpu_devices(&l->order, l->asked.reader)))
+	if (!l->device && !(l->device = gt_gpu_devices(&l->order, l->report.reader)))
 		return gt_err_set(err, -ENOMEM, "out of memory (tracks)");
 	m = gt_time_ordered_run(&l->order, cols, err);
 	slots = m ? gt_time_merge_reserve_records(
@@ -235,7 +235,7 @@ static void prefetch(
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_launch_grouping *l = arg;
-	const struct gt_segment *seg = gt_time_ordered_segment(&l->order, l->asked.reader, m);
+	const struct gt_segment *seg = gt_time_ordered_segment(&l->order, l->report.reader, m);
 	const struct gt_time_merge *line = &l->order.lines[seg->index];
 	const struct gt_launched_slot *slot = gt_time_merge_record(line, m->addr);
 	struct gt_grouped_op op = { .seg = seg,
@@ -274,7 +274,7 @@ int gt_launch_grouping_init(struct gt_launch_grouping *l, struct gt_reader *r,
 {
 	int rc = gt_time_ordered_init(&l->order, r, on_row, l, err);
 
-	l->asked = (struct gt_report_state){ r, opt };
+	l->report = (struct gt_report_state){ r, opt };
 	l->fn = fn;
 	l->done = done;
 	l->oldest = l->newest = GT_NONE;
@@ -319,20 +319,20 @@ void gt_launch_grouping_notes(
 {
 	gt_note_joins(t, l->ops, "kernels, copies and sets", l->unjoined, figures, l->by_order);
 	gt_note_unordered(t, gt_time_ordered_late(&l->order), "idle times");
-	if (has_losses(l->asked.reader))
+	if (has_losses(l->report.reader))
 		gt_table_note(t,
 			"events were lost while recording (see the header): operations and launches may be missing");
 }
 
 void gt_launched_note_unrecorded(const struct gt_launch_grouping *l, struct gt_table *t)
 {
-	if (!gt_table_rows(t) && !gt_is_recorded(l->asked.reader, GT_LAYER_GPU))
+	if (!gt_table_rows(t) && !gt_is_recorded(l->report.reader, GT_LAYER_GPU))
 		gt_table_note(t, "reports of calls: gtanalyze launches");
 }
 
 bool gt_launched_is_blocked(const struct gt_launch_grouping *l, struct gt_table *t, const char *why)
 {
-	if (!l->asked.opt->filter.match)
+	if (!l->report.opt->filter.match)
 		return false;
 	gt_table_set_unanswered(t, "%s", why);
 	return true;

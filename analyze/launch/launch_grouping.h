@@ -37,7 +37,7 @@ typedef int gt_grouped_op_fn(void *arg, const struct gt_grouped_op *op, struct g
 typedef int gt_launch_done_fn(void *arg, const struct gt_launch *launch, struct gt_err *err);
 
 struct gt_launch_grouping { /* the first member of a report's state; begins with gt_report_state */
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	struct gt_time_ordered order;
 	uint32_t *device; /* by track number; NULL: no row so far */
 	gt_grouped_op_fn *fn;

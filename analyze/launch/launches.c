@@ -309,18 +309,18 @@ static void note_all(const struct launches *s, struct gt_table *t)
 /* If one of several recordings has GPU operations, the calls of the others are not counted. */
 static void note_no_gpu(const struct launches *s, struct gt_table *t)
 {
-	for (uint32_t i = 0; s->n && i < gt_reader_segments(s->gpu.asked.reader); i++)
+	for (uint32_t i = 0; s->n && i < gt_reader_segments(s->gpu.report.reader); i++)
 		if (s->gpu.windows[i].last == INT64_MIN)
 			gt_table_note(t, "%sno GPU operations: its launches are not in this table",
 				gt_recording_prefix(
-					&s->gpu.asked, gt_reader_segment(s->gpu.asked.reader, i))
+					&s->gpu.report, gt_reader_segment(s->gpu.report.reader, i))
 					.text);
 }
 
 static int launches_table(
 	struct launches *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
 {
-	size_t shown = gt_rows_shown(s->n, s->gpu.asked.opt->top);
+	size_t shown = gt_rows_shown(s->n, s->gpu.report.opt->top);
 	char text[96];
 	int rc = 0;
 
@@ -361,7 +361,7 @@ static int short_table(
 		parts[i] = excess(&s->list[i]);
 	if (parts && shares)
 		rc = gt_compute_shares(parts, n, shares, err);
-	shown = gt_rows_shown(n, s->gpu.asked.opt->top);
+	shown = gt_rows_shown(n, s->gpu.report.opt->top);
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct group *g = &s->list[i];
 
@@ -387,11 +387,11 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 	int rc = gt_launch_grouping_finish(&s->gpu, err), more;
 
 	/* not if the options leave out GPU operations */
-	if (!rc && gt_default_use_of(s->gpu.asked.reader) != GT_DEFAULT_GPU)
+	if (!rc && gt_default_use_of(s->gpu.report.reader) != GT_DEFAULT_GPU)
 		return (tables[0] = gt_call_launches_table(&s->calls, err)) ? 1 : err->code;
 	if (rc)
 		return rc;
-	names = gt_kernel_names_of(s->gpu.asked.reader, s->gpu.asked.opt->names);
+	names = gt_kernel_names_of(s->gpu.report.reader, s->gpu.report.opt->names);
 	tables[0] = gt_table_new("launch_times",
 		"Launches: call, queue and GPU time, by time in the launching calls", columns,
 		NCOLUMNS);
@@ -399,8 +399,8 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 		"short_launches", "Kernels shorter than their launch", short_columns, NSHORT);
 	if (!names || !tables[0] || !tables[1])
 		rc = gt_err_set(err, -ENOMEM, "out of memory (kernels)");
-	if (!rc && !s->gpu.ops && gt_why_tid(&s->gpu.asked))
-		gt_table_set_unanswered(tables[0], "%s", gt_why_tid(&s->gpu.asked));
+	if (!rc && !s->gpu.ops && gt_why_tid(&s->gpu.report))
+		gt_table_set_unanswered(tables[0], "%s", gt_why_tid(&s->gpu.report));
 	rc = rc ? rc : launches_table(s, tables[0], names, err);
 	rc = rc ? rc : short_table(s, tables[1], names, err);
 	gt_kernel_names_free(names);

@@ -22,7 +22,7 @@ int gt_call_launches_init(
 {
 	struct gt_call_launches *g = state;
 
-	g->asked = (struct gt_report_state){ r, opt };
+	g->report = (struct gt_report_state){ r, opt };
 	return gt_name_interner_init(&g->ids, 0, GROUPS_MAX, err);
 }
 
@@ -205,10 +205,10 @@ static const struct gt_column kernel_columns[] = {
 struct gt_table *gt_call_launches_table(struct gt_call_launches *g, struct gt_err *err)
 {
 	int64_t *shares = sorted_shares(g, err);
-	struct gt_kernel_names *names = gt_kernel_names_of(g->asked.reader, g->asked.opt->names);
+	struct gt_kernel_names *names = gt_kernel_names_of(g->report.reader, g->report.opt->names);
 	struct gt_table *t = gt_table_new(
 		"launches", "Kernels launched, by time in the launching calls", kernel_columns, 8);
-	size_t shown = gt_rows_shown(g->n, g->asked.opt->top);
+	size_t shown = gt_rows_shown(g->n, g->report.opt->top);
 
 	for (size_t i = 0; shares && names && t && i < shown; i++) {
 		const struct gt_call_launches_group *k = &g->list[i];
@@ -258,14 +258,15 @@ static int transfers_block(void *state, const struct gt_cols *cols, struct gt_er
  */
 static int count_incomplete(struct gt_call_launches *g, struct gt_err *err)
 {
-	struct gt_filter filter = g->asked.opt->filter;
-	int rc = gt_call_copies_read(&g->copies, &g->asked, err);
+	struct gt_filter filter = g->report.opt->filter;
+	int rc = gt_call_copies_read(&g->copies, &g->report, err);
 
 	g->second_reading = true;
 	filter.kinds = TRANSFERS;
 	filter.args = true;
-	return rc ? rc
-		  : gt_read_again(g->asked.reader, &filter, GT_ANY_ORDER, transfers_block, g, err);
+	return rc
+		? rc
+		: gt_reread_trace(g->report.reader, &filter, GT_ANY_ORDER, transfers_block, g, err);
 }
 
 /* Files of other tools may have only the name of a call. */
@@ -291,7 +292,7 @@ static void note_incomplete(const struct gt_call_launches *g, struct gt_table *t
 		gt_note_plural(t, incomplete,
 			"the arguments of %llu {copy|copies} were not recorded%s",
 			(unsigned long long)incomplete,
-			gt_is_recorded(g->asked.reader, GT_LAYER_GPU)
+			gt_is_recorded(g->report.reader, GT_LAYER_GPU)
 				? ": report copies has the copies of the GPU"
 				: "");
 }

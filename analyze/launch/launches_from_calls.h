@@ -6,7 +6,7 @@
 #include "analyze/stats/name_interner.h"
 
 struct gt_call_launches {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	struct gt_name_interner ids;
 	struct gt_call_launches_group *list;
 	size_t n, cap;

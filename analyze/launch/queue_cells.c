@@ -16,8 +16,8 @@ struct cells {
 	struct gt_queue_cell *to;
 	struct gt_queue_reach *reach; /* to be filled, or NULL */
 	/* by queue: 1 + index of the request; 0: unknown yet; GT_NONE: not requested */
-	uint32_t *asked;
-	size_t nasked, asked_cap;
+	uint32_t *requests;
+	size_t nrequests, requests_cap;
 	uint64_t rows, expected;
 	struct gt_err *err;
 };
@@ -145,7 +145,7 @@ static uint32_t requested_track(const struct cells *c, size_t i)
 	const struct gt_queue_id *of = &c->ask->of[i];
 	const struct gt_launch_grouping *gpu = &c->all.gpu;
 	uint32_t track = gpu->order.tracks[of->segment] + of->track;
-	bool device = gt_reader_segment(gpu->asked.reader, of->segment)->tracks[of->track].kind ==
+	bool device = gt_reader_segment(gpu->report.reader, of->segment)->tracks[of->track].kind ==
 		GT_TRACK_DEVICE;
 
 	return device && gpu->device ? gpu->device[track] : track;
@@ -185,12 +185,12 @@ static void fill(const struct gt_queue_request *ask, struct gt_queue_cell *cells
 static void on_values(struct gt_queues *all, const struct gt_queue *l, int64_t from, int64_t to)
 {
 	struct cells *c = (struct cells *)all;
-	uint32_t *asked = &c->asked[l - all->list];
+	uint32_t *request = &c->requests[l - all->list];
 
-	if (!*asked)
-		*asked = find_request(c, all->gpu.order.tracks[l->seg->index] + l->track);
-	if (*asked != GT_NONE)
-		fill(c->ask, c->to + (size_t)(*asked - 1) * c->ask->cells, l->seg, from, to,
+	if (!*request)
+		*request = find_request(c, all->gpu.order.tracks[l->seg->index] + l->track);
+	if (*request != GT_NONE)
+		fill(c->ask, c->to + (size_t)(*request - 1) * c->ask->cells, l->seg, from, to,
 			l->depth);
 }
 
@@ -199,10 +199,10 @@ static int on_work(struct gt_queues *all, const struct gt_grouped_op *op, size_t
 {
 	struct cells *c = (struct cells *)all;
 
-	if (gt_grow(&c->asked, &c->asked_cap, all->n, sizeof(*c->asked)))
+	if (gt_grow(&c->requests, &c->requests_cap, all->n, sizeof(*c->requests)))
 		return gt_err_set(err, -ENOMEM, "out of memory (streams)");
-	for (; c->nasked < all->n; c->nasked++)
-		c->asked[c->nasked] = 0;
+	for (; c->nrequests < all->n; c->nrequests++)
+		c->requests[c->nrequests] = 0;
 	if (c->reach)
 		add_reach(&c->reach[op->seg->index], op);
 	return 0;
@@ -225,7 +225,7 @@ static void find_known(struct cells *c, bool *known)
 			memcpy(c->to + i * cells, c->to + first * cells, cells * sizeof(*c->to));
 		else
 			fill(c->ask, c->to + i * cells,
-				gt_reader_segment(all->gpu.asked.reader, c->ask->of[i].segment),
+				gt_reader_segment(all->gpu.report.reader, c->ask->of[i].segment),
 				number ? all->list[number - 1].since : INT64_MIN, INT64_MAX, 0);
 	}
 }
@@ -302,7 +302,7 @@ int gt_queue_cells(struct gt_reader *r, const struct gt_queue_request *ask,
 		find_missing(&c, r);
 	if (ranges)
 		gt_queues_release(&c.all);
-	free(c.asked);
+	free(c.requests);
 	free(ranges);
 	return rc;
 }

@@ -68,7 +68,7 @@ static void on_values(struct gt_queues *all, const struct gt_queue *l, int64_t f
 		t->most_at = from;
 	}
 	if (q->seg != l->seg) {
-		q->strip = gt_busy_strip_window(all->gpu.asked.opt, l->seg);
+		q->strip = gt_busy_strip_window(all->gpu.report.opt, l->seg);
 		q->seg = l->seg;
 	}
 	if (t->strip)
@@ -100,7 +100,7 @@ static int on_work(struct gt_queues *all, const struct gt_grouped_op *op, size_t
 		if (q->nstrips < STRIPS_MAX && (t->strip = calloc(1, sizeof(*t->strip))))
 			q->nstrips++;
 	}
-	if (op->launch && op->first && is_within(&all->gpu.asked.opt->filter, op)) {
+	if (op->launch && op->first && is_within(&all->gpu.report.opt->filter, op)) {
 		q->tallies[queue].launches++;
 		q->tallies[device].launches += queue != device;
 	}
@@ -126,18 +126,18 @@ static int queues_block(void *state, const struct gt_cols *cols, struct gt_err *
 {
 	struct queues *q = state;
 
-	return q->all.gpu.asked.opt->filter.ranged ? 0 : gt_queues_run(&q->all, cols, err);
+	return q->all.gpu.report.opt->filter.ranged ? 0 : gt_queues_run(&q->all, cols, err);
 }
 
 /* Reads the whole trace: launches of later work may wait in the range. */
 static int read_all(struct queues *q, struct gt_err *err)
 {
-	struct gt_filter filter = q->all.gpu.asked.opt->filter;
+	struct gt_filter filter = q->all.gpu.report.opt->filter;
 
 	filter.ranged = false;
 	filter.kinds = GT_BIT(GT_GPU);
 	filter.args = true;
-	return gt_read_again(q->all.gpu.asked.reader, &filter, GT_BY_TIME, on_run, q, err);
+	return gt_reread_trace(q->all.gpu.report.reader, &filter, GT_BY_TIME, on_run, q, err);
 }
 
 /* ---- tables ---- */
@@ -184,7 +184,7 @@ static int add_lane(
 	const struct queues *q, struct gt_table *t, const struct tally *l, struct gt_err *err)
 {
 	uint64_t window = gt_launch_grouping_window_ns(&q->all.gpu, l->seg);
-	const struct gt_report_state *a = &q->all.gpu.asked;
+	const struct gt_report_state *a = &q->all.gpu.report;
 	struct gt_cell cells[NCOLUMNS];
 	uint64_t ns[CLASSES];
 	int64_t shares[CLASSES];
@@ -232,7 +232,7 @@ static char letter(uint64_t mean, bool touched)
 
 static void add_strip(const struct queues *q, struct gt_table *t, const struct tally *l)
 {
-	const struct gt_report_state *a = &q->all.gpu.asked;
+	const struct gt_report_state *a = &q->all.gpu.report;
 	struct gt_busy_strip_window w = gt_busy_strip_window(a->opt, l->seg);
 	unsigned n = gt_busy_strip_cells(a->opt, BESIDE);
 	char text[GT_BUSY_STRIP_CELLS + 1] = "";
@@ -255,18 +255,18 @@ static void add_strip(const struct queues *q, struct gt_table *t, const struct t
 
 static int fill(struct queues *q, struct gt_table **tables, struct gt_err *err)
 {
-	size_t shown = gt_rows_shown(q->n, q->all.gpu.asked.opt->top);
-	unsigned n = gt_busy_strip_cells(q->all.gpu.asked.opt, BESIDE);
+	size_t shown = gt_rows_shown(q->n, q->all.gpu.report.opt->top);
+	unsigned n = gt_busy_strip_cells(q->all.gpu.report.opt, BESIDE);
 	int rc = 0;
 
 	if (q->n)
 		qsort(q->tallies, q->n, sizeof(*q->tallies), by_device);
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct tally *l = &q->tallies[i];
-		struct gt_busy_strip_window w = gt_busy_strip_window(q->all.gpu.asked.opt, l->seg);
+		struct gt_busy_strip_window w = gt_busy_strip_window(q->all.gpu.report.opt, l->seg);
 
 		if (!i || l->seg != q->tallies[i - 1].seg)
-			gt_busy_strip_note(tables[1], &q->all.gpu.asked, l->seg, &w, n);
+			gt_busy_strip_note(tables[1], &q->all.gpu.report, l->seg, &w, n);
 		rc = add_lane(q, tables[0], l, err);
 		if (l->strip)
 			add_strip(q, tables[1], l);
@@ -312,8 +312,8 @@ static int queues_finish(void *state, struct gt_table **tables, unsigned max, st
 {
 	static const char why[] = "queues need all operations (--match leaves some out)";
 	struct queues *q = state;
-	unsigned skip = gt_where_skip(q->all.gpu.asked.reader);
-	int rc = q->all.gpu.asked.opt->filter.ranged ? read_all(q, err) : 0;
+	unsigned skip = gt_where_skip(q->all.gpu.report.reader);
+	int rc = q->all.gpu.report.opt->filter.ranged ? read_all(q, err) : 0;
 
 	rc = rc ? rc : gt_queues_finish(&q->all, err);
 	tables[0] = gt_table_new("queues", "Launches waiting for the GPU", columns + skip,

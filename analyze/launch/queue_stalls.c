@@ -39,10 +39,10 @@ int gt_stalls_add_start(struct gt_stall_stream *st, int64_t start, struct gt_err
 }
 
 int gt_stalls_add(
-	struct gt_queue_stalls *q, const struct gt_stall *time, bool asked, struct gt_err *err)
+	struct gt_queue_stalls *q, const struct gt_stall *time, bool needed, struct gt_err *err)
 {
 	if (q->ntimes == GT_QUEUE_NOTED ||
-		!(asked || is_noted(q, &(struct gt_stall_call){ time->from, time->thread })))
+		!(needed || is_noted(q, &(struct gt_stall_call){ time->from, time->thread })))
 		return 0;
 	if (gt_grow(&q->times, &q->times_cap, q->ntimes + 1, sizeof(*q->times)))
 		return gt_err_set(err, -ENOMEM, "out of memory (calls)");

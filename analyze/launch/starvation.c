@@ -34,7 +34,7 @@ struct gt_starvation_device {
 void gt_starvation_init(struct gt_starvation *s, struct gt_launch_grouping *l)
 {
 	s->launched = l;
-	gt_top_n_init(&s->longest, l->asked.opt->top);
+	gt_top_n_init(&s->longest, l->report.opt->top);
 }
 
 static struct gt_starvation_device *lane_of(
@@ -234,13 +234,13 @@ static void add_device(
 	cells[12] = gt_cell_u(l->late);
 	cells[13] = gt_cell_u(l->launched);
 	cells[14] = gt_cell_u(l->unknown);
-	gt_table_add(t, cells + gt_where_skip(s->launched->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(s->launched->report.reader));
 }
 
 static void add_stretch(const struct gt_starvation *s, struct gt_table *t,
 	struct gt_kernel_names *names, const struct gt_top_entry *k)
 {
-	const struct gt_report_state *a = &s->launched->asked;
+	const struct gt_report_state *a = &s->launched->report;
 	uint32_t type =
 		k->type == GT_NONE ? GT_NONE : k->type - s->launched->order.types[k->seg->index];
 	const char *name = gt_type_name(k->seg, type);
@@ -268,7 +268,7 @@ static int by_track(const void *pa, const void *pb)
 
 static void fill(struct gt_starvation *s, struct gt_table **tables, struct gt_kernel_names *names)
 {
-	size_t shown = gt_rows_shown(s->nlanes, s->launched->asked.opt->top);
+	size_t shown = gt_rows_shown(s->nlanes, s->launched->report.opt->top);
 
 	if (s->nlanes)
 		qsort(s->lanes, s->nlanes, sizeof(*s->lanes), by_track);
@@ -292,9 +292,9 @@ static void fill(struct gt_starvation *s, struct gt_table **tables, struct gt_ke
 int gt_starvation_tables(struct gt_starvation *s, struct gt_table **tables, struct gt_err *err)
 {
 	static const char why[] = "idle time needs all operations (--match leaves some out)";
-	unsigned skip = gt_where_skip(s->launched->asked.reader);
+	unsigned skip = gt_where_skip(s->launched->report.reader);
 	struct gt_kernel_names *names =
-		gt_kernel_names_of(s->launched->asked.reader, s->launched->asked.opt->names);
+		gt_kernel_names_of(s->launched->report.reader, s->launched->report.opt->names);
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < s->nlanes; i++)

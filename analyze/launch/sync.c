@@ -145,7 +145,7 @@ static void where_cells(struct gt_cell cells[5], const struct group *g)
 static void sum_cells(const struct sync *s, struct gt_cell cells[NSUM], const struct group *g,
 	const struct sum *u)
 {
-	const struct gt_report_state *a = &s->waits.asked;
+	const struct gt_report_state *a = &s->waits.report;
 	bool has_gpu = gt_waits_has_gpu(&s->waits, g->seg, g->track);
 
 	cells[0] = gt_cell_u(u->count);
@@ -174,7 +174,7 @@ static void add_group(const struct sync *s, struct gt_table *t, const struct gro
 	sum_cells(s, cells + 7, g, &g->sum);
 	cells[7 + NSUM] = gt_cell_u(g->sum.waited);
 	cells[8 + NSUM] = stream ? gt_cell_i(stream->id) : gt_cell_none();
-	gt_table_add(t, cells + gt_where_skip(s->waits.asked.reader));
+	gt_table_add(t, cells + gt_where_skip(s->waits.report.reader));
 }
 
 static void add_sum(struct sum *into, const struct sum *one)
@@ -223,9 +223,9 @@ static void add_thread(const struct sync *s, struct gt_table *t, const struct gr
 
 	where_cells(cells, g);
 	sum_cells(s, cells + 5, g, &g->sum);
-	cells[5 + NSUM] = gt_cell_share(g->sum.waited, gt_span_of(s->waits.asked.opt, g->seg));
+	cells[5 + NSUM] = gt_cell_share(g->sum.waited, gt_span_of(s->waits.report.opt, g->seg));
 	cells[6 + NSUM] = gt_cell_u(g->sum.waited);
-	gt_table_add(t, cells + gt_where_skip(s->waits.asked.reader));
+	gt_table_add(t, cells + gt_where_skip(s->waits.report.reader));
 }
 
 /* Adds up the groups of each thread, in place. */
@@ -243,7 +243,7 @@ static void fill_threads(struct sync *s, struct gt_table *t)
 	}
 	if (n)
 		qsort(s->groups, n, sizeof(*s->groups), by_total);
-	shown = gt_rows_shown(n, s->waits.asked.opt->top);
+	shown = gt_rows_shown(n, s->waits.report.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_thread(s, t, &s->groups[i]);
 	gt_table_note_cut(t, n, shown);
@@ -273,7 +273,7 @@ static void note_no_target(const struct sync *s, struct gt_table *t)
 
 static void note_unrecorded(const struct sync *s, struct gt_table *t)
 {
-	const struct gt_filter *f = &s->waits.asked.opt->filter;
+	const struct gt_filter *f = &s->waits.report.opt->filter;
 	uint64_t unknown = 0;
 	bool lost = false;
 
@@ -306,9 +306,9 @@ static void note_unrecorded(const struct sync *s, struct gt_table *t)
 static int sync_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct sync *s = state;
-	unsigned skip = gt_where_skip(s->waits.asked.reader);
+	unsigned skip = gt_where_skip(s->waits.report.reader);
 	int rc = gt_waits_finish(&s->waits, err);
-	size_t shown = gt_rows_shown(s->n, s->waits.asked.opt->top);
+	size_t shown = gt_rows_shown(s->n, s->waits.report.opt->top);
 
 	if (rc)
 		return rc;

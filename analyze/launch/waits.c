@@ -186,9 +186,9 @@ static int64_t in_range(const struct gt_waits *w, int64_t at)
 {
 	struct gt_range in;
 
-	if (!w->asked.opt->filter.ranged)
+	if (!w->report.opt->filter.ranged)
 		return at;
-	in = gt_range_of(&w->asked.opt->filter, w->seg);
+	in = gt_range_of(&w->report.opt->filter, w->seg);
 	return at < in.from ? in.from : at > in.to ? in.to : at;
 }
 
@@ -252,7 +252,7 @@ static void pending(struct gt_waits_open *o, int64_t end)
 static bool may_miss(const struct gt_waits *w, const struct gt_wait *one)
 {
 	const struct gt_segment *seg = one->seg;
-	struct gt_range in = gt_range_of(&w->asked.opt->filter, seg);
+	struct gt_range in = gt_range_of(&w->report.opt->filter, seg);
 
 	return one->open || seg->rows[GT_LOST] || (!seg->closed && one->end > seg->complete_to) ||
 		one->start < in.from || one->end > in.to;
@@ -510,7 +510,7 @@ static int on_work(struct gt_waits *w, const struct gt_moment *m, struct gt_err 
 static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_waits *w = arg;
-	const struct gt_segment *seg = gt_time_ordered_segment(&w->order, w->asked.reader, m);
+	const struct gt_segment *seg = gt_time_ordered_segment(&w->order, w->report.reader, m);
 	/* another recording may have another clock */
 	int rc = close_until(w, w->seg == seg ? m->at : INT64_MAX, err);
 
@@ -548,7 +548,7 @@ int gt_waits_init(struct gt_waits *w, struct gt_reader *r, const struct gt_analy
 	uint32_t n = gt_reader_segments(r);
 	int rc = gt_time_ordered_init(&w->order, r, on_moment, w, err);
 
-	w->asked = (struct gt_report_state){ r, opt };
+	w->report = (struct gt_report_state){ r, opt };
 	w->fn = fn;
 	w->arg = arg;
 	if (rc)

@@ -49,7 +49,7 @@ struct gt_wait {
 typedef int gt_waits_fn(void *arg, const struct gt_wait *w, struct gt_err *err);
 
 struct gt_waits {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	struct gt_time_ordered order;
 	gt_waits_fn *fn;
 	void *arg;

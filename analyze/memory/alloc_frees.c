@@ -70,7 +70,7 @@ static const struct gt_column columns[] = {
 
 struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *err)
 {
-	const struct gt_report_state *a = &f->waits.asked;
+	const struct gt_report_state *a = &f->waits.report;
 	unsigned skip = gt_where_skip(a->reader);
 	struct gt_table *t =
 		gt_table_new("memory_frees", "Frees, and whether they waited for the GPU",

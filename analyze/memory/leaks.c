@@ -25,7 +25,7 @@ static struct gt_gpu_window window_of(const struct gt_leaks *l, const struct gt_
 
 	if (gt_gpu_window_ns(&e))
 		return e;
-	whole = *l->idle->asked.opt;
+	whole = *l->idle->report.opt;
 	whole.whole = true;
 	gt_gpu_window_open(&e, &whole, seg);
 	return e;
@@ -41,7 +41,8 @@ static int64_t part_at(const struct gt_gpu_window *e, unsigned part)
 /* Updates the minimum of each part that has begun: the number was live until `until`. */
 static void update_minima(const struct gt_leaks *l, uint32_t group, int64_t until)
 {
-	const struct gt_segment *seg = l->held.where.list[l->held.groups.list[group].place].seg;
+	const struct gt_segment *seg =
+		l->tracker.where.list[l->tracker.groups.list[group].place].seg;
 	const struct gt_gpu_window e = window_of(l, seg);
 	struct gt_leak *one = &l->list[group];
 
@@ -58,16 +59,16 @@ static int changed(void *arg, int64_t at, const struct gt_memory_event *e, uint3
 	struct gt_leak *one;
 	uint64_t live;
 
-	if (group >= l->held.groups.n)
+	if (group >= l->tracker.groups.n)
 		return 0;
-	if (gt_grow(&l->list, &l->cap, l->held.groups.n, sizeof(*l->list)))
+	if (gt_grow(&l->list, &l->cap, l->tracker.groups.n, sizeof(*l->list)))
 		return gt_err_set(err, -ENOMEM, "out of memory (live blocks)");
-	for (; l->n < l->held.groups.n; l->n++) {
+	for (; l->n < l->tracker.groups.n; l->n++) {
 		l->list[l->n] = (struct gt_leak){ .at = INT64_MIN, .track = GT_NONE };
 		memset(l->list[l->n].least, 0xff, sizeof(l->list[l->n].least));
 	}
 	one = &l->list[group];
-	live = l->held.groups.list[group].live;
+	live = l->tracker.groups.list[group].live;
 	update_minima(l, group, at);
 	if (live > one->live) {
 		one->last = at;
@@ -84,9 +85,9 @@ static int changed(void *arg, int64_t at, const struct gt_memory_event *e, uint3
 int gt_leaks_init(struct gt_leaks *l, const struct gt_idle *s, struct gt_err *err)
 {
 	l->idle = s;
-	l->held.changed = changed;
-	l->held.arg = l;
-	return gt_memory_tracker_init(&l->held, s->asked.reader, true, err);
+	l->tracker.changed = changed;
+	l->tracker.arg = l;
+	return gt_memory_tracker_init(&l->tracker, s->report.reader, true, err);
 }
 
 bool gt_leaks_want(const struct gt_type *type)
@@ -96,12 +97,12 @@ bool gt_leaks_want(const struct gt_type *type)
 
 int gt_leaks_run(struct gt_leaks *l, const struct gt_cols *cols, struct gt_err *err)
 {
-	return gt_memory_tracker_run(&l->held, cols, err);
+	return gt_memory_tracker_run(&l->tracker, cols, err);
 }
 
 static void add_group(const struct gt_leaks *l, uint32_t i, struct gt_leaks_sum *to, uint64_t *most)
 {
-	const struct gt_alloc_group *g = &l->held.groups.list[i];
+	const struct gt_alloc_group *g = &l->tracker.groups.list[i];
 	const struct gt_leak *one = &l->list[i];
 	uint64_t blocks = one->least[GT_LEAK_PARTS] - one->least[0], bytes;
 	struct gt_gpu_window e;
@@ -121,7 +122,7 @@ static void add_group(const struct gt_leaks *l, uint32_t i, struct gt_leaks_sum 
 	*most = bytes;
 	to->most = g;
 	to->most_blocks = blocks;
-	to->seg = l->held.where.list[g->place].seg;
+	to->seg = l->tracker.where.list[g->place].seg;
 	to->parts = grew;
 	e = window_of(l, to->seg);
 	to->window = gt_gpu_window_ns(&e);
@@ -131,16 +132,17 @@ static void add_group(const struct gt_leaks *l, uint32_t i, struct gt_leaks_sum 
 
 int gt_leaks_finish(struct gt_leaks *l, struct gt_leaks_sum *to, struct gt_err *err)
 {
-	int rc = gt_memory_tracker_finish(&l->held, err);
+	int rc = gt_memory_tracker_finish(&l->tracker, err);
 	uint64_t most = 0;
 
-	*to = (struct gt_leaks_sum){ .not_followed = l->held.not_followed + l->held.groups.beyond };
-	for (uint32_t i = 0; !rc && i < l->held.where.nsegs; i++) {
-		const struct gt_account *all = &l->held.kinds[i][GT_MEMORY_ALL];
+	*to = (struct gt_leaks_sum){ .not_followed =
+					     l->tracker.not_followed + l->tracker.groups.beyond };
+	for (uint32_t i = 0; !rc && i < l->tracker.where.nsegs; i++) {
+		const struct gt_account *all = &l->tracker.kinds[i][GT_MEMORY_ALL];
 
 		to->allocs += all->allocs - all->failed;
 		to->tracked += all->tracked < all->sized ? all->tracked : all->sized;
-		to->lost += gt_reader_segment(l->idle->asked.reader, i)->rows[GT_LOST];
+		to->lost += gt_reader_segment(l->idle->report.reader, i)->rows[GT_LOST];
 	}
 	for (size_t i = 0; !rc && i < l->n; i++) {
 		update_minima(l, (uint32_t)i, INT64_MAX);
@@ -151,6 +153,6 @@ int gt_leaks_finish(struct gt_leaks *l, struct gt_leaks_sum *to, struct gt_err *
 
 void gt_leaks_release(struct gt_leaks *l)
 {
-	gt_memory_tracker_release(&l->held);
+	gt_memory_tracker_release(&l->tracker);
 	free(l->list);
 }

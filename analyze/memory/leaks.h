@@ -16,7 +16,7 @@
 
 struct gt_leaks {
 	const struct gt_idle *idle;
-	struct gt_memory_tracker held;
+	struct gt_memory_tracker tracker;
 	struct gt_leak *list; /* by group */
 	size_t n, cap;
 };

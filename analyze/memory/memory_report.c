@@ -14,8 +14,8 @@
 #define ALL GT_MEMORY_ALL
 
 struct memory {
-	struct gt_report_state asked;
-	struct gt_memory_tracker held;
+	struct gt_report_state report;
+	struct gt_memory_tracker tracker;
 	struct gt_alloc_frees frees;
 	struct gt_live_counters counters;
 	struct gt_live_strip **strips; /* by process slot; NULL: no tracked memory */
@@ -30,9 +30,10 @@ static int draw(void *arg, int64_t at, const struct gt_memory_event *e, uint32_t
 	struct memory *m = arg;
 	struct gt_live_strip **strip = &m->strips[place];
 
-	if (!*strip && !(*strip = gt_live_strip_new(m->asked.opt, m->held.where.list[place].seg)))
+	if (!*strip &&
+		!(*strip = gt_live_strip_new(m->report.opt, m->tracker.where.list[place].seg)))
 		return gt_err_set(err, -ENOMEM, "out of memory (live memory over time)");
-	gt_live_strip_set(*strip, at, m->held.places[place].live);
+	gt_live_strip_set(*strip, at, m->tracker.places[place].live);
 	return 0;
 }
 
@@ -45,18 +46,18 @@ static int memory_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct memory *m = state;
-	int rc = gt_memory_tracker_init(&m->held, r, !opt->in_default_report, err);
+	int rc = gt_memory_tracker_init(&m->tracker, r, !opt->in_default_report, err);
 
-	m->asked = (struct gt_report_state){ r, opt };
+	m->report = (struct gt_report_state){ r, opt };
 	if (rc || opt->in_default_report)
 		return rc;
-	m->held.changed = draw;
-	m->held.freeing = count_free;
-	m->held.arg = m;
-	m->strips = calloc(m->held.where.n + 1, sizeof(*m->strips));
+	m->tracker.changed = draw;
+	m->tracker.freeing = count_free;
+	m->tracker.arg = m;
+	m->strips = calloc(m->tracker.where.n + 1, sizeof(*m->strips));
 	if (!m->strips)
 		return gt_err_set(err, -ENOMEM, "out of memory (memory report)");
-	return gt_alloc_frees_init(&m->frees, r, opt, &m->held.where, err);
+	return gt_alloc_frees_init(&m->frees, r, opt, &m->tracker.where, err);
 }
 
 static int memory_block(void *state, const struct gt_cols *cols, struct gt_err *err)
@@ -64,12 +65,12 @@ static int memory_block(void *state, const struct gt_cols *cols, struct gt_err *
 	struct memory *m = state;
 	int rc = 0;
 
-	if (!m->asked.opt->in_default_report && cols->kind == GT_COUNTER)
+	if (!m->report.opt->in_default_report && cols->kind == GT_COUNTER)
 		rc = gt_live_counters_run(&m->counters, cols, err);
-	if (!m->asked.opt->in_default_report && GT_BIT(cols->kind) & GT_WAITS_KINDS)
+	if (!m->report.opt->in_default_report && GT_BIT(cols->kind) & GT_WAITS_KINDS)
 		rc = gt_waits_run(&m->frees.waits, cols, err);
 	if (!rc && (cols->kind == GT_CALL || cols->kind == GT_INSTANT))
-		rc = gt_memory_tracker_run(&m->held, cols, err);
+		rc = gt_memory_tracker_run(&m->tracker, cols, err);
 	return rc;
 }
 
@@ -143,8 +144,8 @@ static void note_unknown(const struct memory *m, struct gt_table *t)
 {
 	struct gt_account all = { 0 };
 
-	for (uint32_t i = 0; i < m->held.where.nsegs; i++)
-		add_account(&all, &m->held.kinds[i][ALL]);
+	for (uint32_t i = 0; i < m->tracker.where.nsegs; i++)
+		add_account(&all, &m->tracker.kinds[i][ALL]);
 	if (all.null_frees)
 		gt_note_plural(t, all.null_frees, "%llu {free|frees} of NULL: not counted as frees",
 			(unsigned long long)all.null_frees);
@@ -160,18 +161,18 @@ static void note_unknown(const struct memory *m, struct gt_table *t)
 			(unsigned long long)all.imported);
 	if (m->partial && gt_table_rows(t))
 		gt_table_note(t, "cannot answer which memory was live: %s", m->partial);
-	if (!m->partial && gt_table_rows(t) && gt_begins_late(&m->asked))
+	if (!m->partial && gt_table_rows(t) && gt_begins_late(&m->report))
 		gt_table_note(t, "memory allocated before the selected range is not counted");
-	if (m->held.missed_frees && !m->partial)
-		gt_note_plural(t, m->held.missed_frees,
+	if (m->tracker.missed_frees && !m->partial)
+		gt_note_plural(t, m->tracker.missed_frees,
 			"%llu {free was missed: its address was|frees were missed: their addresses were} "
 			"allocated again",
-			(unsigned long long)m->held.missed_frees);
-	if (m->held.not_followed)
-		gt_note_plural(t, m->held.not_followed,
+			(unsigned long long)m->tracker.missed_frees);
+	if (m->tracker.not_followed)
+		gt_note_plural(t, m->tracker.not_followed,
 			"%llu {allocation was|allocations were} beyond the %u that can be tracked: freed, peak and live are too small",
-			(unsigned long long)m->held.not_followed, GT_LIVE_MAX);
-	gt_note_unordered(t, m->held.late, "the peak");
+			(unsigned long long)m->tracker.not_followed, GT_LIVE_MAX);
+	gt_note_unordered(t, m->tracker.late, "the peak");
 }
 
 static void fill_kinds(struct memory *m, struct gt_table *t)
@@ -179,34 +180,34 @@ static void fill_kinds(struct memory *m, struct gt_table *t)
 	for (unsigned k = 0; k <= ALL; k++) {
 		struct gt_account sum = { 0 };
 
-		for (uint32_t i = 0; i < m->held.where.nsegs; i++)
-			add_account(&sum, &m->held.kinds[i][k]);
+		for (uint32_t i = 0; i < m->tracker.where.nsegs; i++)
+			add_account(&sum, &m->tracker.kinds[i][k]);
 		add_kind(m, t, k == ALL ? "all" : gt_memkind_word(k), &sum);
 	}
 }
 
 static void fill_processes(struct memory *m, struct gt_table *t)
 {
-	for (size_t i = 0; i < m->held.where.n; i++) {
-		const struct gt_account *h = &m->held.places[i];
-		const struct gt_segment *seg = m->held.where.list[i].seg;
+	for (size_t i = 0; i < m->tracker.where.n; i++) {
+		const struct gt_account *h = &m->tracker.places[i];
+		const struct gt_segment *seg = m->tracker.where.list[i].seg;
 		bool tracked = h->tracked && h->sized && !m->partial;
 		struct gt_cell cells[9];
 
 		if (!h->allocs)
 			continue;
-		gt_where_process(cells, seg, m->held.where.list[i].track);
+		gt_where_process(cells, seg, m->tracker.where.list[i].track);
 		cells[3] = gt_cell_known(h->sized, h->allocated);
 		cells[4] = gt_cell_known(tracked, h->freed);
 		cells[5] = gt_cell_known(tracked, h->peak);
 		cells[6] = tracked ? gt_cell_i(gt_time_since_origin(
-					     m->asked.opt, m->asked.reader, seg, h->peak_at))
+					     m->report.opt, m->report.reader, seg, h->peak_at))
 				   : gt_cell_none();
 		cells[7] = gt_cell_known(tracked, h->live);
 		cells[8] = gt_cell_known(tracked, h->live_count);
-		gt_table_add(t, cells + gt_where_skip(m->asked.reader));
+		gt_table_add(t, cells + gt_where_skip(m->report.reader));
 	}
-	gt_table_sort(t, 5 - gt_where_skip(m->asked.reader), true, m->asked.opt->top);
+	gt_table_sort(t, 5 - gt_where_skip(m->report.reader), true, m->report.opt->top);
 }
 
 static const struct gt_column strip_columns[] = {
@@ -220,29 +221,29 @@ static const struct gt_column strip_columns[] = {
 /* Live memory of each process over time. */
 static struct gt_table *strips(struct memory *m)
 {
-	unsigned skip = gt_where_skip(m->asked.reader);
+	unsigned skip = gt_where_skip(m->report.reader);
 	struct gt_table *t = gt_table_new(
 		"memory_over_time", "Memory over time", strip_columns + skip, 7 - skip);
 
-	for (size_t i = 0; t && i < m->held.where.n; i++) {
-		const struct gt_segment *seg = m->held.where.list[i].seg;
+	for (size_t i = 0; t && i < m->tracker.where.n; i++) {
+		const struct gt_segment *seg = m->tracker.where.list[i].seg;
 		char text[GT_BUSY_STRIP_CELLS + 1];
 		struct gt_cell cells[7];
 
 		if (!m->strips[i])
 			continue;
-		gt_where_process(cells, seg, m->held.where.list[i].track);
+		gt_where_process(cells, seg, m->tracker.where.list[i].track);
 		cells[3] = gt_cell_text(gt_live_strip_text(
-			m->strips[i], gt_live_strip_cells(m->asked.opt->width), text));
+			m->strips[i], gt_live_strip_cells(m->report.opt->width), text));
 		cells[4] = gt_cell_u(m->strips[i]->peak);
 		cells[5] = gt_cell_i(gt_time_since_origin(
-			m->asked.opt, m->asked.reader, seg, m->strips[i]->window.from));
+			m->report.opt, m->report.reader, seg, m->strips[i]->window.from));
 		cells[6] = gt_cell_i(gt_time_since_origin(
-			m->asked.opt, m->asked.reader, seg, gt_live_strip_end(m->strips[i])));
+			m->report.opt, m->report.reader, seg, gt_live_strip_end(m->strips[i])));
 		gt_table_add(t, cells + skip);
 	}
 	if (t) {
-		gt_table_sort(t, 4 - skip, true, m->asked.opt->top);
+		gt_table_sort(t, 4 - skip, true, m->report.opt->top);
 		gt_table_set_hideable(t, "process peak_bytes pid");
 	}
 	if (t && gt_table_rows(t))
@@ -256,12 +257,12 @@ static struct gt_table *strips(struct memory *m)
  */
 static const char *why_partial(const struct memory *m)
 {
-	const struct gt_filter *f = &m->asked.opt->filter;
+	const struct gt_filter *f = &m->report.opt->filter;
 
 	if (f->tid)
 		return "--tid leaves out frees of other threads";
-	for (uint32_t i = 0; f->match && i < gt_reader_segments(m->asked.reader); i++) {
-		const struct gt_segment *seg = gt_reader_segment(m->asked.reader, i);
+	for (uint32_t i = 0; f->match && i < gt_reader_segments(m->report.reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(m->report.reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
 			if ((seg->types[t].op == GT_OP_ALLOC || seg->types[t].op == GT_OP_FREE) &&
@@ -274,11 +275,11 @@ static const char *why_partial(const struct memory *m)
 /* Clears the figures of live memory, which are incomplete. */
 static void clear_live(struct memory *m)
 {
-	for (size_t i = 0; i < m->held.where.n; i++) {
+	for (size_t i = 0; i < m->tracker.where.n; i++) {
 		free(m->strips[i]);
 		m->strips[i] = NULL;
 	}
-	m->held.groups.n = 0;
+	m->tracker.groups.n = 0;
 }
 
 /* Why the tables of live memory are empty although there were allocations, or NULL. */
@@ -286,13 +287,13 @@ static const char *why_unknown(const struct memory *m)
 {
 	uint64_t allocs = 0, tracked = 0;
 
-	for (uint32_t i = 0; i < m->held.where.nsegs; i++) {
-		allocs += m->held.kinds[i][ALL].allocs;
-		tracked += m->held.kinds[i][ALL].sized && m->held.kinds[i][ALL].tracked;
+	for (uint32_t i = 0; i < m->tracker.where.nsegs; i++) {
+		allocs += m->tracker.kinds[i][ALL].allocs;
+		tracked += m->tracker.kinds[i][ALL].sized && m->tracker.kinds[i][ALL].tracked;
 	}
 	if (!allocs || tracked)
 		return allocs ? m->partial : NULL;
-	return gt_is_imported(m->asked.reader)
+	return gt_is_imported(m->report.reader)
 		? "sizes and addresses were not recorded"
 		: "sizes and addresses were not recorded (gtcollect --args key)";
 }
@@ -301,11 +302,11 @@ static const char *why_unknown(const struct memory *m)
 static int add_details(struct memory *m, struct gt_table **tables, struct gt_err *err)
 {
 	const char *why = why_unknown(m);
-	int n = gt_churn_per_step(&m->held.groups, &m->asked, &m->held.where, err);
+	int n = gt_churn_per_step(&m->tracker.groups, &m->report, &m->tracker.where, err);
 
 	if (!n)
 		n = gt_alloc_groups_tables(
-			&m->held.groups, &m->asked, &m->held.where, tables + 1, err);
+			&m->tracker.groups, &m->report, &m->tracker.where, tables + 1, err);
 	if (n < 0)
 		return n;
 	tables[0] = strips(m);
@@ -316,16 +317,16 @@ static int add_details(struct memory *m, struct gt_table **tables, struct gt_err
 	tables[++n] = gt_alloc_frees_table(&m->frees, err);
 	if (!tables[n])
 		return err->code;
-	tables[++n] =
-		gt_live_counters_table(&m->counters, &m->asked, &m->held.where, m->held.ended);
+	tables[++n] = gt_live_counters_table(
+		&m->counters, &m->report, &m->tracker.where, m->tracker.ended);
 	return tables[0] && tables[n] ? n + 1 : gt_err_set(err, -ENOMEM, "out of memory (table)");
 }
 
 static int memory_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct memory *m = state;
-	unsigned skip = gt_where_skip(m->asked.reader);
-	int rc = gt_memory_tracker_finish(&m->held, err);
+	unsigned skip = gt_where_skip(m->report.reader);
+	int rc = gt_memory_tracker_finish(&m->tracker, err);
 
 	if (rc)
 		return rc;
@@ -344,7 +345,7 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 	fill_kinds(m, tables[0]);
 	fill_processes(m, tables[1]);
 	note_unknown(m, tables[0]);
-	if (m->asked.opt->in_default_report) {
+	if (m->report.opt->in_default_report) {
 		gt_table_note(tables[1],
 			"memory at the peak, memory never freed, and more: gtanalyze memory");
 		return 2;
@@ -357,12 +358,12 @@ static void memory_release(void *state)
 {
 	struct memory *m = state;
 
-	for (size_t i = 0; m->strips && i < m->held.where.n; i++)
+	for (size_t i = 0; m->strips && i < m->tracker.where.n; i++)
 		free(m->strips[i]);
 	free(m->strips);
 	gt_alloc_frees_release(&m->frees);
 	gt_live_counters_release(&m->counters);
-	gt_memory_tracker_release(&m->held);
+	gt_memory_tracker_release(&m->tracker);
 }
 
 const struct gt_analysis gt_memory_report = {

@@ -10,7 +10,7 @@
 #include "formats/cuda/cuda_api.h"
 
 struct churn {
-	struct gt_memory_tracker held;
+	struct gt_memory_tracker tracker;
 	struct gt_loop *loops;
 	size_t nloops, cap;
 	uint64_t *before; /* by group: repeated allocations so far */
@@ -33,8 +33,8 @@ static int changed(void *arg, int64_t at, const struct gt_memory_event *e, uint3
 	uint32_t group, struct gt_err *err)
 {
 	struct churn *c = arg;
-	struct gt_alloc_groups *g = &c->held.groups;
-	const struct gt_loop *loop = loop_of(c, &c->held.where, place);
+	struct gt_alloc_groups *g = &c->tracker.groups;
+	const struct gt_loop *loop = loop_of(c, &c->tracker.where, place);
 	int64_t called = at - (int64_t)e->ns; /* an allocation counts from its end */
 
 	if (group >= g->n)
@@ -57,7 +57,7 @@ static bool of_memory(const struct gt_segment *seg, const struct gt_type *type, 
 
 static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 {
-	return gt_memory_tracker_run(&((struct churn *)arg)->held, cols, err);
+	return gt_memory_tracker_run(&((struct churn *)arg)->tracker, cols, err);
 }
 
 static int follow(struct churn *c, const struct gt_report_state *a, struct gt_err *err)
@@ -65,16 +65,16 @@ static int follow(struct churn *c, const struct gt_report_state *a, struct gt_er
 	struct gt_filter filter = a->opt->filter;
 	int rc;
 
-	c->held.changed = changed;
-	c->held.arg = c;
+	c->tracker.changed = changed;
+	c->tracker.arg = c;
 	c->err = err;
-	rc = gt_memory_tracker_init(&c->held, a->reader, true, err);
+	rc = gt_memory_tracker_init(&c->tracker, a->reader, true, err);
 	filter.kinds = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT);
 	filter.args = true;
 	filter.match = of_memory;
 	if (!rc)
-		rc = gt_read_again(a->reader, &filter, GT_BY_TIME, on_run, c, err);
-	return rc ? rc : gt_memory_tracker_finish(&c->held, err);
+		rc = gt_reread_trace(a->reader, &filter, GT_BY_TIME, on_run, c, err);
+	return rc ? rc : gt_memory_tracker_finish(&c->tracker, err);
 }
 
 /* Copies the counts of the second reading into the groups of the first. */
@@ -83,17 +83,17 @@ static int copy(const struct churn *c, struct gt_alloc_groups *g,
 {
 	uint64_t beyond = g->beyond;
 
-	for (size_t i = 0; i < c->held.groups.n; i++) {
-		struct gt_alloc_group like = { .place = c->held.groups.list[i].place,
-			.name = c->held.groups.list[i].name,
-			.kind = c->held.groups.list[i].kind,
-			.bytes = c->held.groups.list[i].bytes };
+	for (size_t i = 0; i < c->tracker.groups.n; i++) {
+		struct gt_alloc_group like = { .place = c->tracker.groups.list[i].place,
+			.name = c->tracker.groups.list[i].name,
+			.kind = c->tracker.groups.list[i].kind,
+			.bytes = c->tracker.groups.list[i].bytes };
 		int64_t at = gt_alloc_group(g, &like, err);
 
 		if (at < 0)
 			return (int)at;
 		if ((size_t)at < g->n)
-			g->list[at].in_steps = c->held.groups.list[i].in_steps;
+			g->list[at].in_steps = c->tracker.groups.list[i].in_steps;
 	}
 	g->beyond = beyond;
 	for (size_t i = 0; i < g->n; i++) {
@@ -120,7 +120,7 @@ int gt_churn_per_step(struct gt_alloc_groups *g, const struct gt_report_state *a
 		rc = follow(&c, a, err);
 	if (!rc && c.nloops)
 		rc = copy(&c, g, where, err);
-	gt_memory_tracker_release(&c.held);
+	gt_memory_tracker_release(&c.tracker);
 	free(c.loops);
 	free(c.before);
 	return rc;

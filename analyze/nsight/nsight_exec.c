@@ -26,7 +26,7 @@ struct execs {
 	struct gt_report_state report; /* first */
 	struct gt_nsight_names names;
 	struct gt_group_table groups;
-	size_t held;
+	size_t hist_bytes;
 	uint64_t kernels, joined, by_order;
 };
 
@@ -47,11 +47,11 @@ static void add_times(struct execs *e, struct exec *to, const struct gt_launch_c
 {
 	int64_t last = call->end > end ? call->end : end;
 
-	gt_durations_add(&to->d[API], (uint64_t)(call->end - call->start), &e->held);
-	gt_durations_add(&to->d[KERNEL], (uint64_t)(end - start), &e->held);
-	gt_durations_add(&to->d[TOTAL], (uint64_t)(last - call->start), &e->held);
+	gt_durations_add(&to->d[API], (uint64_t)(call->end - call->start), &e->hist_bytes);
+	gt_durations_add(&to->d[KERNEL], (uint64_t)(end - start), &e->hist_bytes);
+	gt_durations_add(&to->d[TOTAL], (uint64_t)(last - call->start), &e->hist_bytes);
 	if (start >= call->end)
-		gt_durations_add(&to->d[QUEUE], (uint64_t)(start - call->end), &e->held);
+		gt_durations_add(&to->d[QUEUE], (uint64_t)(start - call->end), &e->hist_bytes);
 }
 
 static int execs_of_code(

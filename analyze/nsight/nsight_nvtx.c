@@ -57,7 +57,7 @@ struct nvtx {
 	const struct nvtx_spec *spec;
 	struct gt_nsight_names names;
 	struct gt_group_table groups;
-	size_t held;
+	size_t hist_bytes;
 	const struct gt_segment *seg; /* the current segment */
 	struct range *ranges, *spare; /* WINDOW elements each */
 	uint32_t n, next_id;
@@ -207,7 +207,7 @@ static int add_kernel(
 	if (at == GT_GROUP_TABLE_NONE)
 		return err->code;
 	k = gt_group_table_at(&v->groups, at);
-	gt_durations_add(&k->d, ns, &v->held);
+	gt_durations_add(&k->d, ns, &v->hist_bytes);
 	new = add_pair(v, r->id, at, err);
 	k->instances += new > 0;
 	return new < 0 ? new : 0;
@@ -313,7 +313,7 @@ static int close_range(struct nvtx *v, const struct range *r, struct gt_err *err
 	if (at == GT_GROUP_TABLE_NONE)
 		return err->code;
 	p = gt_group_table_at(&v->groups, at);
-	gt_durations_add(&p->d, (uint64_t)(r->last - r->first), &v->held);
+	gt_durations_add(&p->d, (uint64_t)(r->last - r->first), &v->hist_bytes);
 	p->ranges_ns = gt_sat_add(p->ranges_ns, (uint64_t)(r->end - r->start));
 	p->ops += r->ops;
 	p->levels += r->level;

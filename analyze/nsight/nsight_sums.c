@@ -46,7 +46,7 @@ struct sums {
 	uint32_t *of_slot; /* by type: 1 + group, if the type determines it; 0: not seen yet */
 	/* the same by code of the current run; 0: rows are not counted by type */
 	uint32_t *of_code;
-	size_t codes_cap, held;
+	size_t codes_cap, hist_bytes;
 	uint64_t open, unended, unsized;
 };
 
@@ -102,7 +102,7 @@ static int add_one(struct sums *s, const struct sum_key *key, uint64_t v, struct
 
 	if (at == GT_GROUP_TABLE_NONE)
 		return err->code;
-	gt_durations_add(&((struct sum *)gt_group_table_at(&s->groups, at))->d, v, &s->held);
+	gt_durations_add(&((struct sum *)gt_group_table_at(&s->groups, at))->d, v, &s->hist_bytes);
 	return 0;
 }
 
@@ -180,7 +180,7 @@ static void add_by_type(struct sums *s, const struct gt_cols *cols)
 
 		if (at)
 			gt_durations_add(&((struct sum *)gt_group_table_at(&s->groups, at - 1))->d,
-				(uint64_t)cols->dur[i], &s->held);
+				(uint64_t)cols->dur[i], &s->hist_bytes);
 	}
 }
 

@@ -108,7 +108,7 @@ void gt_time_merge_commit(struct gt_time_merge *t, size_t n)
 		run->place =
 			!run->n || run->place == run->m[run->n].place ? run->m[run->n].place : MANY;
 	run->n += n;
-	t->held += n;
+	t->nmoments += n;
 }
 
 void *gt_time_merge_reserve_records(
@@ -201,7 +201,7 @@ static inline int hand_out(
 		t->late += m->at < t->before;
 		__builtin_prefetch(m + NEAR);
 		__builtin_prefetch(run->records + (size_t)(m - run->m + NEAR) * t->record_size);
-		t->held--;
+		t->nmoments--;
 		rc = fn(arg, m++, err);
 	} while (!rc && m < end && m->at < limit);
 	t->last = m[-1].at > t->last ? m[-1].at : t->last;
@@ -224,7 +224,7 @@ static int hand_out_all(struct gt_time_merge *t, int64_t floor, size_t most, gt_
 	if (!t->begun)
 		t->last = t->before = INT64_MIN;
 	t->begun = true;
-	while (!rc && t->nheap && (t->heap[0].at < floor || t->held > most))
+	while (!rc && t->nheap && (t->heap[0].at < floor || t->nmoments > most))
 		rc = hand_out(t, floor, fn, arg, err);
 	t->before = t->last;
 	return rc;

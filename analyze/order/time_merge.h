@@ -44,7 +44,7 @@ struct gt_time_merge { /* zero-initialised: empty */
 	struct gt_time_merge_run *spare; /* finished runs, for reuse */
 	const uint8_t *records; /* of the block whose moments are handed out, and their number */
 	size_t nrecords;
-	size_t nheap, cap, nspare, held, record_size;
+	size_t nheap, cap, nspare, nmoments, record_size;
 	uint64_t late; /* moments handed out after a later one */
 	/* the largest `at` handed out; the same at the end of the last advance; valid if `begun` */
 	int64_t last, before;

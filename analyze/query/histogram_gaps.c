@@ -29,7 +29,7 @@ struct histogram_gaps {
 	struct gt_idle *idle;
 	const struct gt_gap_by *by; /* NULL: nothing to do */
 	struct gt_group_table groups;
-	size_t held;
+	size_t hist_bytes;
 };
 
 /* ---- --by ---- */
@@ -139,7 +139,7 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 	if (group == GT_GROUP_TABLE_NONE)
 		return err->code;
 	to = gt_group_table_at(&h->groups, group);
-	gt_durations_add(&to->d, (uint64_t)ns, &h->held);
+	gt_durations_add(&to->d, (uint64_t)ns, &h->hist_bytes);
 	octave = to->d.coarse ? NULL : gt_hist_grow(&to->ns, gt_hist_bucket(ns) / GT_HIST_OCTAVE);
 	if (octave) {
 		bucket = &octave[gt_hist_bucket(ns) % GT_HIST_OCTAVE];
@@ -230,7 +230,7 @@ static int add_group(const struct histogram_gaps *h, struct gt_table *t, const s
 {
 	struct gt_cell cells[GT_GAP_FIELDS + GT_HISTOGRAM_COLUMNS], *from = cells + skip;
 	struct gt_histogram d = { .of = "gap", .kind = GT_C_NS };
-	size_t width = h->idle->asked.opt->width;
+	size_t width = h->idle->report.opt->width;
 	char *label;
 	int rc;
 
@@ -253,7 +253,7 @@ static int add_group(const struct histogram_gaps *h, struct gt_table *t, const s
 static int add_groups(
 	struct histogram_gaps *h, struct gt_table *t, unsigned skip, struct gt_err *err)
 {
-	size_t shown = gt_rows_shown(h->groups.n, h->idle->asked.opt->top);
+	size_t shown = gt_rows_shown(h->groups.n, h->idle->report.opt->top);
 	uint64_t most = 0, coarse = 0;
 	struct gt_histogram_layout l;
 	int rc = 0;
@@ -265,11 +265,11 @@ static int add_groups(
 		most = g->d.count > most ? g->d.count : most;
 		coarse += g->d.coarse;
 	}
-	l = gt_histogram_layout(h->idle->asked.opt->width, most, true);
+	l = gt_histogram_layout(h->idle->report.opt->width, most, true);
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct gap_group *g = gt_group_table_at(&h->groups, i);
 
-		if (i && h->idle->asked.opt->width)
+		if (i && h->idle->report.opt->width)
 			gt_table_add_line(t, "%s", "");
 		rc = g->d.coarse ? 0 : add_group(h, t, g, skip, &l, err);
 	}
@@ -283,7 +283,7 @@ static int add_groups(
 static int gaps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct histogram_gaps *h = state;
-	unsigned skip = h->by->has_by ? 0 : gt_where_skip(h->idle->asked.reader);
+	unsigned skip = h->by->has_by ? 0 : gt_where_skip(h->idle->report.reader);
 	const char *cannot = gt_idle_why_unanswered(h->idle);
 	int rc;
 

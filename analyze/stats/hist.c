@@ -12,13 +12,13 @@ struct gt_hist_bucket *gt_hist_grow(struct gt_hist *h, unsigned octave)
 	return h->octave[octave];
 }
 
-bool gt_hist_grow_limited(struct gt_hist **h, unsigned octave, size_t *held, size_t limit)
+bool gt_hist_grow_limited(struct gt_hist **h, unsigned octave, size_t *hist_bytes, size_t limit)
 {
 	size_t need = (*h ? 0 : sizeof(**h)) + GT_HIST_OCTAVE_BYTES;
 
-	if (*held + need > limit)
+	if (*hist_bytes + need > limit)
 		return false;
-	*held += need;
+	*hist_bytes += need;
 	if (!*h)
 		*h = calloc(1, sizeof(**h));
 	return *h && gt_hist_grow(*h, octave);

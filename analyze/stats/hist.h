@@ -56,15 +56,16 @@ static inline void gt_hist_count_in(struct gt_hist_bucket *b, int64_t v)
 /* that octave, allocated if needed; NULL: no memory */
 struct gt_hist_bucket *gt_hist_grow(struct gt_hist *h, unsigned octave);
 int gt_hist_add(struct gt_hist *h, int64_t v); /* 0 or -ENOMEM */
-/* Allocates an octave, and the histogram itself (*h NULL), unless *held, the bytes of several
+/* Allocates an octave, and the histogram itself (*h NULL), unless *hist_bytes, the bytes of several
  * histograms, would exceed the limit. false: it would, or there is no memory. */
-bool gt_hist_grow_limited(struct gt_hist **h, unsigned octave, size_t *held, size_t limit);
+bool gt_hist_grow_limited(struct gt_hist **h, unsigned octave, size_t *hist_bytes, size_t limit);
 /* Adds a value in that way. */
-static inline bool gt_hist_add_limited(struct gt_hist **h, int64_t v, size_t *held, size_t limit)
+static inline bool gt_hist_add_limited(
+	struct gt_hist **h, int64_t v, size_t *hist_bytes, size_t limit)
 {
 	unsigned bucket = gt_hist_bucket(v), octave = bucket / GT_HIST_OCTAVE;
 
-	if ((!*h || !(*h)->octave[octave]) && !gt_hist_grow_limited(h, octave, held, limit))
+	if ((!*h || !(*h)->octave[octave]) && !gt_hist_grow_limited(h, octave, hist_bytes, limit))
 		return false;
 	gt_hist_count_in(&(*h)->octave[octave][bucket % GT_HIST_OCTAVE], v);
 	return true;

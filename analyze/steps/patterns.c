@@ -247,7 +247,7 @@ static void add_stream(const struct patterns *p, struct gt_table *t, const struc
 	cells[9] = gt_cell_u(l->sets);
 	cells[10] = gt_cell_u(l->in_graphs);
 	cells[11] = gt_cell_u(l->graphs);
-	gt_table_add(t, cells + gt_where_skip(p->gpu.asked.reader));
+	gt_table_add(t, cells + gt_where_skip(p->gpu.report.reader));
 }
 
 static int by_stream(const void *pa, const void *pb)
@@ -262,7 +262,7 @@ static int streams_table(const struct patterns *p, struct gt_table *t, struct gt
 {
 	/* sequences refer to streams by their index before sorting */
 	const struct lane **list = calloc(p->nlanes + 1, sizeof(*list));
-	size_t shown = gt_rows_shown(p->nlanes, p->gpu.asked.opt->top);
+	size_t shown = gt_rows_shown(p->nlanes, p->gpu.report.opt->top);
 
 	if (!list)
 		return gt_err_set(err, -ENOMEM, "out of memory (streams)");
@@ -292,7 +292,7 @@ static int by_runs(const void *pa, const void *pb)
 static void add_run_row(const struct patterns *p, struct gt_table *t, struct gt_kernel_names *names,
 	const struct name *n)
 {
-	const struct gt_report_state *a = &p->gpu.asked;
+	const struct gt_report_state *a = &p->gpu.report;
 
 	gt_table_add(t,
 		(struct gt_cell[NRUN]){ gt_cell_text(gt_kernel_names_shown(names, n->text)),
@@ -317,7 +317,7 @@ static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_ke
 		if (p->names[i].runs)
 			list[n++] = &p->names[i];
 	qsort(list, n, sizeof(*list), by_runs);
-	shown = gt_rows_shown(n, p->gpu.asked.opt->top);
+	shown = gt_rows_shown(n, p->gpu.report.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_run_row(p, t, names, list[i]);
 	gt_table_set_hideable(
@@ -359,7 +359,7 @@ static void put_names(const struct patterns *p, const struct gt_sequence *s,
 static int add_row(const struct patterns *p, struct gt_table *t, const struct gt_sequence *s,
 	struct gt_kernel_names *names)
 {
-	const struct gt_report_state *a = &p->gpu.asked;
+	const struct gt_report_state *a = &p->gpu.report;
 	const struct lane *l = &p->lanes[s->stream];
 	struct gt_buf some = { 0 }, all = { 0 };
 	struct gt_cell cells[NSEQUENCE];
@@ -391,7 +391,7 @@ static int sequences_table(
 	size_t shown;
 	int rc = gt_sequences_select(&p->sequences, err);
 
-	shown = gt_rows_shown(p->sequences.n, p->gpu.asked.opt->top);
+	shown = gt_rows_shown(p->sequences.n, p->gpu.report.opt->top);
 	for (size_t i = 0; !rc && i < shown; i++)
 		if (add_row(p, t, &p->sequences.list[i], names))
 			rc = gt_err_set(err, -ENOMEM, "out of memory (sequences)");
@@ -443,7 +443,7 @@ static int patterns_finish(void *state, struct gt_table **tables, unsigned max, 
 {
 	static const char why[] = "sequences need all operations (--match leaves some out)";
 	struct patterns *p = state;
-	unsigned skip = gt_where_skip(p->gpu.asked.reader), cannot = 0;
+	unsigned skip = gt_where_skip(p->gpu.report.reader), cannot = 0;
 	struct gt_kernel_names *names;
 	int rc = gt_launch_grouping_finish(&p->gpu, err);
 
@@ -465,7 +465,7 @@ static int patterns_finish(void *state, struct gt_table **tables, unsigned max, 
 		cannot |= gt_launched_is_blocked(&p->gpu, tables[i], why);
 	if (cannot)
 		return 3;
-	names = gt_kernel_names_of(p->gpu.asked.reader, p->gpu.asked.opt->names);
+	names = gt_kernel_names_of(p->gpu.report.reader, p->gpu.report.opt->names);
 	rc = names ? streams_table(p, tables[0], err)
 		   : gt_err_set(err, -ENOMEM, "out of memory (names)");
 	rc = rc ? rc : runs_table(p, tables[2], names, err);

@@ -39,7 +39,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	struct gt_steps_stream *to;
 	uint32_t *slot = &s->slot[m->place];
 
-	if (gt_steps_early(s, gt_time_ordered_segment(&s->order, s->asked.reader, m), m->at))
+	if (gt_steps_early(s, gt_time_ordered_segment(&s->order, s->report.reader, m), m->at))
 		return 0;
 	if (!*slot) {
 		if (gt_grow(&s->streams, &s->streams_cap, s->nstreams + 1, sizeof(*s->streams)))
@@ -65,14 +65,14 @@ static int steps_init(
 {
 	struct gt_steps *s = state;
 
-	s->asked = (struct gt_report_state){ r, opt };
+	s->report = (struct gt_report_state){ r, opt };
 	return gt_time_ordered_init(&s->order, r, on_row, s, err);
 }
 
 /* Called at the first row: most traces have either many tracks and types, or GPU operations. */
 static int allocate(struct gt_steps *s, struct gt_err *err)
 {
-	s->device_of = gt_gpu_process_devices(&s->order, s->asked.reader);
+	s->device_of = gt_gpu_process_devices(&s->order, s->report.reader);
 	s->slot = calloc(s->order.tracks[s->order.nsegs] + 1ul, sizeof(*s->slot));
 	if (!s->device_of || !s->slot)
 		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
@@ -487,7 +487,7 @@ static int add_lane(const struct gt_steps *s, struct gt_table *t, struct gt_step
 		rc = figure_cells(l, cells + 9, err);
 		cells[17] = gt_cell_text(l->mark ? l->mark : name_of(s, l->period.anchor, names));
 	}
-	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(s->report.reader));
 	if (!l->n)
 		(found_any(s) ? gt_table_note : gt_table_set_unanswered)(t,
 			"%sGPU %lld of process %lld has no repeating sequence: %s",
@@ -500,14 +500,14 @@ static int add_lane(const struct gt_steps *s, struct gt_table *t, struct gt_step
 static bool has_calls(const struct gt_steps *s, const struct gt_steps_lane *l, unsigned layer)
 {
 	return gt_is_recorded_in(l->seg, layer) &&
-		!gt_why_filtered_out(&s->asked, layer, GT_OP_NONE);
+		!gt_why_filtered_out(&s->report, layer, GT_OP_NONE);
 }
 
 static void add_step(const struct gt_steps *s, struct gt_table *t, const struct gt_steps_lane *l,
 	size_t i, bool calls, bool runtime)
 {
 	const struct gt_step *step = &l->steps[i];
-	const struct gt_report_state *a = &s->asked;
+	const struct gt_report_state *a = &s->report;
 	uint64_t ns = gt_step_ns(step);
 	struct gt_cell cells[NSTEP];
 
@@ -597,7 +597,7 @@ static void add_different(const struct gt_steps *s, struct gt_table *t,
 	cells[9] = gt_cell_u(d->time);
 	cells[10] = gt_cell_u(d->median);
 	cells[11] = gt_cell_i((int64_t)(d->time - d->median));
-	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(s->report.reader));
 }
 
 /* Does it exceed the median by more than 1 %? */
@@ -643,7 +643,7 @@ static void add_steps(const struct gt_steps *s, struct gt_table *t)
 
 	for (uint32_t i = 0; i < s->nlanes; i++)
 		total += s->lanes[i].n;
-	left = gt_rows_shown(total, s->asked.opt->top);
+	left = gt_rows_shown(total, s->report.opt->top);
 	gt_table_note_cut(t, total, left);
 	for (uint32_t i = 0; i < s->nlanes; i++) {
 		const struct gt_steps_lane *l = &s->lanes[i];
@@ -675,7 +675,7 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 	if (by_sequence)
 		gt_table_note(
 			t, "a step lasts until the next one begins: the last one is left out");
-	if (found_any(s) && gt_begins_late(&s->asked))
+	if (found_any(s) && gt_begins_late(&s->report))
 		gt_table_note(t,
 			"steps are found and numbered in the selected range only: those of the whole run may differ");
 	if (by_gpu)
@@ -695,7 +695,7 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 
 static int fill_tables(struct gt_steps *s, struct gt_table **tables, struct gt_err *err)
 {
-	struct gt_kernel_names *names = gt_kernel_names_of(s->asked.reader, s->asked.opt->names);
+	struct gt_kernel_names *names = gt_kernel_names_of(s->report.reader, s->report.opt->names);
 	int rc = names ? 0 : gt_err_set(err, -ENOMEM, "out of memory (steps)");
 
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
@@ -716,7 +716,7 @@ static int fill_tables(struct gt_steps *s, struct gt_table **tables, struct gt_e
 static int steps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gt_steps *s = state;
-	unsigned skip = gt_where_skip(s->asked.reader);
+	unsigned skip = gt_where_skip(s->report.reader);
 	int rc = gt_time_ordered_flush(&s->order, err);
 
 	s->late = gt_time_ordered_late(&s->order);
@@ -766,12 +766,12 @@ static void steps_release(void *state)
 
 static int find_loops(struct gt_steps *s, struct gt_err *err)
 {
-	struct gt_filter filter = s->asked.opt->filter;
+	struct gt_filter filter = s->report.opt->filter;
 	int rc;
 
 	filter.kinds = GT_BIT(GT_GPU);
 	filter.args = false;
-	rc = gt_read_again(s->asked.reader, &filter, GT_BY_TIME, steps_block, s, err);
+	rc = gt_reread_trace(s->report.reader, &filter, GT_BY_TIME, steps_block, s, err);
 	if (!rc)
 		rc = gt_time_ordered_flush(&s->order, err);
 	s->nsigns = s->names.n;

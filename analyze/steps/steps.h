@@ -66,7 +66,7 @@ struct gt_steps_stream { /* rows on one track */
 	size_t n, cap;
 };
 struct gt_steps {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	struct gt_time_ordered order; /* of the current scan */
 	uint32_t *device_of;          /* by track number */
 	uint32_t *slot;               /* likewise: 1 + index in streams */
@@ -116,7 +116,7 @@ int gt_steps_walk_row(struct gt_steps *s, struct gt_steps_walk *w, const struct 
 static inline bool gt_steps_early(
 	const struct gt_steps *s, const struct gt_segment *seg, int64_t start)
 {
-	return start < gt_range_of(&s->asked.opt->filter, seg).from;
+	return start < gt_range_of(&s->report.opt->filter, seg).from;
 }
 /* 1 + the number of the name of a type. 0 with err filled in. */
 static inline uint32_t gt_steps_name(

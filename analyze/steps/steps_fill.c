@@ -245,7 +245,7 @@ static int prepare(struct fill *f, struct gt_err *err)
  * after the selected range. */
 static struct gt_filter needed(const struct gt_steps *s)
 {
-	struct gt_filter filter = s->asked.opt->filter;
+	struct gt_filter filter = s->report.opt->filter;
 
 	filter.kinds = GT_BIT(GT_GPU);
 	filter.args = true;
@@ -275,13 +275,13 @@ int gt_steps_fill(struct gt_steps *s, struct gt_err *err)
 	gt_time_ordered_rewind(&s->order, on_row, f);
 	rc = prepare(f, err);
 	if (!rc)
-		rc = gt_read_again(s->asked.reader, &filter, GT_BY_TIME, gpu_run, f, err);
+		rc = gt_reread_trace(s->report.reader, &filter, GT_BY_TIME, gpu_run, f, err);
 	if (!rc)
 		rc = gt_time_ordered_flush(&s->order, err);
 	filter.kinds = GT_BIT(GT_CALL);
 	filter.args = false; /* arguments are most of the bytes */
 	if (!rc)
-		rc = gt_read_again(s->asked.reader, &filter, GT_BY_TIME, call_run, f, err);
+		rc = gt_reread_trace(s->report.reader, &filter, GT_BY_TIME, call_run, f, err);
 	if (!rc)
 		close_orders(f);
 	s->late += gt_time_ordered_late(&s->order);

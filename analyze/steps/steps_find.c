@@ -78,7 +78,7 @@ static struct gt_steps_lane *lane_of(struct gt_steps *s, uint32_t device)
 		return lane;
 	if (s->nlanes == GT_STEPS_LANES)
 		return NULL;
-	seg = gt_segment_of_number(s->order.tracks, s->asked.reader, device);
+	seg = gt_segment_of_number(s->order.tracks, s->report.reader, device);
 	track = device - s->order.tracks[seg->index];
 	*lane = (struct gt_steps_lane){ .seg = seg,
 		.number = device,
@@ -227,7 +227,7 @@ static int place_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 
 static int find_places(struct gt_steps *s, struct gt_err *err)
 {
-	struct gt_filter filter = s->asked.opt->filter;
+	struct gt_filter filter = s->report.opt->filter;
 	struct places p = { .s = s };
 	int rc = 0;
 
@@ -243,7 +243,7 @@ static int find_places(struct gt_steps *s, struct gt_err *err)
 		if (s->lanes[i].stream != GT_NONE)
 			p.lane[s->lanes[i].stream] = i + 1;
 	if (!rc)
-		rc = gt_read_again(s->asked.reader, &filter, GT_BY_TIME, place_run, &p, err);
+		rc = gt_reread_trace(s->report.reader, &filter, GT_BY_TIME, place_run, &p, err);
 	if (!rc)
 		rc = gt_time_ordered_flush(&s->order, err);
 	s->late += gt_time_ordered_late(&s->order);

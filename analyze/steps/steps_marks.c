@@ -297,8 +297,8 @@ static bool is_mark(const struct gt_segment *seg, const struct gt_type *type, vo
 
 static bool any_marks(struct gt_steps *s)
 {
-	for (uint32_t i = 0; i < gt_reader_segments(s->asked.reader); i++) {
-		const struct gt_segment *seg = gt_reader_segment(s->asked.reader, i);
+	for (uint32_t i = 0; i < gt_reader_segments(s->report.reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(s->report.reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
 			if (seg->types[t].layer == GT_LAYER_USER)
@@ -309,7 +309,7 @@ static bool any_marks(struct gt_steps *s)
 
 int gt_steps_marks(struct gt_steps *s, struct gt_err *err)
 {
-	struct gt_filter filter = s->asked.opt->filter;
+	struct gt_filter filter = s->report.opt->filter;
 	struct marks m = { .s = s };
 	bool any = false;
 	int rc;
@@ -319,13 +319,13 @@ int gt_steps_marks(struct gt_steps *s, struct gt_err *err)
 	filter.kinds = GT_BIT(GT_SPAN) | GT_BIT(GT_CALL);
 	filter.match = is_mark;
 	filter.args = true;
-	rc = gt_read_again(s->asked.reader, &filter, GT_BY_TIME, count_run, &m, err);
+	rc = gt_reread_trace(s->report.reader, &filter, GT_BY_TIME, count_run, &m, err);
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++) {
 		choose(&m, i);
 		any |= m.chosen[i] != NULL;
 	}
 	if (!rc && any)
-		rc = gt_read_again(s->asked.reader, &filter, GT_BY_TIME, place_run, &m, err);
+		rc = gt_reread_trace(s->report.reader, &filter, GT_BY_TIME, place_run, &m, err);
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
 		s->lanes[i].mark = m.chosen[i] ? m.chosen[i]->name : NULL;
 	free(m.list);

@@ -481,7 +481,7 @@ static int drain(struct gt_lane_cells *s, int64_t floor, uint64_t deadline, stru
 	int code = gt_time_merge_advance(&s->line, INT64_MIN, add_moment, s, err);
 
 	while (!code && s->line.nheap && s->line.heap[0].at < floor) {
-		size_t before = s->line.held;
+		size_t before = s->line.nmoments;
 		int64_t to;
 
 		if (gt_is_over(deadline))
@@ -489,7 +489,7 @@ static int drain(struct gt_lane_cells *s, int64_t floor, uint64_t deadline, stru
 		if (__builtin_add_overflow(s->line.heap[0].at, s->portion, &to) || to > floor)
 			to = floor;
 		code = gt_time_merge_advance(&s->line, to, add_moment, s, err);
-		before -= s->line.held;
+		before -= s->line.nmoments;
 		if (before > 2 * AT_A_TIME && s->portion > 1)
 			s->portion /= 2;
 		else if (before < AT_A_TIME && s->portion < INT64_MAX / 2)

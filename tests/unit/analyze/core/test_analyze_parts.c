@@ -158,10 +158,10 @@ static void timeline_orders(void)
 						(i % 5 == 4 ? -3 : 0) + 3 };
 			gt_time_merge_commit(&t, 25);
 		}
-		most = t.held > most ? t.held : most;
+		most = t.nmoments > most ? t.nmoments : most;
 	}
 	CHECK(!gt_time_merge_flush(&t, see, &s, &err));
-	CHECK(s.n == 400 * 50 && s.ordered && !t.late && !t.held);
+	CHECK(s.n == 400 * 50 && s.ordered && !t.late && !t.nmoments);
 	CHECK(most < 400);
 	gt_time_merge_release(&t);
 }
@@ -222,7 +222,8 @@ static void timeline_orders_by_place(void)
 			}
 		}
 		for (int k = 0; k < 2; k++)
-			CHECK(!gt_time_merge_flush(&t[k], see_place, &seen[k], &err) && !t[k].held);
+			CHECK(!gt_time_merge_flush(&t[k], see_place, &seen[k], &err) &&
+				!t[k].nmoments);
 		CHECK(!memcmp(seen[0].n, seen[1].n, sizeof(seen[0].n)) &&
 			!memcmp(seen[0].ids, seen[1].ids, sizeof(seen[0].ids)));
 		CHECK(!t[0].late && !t[1].late &&
@@ -268,7 +269,7 @@ static void timeline_is_bounded(void)
 			/* each block starts at 0: nothing is ever certain */
 			m[i].at = i ? i * 1000 + block : 0;
 		gt_time_merge_commit(&t, 1000);
-		CHECK(t.held <= GT_TIME_MERGE_MAX + 1000);
+		CHECK(t.nmoments <= GT_TIME_MERGE_MAX + 1000);
 	}
 	CHECK(!gt_time_merge_flush(&t, see, &s, &err));
 	CHECK(s.n == 500000 && t.late > 0);
