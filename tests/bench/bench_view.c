@@ -294,7 +294,7 @@ static int draw_frame(struct view *l, const struct gt_cell_window *w)
 {
 	int more = gt_lane_cells_request(l->strips, w, l->of, l->n, &l->err);
 
-	if (!more)
+	if (more >= 0)
 		more = gt_lane_cells_step(l->strips, GT_UI_STEP_US, &l->err);
 	read_cells(l);
 	return more;

@@ -353,6 +353,7 @@ void gt_lane_cells_detach(struct gt_lane_cells *s)
 	if (!s->since.n)
 		release_was(s);
 	s->archive = NULL;
+	s->window = (struct gt_cell_window){ .cells = 0 };
 	s->over = true;
 }
 
@@ -612,11 +613,23 @@ int gt_lane_cells_step(struct gt_lane_cells *s, uint64_t us, struct gt_err *err)
 	return code < 0 ? gt_err_set(err, code, "out of memory") : !s->over;
 }
 
+static bool is_requested(const struct gt_lane_cells *s, const struct gt_cell_window *w,
+	const struct gt_strip_key *of, size_t n)
+{
+	bool same = s->nstrips == n && gt_same_window(&s->window, w);
+
+	for (size_t i = 0; same && i < n; i++)
+		same = gt_same_strip(&s->strips[i].of, &of[i]);
+	return same;
+}
+
 int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *w,
 	const struct gt_strip_key *of, size_t n, struct gt_err *err)
 {
 	int code = 0;
 
+	if (is_requested(s, w, of, n))
+		return 0;
 	put_aside(s);
 	if (s->since.n)
 		gt_unchanged_until_compare(&s->since, s->archive);
@@ -637,7 +650,12 @@ int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *
 			code = take_over(s, strip);
 	}
 	release_was(s);
-	return code ? gt_err_set(err, code, "out of memory") : 0;
+	return code ? gt_err_set(err, code, "out of memory") : 1;
+}
+
+const struct gt_cell_window *gt_lane_cells_window(const struct gt_lane_cells *s)
+{
+	return &s->window;
 }
 
 unsigned gt_lane_cells_percent(const struct gt_lane_cells *s)
@@ -677,31 +695,4 @@ void gt_lane_cells_get(
 			to[c].sureness = GT_CELL_DAMAGED;
 	}
 	gt_unfinished_calls_cover(s->archive, &s->window, &strip->of, depth, to);
-}
-
-/* ---- requests that may repeat ---- */
-
-void gt_cells_request_release(struct gt_cells_request *a)
-{
-	free(a->of);
-	*a = (struct gt_cells_request){ .n = 0 };
-}
-
-int gt_cells_request_update(struct gt_lane_cells *s, struct gt_cells_request *a,
-	const struct gt_cell_window *w, const struct gt_strip_key *of, size_t n, struct gt_err *err)
-{
-	bool same = a->n == n && gt_same_window(&a->window, w);
-	int rc;
-
-	for (size_t i = 0; same && i < n; i++)
-		same = gt_same_strip(&a->of[i], &of[i]);
-	if (same)
-		return 0;
-	if (gt_grow(&a->of, &a->cap, n + 1, sizeof(*of)))
-		return gt_err_set(err, -ENOMEM, "out of memory");
-	memcpy(a->of, of, n * sizeof(*of));
-	a->n = n;
-	a->window = *w;
-	rc = gt_lane_cells_request(s, w, of, n, err);
-	return rc ? rc : 1;
 }

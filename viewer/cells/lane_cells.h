@@ -60,9 +60,11 @@ void gt_lane_cells_free(struct gt_lane_cells *s);
 void gt_lane_cells_detach(struct gt_lane_cells *s); /* NULL is fine */
 void gt_lane_cells_reopen(struct gt_lane_cells *s, struct gt_archive *a);
 /* Sets the request: these strips (copied) in this window. Cells that summaries give exactly are
- * known on return. 0 or negative. */
+ * known on return. 1; 0: the current request is the same, and goes on; negative: error. */
 int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *w,
 	const struct gt_strip_key *of, size_t n, struct gt_err *err);
+/* of the current request; without one it has no cells */
+const struct gt_cell_window *gt_lane_cells_window(const struct gt_lane_cells *s);
 /* Works for at most `us` µs (0: until done). 1: there is more to do, 0: all cells are exact,
  * negative: error. */
 int gt_lane_cells_step(struct gt_lane_cells *s, uint64_t us, struct gt_err *err);
@@ -71,19 +73,4 @@ unsigned gt_lane_cells_percent(const struct gt_lane_cells *s);
 /* Copies the window's cells of strip i at a depth to to[]. */
 void gt_lane_cells_get(
 	const struct gt_lane_cells *s, size_t i, unsigned depth, struct gt_cell_sums *to);
-
-/* The last request for lane cells: the cells are requested again only if the window or the strips
- * differ. */
-struct gt_cells_request { /* zero-initialised: empty */
-	struct gt_cell_window window;
-	struct gt_strip_key *of;
-	size_t n, cap;
-};
-/* frees it; it is then empty */
-void gt_cells_request_release(struct gt_cells_request *a);
-/* Requests the cells if the request differs from the last one. 1: it differs; 0: it is the same;
- * negative: error. */
-int gt_cells_request_update(struct gt_lane_cells *s, struct gt_cells_request *a,
-	const struct gt_cell_window *w, const struct gt_strip_key *of, size_t n,
-	struct gt_err *err);
 #endif

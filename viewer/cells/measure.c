@@ -143,7 +143,7 @@ int gt_measure_step(struct gt_measure *m, uint64_t us, struct gt_err *err)
 		if (!m->begun)
 			code = gt_lane_cells_request(m->strips, &w, m->of, m->n, err);
 		m->begun = true;
-		if (!code)
+		if (code >= 0)
 			code = gt_lane_cells_step(m->strips, us, err);
 		if (code > 0)
 			return 1;

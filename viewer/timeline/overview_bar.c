@@ -16,7 +16,6 @@ int gt_overview_bar_init(struct gt_overview_bar *m, struct gt_archive *a)
 void gt_overview_bar_release(struct gt_overview_bar *m)
 {
 	gt_lane_cells_free(m->strips);
-	gt_cells_request_release(&m->asked);
 	free(m->cells);
 	*m = (struct gt_overview_bar){ .strips = NULL };
 }
@@ -24,7 +23,7 @@ void gt_overview_bar_release(struct gt_overview_bar *m)
 void gt_overview_bar_detach(struct gt_overview_bar *m)
 {
 	gt_lane_cells_detach(m->strips);
-	gt_cells_request_release(&m->asked);
+	m->n = 0;
 	free(m->cells);
 	m->cells = NULL;
 	m->cap = 0;
@@ -94,7 +93,7 @@ int gt_overview_bar_request(struct gt_overview_bar *m, const struct gt_time_exte
 	size_t n;
 	int rc;
 
-	if (!columns || (m->asked.n && m->columns == columns))
+	if (!columns || (m->n && m->columns == columns))
 		return 0;
 	m->columns = columns;
 	gt_window_fit(&w, e);
@@ -105,7 +104,9 @@ int gt_overview_bar_request(struct gt_overview_bar *m, const struct gt_time_exte
 	w.shift -= w.shift < finer ? w.shift : finer;
 	w.first = e->from >> w.shift;
 	w.cells = columns << finer;
-	rc = gt_cells_request_update(m->strips, &m->asked, &w, of, n, err);
+	rc = gt_lane_cells_request(m->strips, &w, of, n, err);
+	m->window = w;
+	m->n = n;
 	m->more = rc > 0 && (few || !finer);
 	return rc < 0 ? rc : 0;
 }
@@ -114,7 +115,7 @@ int gt_overview_bar_step(struct gt_overview_bar *m, uint64_t us, struct gt_err *
 {
 	int rc;
 
-	if (!m->more || !m->asked.n)
+	if (!m->more || !m->n)
 		return 0;
 	rc = gt_lane_cells_step(m->strips, us, err);
 	m->more = rc > 0;
@@ -124,17 +125,17 @@ int gt_overview_bar_step(struct gt_overview_bar *m, uint64_t us, struct gt_err *
 /* Each cell is the mean of its strips and has the category of the longest row. */
 int gt_overview_bar_refresh(struct gt_overview_bar *m)
 {
-	size_t n = m->asked.window.cells;
+	size_t n = m->window.cells;
 	struct gt_cell_sums *one, *to;
 
-	if (!m->asked.n)
+	if (!m->n)
 		return 0;
 	if (gt_grow(&m->cells, &m->cap, n * 2, sizeof(*m->cells)))
 		return -ENOMEM;
 	to = m->cells;
 	one = m->cells + n;
 	gt_lane_cells_get(m->strips, 0, 0, to);
-	for (size_t k = 1; k < m->asked.n; k++) {
+	for (size_t k = 1; k < m->n; k++) {
 		gt_lane_cells_get(m->strips, k, 0, one);
 		for (size_t i = 0; i < n; i++) {
 			if (one[i].longest > to[i].longest || !to[i].busy)
@@ -145,6 +146,6 @@ int gt_overview_bar_refresh(struct gt_overview_bar *m)
 		}
 	}
 	for (size_t i = 0; i < n; i++)
-		to[i].busy = to[i].busy ? (to[i].busy + m->asked.n - 1) / m->asked.n : 0;
+		to[i].busy = to[i].busy ? (to[i].busy + m->n - 1) / m->n : 0;
 	return 0;
 }

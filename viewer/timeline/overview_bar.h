@@ -11,8 +11,9 @@
 struct gt_overview_bar {            /* zero-initialised except `strips` */
 	struct gt_archive *archive; /* borrowed */
 	struct gt_lane_cells *strips;
-	struct gt_cells_request asked;
-	struct gt_cell_sums *cells; /* asked.window.cells of them; NULL: none is known */
+	struct gt_cell_window window; /* the request: */
+	size_t n;                     /* its number of strips */
+	struct gt_cell_sums *cells;   /* window.cells of them; NULL: none is known */
 	size_t cap;
 	unsigned columns; /* the number of the last request */
 	bool more;        /* its lane cells changed in a step */

@@ -464,7 +464,7 @@ static int step_gap(struct gt_selection *p, uint64_t us, struct gt_err *err)
 		}
 		j->asked = true;
 		code = gt_lane_cells_request(j->strips, &j->window, &j->lane.strip, 1, err);
-		if (code)
+		if (code < 0)
 			return code;
 	}
 	code = gt_lane_cells_step(j->strips, us, err);

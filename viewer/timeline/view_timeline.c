@@ -23,9 +23,8 @@ struct timeline {
 	struct gt_lane_cells *strips;
 	struct gt_overview_bar map;
 	struct gt_counter_lanes gauges;
-	struct gt_cells_request asked;
 	struct gt_unfinished_edges heads;
-	uint32_t *strip_of; /* of each line that is shown: number in asked.of */
+	uint32_t *strip_of; /* of each line that is shown: number of its strip */
 	size_t strip_of_cap;
 	struct gt_layout at;
 	struct gt_lane_line cursor_line; /* the line of the cursor */
@@ -108,14 +107,14 @@ static void timeline_detach(struct gt_view *v)
 		v->scene->target_time = cursor_time(v);
 		v->scene->has_target_time = true;
 	}
-	gt_stale_cells_save(&t->before, &t->asked.window, v->scene->extent.to - 1,
-		t->lanes.lines + t->top, t->arranged ? shown_lines(t) : 0, t->cells,
-		t->gauge_cells);
+	if (t->arranged)
+		gt_stale_cells_save(&t->before, gt_lane_cells_window(t->strips),
+			v->scene->extent.to - 1, t->lanes.lines + t->top, shown_lines(t), t->cells,
+			t->gauge_cells);
 	gt_interaction_detach(&t->desk);
 	gt_lane_cells_detach(t->strips);
 	gt_overview_bar_detach(&t->map);
 	gt_counter_lanes_detach(&t->gauges);
-	gt_cells_request_release(&t->asked);
 	gt_unfinished_edges_release(&t->heads);
 }
 
@@ -169,7 +168,7 @@ static int ask_lanes(struct gt_view *v, struct gt_err *err)
 		if (!k && line->aspect)
 			of[n++] = one;
 	}
-	rc = gt_cells_request_update(t->strips, &t->asked, &v->scene->window, of, n, err);
+	rc = gt_lane_cells_request(t->strips, &v->scene->window, of, n, err);
 	t->learned &= rc <= 0;
 	return rc < 0 ? rc : ask_heads(v, err);
 }
@@ -755,7 +754,7 @@ static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
 		.cells = t->cells,
 		.gauges = t->gauge_cells,
 		.map = t->at.map >= 0 ? t->map.cells : NULL,
-		.map_window = t->map.asked.window,
+		.map_window = t->map.window,
 		.percent = percent(t),
 	};
 

@@ -334,7 +334,7 @@ static void boxes_in_windows(unsigned windows, unsigned widest, size_t least)
 		struct gt_event_box_lanes wanted = { lanes, strips, numbers };
 
 		w.first = (ones[below((uint32_t)nones)].start >> w.shift) - (int64_t)below(w.cells);
-		CHECK(!gt_lane_cells_request(strips, &w, of, NLANES - 1, &err) &&
+		CHECK(gt_lane_cells_request(strips, &w, of, NLANES - 1, &err) >= 0 &&
 			!gt_lane_cells_step(strips, 0, &err));
 		CHECK(!gt_event_boxes_request(all, &w, &wanted, NLANES - 1, &err) &&
 			!gt_event_boxes_request(few, &w, &wanted, NLANES - 1, &err));
@@ -373,7 +373,7 @@ static void hold_holes_against_cells(const struct gt_lane_key *lane, int64_t at,
 	struct gt_cell_sums cells[300];
 	struct gt_damaged_range hole, before = { .n = 0 };
 
-	CHECK(s && !gt_lane_cells_request(s, &w, &lane->strip, 1, &err) &&
+	CHECK(s && gt_lane_cells_request(s, &w, &lane->strip, 1, &err) >= 0 &&
 		!gt_lane_cells_step(s, 0, &err));
 	gt_lane_cells_get(s, 0, lane->depth, cells);
 	for (unsigned c = 0; c < w.cells; c++) {

@@ -267,7 +267,7 @@ static void step_by_step(struct gt_archive *a, struct gt_reader *r, struct gt_la
 	struct gt_err err = GT_ERR_INIT;
 	int more = 1;
 
-	CHECK(!gt_lane_cells_request(s, w, of, n, &err));
+	CHECK(gt_lane_cells_request(s, w, of, n, &err) >= 0);
 	for (unsigned steps = 0; more; steps++) {
 		size_t i = below((uint32_t)n);
 		unsigned d = below(2);
@@ -300,7 +300,7 @@ static void every_width(struct gt_reader *r)
 		struct gt_cell_window w = { (at >> shift) - (int64_t)below(20), shift,
 			20 + below(40) };
 
-		CHECK(!gt_lane_cells_request(s, &w, of, n, &err) &&
+		CHECK(gt_lane_cells_request(s, &w, of, n, &err) >= 0 &&
 			!gt_lane_cells_step(s, 0, &err) && gt_lane_cells_percent(s) == 100);
 		hold_against_count(a, r, s, &w, of, n);
 		if (k % 7 == 0 && nrows < 50000)
@@ -407,7 +407,7 @@ static void where_open_calls_begin(void)
 
 				if (rows[k].kind != GT_OPEN)
 					continue;
-				CHECK(!gt_lane_cells_request(s, &w, of, n, &err) &&
+				CHECK(gt_lane_cells_request(s, &w, of, n, &err) >= 0 &&
 					!gt_lane_cells_step(s, 0, &err));
 				hold_against_count(a, r, s, &w, of, n);
 			}
@@ -526,7 +526,7 @@ static void a_broken_block_is_a_hole(void)
 	CHECK(list.n > 3);
 	break_block(keep, list.blocks[1].number);
 	w.first = (list.blocks[1].start - 100) >> w.shift;
-	CHECK((s = gt_lane_cells_new(a)) && !gt_lane_cells_request(s, &w, &of, 1, &err) &&
+	CHECK((s = gt_lane_cells_new(a)) && gt_lane_cells_request(s, &w, &of, 1, &err) >= 0 &&
 		!gt_lane_cells_step(s, 0, &err));
 	gt_lane_cells_get(s, 0, 0, got);
 	for (unsigned c = 0; c < w.cells; c++) {
@@ -626,7 +626,7 @@ static void hold_against_new(const struct growing *g, const struct gt_cell_windo
 	struct gt_cell_sums have[MOST_CELLS], want[MOST_CELLS];
 	struct gt_err err = GT_ERR_INIT;
 
-	CHECK(fresh && !gt_lane_cells_request(fresh, w, g->of, g->n, &err) &&
+	CHECK(fresh && gt_lane_cells_request(fresh, w, g->of, g->n, &err) >= 0 &&
 		!gt_lane_cells_step(fresh, 0, &err));
 	for (size_t i = 0; i < g->n; i++)
 		for (unsigned d = 0; d < DEPTHS; d++) {
@@ -702,7 +702,7 @@ static void what_was_certain_stays(void)
 			look_again(&g);
 			for (unsigned looks = 1 + !below(3); looks; looks--) {
 				w = choose_window(&g, &w);
-				CHECK(!gt_lane_cells_request(g.s, &w, g.of, g.n, &err));
+				CHECK(gt_lane_cells_request(g.s, &w, g.of, g.n, &err) >= 0);
 				hold_what_is_certain(&g, &w, true);
 				for (more = 1; more && below(9);)
 					CHECK((more = gt_lane_cells_step(g.s, 1, &err)) >= 0);
@@ -717,7 +717,7 @@ static void what_was_certain_stays(void)
 		gt_gpu_types_release(&g.p.types);
 		CHECK(!gt_writer_close(g.p.w, &g.p.err));
 		look_again(&g);
-		CHECK(!gt_lane_cells_request(g.s, &w, g.of, g.n, &err) &&
+		CHECK(gt_lane_cells_request(g.s, &w, g.of, g.n, &err) >= 0 &&
 			!gt_lane_cells_step(g.s, 0, &err));
 		hold_against_new(&g, &w);
 		gt_lane_cells_free(g.s);

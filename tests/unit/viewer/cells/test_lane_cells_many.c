@@ -59,7 +59,7 @@ static int exact_cells(unsigned threads, bool *wrong)
 	struct gt_cell_sums cells[CELLS];
 	int exact = 0;
 
-	if (!s || gt_lane_cells_request(s, &w, &process, 1, &err))
+	if (!s || gt_lane_cells_request(s, &w, &process, 1, &err) < 0)
 		return -1;
 	while (gt_lane_cells_step(s, 1000, &err) > 0)
 		;
