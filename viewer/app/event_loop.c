@@ -59,7 +59,9 @@ static void draw_bar(struct gt_screen *to, int x, int y, unsigned width, unsigne
 	gt_screen_fill(to, x + (int)n, y, (int)(width - n), 1, to->ascii ? '.' : 0xb7, left);
 }
 
-void gt_progress_draw(const char *name, const char *doing, unsigned percent, struct gt_screen *to)
+/* Draws the screen of a trace that is being opened. */
+static void draw_progress(
+	const char *name, const char *doing, unsigned percent, struct gt_screen *to)
 {
 	const struct gt_look bold = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },
 			     plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
@@ -98,7 +100,7 @@ static int open_trace(struct event_loop *s, enum end *end, struct gt_err *err)
 	while ((more = gt_trace_open_step(s->opening, OPENING_MS, err)) > 0) {
 		if (resize(s, &width, &height))
 			return gt_err_set(err, -ENOMEM, "out of memory");
-		gt_progress_draw(gt_trace_open_path(s->opening), gt_trace_open_progress(s->opening),
+		draw_progress(gt_trace_open_path(s->opening), gt_trace_open_progress(s->opening),
 			gt_trace_open_percent(s->opening), &s->screen);
 		gt_term_show(s->term, &s->screen);
 		shown_progress = true;

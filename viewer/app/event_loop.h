@@ -16,7 +16,4 @@ struct gt_event_loop_options {
  * owns `o` and the terminal. 0 or negative. */
 int gt_event_loop_run(struct gt_trace_open *o, struct gt_term *term,
 	const struct gt_event_loop_options *options, struct gt_err *err);
-
-/* Draws the screen of a trace that is being opened. */
-void gt_progress_draw(const char *name, const char *doing, unsigned percent, struct gt_screen *to);
 #endif

@@ -19,7 +19,6 @@ struct report {
 	const struct gt_analysis *what;
 	struct gt_report_result *shown; /* in use; NULL: not available yet */
 	struct gt_range range;          /* of the visible or requested report */
-	bool requested;                 /* requested for that range */
 	unsigned percent;
 	struct gt_report_scroll sheet; /* page and cursor */
 	struct sort sorts[SORTS];      /* the user's choice; it also applies to the next range */
@@ -47,7 +46,7 @@ static void drop(struct gt_view *v)
 	struct report *r = v->state;
 
 	gt_report_page_release(&r->sheet.page);
-	gt_report_job_release(v->scene->report_job, r->shown);
+	gt_report_job_release(r->shown);
 	r->shown = NULL;
 }
 
@@ -156,7 +155,6 @@ static int request_report(struct gt_view *v, struct gt_err *err)
 	drop(v);
 	r->range = range;
 	rc = gt_report_job_take(v->scene->report_job, r->what, range, &r->shown, err);
-	r->requested = !rc;
 	if (rc > 0)
 		rc = lay(v->scene, r, err);
 	gt_item_search_restart(r->search);

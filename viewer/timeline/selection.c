@@ -26,7 +26,6 @@ struct gt_selection_job {
 	int64_t from;   /* start of the search, the viewer's time */
 	bool again;     /* the search continues from the other end of the trace */
 	struct gt_event_ref call;
-	unsigned below; /* number of inner calls tried instead of it */
 	/* gaps */
 	struct gt_lane_cells *strips;
 	struct gt_cell_window window;
@@ -35,7 +34,7 @@ struct gt_selection_job {
 
 /* ---- the selection ---- */
 
-int64_t gt_selection_time(const struct gt_selection *p, const struct gt_event_ref *row)
+static int64_t viewer_time(const struct gt_selection *p, const struct gt_event_ref *row)
 {
 	return row->start - gt_archive_offset(p->archive, row->lane.strip.segment);
 }
@@ -47,11 +46,11 @@ void gt_selection_range(const struct gt_selection *p, int64_t *from, int64_t *to
 		*to = p->hole.to;
 		return;
 	}
-	*from = gt_selection_time(p, &p->row);
+	*from = viewer_time(p, &p->row);
 	*to = *from + p->row.dur;
 	if (p->what == GT_SELECTION_GAP) {
 		*from = *to;
-		*to = gt_selection_time(p, &p->after);
+		*to = viewer_time(p, &p->after);
 	}
 }
 
@@ -298,7 +297,7 @@ static int hunt_launched(
 	j->call = *call;
 	j->wanted.what = GT_SEARCH_LAUNCHED;
 	j->wanted.call = &j->call;
-	return begin_hunt(p, gt_selection_time(p, call), INT64_MAX, err);
+	return begin_hunt(p, viewer_time(p, call), INT64_MAX, err);
 }
 
 /* True if the call may have launched work: a search from any other call would read the whole

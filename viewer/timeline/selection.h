@@ -45,8 +45,7 @@ void gt_selection_release(struct gt_selection *p);
 void gt_selection_detach(struct gt_selection *p);
 int gt_selection_reopen(struct gt_selection *p, struct gt_archive *a, struct gt_err *err);
 
-/* The start of a row in the viewer's time, and the range [from, to) of the selection. */
-int64_t gt_selection_time(const struct gt_selection *p, const struct gt_event_ref *row);
+/* The range [from, to) of the selection in the viewer's time. */
 void gt_selection_range(const struct gt_selection *p, int64_t *from, int64_t *to);
 
 /* Each function changes the selection, or starts a search, or keeps the selection and sets the

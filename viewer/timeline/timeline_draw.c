@@ -50,7 +50,7 @@ unsigned gt_part_eighths(uint64_t value, uint64_t largest)
 	return value >= largest ? (value ? 8 : 0) : gt_busy_eighths(value, largest);
 }
 
-uint64_t gt_height_of(const struct gt_cell_sums *c, enum gt_height m)
+static uint64_t height_of(const struct gt_cell_sums *c, enum gt_height m)
 {
 	switch (m) {
 	case GT_HEIGHT_COUNT: return c->count;
@@ -91,7 +91,7 @@ static void put_line_figure(
 			return;
 		}
 		rough |= cells[i].sureness == GT_CELL_ROUGH;
-		sum = gt_sat_add(sum, gt_height_of(&cells[i], p->heights));
+		sum = gt_sat_add(sum, height_of(&cells[i], p->heights));
 		longest = cells[i].longest > longest ? cells[i].longest : longest;
 	}
 	to[0] = '~';
@@ -125,11 +125,11 @@ static void draw_cells(
 	uint64_t largest = 0, width = 1ull << p->scene->window.shift;
 
 	for (unsigned i = 0; p->heights != GT_HEIGHT_BUSY && i < p->at.cells; i++)
-		largest = gt_height_of(&cells[i], p->heights) > largest
-			? gt_height_of(&cells[i], p->heights)
+		largest = height_of(&cells[i], p->heights) > largest
+			? height_of(&cells[i], p->heights)
 			: largest;
 	for (unsigned i = 0; i < p->at.cells; i++) {
-		uint64_t v = gt_height_of(&cells[i], p->heights);
+		uint64_t v = height_of(&cells[i], p->heights);
 
 		put_cell(to, (int)(p->at.left + i), y, &cells[i],
 			p->heights == GT_HEIGHT_BUSY ? gt_busy_eighths(v, width)

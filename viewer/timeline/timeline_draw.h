@@ -40,7 +40,6 @@ unsigned gt_part_eighths(uint64_t value, uint64_t largest);
 /* Eighths of a counter's largest value in the cell, on a scale from `least` to `most` that
  * always includes 0. */
 unsigned gt_counter_eighths(double value, double least, double most);
-uint64_t gt_height_of(const struct gt_cell_sums *c, enum gt_height m);
 /* The overview: converts the cells of the whole run to n columns of equal width, with busy time
  * and category. */
 void gt_overview(const struct gt_cell_sums *map, const struct gt_cell_window *w,

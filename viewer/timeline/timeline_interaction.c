@@ -399,8 +399,7 @@ int64_t gt_interaction_time(
 
 /* Returns a line that shows the row: the line where it was selected, its own lane, or a lane
  * that includes it. */
-static const struct gt_lane_line *line_of(
-	const struct gt_timeline_interaction *d, const struct gt_lane_line *cursor)
+static const struct gt_lane_line *line_of(const struct gt_timeline_interaction *d)
 {
 	const struct gt_lane_key *own = &d->pick.row.lane;
 	const struct gt_lane_line *other = NULL;
@@ -431,7 +430,7 @@ bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt
 		return false;
 	d->pick.go = d->is_described = false;
 	gt_selection_range(&d->pick, from, to);
-	found = line_of(d, cursor);
+	found = line_of(d);
 	if (!found) {
 		gt_lanes_unfold_above(
 			d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
@@ -439,7 +438,7 @@ bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt
 			d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
 		if (gt_lanes_list(d->lanes))
 			gt_err_set(&d->err, -ENOMEM, "out of memory (lanes)");
-		found = line_of(d, cursor);
+		found = line_of(d);
 	}
 	if (found)
 		d->pick.lane = gt_lane_of_line(found);

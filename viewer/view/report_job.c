@@ -85,7 +85,6 @@ static int watch_block(void *state, const struct gt_cols *cols, struct gt_err *e
 		: 0;
 }
 
-static int watch_merge(void *into, void *from, struct gt_err *err) { return 0; }
 static int watch_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	return 0;
@@ -108,7 +107,6 @@ static unsigned choose(struct job *job, const struct gt_analysis *chosen[GT_BY_T
 			.state_size = sizeof(struct job *),
 			.init = watch_init,
 			.block = watch_block,
-			.merge = watch_merge,
 			.finish = watch_finish };
 		for (unsigned i = 0; i < 3; i++)
 			if (parts[i] && parts[i]->order == (enum gt_order)order &&
@@ -350,7 +348,7 @@ int gt_report_job_take(struct gt_report_job *p, const struct gt_analysis *what,
 	return begin(p, err);
 }
 
-void gt_report_job_release(struct gt_report_job *p, struct gt_report_result *r)
+void gt_report_job_release(struct gt_report_result *r)
 {
 	if (r)
 		r->users--;

@@ -29,7 +29,7 @@ void gt_report_job_free(struct gt_report_job *p);
 int gt_report_job_take(struct gt_report_job *p, const struct gt_analysis *what,
 	struct gt_range range, struct gt_report_result **to, struct gt_err *err);
 /* NULL is fine */
-void gt_report_job_release(struct gt_report_job *p, struct gt_report_result *r);
+void gt_report_job_release(struct gt_report_result *r);
 /* cancels the running report */
 void gt_report_job_cancel(struct gt_report_job *p);
 /* also waits for its thread to end; the next take starts it again */

@@ -83,7 +83,7 @@ static bool same_report(struct stage *st, struct gt_report_job *p, const struct 
 	if (!same)
 		printf("%s: is %s, not %s\n", what->name, is ? is : "nothing",
 			wanted ? wanted : "nothing");
-	gt_report_job_release(p, r);
+	gt_report_job_release(r);
 	free(is);
 	free(wanted);
 	return same;
@@ -137,16 +137,16 @@ static void what_was_made_is_there_at_once(void)
 	}
 	CHECK((a = wait_for(p, gaps, all, &st.err)) && !a->why[0] && a->n > 1);
 	CHECK(gt_report_job_take(p, gaps, all, &b, &st.err) == 1 && b == a && a->users == 2);
-	gt_report_job_release(p, b);
+	gt_report_job_release(b);
 	/* it was made before it was given up */
 	if (gt_report_job_take(p, top, all, &b, &st.err) == 1)
-		gt_report_job_release(p, b);
+		gt_report_job_release(b);
 	gt_report_job_cancel(p);
 	gt_report_job_wait(p, 0);
 	CHECK(same_report(&st, p, top, all));
 	CHECK_EQ(gt_report_job_take(p, top, all, &b, &st.err), 1);
-	gt_report_job_release(p, a);
-	gt_report_job_release(p, b);
+	gt_report_job_release(a);
+	gt_report_job_release(b);
 	/* and is freed while it is at work */
 	CHECK(!gt_report_job_take(p, top, some, &b, &st.err));
 	gt_report_job_free(p);
@@ -169,12 +169,12 @@ static void what_is_held_stays(void)
 	CHECK((before = as_json(held->tables, held->n)));
 	for (int64_t i = 0; i < 40; i++) {
 		CHECK((r = wait_for(p, top, (struct gt_range){ 1000, 2000 + i * 50 }, &st.err)));
-		gt_report_job_release(p, r);
+		gt_report_job_release(r);
 	}
 	CHECK((after = as_json(held->tables, held->n)) && !strcmp(before, after));
 	free(before);
 	free(after);
-	gt_report_job_release(p, held);
+	gt_report_job_release(held);
 	gt_report_job_free(p);
 	strike(&st);
 }
@@ -331,7 +331,7 @@ static void rows_lead_to_their_time(void)
 						gt_archive_offset(
 							st.s.scene.archive, (uint32_t)of));
 			}
-		gt_report_job_release(p, r);
+		gt_report_job_release(r);
 	}
 	CHECK(found > 20);
 	strike(&st);
