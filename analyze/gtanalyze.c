@@ -255,7 +255,7 @@ static int print(const char *file, const struct gt_report_selection *c,
 struct trace_options {
 	struct gt_buf restrictions;
 	struct gt_time_ranges range;
-	struct gt_matched match;
+	struct gt_name_patterns match;
 };
 
 /* origins: NULL, or as in gt_time_ranges_set. */
@@ -268,9 +268,9 @@ static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const
 	o->filter.pid = (int64_t)opt.pid;
 	o->filter.tid = (int64_t)opt.tid;
 	if (opt.match.n) {
-		o->filter.match = gt_matched;
+		o->filter.match = gt_name_patterns_match;
 		o->filter.match_arg = &a->match;
-		if (gt_matched_init(&a->match, &opt.match, r, err))
+		if (gt_name_patterns_init(&a->match, &opt.match, r, err))
 			return err->code;
 	}
 	o->whole = opt.whole;
@@ -284,7 +284,7 @@ static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const
 static void release_trace_options(struct trace_options *a)
 {
 	gt_buf_release(&a->restrictions);
-	gt_matched_release(&a->match);
+	gt_name_patterns_release(&a->match);
 	gt_time_ranges_release(&a->range);
 }
 

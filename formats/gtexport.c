@@ -151,7 +151,7 @@ static int64_t plus(int64_t base, int64_t by)
 
 /* Times on the command line count from the first row of the first segment, as in reports. */
 static int set_filter(const struct args *a, struct gt_reader *r, struct gt_filter *f,
-	struct gt_matched *m, struct gt_err *err)
+	struct gt_name_patterns *m, struct gt_err *err)
 {
 	int64_t start = gt_reader_segments(r) ? gt_reader_segment(r, 0)->min_start : 0;
 
@@ -161,10 +161,10 @@ static int set_filter(const struct args *a, struct gt_reader *r, struct gt_filte
 	f->from = a->from == NOT_GIVEN ? INT64_MIN : plus(start, a->from);
 	f->to = a->to == NOT_GIVEN ? INT64_MAX : plus(start, a->to);
 	if (a->match.n) {
-		f->match = gt_matched;
+		f->match = gt_name_patterns_match;
 		f->match_arg = m;
 	}
-	return gt_matched_init(m, &a->match, r, err);
+	return gt_name_patterns_init(m, &a->match, r, err);
 }
 
 /* new: the filter as JSON, for the metadata of a copy. NULL: no memory. */
@@ -248,7 +248,7 @@ static int run(
 	struct gt_export_options opt = { .cost = (enum gt_cost)a->cost };
 	struct gt_err err = GT_ERR_INIT, out_err = GT_ERR_INIT;
 	struct gt_reader *r = gt_open_any(trace, &err);
-	struct gt_matched match;
+	struct gt_name_patterns match;
 	struct gt_out out;
 	char *cut = NULL;
 	int status = 0, unwritten;
@@ -261,7 +261,7 @@ static int run(
 		gt_out_would_destroy(output, trace, &err) ||
 		gt_out_open(&out, output, a->force, &err)) {
 		gt_err_print(TOOL, NULL, &err);
-		gt_matched_release(&match);
+		gt_name_patterns_release(&match);
 		gt_reader_close(r);
 		return 1;
 	}
@@ -291,7 +291,7 @@ static int run(
 	}
 	if (!status && !a->output && strcmp(output, "-"))
 		gt_message(stderr, TOOL, "wrote %s", output);
-	gt_matched_release(&match);
+	gt_name_patterns_release(&match);
 	gt_reader_close(r);
 	free(cut);
 	return status;

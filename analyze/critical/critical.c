@@ -27,7 +27,7 @@ struct critical {
 	struct tally kinds[GT_CRITICAL_KINDS], likely;
 	struct tally *types, *lines; /* work and calls by type number; outside CUDA by line */
 	uint64_t *sums;              /* by type number */
-	struct gt_matched without;
+	struct gt_name_patterns without;
 	bool *removed; /* by type number: named by --without */
 	struct gt_top_n longest;
 	size_t longest_max; /* per process: their sum is at most GT_TOP_N_MAX */
@@ -510,7 +510,8 @@ static void note_without(const struct critical *s, struct gt_table *t)
 			const struct gt_segment *seg = gt_reader_segment(s->chain.report.reader, k);
 
 			for (uint32_t type = 0; type < seg->ntypes && !any; type++)
-				any = gt_matched_by(&s->without, i, seg, &seg->types[type]);
+				any = gt_name_pattern_matches(
+					&s->without, i, seg, &seg->types[type]);
 		}
 		if (!any)
 			gt_table_note(t, "--without %s matches nothing", globs->items[i]);
@@ -572,14 +573,15 @@ static int prepare(struct critical *s, struct gt_err *err)
 	if (!s->names || !s->types || !s->sums || !s->removed || !s->lines)
 		return gt_err_set(err, -ENOMEM, "out of memory (critical path)");
 	if (without_of(c->report.opt) &&
-		gt_matched_init(&s->without, without_of(c->report.opt), c->report.reader, err))
+		gt_name_patterns_init(
+			&s->without, without_of(c->report.opt), c->report.reader, err))
 		return err->code;
 	for (uint32_t i = 0; i < c->order.nsegs && without_of(c->report.opt); i++) {
 		const struct gt_segment *seg = gt_reader_segment(c->report.reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
 			s->removed[c->order.types[i] + t] =
-				gt_matched(seg, &seg->types[t], &s->without);
+				gt_name_patterns_match(seg, &seg->types[t], &s->without);
 	}
 	return 0;
 }
@@ -676,7 +678,7 @@ static void critical_release(void *state)
 	free(s->lines);
 	free(s->sums);
 	free(s->removed);
-	gt_matched_release(&s->without);
+	gt_name_patterns_release(&s->without);
 }
 
 static const struct gt_option_row without_option = {

@@ -57,7 +57,7 @@ int gt_gpu_absence_end(struct gt_correlator *g, struct gt_gpu_process *p, int64_
 	p->yielded_since = 0;
 	g->totals.away += to > from ? (uint64_t)(to - from) : 0;
 	add_absence(p, (struct cupti_absence){ from, p->loss_certain_since, back, to });
-	return gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, from, to < from ? from : to,
+	return gt_writer_loss(g->w, GT_SCOPE_PROCESS, p->track, from, to < from ? from : to,
 		GT_LOST_UNKNOWN, err);
 }
 

@@ -135,7 +135,7 @@ static int flush_work(const struct gt_gpu_flush *f, const struct gt_gpu_event *w
 		: emit_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, f->err);
 	if (code == -ENOMEM) { /* no memory, or the dictionary is full */
 		g->totals.nameless++;
-		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, f->err);
+		code = gt_writer_loss(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, f->err);
 	} else if (!code) {
 		count_row(&g->totals, e, w.cause.join);
 	}
@@ -362,7 +362,7 @@ static int write_lost_work(const struct gt_gpu_flush *f)
 				code = add_lost_work(&m, p, &q->calls[q->first + k].call);
 		}
 	for (size_t i = 0; !code && i < m.n; i++)
-		code = gt_writer_lost(f->g->w,
+		code = gt_writer_loss(f->g->w,
 			m.of[i].track == GT_NONE ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK,
 			m.of[i].track == GT_NONE ? p->track : m.of[i].track, m.of[i].from, f->now,
 			m.of[i].n, f->err);
@@ -387,7 +387,7 @@ int gt_gpu_flush_ready(struct gt_correlator *g, struct gt_gpu_process *p, int64_
 	if (!code && last)
 		code = gt_gpu_absence_end(g, p, now, now, err);
 	if (!code && last && p->calls_lost_since)
-		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, p->calls_lost_since,
+		code = gt_writer_loss(g->w, GT_SCOPE_PROCESS, p->track, p->calls_lost_since,
 			now < p->calls_lost_since ? p->calls_lost_since : now, GT_LOST_UNKNOWN,
 			err);
 	if (!code && last && p->on && !p->flushed)

@@ -263,7 +263,7 @@ int gt_gpu_emit_runtime_call(struct gt_correlator *g, struct gt_gpu_process *p,
 
 	if (row.type == GT_NONE || track == GT_NONE) {
 		g->totals.nameless++;
-		return gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, e->start, e->end, 1, err);
+		return gt_writer_loss(g->w, GT_SCOPE_PROCESS, p->track, e->start, e->end, 1, err);
 	}
 	g->totals.runtime++;
 	return gt_writer_row(g->w, GT_SPAN, track, &row, &correlation, err);

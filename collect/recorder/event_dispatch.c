@@ -96,7 +96,7 @@ static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt
 	if (is_loss(rec->id) && loss->count > GT_COUNT_MAX)
 		return GT_DAMAGED;
 	if (r->gpu && e.id == GT_EV_GPU_LOST && loss->reason == GT_GPU_LOST_FOREIGN &&
-		gt_writer_lost(r->w, GT_SCOPE_PROCESS, p->track, r->now.monotonic, r->now.monotonic,
+		gt_writer_loss(r->w, GT_SCOPE_PROCESS, p->track, r->now.monotonic, r->now.monotonic,
 			loss->count, err))
 		return err->code;
 	return r->gpu && gt_gpu_event(r->gpu, &p->gpu, p->track, &e)

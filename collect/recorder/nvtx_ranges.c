@@ -147,7 +147,7 @@ static int put_row(struct gt_nvtx *n, enum gt_kind kind, const struct gt_nvtx_op
 static int count_lost(struct gt_nvtx *n, const struct gt_nvtx_event *e, struct gt_err *err)
 {
 	n->nameless++;
-	return gt_writer_lost(n->w, GT_SCOPE_TRACK, e->track, e->when, e->when, 1, err);
+	return gt_writer_loss(n->w, GT_SCOPE_TRACK, e->track, e->when, e->when, 1, err);
 }
 
 static int begin_range(struct gt_nvtx *n, struct gt_nvtx_stack *s,

@@ -45,7 +45,7 @@ static int write_thread_losses(struct gt_recorder *r, struct gt_traced_thread *t
 	t->losses_until = to;
 	*(t->producer ? &r->totals.gpu_lost : &r->totals.dropped) += more;
 	r->active = true;
-	return gt_writer_lost(r->w, t->producer ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK, t->track, from,
+	return gt_writer_loss(r->w, t->producer ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK, t->track, from,
 		to, more, err);
 }
 
@@ -63,7 +63,7 @@ static int write_process_losses(struct gt_recorder *r, struct gt_process *p,
 	r->totals.untraced += more > GT_COUNT_MAX ? 0 : more;
 	r->totals.broken += more > GT_COUNT_MAX;
 	r->active = true;
-	return gt_writer_lost(r->w, GT_SCOPE_PROCESS, p->track, from, r->now.monotonic,
+	return gt_writer_loss(r->w, GT_SCOPE_PROCESS, p->track, from, r->now.monotonic,
 		more > GT_COUNT_MAX ? GT_LOST_UNKNOWN : more, err);
 }
 
@@ -88,7 +88,7 @@ int gt_registry_write_losses(struct gt_recorder *r, struct gt_err *err)
 	if (code || more <= 0 || more > (int64_t)GT_COUNT_MAX)
 		return code;
 	r->totals.untraced += (uint64_t)more;
-	return gt_writer_lost(r->w, GT_SCOPE_ALL, GT_NONE, r->epoch.monotonic, r->now.monotonic,
+	return gt_writer_loss(r->w, GT_SCOPE_ALL, GT_NONE, r->epoch.monotonic, r->now.monotonic,
 		(uint64_t)more, err);
 }
 
@@ -422,7 +422,7 @@ static int save_open_call(struct gt_recorder *r, uint32_t track, const struct gt
 
 	if (r->ndead_open == DEAD_OPEN_MAX ||
 		gt_grow(&r->dead_open, &r->dead_open_cap, r->ndead_open + 1, sizeof(*r->dead_open)))
-		return gt_writer_lost(r->w, GT_SCOPE_TRACK, track, row->start, row->start, 1, err);
+		return gt_writer_loss(r->w, GT_SCOPE_TRACK, track, row->start, row->start, 1, err);
 	g = &r->dead_open[r->ndead_open++];
 	g->track = track;
 	g->row = *row;

@@ -161,7 +161,8 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 	r->now = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
 	age = r->now.monotonic - r->epoch.monotonic;
 	closing = last || age >= IDLE_EPOCH_LENGTH ||
-		(r->active && (age >= EPOCH_LENGTH || gt_writer_due(r->w, r->now.monotonic)));
+		(r->active &&
+			(age >= EPOCH_LENGTH || gt_writer_epoch_is_due(r->w, r->now.monotonic)));
 	gt_registry_attach(r);
 	if (r->now.monotonic - r->scanned_at >= SCAN_EVERY)
 		gt_registry_scan(r);

@@ -294,7 +294,7 @@ static inline int put_call(struct gt_recorder *r, struct gt_traced_thread *t,
 		return code;
 	if (__builtin_expect(row.type == GT_NONE, 0)) {
 		r->totals.nameless++;
-		return gt_writer_lost(r->w, GT_SCOPE_TRACK, t->track, row.start, row.end, 1, err);
+		return gt_writer_loss(r->w, GT_SCOPE_TRACK, t->track, row.start, row.end, 1, err);
 	}
 	return gt_writer_row(r->w, GT_CALL, t->track, &row, args, err);
 }
@@ -354,7 +354,7 @@ int gt_ring_reader_give_up(struct gt_recorder *r, struct gt_traced_thread *t, st
 	__atomic_store_n(&gt_ring_of(r, t)->given_up, 1, __ATOMIC_RELEASE);
 	r->freed++; /* so that its thread is woken if it waits for a chunk */
 	r->totals.broken++;
-	return gt_writer_lost(r->w, GT_SCOPE_TRACK, t->track,
+	return gt_writer_loss(r->w, GT_SCOPE_TRACK, t->track,
 		t->last == INT64_MIN ? r->now.monotonic : t->last, r->now.monotonic,
 		GT_LOST_UNKNOWN, err);
 }

@@ -666,7 +666,7 @@ static int write_losses(struct gt_nvml *n, struct gt_writer *w, struct gt_err *e
 	if (!l.count)
 		return 0;
 	n->losses_written_at = now;
-	return gt_writer_lost(w, GT_SCOPE_DEVICE, GT_NONE, l.from, l.to, l.count, err);
+	return gt_writer_loss(w, GT_SCOPE_DEVICE, GT_NONE, l.from, l.to, l.count, err);
 }
 
 static int64_t drain(void *state, struct gt_writer *w, struct gt_err *err)

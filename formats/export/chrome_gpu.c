@@ -36,7 +36,7 @@ static void key(struct args *a, const char *name)
 static void put_number(struct args *a, const char *name, uint64_t v)
 {
 	key(a, name);
-	gt_out_used(a->out, gt_put_value(gt_out_room(a->out, 64), GT_F_U64, v));
+	gt_out_commit(a->out, gt_put_value(gt_out_reserve(a->out, 64), GT_F_U64, v));
 }
 
 /* Writes the ids of the device and the stream that a track belongs to. */
@@ -74,7 +74,7 @@ static void put_three(struct args *a, const char *name, const uint64_t v[3], uns
 	key(a, name);
 	for (unsigned i = 0; i < 3; i++) {
 		gt_out_str(a->out, i ? "," : "[");
-		gt_out_used(a->out, gt_put_value(gt_out_room(a->out, 64), GT_F_U64, v[i]));
+		gt_out_commit(a->out, gt_put_value(gt_out_reserve(a->out, 64), GT_F_U64, v[i]));
 	}
 	gt_out_str(a->out, "]");
 }
@@ -186,8 +186,8 @@ static void put_field(struct args *a, const struct gt_segment *seg, const struct
 	}
 	if (f->role < GT_ROLES && names[f->role] && f->kind != GT_F_STR) {
 		key(a, names[f->role]);
-		gt_out_used(a->out,
-			gt_put_value(gt_out_room(a->out, 64),
+		gt_out_commit(a->out,
+			gt_put_value(gt_out_reserve(a->out, 64),
 				f->role == GT_R_EVENT ? GT_F_U64 : f->kind, v));
 	} else if (f->role == GT_R_NONE && !strcmp(gt_str(seg, f->name), "src_device")) {
 		put_number(a, "fromDevice", v);

@@ -170,7 +170,7 @@ static void add_text(struct gt_chrome_slices *c, const struct text *t)
 	if (t->len > TEXT_FAST)
 		gt_out_add(c->out, t->s, t->len);
 	else
-		gt_out_used(c->out, put_text(gt_out_room(c->out, t->len + 16), t->s, t->len));
+		gt_out_commit(c->out, put_text(gt_out_reserve(c->out, t->len + 16), t->s, t->len));
 }
 
 static void put_field(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
@@ -179,7 +179,7 @@ static void put_field(struct gt_chrome_slices *c, const struct gt_chrome_slice *
 	const struct text *kernel = NULL;
 
 	if (f->kind != GT_F_STR && f->role != GT_R_DIRECTION) {
-		gt_out_used(c->out, gt_put_value(gt_out_room(c->out, 64), f->kind, v));
+		gt_out_commit(c->out, gt_put_value(gt_out_reserve(c->out, 64), f->kind, v));
 		return;
 	}
 	if (f->role == GT_R_KERNEL && v < s->seg->nstrings)
@@ -200,14 +200,14 @@ static inline void put_key(
 		gt_out_str(c->out, *any ? "," : ",\"args\":{");
 		gt_out_add(c->out, comma_text + 1, len - 1);
 	} else {
-		p = gt_out_room(c->out, len + 32);
+		p = gt_out_reserve(c->out, len + 32);
 		if (*any) {
 			p = put_text(p, comma_text, len);
 		} else {
 			memcpy(p, ",\"args\":{", 9);
 			p = put_text(p + 9, comma_text + 1, len - 1);
 		}
-		gt_out_used(c->out, p);
+		gt_out_commit(c->out, p);
 	}
 	*any = true;
 }
@@ -255,9 +255,9 @@ static void put_arrow(struct gt_chrome_slices *c, const struct gt_segment *seg,
 	char *p;
 
 	gt_out_str(c->out, heads[arrives]);
-	p = gt_put_u64(gt_out_room(c->out, 64), seg->index);
+	p = gt_put_u64(gt_out_reserve(c->out, 64), seg->index);
 	*p++ = ':';
-	gt_out_used(c->out, gt_put_u64(p, c->launches));
+	gt_out_commit(c->out, gt_put_u64(p, c->launches));
 	gt_out_str(c->out, "\",\"pid\":");
 	gt_out_add(c->out, l->where, l->where_len);
 	gt_export_us(c->out, gt_since(time, c->bases[seg->index]));
@@ -307,18 +307,18 @@ static inline void put_slice(struct gt_chrome_slices *c, const struct gt_chrome_
 	char *p;
 
 	add_text(c, &t->head);
-	p = gt_out_room(c->out, 192);
+	p = gt_out_reserve(c->out, 192);
 	p = put_text(p, l->where, l->where_len);
 	p = gt_put_us(p, gt_since(s->start, c->bases[s->seg->index]));
 	memcpy(p, ",\"dur\":", 7);
 	p = gt_put_us(p + 7, s->dur < 0 ? 0 : s->dur);
-	gt_out_used(c->out, p);
+	gt_out_commit(c->out, p);
 	if (s->event && t->gpu)
 		gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row, s->event->args,
 			c->bases[s->seg->index]);
 	else if (s->ret || s->open || s->args || s->columns)
 		gt_chrome_put_args(c, s, t);
-	*gt_out_room(c->out, 1) = '}';
+	*gt_out_reserve(c->out, 1) = '}';
 	c->out->len++;
 	c->tracks.some = true;
 }

@@ -42,14 +42,14 @@ static void put_head(struct jsonl *j, const struct gt_segment *seg, int64_t time
 
 static void put_op(struct jsonl *j, uint64_t op, char phase)
 {
-	char *p = gt_out_room(j->out, 64);
+	char *p = gt_out_reserve(j->out, 64);
 
 	memcpy(p, ",\"op_id\":", 9);
 	p = gt_put_u64(p + 9, op);
 	memcpy(p, ",\"phase\":\"", 10);
 	p[10] = phase;
 	p[11] = '"';
-	gt_out_used(j->out, p + 12);
+	gt_out_commit(j->out, p + 12);
 }
 
 static void put_id(struct jsonl *j, const char *key, const struct gt_segment *seg, uint32_t track)

@@ -135,7 +135,7 @@ static int close_epoch_if_due(struct native *n)
 {
 	int rc;
 
-	if (!gt_writer_due(n->w, n->now))
+	if (!gt_writer_epoch_is_due(n->w, n->now))
 		return 0;
 	rc = list_running(n);
 	return rc ? rc : gt_writer_epoch(n->w, n->now, n->err);
@@ -200,7 +200,7 @@ static int copy_row(void *arg, const struct gt_event *ev)
 	if (rc)
 		return rc;
 	if (ev->kind == GT_LOST)
-		return gt_writer_lost(n->w, (enum gt_scope)ev->args[1], track, row.start, row.end,
+		return gt_writer_loss(n->w, (enum gt_scope)ev->args[1], track, row.start, row.end,
 			ev->args[0], n->err);
 	type = &n->seg->types[row.type];
 	for (unsigned i = 0; i < row.nargs; i++)
@@ -223,7 +223,7 @@ static int add_losses(struct native *n)
 
 	for (size_t i = 0; i < ndamage && !rc; i++)
 		if (d[i].segment == n->seg->index && d[i].rows)
-			rc = gt_writer_lost(n->w, GT_SCOPE_ALL, GT_NONE, d[i].min_start,
+			rc = gt_writer_loss(n->w, GT_SCOPE_ALL, GT_NONE, d[i].min_start,
 				d[i].max_end, d[i].rows, n->err);
 	return rc;
 }

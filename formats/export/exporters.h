@@ -51,19 +51,19 @@ int64_t *gt_export_bases(struct gt_reader *r);
 /* Write a number. */
 static inline void gt_export_u64(struct gt_out *o, uint64_t v)
 {
-	gt_out_used(o, gt_put_u64(gt_out_room(o, 32), v));
+	gt_out_commit(o, gt_put_u64(gt_out_reserve(o, 32), v));
 }
 static inline void gt_export_i64(struct gt_out *o, int64_t v)
 {
-	gt_out_used(o, gt_put_i64(gt_out_room(o, 32), v));
+	gt_out_commit(o, gt_put_i64(gt_out_reserve(o, 32), v));
 }
 static inline void gt_export_us(struct gt_out *o, int64_t ns) /* microseconds with 3 decimals */
 {
-	gt_out_used(o, gt_put_us(gt_out_room(o, 64), ns));
+	gt_out_commit(o, gt_put_us(gt_out_reserve(o, 64), ns));
 }
 static inline void gt_export_s(struct gt_out *o, int64_t ns) /* seconds with 9 decimals */
 {
-	gt_out_used(o, gt_put_s(gt_out_room(o, 64), ns));
+	gt_out_commit(o, gt_put_s(gt_out_reserve(o, 64), ns));
 }
 /* a - b, wrapping on overflow: times of a damaged file may be anything. */
 static inline int64_t gt_since(int64_t a, int64_t b)

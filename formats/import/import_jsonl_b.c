@@ -241,7 +241,7 @@ static const char *begin(struct gt_import_rows *r, struct gt_json *j, struct gt_
 	if ((*p != 'B' && *p != 'E') || (p++, !SKIP(&p, "\",\"name\":\"")))
 		return NULL;
 	name = p;
-	p = gt_json_plain(p);
+	p = gt_json_skip_plain(p);
 	if (*p != '"' || (p[1] != ',' && p[1] != '}'))
 		return NULL;
 	n = gt_rows_name(r, name, (size_t)(p - name), 0, NULL);
@@ -269,7 +269,7 @@ static int row(struct gt_import_rows *r, const struct gt_import_line *l, struct 
 		return gt_rows_begin(r, (uint32_t)track, l->name, l->time, l->op_id, err);
 	if (l->phase == 'E')
 		return gt_rows_end(r, (uint32_t)track, l->name, l->time, l->op_id, l->ret, err);
-	lost = gt_rows_lost(r, (uint32_t)track, !l->pid && !l->tid, l->name, l->time, err);
+	lost = gt_rows_loss(r, (uint32_t)track, !l->pid && !l->tid, l->name, l->time, err);
 	if (lost)
 		return lost < 0 ? lost : 0;
 	return gt_rows_complete(r, GT_INSTANT, (uint32_t)track, l->name, l->time, l->time, err);

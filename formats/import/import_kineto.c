@@ -64,8 +64,8 @@ static void put_scalar(struct gt_out *o, const struct gt_json *j, int token)
 
 	if (token == GT_JSON_KEY || token == GT_JSON_STRING)
 		gt_out_json(o, j->text, j->len);
-	else if (token == GT_JSON_INT && !gt_json_scaled(j->text, j->len, 0, &v))
-		gt_out_used(o, gt_put_i64(gt_out_room(o, 32), v));
+	else if (token == GT_JSON_INT && !gt_json_scale(j->text, j->len, 0, &v))
+		gt_out_commit(o, gt_put_i64(gt_out_reserve(o, 32), v));
 	else if (token == GT_JSON_REAL && j->len < 32 && gt_json_double(j) < 1e300 &&
 		gt_json_double(j) > -1e300)
 		gt_out_add(o, j->text, j->len);
@@ -130,7 +130,7 @@ static void note_number(struct document *d, const char *key, int token)
 {
 	int64_t v;
 
-	if (token != GT_JSON_INT || gt_json_scaled(d->j.text, d->j.len, 0, &v))
+	if (token != GT_JSON_INT || gt_json_scale(d->j.text, d->j.len, 0, &v))
 		return;
 	if (!strcmp(key, "baseTimeNanoseconds")) {
 		d->base = v;
@@ -257,14 +257,14 @@ static int read_document(struct document *d, struct gt_err *err)
 	if (t < 0)
 		return t;
 	if (t != GT_JSON_OBJECT && t != GT_JSON_ARRAY)
-		return gt_json_wrong(
+		return gt_json_set_error(
 			&d->j, 0, err, "neither an object with traceEvents nor an array of events");
 	e = t == GT_JSON_OBJECT ? read_object(d, err) : read_events(d, err);
 	if (e)
 		return e;
 	t = gt_json_next(&d->j, err);
 	if (t > 0)
-		return gt_json_wrong(
+		return gt_json_set_error(
 			&d->j, gt_json_offset(&d->j) - 1, err, "unexpected text after the trace");
 	return t;
 }
@@ -424,7 +424,7 @@ static int put_losses(struct document *d, struct gt_err *err)
 	int64_t from = s->min_start, to = s->max_end;
 	uint64_t n = d->k.counts.no_time + d->k.counts.lost;
 
-	return n ? gt_writer_lost(d->k.w, GT_SCOPE_ALL, GT_NONE, from <= to ? from : 0,
+	return n ? gt_writer_loss(d->k.w, GT_SCOPE_ALL, GT_NONE, from <= to ? from : 0,
 			   from <= to ? to : 0, n, err)
 		 : 0;
 }

@@ -85,13 +85,13 @@ static bool read_u32(const struct reading *r, int token, uint32_t *to)
 
 static bool read_i64(const struct reading *r, int token, int64_t *to)
 {
-	return token == GT_JSON_INT && !gt_json_scaled(r->j->text, r->j->len, 0, to);
+	return token == GT_JSON_INT && !gt_json_scale(r->j->text, r->j->len, 0, to);
 }
 
 /* Reads microseconds with decimals, exactly. */
 static bool read_time(const struct reading *r, int token, int64_t *to)
 {
-	return is_number(token) && !gt_json_scaled(r->j->text, r->j->len, 3, to) &&
+	return is_number(token) && !gt_json_scale(r->j->text, r->j->len, 3, to) &&
 		*to<GT_TIME_MAX && * to> - GT_TIME_MAX;
 }
 

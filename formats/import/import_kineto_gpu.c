@@ -353,7 +353,7 @@ static int put(struct gt_kineto *k, struct work *w, struct gt_err *err)
 		k->counts.unjoined += !w->cause.join;
 	}
 	e = put_by_kind(k, w, &work, err);
-	return e ? e : gt_kineto_due(k, w->end, err);
+	return e ? e : gt_kineto_close_due_epoch(k, w->end, err);
 }
 
 /* ---- the join ---- */

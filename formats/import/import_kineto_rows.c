@@ -20,10 +20,10 @@
 #define ARG_SETS_MAX (1u << 16) /* different sets of arguments: 6 MiB */
 #define CLASSES_MAX (1u << 17)  /* different names */
 
-int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err)
+int gt_kineto_close_due_epoch(struct gt_kineto *k, int64_t end, struct gt_err *err)
 {
 	k->now = end > k->now ? end : k->now;
-	return gt_writer_due(k->w, k->now) ? gt_writer_epoch(k->w, k->now, err) : 0;
+	return gt_writer_epoch_is_due(k->w, k->now) ? gt_writer_epoch(k->w, k->now, err) : 0;
 }
 
 int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
@@ -31,7 +31,7 @@ int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const 
 {
 	int e = gt_writer_row(k->w, kind, track, row, args, err);
 
-	return e ? e : gt_kineto_due(k, row->end, err);
+	return e ? e : gt_kineto_close_due_epoch(k, row->end, err);
 }
 
 /* ---- classes ---- */

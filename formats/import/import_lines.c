@@ -18,7 +18,7 @@ struct reading {
 
 static int fail(const struct reading *r, struct gt_err *err, const char *what)
 {
-	return gt_json_wrong(r->j, gt_json_offset(r->j), err, what);
+	return gt_json_set_error(r->j, gt_json_offset(r->j), err, what);
 }
 
 static bool is_number(int token) { return token == GT_JSON_INT || token == GT_JSON_REAL; }
@@ -31,7 +31,7 @@ static int read_ts(struct reading *r, const struct key *key, int token, struct g
 
 	if (!is_number(token))
 		return fail(r, err, "\"ts\" is not a number");
-	if (gt_json_scaled(r->j->text, r->j->len, 9, t) || *t > GT_ROWS_TIME_MAX ||
+	if (gt_json_scale(r->j->text, r->j->len, 9, t) || *t > GT_ROWS_TIME_MAX ||
 		*t < -GT_ROWS_TIME_MAX)
 		return fail(r, err, "\"ts\" is out of range");
 	return 1;
@@ -89,7 +89,7 @@ static int read_duration(struct reading *r, const struct key *key, int token, st
 {
 	int64_t *d = &r->line.duration;
 
-	return is_number(token) && !gt_json_scaled(r->j->text, r->j->len, 3, d) && *d >= 0 &&
+	return is_number(token) && !gt_json_scale(r->j->text, r->j->len, 3, d) && *d >= 0 &&
 		*d <= GT_ROWS_TIME_MAX;
 }
 
@@ -132,7 +132,7 @@ static int read_depth(struct reading *r, const struct key *key, int token, struc
 {
 	int64_t depth = 0;
 
-	r->line.depth = token == GT_JSON_INT && !gt_json_scaled(r->j->text, r->j->len, 0, &depth) &&
+	r->line.depth = token == GT_JSON_INT && !gt_json_scale(r->j->text, r->j->len, 0, &depth) &&
 			depth > 0 && depth < 256
 		? (uint8_t)depth
 		: 0;
@@ -194,7 +194,7 @@ static int read_int(struct reading *r, const struct key *key, int token, struct 
 {
 	int64_t *to = (int64_t *)(void *)((char *)&r->line + key->member);
 
-	return token == GT_JSON_INT && !gt_json_scaled(r->j->text, r->j->len, 0, to);
+	return token == GT_JSON_INT && !gt_json_scale(r->j->text, r->j->len, 0, to);
 }
 
 static int read_class(struct reading *r, const struct key *key, int token, struct gt_err *err)
@@ -255,16 +255,16 @@ static int read_line(struct reading *r, uint64_t *place, struct gt_err *err)
 			return token;
 		*place = gt_json_offset(r->j) - 1;
 		if (token != GT_JSON_OBJECT)
-			return gt_json_wrong(
+			return gt_json_set_error(
 				r->j, *place, err, "expected one JSON object per line");
 	}
 	e = read_keys(r, err);
 	if (e)
 		return e;
 	if (!(r->line.has & GT_LINE_TS))
-		return gt_json_wrong(r->j, *place, err, "an event without \"ts\"");
+		return gt_json_set_error(r->j, *place, err, "an event without \"ts\"");
 	if (!(r->line.has & GT_LINE_NAME))
-		return gt_json_wrong(r->j, *place, err, "an event without \"name\"");
+		return gt_json_set_error(r->j, *place, err, "an event without \"name\"");
 	return r->line.group & GT_LINE_CLASSED
 		? set_name(r, gt_rows_regroup(r->rows, r->line.name, r->line.group, err))
 		: 1;

@@ -458,7 +458,7 @@ static bool take_status(const struct gt_json *j, int token, int32_t *ret)
 	int64_t v;
 
 	if (token == GT_JSON_INT) {
-		if (gt_json_scaled(j->text, j->len, 0, &v))
+		if (gt_json_scale(j->text, j->len, 0, &v))
 			v = j->text[0] == '-' ? INT32_MIN : INT32_MAX;
 		*ret = v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v;
 		return true;
@@ -631,7 +631,7 @@ static int write_row(struct gt_import_rows *r, enum gt_kind kind, uint32_t track
 	if (kind == GT_OPEN)
 		return gt_writer_open_call(r->w, track, row, args, err);
 	e = gt_writer_row(r->w, kind, track, row, args, err);
-	if (e || ++r->rows % 256 || !gt_writer_due(r->w, r->now))
+	if (e || ++r->rows % 256 || !gt_writer_epoch_is_due(r->w, r->now))
 		return e;
 	e = gt_pair_each_open(r->pair, OPEN_PER_EPOCH, err);
 	return e ? e : gt_writer_epoch(r->w, r->now, err);
@@ -753,7 +753,7 @@ static const uint64_t *find_arg(const struct gt_import_rows *r, const char *key,
 	return NULL;
 }
 
-int gt_rows_lost(struct gt_import_rows *r, uint32_t track, bool everywhere, uint32_t name,
+int gt_rows_loss(struct gt_import_rows *r, uint32_t track, bool everywhere, uint32_t name,
 	int64_t from, struct gt_err *err)
 {
 	const uint64_t *until = find_arg(r, "until", GT_F_F64),
@@ -768,7 +768,7 @@ int gt_rows_lost(struct gt_import_rows *r, uint32_t track, bool everywhere, uint
 	if (!(seconds * 1e9 >= (double)from && seconds * 1e9 <= (double)GT_ROWS_TIME_MAX))
 		return 0;
 	note_time(r, from);
-	e = gt_writer_lost(r->w, everywhere ? GT_SCOPE_ALL : GT_SCOPE_TRACK, at, from,
+	e = gt_writer_loss(r->w, everywhere ? GT_SCOPE_ALL : GT_SCOPE_TRACK, at, from,
 		llround(seconds * 1e9), count ? *count : GT_LOST_UNKNOWN, err);
 	return e ? e : 1;
 }
@@ -836,7 +836,7 @@ int gt_rows_finish(struct gt_import_rows *r, bool truncated, struct gt_err *err)
 	snprintf(json, sizeof(json),
 		"{\"imported_from\":\"%s\",\"unmatched\":%" PRIu64 ",\"truncated\":%s,"
 		"\"lines_back_in_time\":%" PRIu64 ",\"arguments_left_out\":%" PRIu64 "}",
-		r->config.importer, gt_pair_unmatched(r->pair), truncated ? "true" : "false",
+		r->config.importer, gt_pair_count_unmatched(r->pair), truncated ? "true" : "false",
 		r->backwards, r->args_left_out);
 	return gt_writer_meta(r->w, json, err);
 }

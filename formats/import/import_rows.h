@@ -90,7 +90,7 @@ int gt_rows_end(struct gt_import_rows *r, uint32_t track, uint32_t name, int64_t
 /* Adds a loss, in the form of gtexport --jsonl: an instant named LOST with the
  * argument "until" (seconds) and perhaps "count". 1: added; 0: the row is not a loss;
  * or negative. everywhere: the line names no thread. */
-int gt_rows_lost(struct gt_import_rows *r, uint32_t track, bool everywhere, uint32_t name,
+int gt_rows_loss(struct gt_import_rows *r, uint32_t track, bool everywhere, uint32_t name,
 	int64_t from, struct gt_err *err);
 /* nested: is there an open begin? */
 bool gt_rows_is_open(const struct gt_import_rows *r, uint32_t track, uint32_t name);

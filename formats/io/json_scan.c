@@ -52,15 +52,16 @@ void gt_json_release(struct gt_json *j)
 	memset(j, 0, sizeof(*j));
 }
 
-int gt_json_wrong(const struct gt_json *j, uint64_t offset, struct gt_err *err, const char *what)
+int gt_json_set_error(
+	const struct gt_json *j, uint64_t offset, struct gt_err *err, const char *what)
 {
 	return gt_err_at(err, offset, -EBADMSG, "%s%s", what,
-		gt_in_packed(j->in) ? " (in the unpacked text)" : "");
+		gt_in_is_packed(j->in) ? " (in the unpacked text)" : "");
 }
 
 static int bad(const struct gt_json *j, const char *where, struct gt_err *err, const char *what)
 {
-	return gt_json_wrong(j, j->before + (uint64_t)(where - j->window), err, what);
+	return gt_json_set_error(j, j->before + (uint64_t)(where - j->window), err, what);
 }
 
 static int cut_short(const struct gt_json *j, struct gt_err *err)
@@ -354,7 +355,7 @@ static int scan_number(struct gt_json *j, struct gt_err *err)
 	j->text = j->at;
 	j->len = (size_t)(end - j->at);
 	if (j->strict &&
-		(real ? isinf(gt_json_double(j)) : gt_json_scaled(j->text, j->len, 0, &value)))
+		(real ? isinf(gt_json_double(j)) : gt_json_scale(j->text, j->len, 0, &value)))
 		return bad(j, j->at, err, "a number too large");
 	j->at = end;
 	return real ? GT_JSON_REAL : GT_JSON_INT;
@@ -432,7 +433,7 @@ int gt_json_magnitude(const char *p, size_t len, int scale, bool *negative, uint
 	return 0;
 }
 
-int gt_json_scaled(const char *text, size_t len, int scale, int64_t *value)
+int gt_json_scale(const char *text, size_t len, int scale, int64_t *value)
 {
 	bool negative;
 	uint64_t v;
@@ -731,7 +732,7 @@ int gt_json_recover(struct gt_json *j, const struct gt_json_marks *m, struct gt_
 	return 1;
 }
 
-const char *gt_json_plain(const char *p)
+const char *gt_json_skip_plain(const char *p)
 {
 	uint64_t high = 0;
 

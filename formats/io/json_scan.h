@@ -9,7 +9,7 @@
  *accepts what loggers write: strings that are not UTF-8 (not changed), lone surrogates and zeros
  *(\udc80 and \u0000 become U+FFFD), a byte order mark, integers of any length, reals of any size,
  *and inf and nan (returned as null). Numbers are returned as text, because a double would lose
- *digits: gt_json_scaled converts "0.000003406" to 3406 ns.
+ *digits: gt_json_scale converts "0.000003406" to 3406 ns.
  *
  * Errors: -ENODATA if the input ends inside a value (the last line of a killed writer), -EBADMSG
  *for invalid JSON, -EMSGSIZE for a token longer than GT_JSON_TOKEN_MAX. Their offset is the byte of
@@ -105,7 +105,8 @@ static inline uint64_t gt_json_offset(const struct gt_json *j)
 
 /* Sets an error of a caller at this byte of the text, and returns -EBADMSG. The message says if the
  * text was packed. */
-int gt_json_wrong(const struct gt_json *j, uint64_t offset, struct gt_err *err, const char *what);
+int gt_json_set_error(
+	const struct gt_json *j, uint64_t offset, struct gt_err *err, const char *what);
 
 static inline bool gt_json_is(const struct gt_json *j, const char *word)
 {
@@ -115,7 +116,7 @@ static inline bool gt_json_is(const struct gt_json *j, const char *word)
 /* For callers that know how their lines usually look, and read the beginning of such lines
  * themselves, from `at`. Returns the first quote, backslash or control character of the string
  * whose first byte is p. */
-const char *gt_json_plain(const char *p);
+const char *gt_json_skip_plain(const char *p);
 /* The caller has read the beginning of an object, up to the ',' or '}' at `at`: gt_json_next
  * continues there. */
 void gt_json_resume(struct gt_json *j, const char *at);
@@ -124,7 +125,7 @@ void gt_json_resume(struct gt_json *j, const char *at);
  * sign is separate. 0, or -ERANGE if it has more than 64 bits. */
 int gt_json_magnitude(const char *text, size_t len, int scale, bool *negative, uint64_t *value);
 /* The same as an int64_t. */
-int gt_json_scaled(const char *text, size_t len, int scale, int64_t *value);
+int gt_json_scale(const char *text, size_t len, int scale, int64_t *value);
 /* The last number as a double: infinite if it is too large. */
 double gt_json_double(const struct gt_json *j);
 #endif

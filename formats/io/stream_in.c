@@ -332,4 +332,4 @@ ssize_t gt_in_read_raw(struct gt_in *in, void *to, size_t size, struct gt_err *e
 	return read_plain(in, to, size, err);
 }
 
-bool gt_in_packed(const struct gt_in *in) { return in->packing->packed; }
+bool gt_in_is_packed(const struct gt_in *in) { return in->packing->packed; }

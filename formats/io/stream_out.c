@@ -306,7 +306,7 @@ void gt_out_add(struct gt_out *o, const void *bytes, size_t n)
 	while (n) {
 		size_t piece = n < ROOM_MAX ? n : ROOM_MAX;
 
-		memcpy(gt_out_room(o, piece), from, piece);
+		memcpy(gt_out_reserve(o, piece), from, piece);
 		o->len += piece;
 		from += piece;
 		n -= piece;
@@ -318,7 +318,7 @@ void gt_out_str(struct gt_out *o, const char *s) { gt_out_add(o, s, strlen(s)); 
 void gt_out_printable(struct gt_out *o, const char *s)
 {
 	while (*s && !o->failed)
-		gt_out_used(o, gt_printable_put(gt_out_room(o, PIECE), PIECE, &s));
+		gt_out_commit(o, gt_printable_put(gt_out_reserve(o, PIECE), PIECE, &s));
 }
 
 void gt_out_printf(struct gt_out *o, const char *fmt, ...)
@@ -380,11 +380,11 @@ void gt_out_json(struct gt_out *o, const char *str, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)str, *end = s + len;
 
-	*gt_out_room(o, 1) = '"';
+	*gt_out_reserve(o, 1) = '"';
 	o->len++;
 	while (s < end) {
 		const unsigned char *stop = end - s > 8192 ? s + 8192 : end;
-		char *p = gt_out_room(o, 8192 * 6 + 8);
+		char *p = gt_out_reserve(o, 8192 * 6 + 8);
 
 		while (s < stop) {
 			uint32_t ch;
@@ -399,8 +399,8 @@ void gt_out_json(struct gt_out *o, const char *str, size_t len)
 			s += gt_utf8_get((const char *)s, (size_t)(end - s), &ch);
 			p = put_json_char(p, ch == UINT32_MAX ? REPLACEMENT : ch);
 		}
-		gt_out_used(o, p);
+		gt_out_commit(o, p);
 	}
-	*gt_out_room(o, 1) = '"';
+	*gt_out_reserve(o, 1) = '"';
 	o->len++;
 }

@@ -39,14 +39,14 @@ void gt_out_flush_(struct gt_out *o, size_t room);
 static inline void gt_out_flush(struct gt_out *o) { gt_out_flush_(o, 0); }
 
 /* At least n writable bytes, n <= 64 KiB, and GT_DIGITS_SPILL more. The caller writes there, then
- * calls gt_out_used(o, end). */
-static inline char *gt_out_room(struct gt_out *o, size_t n)
+ * calls gt_out_commit(o, end). */
+static inline char *gt_out_reserve(struct gt_out *o, size_t n)
 {
 	if (__builtin_expect(o->cap - o->len < n, 0))
 		gt_out_flush_(o, n);
 	return o->data + o->len;
 }
-static inline void gt_out_used(struct gt_out *o, char *end) { o->len = (size_t)(end - o->data); }
+static inline void gt_out_commit(struct gt_out *o, char *end) { o->len = (size_t)(end - o->data); }
 
 void gt_out_add(struct gt_out *o, const void *bytes, size_t n); /* any n */
 void gt_out_str(struct gt_out *o, const char *s);

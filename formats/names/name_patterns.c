@@ -4,7 +4,7 @@
 #include <string.h>
 #include "formats/names/demangle.h"
 
-static int find_named(struct gt_matched *m, const struct gt_kernel_names *names)
+static int find_named(struct gt_name_patterns *m, const struct gt_kernel_names *names)
 {
 	const char *full;
 
@@ -19,12 +19,12 @@ static int find_named(struct gt_matched *m, const struct gt_kernel_names *names)
 	return 0;
 }
 
-int gt_matched_init(struct gt_matched *m, const struct gt_opt_list *globs, struct gt_reader *r,
-	struct gt_err *err)
+int gt_name_patterns_init(struct gt_name_patterns *m, const struct gt_opt_list *globs,
+	struct gt_reader *r, struct gt_err *err)
 {
 	int rc;
 
-	*m = (struct gt_matched){ .globs = globs,
+	*m = (struct gt_name_patterns){ .globs = globs,
 		.named = calloc(globs->n + 1, sizeof(*m->named)) };
 	rc = m->named ? 0 : -ENOMEM;
 	for (enum gt_name_form form = GT_NAME_SHORT; !rc && globs->n && form <= GT_NAME_FULL;
@@ -37,8 +37,8 @@ int gt_matched_init(struct gt_matched *m, const struct gt_opt_list *globs, struc
 	return rc ? gt_err_set(err, rc, "out of memory (names)") : 0;
 }
 
-bool gt_matched_by(const struct gt_matched *m, size_t glob, const struct gt_segment *seg,
-	const struct gt_type *type)
+bool gt_name_pattern_matches(const struct gt_name_patterns *m, size_t glob,
+	const struct gt_segment *seg, const struct gt_type *type)
 {
 	const struct gt_opt_list one = { .items = m->globs->items + glob, .n = 1 };
 
@@ -47,17 +47,17 @@ bool gt_matched_by(const struct gt_matched *m, size_t glob, const struct gt_segm
 	return gt_globs_match(seg, type, (void *)&one);
 }
 
-bool gt_matched(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+bool gt_name_patterns_match(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
-	const struct gt_matched *m = arg;
+	const struct gt_name_patterns *m = arg;
 
 	for (size_t i = 0; i < m->globs->n; i++)
-		if (gt_matched_by(m, i, seg, type))
+		if (gt_name_pattern_matches(m, i, seg, type))
 			return true;
 	return false;
 }
 
-void gt_matched_release(struct gt_matched *m)
+void gt_name_patterns_release(struct gt_name_patterns *m)
 {
 	for (size_t i = 0; m->named && i < m->globs->n; i++)
 		free(m->named[i]);

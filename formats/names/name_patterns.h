@@ -6,18 +6,18 @@
 #define GT_NAME_PATTERNS_H
 #include "formats/names/globs.h"
 
-struct gt_matched {
+struct gt_name_patterns {
 	const struct gt_opt_list *globs; /* borrowed */
 	/* by glob: the recorded name of the kernel that is printed as the glob, or NULL */
 	char **named;
 };
 /* 0 or -ENOMEM. Release it in both cases. globs and the reader must live longer. */
-int gt_matched_init(struct gt_matched *m, const struct gt_opt_list *globs, struct gt_reader *r,
-	struct gt_err *err);
-/* gt_filter.match with a struct gt_matched: does any of the globs match? */
-bool gt_matched(const struct gt_segment *seg, const struct gt_type *type, void *m);
+int gt_name_patterns_init(struct gt_name_patterns *m, const struct gt_opt_list *globs,
+	struct gt_reader *r, struct gt_err *err);
+/* gt_filter.match with a struct gt_name_patterns: does any of the globs match? */
+bool gt_name_patterns_match(const struct gt_segment *seg, const struct gt_type *type, void *m);
 /* Does this one of the globs match? */
-bool gt_matched_by(const struct gt_matched *m, size_t glob, const struct gt_segment *seg,
-	const struct gt_type *type);
-void gt_matched_release(struct gt_matched *m);
+bool gt_name_pattern_matches(const struct gt_name_patterns *m, size_t glob,
+	const struct gt_segment *seg, const struct gt_type *type);
+void gt_name_patterns_release(struct gt_name_patterns *m);
 #endif

@@ -132,7 +132,7 @@ static inline bool gt_put_plain_seconds(
 		return false;
 	memcpy(p - 9 - s->len, &s->bytes,
 		sizeof(s->bytes)); /* the nine digits overwrite the rest */
-	gt_put_nine(p - 9, (uint32_t)ns);
+	gt_put_9_digits(p - 9, (uint32_t)ns);
 	return true;
 }
 

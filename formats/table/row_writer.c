@@ -113,7 +113,7 @@ static bool add_cell(struct gt_row_writer *w, const struct gt_row_column *col,
 		if (gt_is_text(of) && !c->absent)
 			w->format->spell(text, c->s ? c->s : "");
 		else
-			gt_out_used(text, put_number(w, gt_out_room(text, CELL_ROOM), of, c));
+			gt_out_commit(text, put_number(w, gt_out_reserve(text, CELL_ROOM), of, c));
 		return true;
 	}
 	if (c->absent || gt_is_text(of)) {
@@ -238,7 +238,7 @@ static void add_recipe(struct gt_row_writer *w, unsigned form, const struct gt_c
 		*recipe = w->recipes[0];
 	} else {
 		gt_out_add(&w->texts, w->scratch.data, w->scratch.len);
-		gt_out_room(&w->texts, GT_PIECE);
+		gt_out_reserve(&w->texts, GT_PIECE);
 		*recipe = (struct gt_row_recipe){ (uint32_t)w->nsteps, (uint32_t)size };
 		w->nsteps += n;
 	}
@@ -307,9 +307,9 @@ static char *put_text(struct gt_row_writer *w, char *p, const struct gt_row_step
 	for (const struct gt_row_step *s = step + 1; s->kind != END; s++)
 		if (s->kind <= SAME_TEXT && !is_same(s, &cells[s->source]))
 			return NULL;
-	gt_out_used(w->out, p);
+	gt_out_commit(w->out, p);
 	gt_out_add(w->out, w->cache->bytes.data + one.at, one.len);
-	return gt_out_room(w->out, size);
+	return gt_out_reserve(w->out, size);
 }
 
 /* Writes the row at p: returns where it ends. NULL: a cell does not fit, or differs from the text.
@@ -371,14 +371,14 @@ bool gt_row_writer_put(struct gt_row_writer *w, const struct gt_row_at_hand *row
 		return false;
 	steps = w->steps + recipe->first;
 	do {
-		p = gt_out_room(w->out, recipe->size);
+		p = gt_out_reserve(w->out, recipe->size);
 		end = put_cells(w, steps, row->cells, p, recipe->size);
 	} while (!end && relearn(w, steps, row->cells));
 	if (!end)
 		return false;
 	if (w->format->aligned)
 		*end++ = '\n';
-	gt_out_used(w->out, end);
+	gt_out_commit(w->out, end);
 	return true;
 }
 

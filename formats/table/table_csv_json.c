@@ -92,7 +92,7 @@ static int put_row(struct machine_rows *m, const struct gt_row_at_hand *row)
 	if (m->cache.bytes.len > CACHE_MOST)
 		gt_text_cache_clear(&m->cache);
 	if (m->commas && m->n++) {
-		*gt_out_room(m->writer.out, 1) = ',';
+		*gt_out_reserve(m->writer.out, 1) = ',';
 		m->writer.out->len++;
 	}
 	return gt_row_writer_put(&m->writer, row) ? 0 : -ENOMEM;

@@ -371,7 +371,7 @@ static int clip(struct grid *g, unsigned column)
 		free(texts[row]);
 	}
 	free(texts);
-	gt_out_room(&g->cache.bytes, GT_PIECE);
+	gt_out_reserve(&g->cache.bytes, GT_PIECE);
 	return rc ? rc : g->cache.bytes.failed;
 }
 
@@ -531,10 +531,10 @@ static void set_text(
 			? indented_text(g, c)
 			: gt_text_cache_get(&g->cache, c->s ? c->s : "", c->s && c->lasting);
 	} else {
-		p = gt_put_figure(gt_out_room(bytes, GT_FIGURE_ROOM + GT_PIECE), col, c);
+		p = gt_put_figure(gt_out_reserve(bytes, GT_FIGURE_ROOM + GT_PIECE), col, c);
 		text.len = text.width = (uint32_t)(p - bytes->data - text.at);
 		*p++ = '\0';
-		gt_out_used(bytes, p);
+		gt_out_commit(bytes, p);
 	}
 	to->at = text.at;
 	to->len = text.len;

@@ -24,7 +24,7 @@ struct gt_cached_text gt_text_cache_add(struct gt_text_cache *c, const char *s)
 	c->spell(&c->bytes, s);
 	text.len = (uint32_t)(c->bytes.len - text.at);
 	gt_out_add(&c->bytes, "", 1);
-	gt_out_room(&c->bytes, GT_PIECE);
+	gt_out_reserve(&c->bytes, GT_PIECE);
 	if (c->bytes.failed) { /* the texts before it are lost, too */
 		gt_text_cache_clear(c);
 		return (struct gt_cached_text){ .s = NULL };

@@ -28,8 +28,8 @@ char *gt_put_long_(char *p, uint64_t v)
 
 	p = gt_put_u64(p, v / million / million);
 	for (unsigned i = 0; i < 2; i++) {
-		p = gt_put_three(p, low[i] / 1000);
-		p = gt_put_three(p, low[i] % 1000);
+		p = gt_put_3_digits(p, low[i] / 1000);
+		p = gt_put_3_digits(p, low[i] % 1000);
 	}
 	return p;
 }
@@ -87,7 +87,7 @@ char *gt_put_us(char *p, int64_t ns)
 
 	p = gt_put_u64(p, u / 1000);
 	*p = '.';
-	return gt_put_three(p + 1, (uint32_t)(u % 1000));
+	return gt_put_3_digits(p + 1, (uint32_t)(u % 1000));
 }
 
 char *gt_put_s(char *p, int64_t ns)
@@ -96,7 +96,7 @@ char *gt_put_s(char *p, int64_t ns)
 
 	p = gt_put_u64(p, u / 1000000000);
 	*p = '.';
-	return gt_put_nine(p + 1, (uint32_t)(u % 1000000000));
+	return gt_put_9_digits(p + 1, (uint32_t)(u % 1000000000));
 }
 
 /* v * 10^decimals, which must be below 2^63, rounded as printf does. A double is a whole number of

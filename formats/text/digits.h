@@ -18,20 +18,20 @@
 extern const uint8_t gt_thousand[1000][4];
 
 /* Three digits of v, which is below 1000. */
-static inline char *gt_put_three(char *p, uint32_t v)
+static inline char *gt_put_3_digits(char *p, uint32_t v)
 {
 	memcpy(p, gt_thousand[v], 4);
 	return p + 3;
 }
 
 /* Nine digits of v, which is below 10^9. */
-static inline char *gt_put_nine(char *p, uint32_t v)
+static inline char *gt_put_9_digits(char *p, uint32_t v)
 {
 	uint32_t thousands = v / 1000, millions = v / 1000000;
 
-	gt_put_three(p, millions);
-	gt_put_three(p + 3, thousands - millions * 1000);
-	return gt_put_three(p + 6, v - thousands * 1000);
+	gt_put_3_digits(p, millions);
+	gt_put_3_digits(p + 3, thousands - millions * 1000);
+	return gt_put_3_digits(p + 6, v - thousands * 1000);
 }
 
 /* v, which is below 1000, without leading zeros. */
@@ -57,15 +57,15 @@ static inline char *gt_put_u64(char *p, uint64_t v)
 		p = gt_put_lead_(p, (uint32_t)thousands);
 	} else if (v < 1000000000) {
 		p = gt_put_lead_(p, (uint32_t)millions);
-		p = gt_put_three(p, (uint32_t)(thousands - millions * 1000));
+		p = gt_put_3_digits(p, (uint32_t)(thousands - millions * 1000));
 	} else if (v < 1000000000000) {
 		p = gt_put_lead_(p, (uint32_t)(v / 1000000000));
-		p = gt_put_three(p, (uint32_t)(millions % 1000));
-		p = gt_put_three(p, (uint32_t)(thousands - millions * 1000));
+		p = gt_put_3_digits(p, (uint32_t)(millions % 1000));
+		p = gt_put_3_digits(p, (uint32_t)(thousands - millions * 1000));
 	} else {
 		return gt_put_long_(p, v);
 	}
-	return gt_put_three(p, (uint32_t)(v - thousands * 1000));
+	return gt_put_3_digits(p, (uint32_t)(v - thousands * 1000));
 }
 
 /* How many digits gt_put_u64 writes. */

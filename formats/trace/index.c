@@ -22,7 +22,7 @@
 #define IN_MEMORY_MAX 131072u /* 9 MiB; a recording of 100 busy threads for 10 minutes */
 #define PAGE (sizeof(((struct gt_index_walk *)0)->page) / sizeof(struct gt_wire_entry))
 
-bool gt_index_sane(const struct gt_wire_block *h)
+bool gt_index_is_within_limits(const struct gt_wire_block *h)
 {
 	return h->magic == GT_WIRE_BLOCK_MAGIC && h->size == sizeof(*h) &&
 		h->bytes <= GT_BLOCK_BYTES && h->zbytes <= ZSTD_COMPRESSBOUND(GT_BLOCK_BYTES) &&
@@ -32,7 +32,7 @@ bool gt_index_sane(const struct gt_wire_block *h)
 
 static bool inside(const struct gt_index *ix, const struct gt_wire_entry *e)
 {
-	return gt_index_sane(&e->head) && e->at <= ix->bytes &&
+	return gt_index_is_within_limits(&e->head) && e->at <= ix->bytes &&
 		e->head.zbytes + GT_WIRE_HEAD <= ix->bytes - e->at;
 }
 
@@ -62,7 +62,7 @@ int gt_index_load(struct gt_index *ix, struct gt_index_store *store, int fd, uin
 			code = -EBADMSG;
 			break;
 		}
-		crc = gt_crc_more(crc, to, more * sizeof(*to));
+		crc = gt_crc_continue(crc, to, more * sizeof(*to));
 		for (uint32_t k = 0; !code && k < more; k++)
 			if (!inside(ix, &to[k]) ||
 				to[k].head.crc !=

@@ -30,7 +30,7 @@ struct gt_index {
 };
 
 /* Are a head's numbers within the limits of the format? Does not check the checksum. */
-bool gt_index_sane(const struct gt_wire_block *head);
+bool gt_index_is_within_limits(const struct gt_wire_block *head);
 
 /* Reads the n entries in fd at `at` and the checksum behind them; crc: the checksum of the bytes
  * before them. ix->bytes must be set. -EBADMSG: the index is damaged, and ix is empty. */

@@ -109,5 +109,5 @@ _Static_assert(sizeof(struct gt_wire_footer) == 40, "footer");
 
 uint32_t gt_crc(const void *bytes, uint64_t n); /* zlib's crc32 */
 /* continues crc with n more bytes */
-uint32_t gt_crc_more(uint32_t crc, const void *bytes, uint64_t n);
+uint32_t gt_crc_continue(uint32_t crc, const void *bytes, uint64_t n);
 #endif

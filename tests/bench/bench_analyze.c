@@ -119,7 +119,7 @@ static int make(const char *path, struct gt_err *err)
 
 		now[th] = row.end + 60 + rnd(400);
 		if (gt_writer_row(w, GT_CALL, track[th], &row, NULL, err) ||
-			(gt_writer_due(w, row.end) && gt_writer_epoch(w, row.end, err)))
+			(gt_writer_epoch_is_due(w, row.end) && gt_writer_epoch(w, row.end, err)))
 			return -1;
 	}
 	return gt_writer_close(w, err);

@@ -112,7 +112,7 @@ static int make(const char *path, struct gt_err *err)
 
 			rc = gt_writer_row(b.w, GT_SPAN, b.thread, &row, NULL, err);
 		}
-		if (!rc && gt_writer_due(b.w, at))
+		if (!rc && gt_writer_epoch_is_due(b.w, at))
 			rc = gt_writer_epoch(b.w, at, err);
 	}
 	gt_gpu_types_release(&b.gpu);

@@ -110,7 +110,8 @@ static int make(const char *path, struct gt_err *err)
 		l.now[th] = row.end + 60 + rnd(400);
 		if (gt_writer_row(l.w, GT_CALL, l.thread[th], &row, NULL, err) ||
 			(launches && kernel(&l, th, &row)) ||
-			(gt_writer_due(l.w, row.end) && gt_writer_epoch(l.w, row.end, err)))
+			(gt_writer_epoch_is_due(l.w, row.end) &&
+				gt_writer_epoch(l.w, row.end, err)))
 			return -1;
 	}
 	gt_gpu_types_release(&l.types);

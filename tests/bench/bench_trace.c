@@ -159,7 +159,7 @@ static void make_many(const char *path, const char *from)
 		row.end = row.start + c->dur + (int64_t)(seed >> 8 & 3);
 		at = row.end;
 		if (gt_writer_row(w, GT_CALL, (uint32_t)t.id, &row, NULL, &err) ||
-			(gt_writer_due(w, at) && gt_writer_epoch(w, at, &err)))
+			(gt_writer_epoch_is_due(w, at) && gt_writer_epoch(w, at, &err)))
 			die(err.text);
 	}
 	if (gt_writer_close(w, &err))

@@ -164,7 +164,7 @@ static int put_call(struct node *n, struct rank *r, unsigned th, uint64_t i, uns
 	code = gt_writer_row(n->w, GT_CALL, r->thread[th], &row, values, n->err);
 	if (!code && works)
 		code = put_work(n, r, th, &row);
-	if (!code && gt_writer_due(n->w, row.end))
+	if (!code && gt_writer_epoch_is_due(n->w, row.end))
 		code = gt_writer_epoch(n->w, row.end, n->err);
 	return code ? code : 1 + works;
 }

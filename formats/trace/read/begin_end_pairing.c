@@ -125,7 +125,7 @@ void gt_pair_free(struct gt_pairing *p)
 	free(p);
 }
 
-uint64_t gt_pair_unmatched(const struct gt_pairing *p) { return p->unmatched; }
+uint64_t gt_pair_count_unmatched(const struct gt_pairing *p) { return p->unmatched; }
 
 /* ---- slots, found by key ---- */
 

@@ -69,5 +69,5 @@ int gt_pair_each_open(struct gt_pairing *p, size_t most, struct gt_err *err);
 /* Call it at the end of the input: the ends that still wait are unmatched. Open
  * begins stay open (gt_pair_each_open). */
 int gt_pair_finish(struct gt_pairing *p, struct gt_err *err);
-uint64_t gt_pair_unmatched(const struct gt_pairing *p); /* unmatched halves so far */
+uint64_t gt_pair_count_unmatched(const struct gt_pairing *p); /* unmatched halves so far */
 #endif

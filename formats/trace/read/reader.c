@@ -32,7 +32,8 @@ static bool get_skip(const struct gt_reader *r, uint64_t at, uint64_t end, uint3
 
 static bool sane_head(const struct gt_wire_block *h)
 {
-	return gt_index_sane(h) && h->crc == gt_crc(h, offsetof(struct gt_wire_block, crc));
+	return gt_index_is_within_limits(h) &&
+		h->crc == gt_crc(h, offsetof(struct gt_wire_block, crc));
 }
 
 static bool sane_segment(const struct gt_wire_segment *s)

@@ -296,7 +296,7 @@ int gt_writer_open_call(struct gt_writer *w, uint32_t track, const struct gt_row
 	return add_row(w, GT_OPEN, track, &open, args, err);
 }
 
-int gt_writer_lost(struct gt_writer *w, enum gt_scope scope, uint32_t track, int64_t from,
+int gt_writer_loss(struct gt_writer *w, enum gt_scope scope, uint32_t track, int64_t from,
 	int64_t to, uint64_t count, struct gt_err *err)
 {
 	struct gt_row row = {
@@ -402,7 +402,7 @@ void gt_writer_set_level(struct gt_writer *w, int level) { w->level = level; }
 
 /* ---- epochs ---- */
 
-bool gt_writer_due(const struct gt_writer *w, int64_t now)
+bool gt_writer_epoch_is_due(const struct gt_writer *w, int64_t now)
 {
 	if (w->row_bytes >= GT_WRITER_MEMORY ||
 		w->stats.unpacked - w->unpacked_before >= EPOCH_BYTES)
@@ -588,13 +588,13 @@ static int put_entries(struct gt_writer *w, uint32_t crc, struct gt_err *err)
 		gt_buf_add(&w->content, e, sizeof(*e));
 		if (w->content.len < INDEX_PIECE && !w->content.failed)
 			continue;
-		crc = gt_crc_more(crc, w->content.data, w->content.len);
+		crc = gt_crc_continue(crc, w->content.data, w->content.len);
 		code = put_piece(w, err);
 		gt_buf_clear(&w->content);
 	}
 	if (code || more < 0)
 		return code ? code : more;
-	crc = gt_crc_more(crc, w->content.data, w->content.len);
+	crc = gt_crc_continue(crc, w->content.data, w->content.len);
 	gt_buf_add(&w->content, &crc, sizeof(crc));
 	return put_piece(w, err);
 }

@@ -1,10 +1,10 @@
 /* Writes one segment of a trace file (TRACE_FORMAT.md). Used by the recorder, by importers, and by
  * gtexport --native.
  *
- * Rows collect per track and are written in epochs: the caller closes an epoch when gt_writer_due()
- * returns true (about 1 s or 8 MiB unpacked). A track that fills a block earlier is packed at once,
- * so memory is bounded (GT_WRITER_MEMORY) for any length of an epoch. Strings, types and tracks are
- * written before the first block that uses them. Not thread-safe.
+ * Rows collect per track and are written in epochs: the caller closes an epoch when
+ * gt_writer_epoch_is_due() returns true (about 1 s or 8 MiB unpacked). A track that fills a block
+ * earlier is packed at once, so memory is bounded (GT_WRITER_MEMORY) for any length of an epoch.
+ * Strings, types and tracks are written before the first block that uses them. Not thread-safe.
  *
  * After any function failed, only gt_writer_close() may be called; the file is a valid unclosed
  * trace up to the last complete block.
@@ -83,7 +83,7 @@ int gt_writer_open_call(struct gt_writer *w, uint32_t track, const struct gt_row
 	const uint64_t *args, struct gt_err *err);
 /* Adds a loss of events. track is GT_NONE unless the scope is a track or its
  * process. count may be GT_LOST_UNKNOWN. */
-int gt_writer_lost(struct gt_writer *w, enum gt_scope scope, uint32_t track, int64_t from,
+int gt_writer_loss(struct gt_writer *w, enum gt_scope scope, uint32_t track, int64_t from,
 	int64_t to, uint64_t count, struct gt_err *err);
 int gt_writer_anchor(struct gt_writer *w, const struct gt_anchor *anchor, struct gt_err *err);
 /* Adds metadata that became known later (exit status, totals): one JSON object whose
@@ -92,7 +92,7 @@ int gt_writer_meta(struct gt_writer *w, const char *json, struct gt_err *err);
 
 /* Is the current epoch old or large enough to be closed? Its age is measured at
  * `now` (ns) or the end of the newest row, whichever is later. */
-bool gt_writer_due(const struct gt_writer *w, int64_t now);
+bool gt_writer_epoch_is_due(const struct gt_writer *w, int64_t now);
 /* Closes the epoch at time `now`. If it returns 0, all rows so far are in the file
  * (in the kernel's page cache). */
 int gt_writer_epoch(struct gt_writer *w, int64_t now, struct gt_err *err);

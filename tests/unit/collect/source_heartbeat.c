@@ -70,7 +70,7 @@ static int64_t heartbeat_drain(void *state, struct gt_writer *w, struct gt_err *
 	if (h->beats % 10)
 		return gt_writer_row(w, GT_COUNTER, h->track, &row, &h->beats, err) ? err->code : 1;
 	h->lost++;
-	return gt_writer_lost(w, GT_SCOPE_TRACK, h->track, now, now, 1, err);
+	return gt_writer_loss(w, GT_SCOPE_TRACK, h->track, now, now, 1, err);
 }
 
 static void heartbeat_stop(void *state) { set_timer(state, 0); }

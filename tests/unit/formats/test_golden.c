@@ -22,11 +22,11 @@ static int make(const char *path)
 			(i % 5 == 0 &&
 				tiny_row(&t, GT_GPU, t.stream, t.kernel, at + 300, at + 2000000, 0,
 					0, 0, 0)) ||
-			(gt_writer_due(t.w, at) && gt_writer_epoch(t.w, at + 600, &t.err)))
+			(gt_writer_epoch_is_due(t.w, at) && gt_writer_epoch(t.w, at + 600, &t.err)))
 			return -1;
 	}
 	begun.type = t.get;
-	if (gt_writer_lost(t.w, GT_SCOPE_PROCESS, t.process, 5000, 6000, 12, &t.err) ||
+	if (gt_writer_loss(t.w, GT_SCOPE_PROCESS, t.process, 5000, 6000, 12, &t.err) ||
 		gt_writer_anchor(t.w, &(struct gt_anchor){ 1000, 1700000000000000000ll, 2600, 40 },
 			&t.err) ||
 		gt_writer_open_call(t.w, t.thread[3], &begun, NULL, &t.err) ||

@@ -130,7 +130,7 @@ static json_t *take(struct gt_json *j, int t)
 	case GT_JSON_OBJECT: return take_members(j, GT_JSON_OBJECT_END);
 	case GT_JSON_ARRAY: return take_members(j, GT_JSON_ARRAY_END);
 	case GT_JSON_STRING: return json_stringn_nocheck(j->text, j->len);
-	case GT_JSON_INT: return gt_json_scaled(j->text, j->len, 0, &i) ? NULL : json_integer(i);
+	case GT_JSON_INT: return gt_json_scale(j->text, j->len, 0, &i) ? NULL : json_integer(i);
 	case GT_JSON_REAL: return json_real(gt_json_double(j));
 	case GT_JSON_TRUE: return json_true();
 	case GT_JSON_FALSE: return json_false();
@@ -344,7 +344,7 @@ static int64_t scaled(const char *text, int scale)
 {
 	int64_t v;
 
-	return gt_json_scaled(text, strlen(text), scale, &v) ? INT64_MIN : v;
+	return gt_json_scale(text, strlen(text), scale, &v) ? INT64_MIN : v;
 }
 
 static void numbers_are_exact(void)

@@ -189,7 +189,7 @@ static void pipes_and_peeking(void)
 		write(fds[1], packed.data + 1, packed.len - 1) == (ssize_t)packed.len - 1);
 	close(fds[1]);
 	in = gt_in_open_fd(fds[0], NULL);
-	CHECK(in && gt_in_packed(in));
+	CHECK(in && gt_in_is_packed(in));
 	CHECK(gt_in_peek(in, &head, NULL) == 40000 && !memcmp(head, text.data, 40000));
 	CHECK(!read_all(in, 999, NULL) && got.len == text.len &&
 		!memcmp(got.data, text.data, text.len));

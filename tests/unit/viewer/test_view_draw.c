@@ -47,7 +47,7 @@ static struct gt_reader *stage_reader(struct stage *s, bool closed)
 	s->bytes = gt_writer_type(
 		s->t.w, &(struct gt_type){ .name = gt_writer_string(s->t.w, "live_bytes") });
 	tiny_call(&s->t, s->t.thread[0], s->t.get, 0, 1000000, 0, 0, 0, 0);
-	gt_writer_lost(s->t.w, GT_SCOPE_ALL, GT_NONE, 500000, 501000, 7, &s->t.err);
+	gt_writer_loss(s->t.w, GT_SCOPE_ALL, GT_NONE, 500000, 501000, 7, &s->t.err);
 	gt_writer_epoch(s->t.w, 1000000, &s->t.err);
 	if (closed)
 		gt_writer_close(s->t.w, &s->t.err);

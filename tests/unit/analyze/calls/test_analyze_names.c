@@ -160,15 +160,15 @@ static json_t *kernels_matching(const char *glob, const char *other)
 	struct gt_analysis_options o = plain;
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_reader *r = program();
-	struct gt_matched m;
+	struct gt_name_patterns m;
 	json_t *j = NULL;
 
-	if (!gt_matched_init(&m, &globs, r, &err)) {
-		o.filter.match = gt_matched;
+	if (!gt_name_patterns_init(&m, &globs, r, &err)) {
+		o.filter.match = gt_name_patterns_match;
 		o.filter.match_arg = &m;
 		j = report(r, (const char *[]){ "kernels", NULL }, &o);
 	}
-	gt_matched_release(&m);
+	gt_name_patterns_release(&m);
 	return j;
 }
 

@@ -30,7 +30,7 @@ static inline uint32_t hs_string(struct hs *h, const char *what, uint32_t i)
 
 static inline void hs_due(struct hs *h, int64_t now)
 {
-	if (gt_writer_due(h->g.w, now))
+	if (gt_writer_epoch_is_due(h->g.w, now))
 		gt_writer_epoch(h->g.w, now, &h->g.err);
 }
 
@@ -106,7 +106,7 @@ static inline void hs_one_half(struct hs *h)
 static inline void hs_one_sample(struct hs *h) { gpus_sample(&h->g, h->g.device[0], 100, 5); }
 static inline void hs_one_loss(struct hs *h)
 {
-	gt_writer_lost(h->g.w, GT_SCOPE_ALL, GT_NONE, 100, 200, GT_LOST_UNKNOWN, &h->g.err);
+	gt_writer_loss(h->g.w, GT_SCOPE_ALL, GT_NONE, 100, 200, GT_LOST_UNKNOWN, &h->g.err);
 }
 static inline void hs_one_empty(struct hs *h) { gpus_plain(&h->g, 0, h->g.stream[0][0], 100, 100); }
 
@@ -138,7 +138,7 @@ static inline void hs_losses(struct hs *h)
 {
 	for (uint32_t i = 0; i < h->n; i++) {
 		hs_plain(h);
-		gt_writer_lost(h->g.w, i & 1 ? GT_SCOPE_ALL : GT_SCOPE_TRACK,
+		gt_writer_loss(h->g.w, i & 1 ? GT_SCOPE_ALL : GT_SCOPE_TRACK,
 			i & 1 ? GT_NONE : h->g.thread[0], h->at - 200, h->at + 100,
 			i % 3 ? 7 : GT_LOST_UNKNOWN, &h->g.err);
 	}

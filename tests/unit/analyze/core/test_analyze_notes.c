@@ -13,8 +13,8 @@ static void losses_are_told(void)
 	const json_t *g;
 
 	known(&t, true);
-	gt_writer_lost(t.w, GT_SCOPE_PROCESS, t.process, 3500, 3600, 12, &t.err);
-	gt_writer_lost(t.w, GT_SCOPE_ALL, GT_NONE, 7000, 7001, GT_LOST_UNKNOWN, &t.err);
+	gt_writer_loss(t.w, GT_SCOPE_PROCESS, t.process, 3500, 3600, 12, &t.err);
+	gt_writer_loss(t.w, GT_SCOPE_ALL, GT_NONE, 7000, 7001, GT_LOST_UNKNOWN, &t.err);
 	j = report(end(&t), NULL, &plain);
 	g = row(j, "pauses", 0);
 	CHECK(num(g, "pauses") == 2 && num(g, "doubtful") == 1 && num(g, "doubtful_ns") == 930);

@@ -142,7 +142,7 @@ static void what_was_lost_is_not_none(void)
 
 			gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 			gpus_call(&g, 0, g.launch, 100, 110);
-			gt_writer_lost(g.w, GT_SCOPE_PROCESS, g.process, 100, 400, 1, &g.err);
+			gt_writer_loss(g.w, GT_SCOPE_PROCESS, g.process, 100, 400, 1, &g.err);
 			both[n] = gpus_end(&g);
 		}
 		CHECK(answers(both[0], both[1], gpu_reports[i], &plain, "cannot answer",

@@ -380,7 +380,7 @@ static void lost_and_unjoined_is_unknown(void)
 	hand_call(&h, RP_QUERY, 0, 1160, 1170, 0);
 	hand_call(&h, RP_LAUNCH, 0, 1250, 1260, 0);
 	hand_kernel(&h, 1, 1, 1260, 1300, 0, 1250);
-	gt_writer_lost(h.g.w, GT_SCOPE_TRACK, h.g.thread[0], 1180, 1190, 3, &h.g.err);
+	gt_writer_loss(h.g.w, GT_SCOPE_TRACK, h.g.thread[0], 1180, 1190, 3, &h.g.err);
 	j = report(gpus_end(&h.g), critical, &plain);
 	CHECK(READS(j, { "outside CUDA", "before cuEventQuery", 0, 160 },
 		{ "API call", "cuEventQuery", 160, 10 },

@@ -600,7 +600,7 @@ static struct gt_reader *make(struct rp *p, struct more *m, struct naive *n, uns
 		n->lost.thread = seed % 2 ? 0 : -1;
 		n->lost.start = last / 3;
 		n->lost.end = last / 3 + last / 50;
-		gt_writer_lost(p->g.w, seed % 2 ? GT_SCOPE_TRACK : GT_SCOPE_ALL,
+		gt_writer_loss(p->g.w, seed % 2 ? GT_SCOPE_TRACK : GT_SCOPE_ALL,
 			seed % 2 ? p->g.thread[0] : GT_NONE, n->lost.start, n->lost.end, 5,
 			&p->g.err);
 	}

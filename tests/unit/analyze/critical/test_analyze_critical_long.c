@@ -130,7 +130,7 @@ static struct gt_reader *make(struct program *p, unsigned seed)
 			i == (seed % 3 == 1 ? CALLS / 3 : 0) || i == CALLS - 1);
 	}
 	if (seed % 7 == 0)
-		gt_writer_lost(p->g.w, GT_SCOPE_TRACK, p->g.thread[0], p->tail / 2,
+		gt_writer_loss(p->g.w, GT_SCOPE_TRACK, p->g.thread[0], p->tail / 2,
 			p->tail / 2 + 400, 3, &p->g.err);
 	return gpus_end(&p->g);
 }

@@ -579,7 +579,7 @@ static struct gt_reader *one_launch(bool lost, bool some)
 	w = gpus_work(g.stream[0][0], 1000, 1100);
 	gpus_launched(&g, &w, 0, 900, 20, GT_JOIN_CORRELATION);
 	if (lost)
-		gt_writer_lost(g.w, GT_SCOPE_PROCESS, g.process, 900, 1200, 1, &g.err);
+		gt_writer_loss(g.w, GT_SCOPE_PROCESS, g.process, 900, 1200, 1, &g.err);
 	else
 		gpus_kernel(&g, 0, &w);
 	if (some)

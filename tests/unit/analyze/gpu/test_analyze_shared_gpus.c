@@ -131,7 +131,7 @@ static void causes_are_those_of_who_launches(void)
 		gpus_launched(&s.g, &w, who, at - 20, 30, GT_JOIN_CORRELATION);
 		gpus_kernel(&s.g, 0, &w);
 		want[0] += i ? 60 : 0, want[1] += i ? 20 : 0, want[2] += i ? 80 : 0;
-		if (gt_writer_due(s.g.w, at))
+		if (gt_writer_epoch_is_due(s.g.w, at))
 			gt_writer_epoch(s.g.w, at, &s.g.err);
 	}
 	j = report(gpus_end(&s.g), (const char *[]){ "budget", NULL }, &plain);

@@ -444,7 +444,7 @@ static void one_large_gap(void)
 				&(struct gt_gpu_overhead){ .kind = 1 << 16, .thread = 100 },
 				&g.err);
 		else if (how >= 3)
-			gt_writer_lost(g.w, GT_SCOPE_TRACK, g.stream[0][1], 1000 * MS,
+			gt_writer_loss(g.w, GT_SCOPE_TRACK, g.stream[0][1], 1000 * MS,
 				how == 3 ? 1050 * MS : 1400 * MS, 3, &g.err);
 		j = advice_of(gpus_end(&g), &o);
 		if (!how || how == 2 || how == 3) {
@@ -669,7 +669,7 @@ static struct gt_reader *put_blocks(bool args, bool gpu, bool lost)
 		gt_gpu_put_kernel(
 			&types, &w, &(struct gt_gpu_kernel){ .name = str(&t, "_Z3addPf") }, &t.err);
 	if (lost)
-		gt_writer_lost(t.w, GT_SCOPE_TRACK, t.thread[1], 50000, 50100, 1, &t.err);
+		gt_writer_loss(t.w, GT_SCOPE_TRACK, t.thread[1], 50000, 50100, 1, &t.err);
 	gt_gpu_types_release(&types);
 	return end(&t);
 }

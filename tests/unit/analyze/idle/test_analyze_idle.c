@@ -511,16 +511,16 @@ static void lost_records_are_no_idle_time(void)
 	json_t *j;
 
 	two_kernels(&g);
-	gt_writer_lost(g.w, GT_SCOPE_TRACK, g.stream[0][1], 1550, 1700, 3, &g.err);
-	gt_writer_lost(g.w, GT_SCOPE_TRACK, g.stream[1][0], 1800, 1900, 3, &g.err);
-	gt_writer_lost(g.w, GT_SCOPE_TRACK, g.thread[0], 1200, 1520, 3, &g.err);
+	gt_writer_loss(g.w, GT_SCOPE_TRACK, g.stream[0][1], 1550, 1700, 3, &g.err);
+	gt_writer_loss(g.w, GT_SCOPE_TRACK, g.stream[1][0], 1800, 1900, 3, &g.err);
+	gt_writer_loss(g.w, GT_SCOPE_TRACK, g.thread[0], 1200, 1520, 3, &g.err);
 	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
 	CHECK(part(j, "lost") == 450 && part(j, "outside") == 100 && part(j, "call") == 50 &&
 		part(j, "queued") == 300);
 	CHECK_EQ(part(j, "idle"), 900);
 	json_decref(j);
 	two_kernels(&g);
-	gt_writer_lost(g.w, GT_SCOPE_PROCESS, g.process, 1050, 1200, 3, &g.err);
+	gt_writer_loss(g.w, GT_SCOPE_PROCESS, g.process, 1050, 1200, 3, &g.err);
 	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
 	CHECK(part(j, "lost") == 100 && part(j, "compute") == 200);
 	json_decref(j);
@@ -555,7 +555,7 @@ static void losses_equal_brute_force(void)
 			int what = rand() % 4, gpu = rand() % 2, from = rand() % 3500,
 			    ns = rand() % (i % 9 ? 40 : 700);
 
-			gt_writer_lost(g.w,
+			gt_writer_loss(g.w,
 				what ? what == 1 ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK : GT_SCOPE_ALL,
 				what == 0           ? GT_NONE
 					: what == 1 ? g.process

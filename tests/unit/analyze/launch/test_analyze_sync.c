@@ -198,7 +198,7 @@ static void what_may_be_missing(void)
 	json_decref(j);
 
 	known_waits(&g);
-	gt_writer_lost(g.w, GT_SCOPE_ALL, GT_NONE, 5000, 5000, 3, &g.err);
+	gt_writer_loss(g.w, GT_SCOPE_ALL, GT_NONE, 5000, 5000, 3, &g.err);
 	j = report(gpus_end(&g), sync_only, &plain);
 	CHECK(num(row(j, "sync_threads", 0), "needless") == 0 &&
 		num(row(j, "sync_threads", 0), "untold") == 5);

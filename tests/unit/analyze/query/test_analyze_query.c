@@ -346,7 +346,7 @@ static void what_was_lost_is_not_zero(void)
 		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 		gpus_call(&g, 0, g.launch, 100, 110);
 		if (lost)
-			gt_writer_lost(g.w, GT_SCOPE_PROCESS, g.process, 100, 400, 1, &g.err);
+			gt_writer_loss(g.w, GT_SCOPE_PROCESS, g.process, 100, 400, 1, &g.err);
 		j = ask(gpus_end(&g), "kind==kernel", NULL, "count", &plain);
 		CHECK(rows(j, "query") == (size_t)!lost &&
 			noted(j, "query", "cannot answer: events were lost") == lost);

@@ -247,7 +247,7 @@ static void native_is_equal(void)
 	for (int64_t t = 0; t < 5000000000; t += 10000000) {
 		put(&m, GT_CALL, m.thread, LAUNCH, t, t + 9000000, 0, t % 3 == 0, launch);
 		put(&m, GT_CALL, m.thread, IOCTL, t + 100, t + 200, 1, 0, NULL);
-		if (gt_writer_due(m.w, t))
+		if (gt_writer_epoch_is_due(m.w, t))
 			gt_writer_epoch(m.w, t, NULL);
 	}
 	put(&m, GT_CALL, m.other, COPY, 100, 4900000000, 0, 0, NULL); /* lasts for epochs */
@@ -258,7 +258,7 @@ static void native_is_equal(void)
 	put(&m, GT_COUNTER, m.process, GAUGE, 300, 300, 0, 0, &launch[2]);
 	put(&m, GT_INSTANT, m.thread, MARK, 300, 300, 0, 0, NULL);
 	put(&m, GT_UNMATCHED, m.thread, PLAIN, 400, 400, 0, 1, NULL);
-	gt_writer_lost(m.w, GT_SCOPE_CPU, GT_NONE, 500, 600, GT_LOST_UNKNOWN, NULL);
+	gt_writer_loss(m.w, GT_SCOPE_CPU, GT_NONE, 500, 600, GT_LOST_UNKNOWN, NULL);
 	gt_writer_anchor(m.w,
 		&(struct gt_anchor){ .monotonic = 1, .realtime = 2, .ticks = 3, .error = 4 }, NULL);
 	gt_writer_stack(m.w, frames, 2);

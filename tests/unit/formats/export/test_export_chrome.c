@@ -275,8 +275,8 @@ static void chrome_losses_counters_unmatched(void)
 	put(&m, GT_CALL, m.thread, PLAIN, 100, 200, 0, 0, NULL);
 	put(&m, GT_COUNTER, m.process, GAUGE, 300, 300, 0, 0, &bits);
 	put(&m, GT_UNMATCHED, m.thread, PLAIN, 400, 400, 0, 1, NULL);
-	CHECK(!gt_writer_lost(m.w, GT_SCOPE_TRACK, m.thread, 500, 600, 17, NULL));
-	CHECK(!gt_writer_lost(m.w, GT_SCOPE_ALL, GT_NONE, 700, 800, GT_LOST_UNKNOWN, NULL));
+	CHECK(!gt_writer_loss(m.w, GT_SCOPE_TRACK, m.thread, 500, 600, 17, NULL));
+	CHECK(!gt_writer_loss(m.w, GT_SCOPE_ALL, GT_NONE, 700, 800, GT_LOST_UNKNOWN, NULL));
 	r = reread(&m);
 	j = chrome(r, NULL);
 	e = event(j, "C", "power", 0);

@@ -65,7 +65,7 @@ static bool play(enum gt_pair_mode mode, const char *script, const char *expecte
 		bad |= side == 'B' ? gt_pair_begin(p, &h, NULL) : gt_pair_end(p, &h, NULL);
 	}
 	bad |= gt_pair_finish(p, NULL) | gt_pair_each_open(p, 100, NULL);
-	bad |= gt_pair_unmatched(p) != unmatched;
+	bad |= gt_pair_count_unmatched(p) != unmatched;
 	gt_pair_free(p);
 	if (strcmp(said, expected))
 		fprintf(stderr, "%s", said);
@@ -146,7 +146,8 @@ static void scopes_are_apart(void)
 	CHECK(!gt_pair_begin(p, &a, NULL) && !gt_pair_begin(p, &b, NULL));
 	a.time = 3;
 	b.time = 4;
-	CHECK(!gt_pair_end(p, &a, NULL) && !gt_pair_end(p, &b, NULL) && !gt_pair_unmatched(p));
+	CHECK(!gt_pair_end(p, &a, NULL) && !gt_pair_end(p, &b, NULL) &&
+		!gt_pair_count_unmatched(p));
 	gt_pair_free(p);
 	CHECK_STR(said, "call 5@1-3 d0 l0\ncall 5@2-4 d0 l0\n");
 }

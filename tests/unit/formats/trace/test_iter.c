@@ -231,7 +231,7 @@ static int write_threads(int fd, int threads, int calls, bool args)
 
 			bad = tiny_call(&t, track[i], type, start, end, 0, c % 50 == 7,
 				rnd() & 1023, 0x7f0000000000 + (rnd() & 0xfff) * 512);
-			if (!bad && gt_writer_due(t.w, end))
+			if (!bad && gt_writer_epoch_is_due(t.w, end))
 				bad = gt_writer_epoch(t.w, end, &t.err);
 		}
 	return bad || gt_writer_close(t.w, &t.err) ? 1 : 0;
@@ -312,7 +312,9 @@ static int write_disorder(int fd, const int *shape)
 		for (int f = 0; f < 7; f++)
 			a[f] = rnd();
 		bad = gt_writer_row(t.w, GT_SPAN, track[th], &row, a, &t.err);
-		if (!bad && (shape[0] == SHUFFLED ? i % 3000 == 2999 : gt_writer_due(t.w, row.end)))
+		if (!bad &&
+			(shape[0] == SHUFFLED ? i % 3000 == 2999
+					      : gt_writer_epoch_is_due(t.w, row.end)))
 			/* an epoch sorts its own rows: short ones leave disorder */
 			bad = gt_writer_epoch(t.w, row.end, &t.err);
 	}
@@ -367,7 +369,7 @@ static int write_kinds(struct tiny *t, const uint32_t *track, int threads, int r
 		if (i % 5 == 0)
 			bad |= tiny_row(t, GT_INSTANT, th, t->launch, now, now, 0, 0, 1, 2);
 		if (i % 70 == 0)
-			bad |= gt_writer_lost(t->w, i % 140 ? GT_SCOPE_TRACK : GT_SCOPE_ALL,
+			bad |= gt_writer_loss(t->w, i % 140 ? GT_SCOPE_TRACK : GT_SCOPE_ALL,
 				i % 140 ? th : GT_NONE, now, now + 9, (uint64_t)i, &t->err);
 		if (i % 1000 == 999)
 			bad |= gt_writer_epoch(t->w, now + 150, &t->err);

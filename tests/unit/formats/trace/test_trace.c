@@ -165,7 +165,8 @@ static int write_mixed(struct tiny *t, int rows, int64_t step)
 		if (i % 101 == 0)
 			bad |= expect(t, GT_INSTANT, th, t->get, now, now, 0, 0, 0, 0);
 		now += dur + (int64_t)(rnd() % 50) + step;
-		if (bad || (gt_writer_due(t->w, now) && gt_writer_epoch(t->w, now, &t->err)))
+		if (bad ||
+			(gt_writer_epoch_is_due(t->w, now) && gt_writer_epoch(t->w, now, &t->err)))
 			return -1;
 	}
 	return 0;
@@ -348,8 +349,8 @@ static void losses_and_names_come_back(void)
 	odd = gt_writer_string_n(t.w, "a\0b\"\x80\n", 6);
 	CHECK(odd != GT_NONE && odd == gt_writer_string_n(t.w, "a\0b\"\x80\n", 6) &&
 		odd != gt_writer_string(t.w, "a"));
-	CHECK(!gt_writer_lost(t.w, GT_SCOPE_ALL, GT_NONE, 100, 200, GT_LOST_UNKNOWN, &err));
-	CHECK(!gt_writer_lost(t.w, GT_SCOPE_TRACK, t.thread[2], 150, 160, 77, &err));
+	CHECK(!gt_writer_loss(t.w, GT_SCOPE_ALL, GT_NONE, 100, 200, GT_LOST_UNKNOWN, &err));
+	CHECK(!gt_writer_loss(t.w, GT_SCOPE_TRACK, t.thread[2], 150, 160, 77, &err));
 	CHECK(!gt_writer_track_name(t.w, t.thread[3], odd, &err) &&
 		!gt_writer_meta(t.w, "{\"exit\":3,\"simulated\":false}", &err));
 	CHECK(!gt_writer_anchor(t.w, &(struct gt_anchor){ 1, 2, 3, 4 }, &err));
