@@ -207,7 +207,7 @@ void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_op
 
 static bool is_needed(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
-	return gt_utilisation_needs(seg, type) || gt_leaks_want(type);
+	return gt_utilisation_needs(seg, type) || gt_leaks_needs(type);
 }
 
 static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)

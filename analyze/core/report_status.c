@@ -33,7 +33,7 @@ static const struct {
 #undef MISSING
 };
 
-bool gt_work_lost(struct gt_reader *r)
+bool gt_has_lost_work(struct gt_reader *r)
 {
 	uint64_t lost = 0, work = 0;
 
@@ -48,7 +48,7 @@ const char *gt_why_unrecorded(struct gt_reader *r, unsigned wanted)
 {
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
 		if (wanted & GT_BIT(l) && gt_is_recorded(r, l)) {
-			if (wanted == GT_BIT(GT_LAYER_GPU) && gt_work_lost(r))
+			if (wanted == GT_BIT(GT_LAYER_GPU) && gt_has_lost_work(r))
 				return "events were lost, and no GPU record is left";
 			return gt_has_name_filter(r)
 				? "none was recorded, and a filter left out names while recording"
@@ -68,7 +68,7 @@ void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned wanted
 		gt_table_set_unanswered(t, "%s", why);
 }
 
-const char *gt_why_tid(const struct gt_report_state *a)
+const char *gt_why_tid_excludes_work(const struct gt_report_state *a)
 {
 	if (!a->opt->filter.tid || !gt_is_recorded(a->reader, GT_LAYER_GPU))
 		return NULL;
@@ -85,7 +85,7 @@ const char *gt_why_no_work(const struct gt_report_state *a)
 	const char *why = gt_why_unrecorded(a->reader, GT_BIT(GT_LAYER_GPU));
 
 	if (!why)
-		why = gt_why_tid(a);
+		why = gt_why_tid_excludes_work(a);
 	if (!why && a->opt->restrictions)
 		why = is_time_alone(&a->opt->filter)
 			? "no GPU operation is in the selected time range"
@@ -133,7 +133,7 @@ static const char *why_not(
 	if (!why && gt_is_selection_empty(a))
 		why = "nothing matched";
 	if (!why && empty && !(of->wants & ~(GT_BIT(GT_GPU) | GT_BIT(GT_LOST))))
-		why = gt_why_tid(a);
+		why = gt_why_tid_excludes_work(a);
 	return why;
 }
 

@@ -4,7 +4,7 @@
 #include "analyze/core/report.h"
 
 /* Is there no GPU record although events were lost? All GPU records may be among the lost ones. */
-bool gt_work_lost(struct gt_reader *r);
+bool gt_has_lost_work(struct gt_reader *r);
 /* Why there is no figure of these layers (GT_BIT(enum gt_layer) | ...): none was recorded, or
  * all of it may be lost. NULL: there are figures. */
 const char *gt_why_unrecorded(struct gt_reader *r, unsigned layers);
@@ -14,7 +14,7 @@ void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layers
 /* Why there is no GPU operation at all, for a report that needs one. */
 const char *gt_why_no_work(const struct gt_report_state *a);
 /* Why --tid leaves out all GPU operations. NULL: it does not, or that is not the reason. */
-const char *gt_why_tid(const struct gt_report_state *a);
+const char *gt_why_tid_excludes_work(const struct gt_report_state *a);
 /* Does the selected time range leave out the beginning of a recording; its end? */
 bool gt_begins_late(const struct gt_report_state *a);
 bool gt_ends_early(const struct gt_report_state *a);

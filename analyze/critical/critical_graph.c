@@ -355,19 +355,19 @@ struct walk {
 /* by segment and start */
 static int by_start(const void *pa, const void *pb)
 {
-	const struct gt_critical_lost *a = pa, *b = pb;
+	const struct gt_critical_loss *a = pa, *b = pb;
 
 	if (a->segment != b->segment)
 		return a->segment < b->segment ? -1 : 1;
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-void gt_critical_sort_lost(struct gt_critical *c)
+void gt_critical_sort_losses(struct gt_critical *c)
 {
 	if (c->nlost)
 		qsort(c->lost, c->nlost, sizeof(*c->lost), by_start);
 	for (size_t i = 0; i < c->nlost; i++) {
-		struct gt_critical_lost *l = &c->lost[i];
+		struct gt_critical_loss *l = &c->lost[i];
 
 		l->reach = i && l[-1].segment == l->segment && l[-1].reach > l->end ? l[-1].reach
 										    : l->end;
@@ -377,7 +377,7 @@ void gt_critical_sort_lost(struct gt_critical *c)
 /* The number of losses that begin before `at`. */
 static size_t losses_before(const struct gt_critical *c, uint32_t segment, int64_t at)
 {
-	const struct gt_critical_lost key = { .segment = segment, .start = at };
+	const struct gt_critical_loss key = { .segment = segment, .start = at };
 
 	return GT_LOWER_BOUND(i, 0, c->nlost, by_start(&c->lost[i], &key) < 0);
 }
@@ -387,7 +387,7 @@ static bool overlaps_loss(const struct gt_critical *c, const struct gt_segment *
 	uint32_t number, int64_t start, int64_t end)
 {
 	for (size_t i = losses_before(c, seg->index, end); i--;) {
-		const struct gt_critical_lost *l = &c->lost[i];
+		const struct gt_critical_loss *l = &c->lost[i];
 		uint32_t track = number - c->order.tracks[seg->index];
 
 		if (l->segment != seg->index || l->reach < start)

@@ -74,7 +74,7 @@ struct gt_critical {
 	struct gt_critical_launches *launches; /* by code, of the current run */
 	size_t codes_cap, launches_cap;
 	/* reach: the latest end so far */
-	struct gt_critical_lost {
+	struct gt_critical_loss {
 		uint32_t segment, track;
 		int64_t start, end, reach;
 	} * lost;

@@ -509,7 +509,7 @@ static int add_pending_calls(struct gt_critical *c, const struct gt_cols *cols, 
 static int add_lost(struct gt_critical *c, const struct gt_cols *cols, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < cols->n; i++) {
-		struct gt_critical_lost one = { cols->seg->index, cols->track, cols->start[i],
+		struct gt_critical_loss one = { cols->seg->index, cols->track, cols->start[i],
 			cols->start[i] + cols->dur[i], 0 },
 					*last;
 
@@ -586,7 +586,7 @@ int gt_critical_finish(struct gt_critical *c, struct gt_err *err)
 	int rc = gt_time_ordered_flush(&c->order, err);
 
 	flush_all_pending(c, INT64_MAX);
-	gt_critical_sort_lost(c);
+	gt_critical_sort_losses(c);
 	for (size_t i = 0; i < c->nlines && c->report.opt->whole; i++)
 		widen(&c->processes[c->lines[i].place], &c->lines[i]);
 	/* the process' part of the window of the recording */

@@ -22,5 +22,5 @@ static inline unsigned role(struct gt_critical *c, const struct gt_segment *seg,
 		return SEEN;
 	return c->roles[number] ? c->roles[number] : gt_critical_find_role(c, seg, number);
 }
-void gt_critical_sort_lost(struct gt_critical *c); /* after the last loss */
+void gt_critical_sort_losses(struct gt_critical *c); /* after the last loss */
 #endif

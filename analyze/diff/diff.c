@@ -471,7 +471,7 @@ static enum what figure_verdict(const struct figure *f, enum gt_diff_role role,
 		const struct gt_side *missing = f->has_a ? b : a;
 		bool row_too = f->has_a ? f->rows.b < 0 : f->rows.a < 0;
 
-		if (!gt_side_recorded(missing, f->rule))
+		if (!gt_side_is_recorded(missing, f->rule))
 			return UNRECORDED;
 		if (!row_too || gt_table_answer(f->has_a ? f->tb : f->ta) == GT_UNANSWERED)
 			/* the data was recorded, but the figure does not exist, or the report

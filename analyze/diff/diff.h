@@ -87,7 +87,7 @@ int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_re
 /* borrowed; NULL: no such table */
 const struct gt_table *gt_side_table(const struct gt_side *s, const char *name);
 /* Was the data of this table recorded? */
-bool gt_side_recorded(const struct gt_side *s, const struct gt_diff_rule *rule);
+bool gt_side_is_recorded(const struct gt_side *s, const struct gt_diff_rule *rule);
 void gt_side_release(struct gt_side *s);
 
 /* ---- two ---- */

@@ -53,7 +53,7 @@ int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_re
 	s->filtered = gt_has_name_filter(r);
 	s->nothing_selected = opt->nothing_selected;
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
-		s->layers |= gt_is_recorded(r, l) && !(l == GT_LAYER_GPU && gt_work_lost(r))
+		s->layers |= gt_is_recorded(r, l) && !(l == GT_LAYER_GPU && gt_has_lost_work(r))
 			? GT_BIT(l)
 			: 0;
 	return rc < 0 ? rc : 0;
@@ -67,7 +67,7 @@ const struct gt_table *gt_side_table(const struct gt_side *s, const char *name)
 	return NULL;
 }
 
-bool gt_side_recorded(const struct gt_side *s, const struct gt_diff_rule *rule)
+bool gt_side_is_recorded(const struct gt_side *s, const struct gt_diff_rule *rule)
 {
 	return rule->layer == GT_LAYER_COUNT || s->layers & GT_BIT(rule->layer);
 }

@@ -74,7 +74,7 @@ static bool row_matches(const struct gt_gate *g, const struct gt_table *t, unsig
 /* Was the data recorded? Then no finding is an answer. */
 static bool is_recorded(const struct gt_side *s, const struct gt_diff_rule *rule)
 {
-	return gt_side_recorded(s, rule) && !s->nothing_selected;
+	return gt_side_is_recorded(s, rule) && !s->nothing_selected;
 }
 
 /* Does a missing row mean 0? Yes for tables in which each row is an event or problem. */
@@ -165,8 +165,8 @@ static enum gt_exit outcome(const struct gate_result *j)
 static void why_unknown(const struct gate_result *j, char *to, size_t size)
 {
 	const struct gt_diff_rule *rule = j->gate->rule;
-	bool a_missing = j->gate->change && !gt_side_recorded(j->a, rule),
-	     b_missing = !gt_side_recorded(j->b, rule);
+	bool a_missing = j->gate->change && !gt_side_is_recorded(j->a, rule),
+	     b_missing = !gt_side_is_recorded(j->b, rule);
 	const char *which = !j->a        ? ""
 		: a_missing && b_missing ? " in A and B"
 		: a_missing              ? " in A"

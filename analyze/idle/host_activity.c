@@ -179,8 +179,8 @@ static unsigned find_cursors(struct gt_host_activity *l, int64_t from, struct cu
 	return n;
 }
 
-int gt_host_cut(struct gt_host_activity *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg,
-	struct gt_err *err)
+int gt_host_split_range(struct gt_host_activity *l, int64_t from, int64_t to, gt_host_fn *fn,
+	void *arg, struct gt_err *err)
 {
 	struct cursor cursors[GT_HOST_LEVELS], *end = cursors + find_cursors(l, from, cursors);
 	int rc = 0;
@@ -208,7 +208,7 @@ int gt_host_cut(struct gt_host_activity *l, int64_t from, int64_t to, gt_host_fn
 	return rc;
 }
 
-void gt_host_forget(struct gt_host_activity *l, int64_t before, size_t *nintervals)
+void gt_host_drop_before(struct gt_host_activity *l, int64_t before, size_t *nintervals)
 {
 	size_t copies = 0;
 
@@ -231,7 +231,7 @@ void gt_host_forget(struct gt_host_activity *l, int64_t before, size_t *ninterva
 		memmove(l->copies, l->copies + copies, l->ncopies * sizeof(*l->copies));
 }
 
-bool gt_host_empty(const struct gt_host_activity *l)
+bool gt_host_is_empty(const struct gt_host_activity *l)
 {
 	size_t n = l->ncopies;
 

@@ -82,10 +82,10 @@ int gt_host_add_copy(struct gt_host_activity *l, int64_t call, int64_t from, str
 /* The start of the copy of pageable memory by this call. INT64_MAX: there is none. */
 int64_t gt_host_copy_start(const struct gt_host_activity *l, int64_t call);
 /* Hands out [from, to) in pieces, in order of time. It is fast if the next range is near. */
-int gt_host_cut(struct gt_host_activity *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg,
-	struct gt_err *err);
+int gt_host_split_range(struct gt_host_activity *l, int64_t from, int64_t to, gt_host_fn *fn,
+	void *arg, struct gt_err *err);
 /* drops intervals that end at `before` or earlier */
-void gt_host_forget(struct gt_host_activity *l, int64_t before, size_t *nintervals);
-bool gt_host_empty(const struct gt_host_activity *l);
+void gt_host_drop_before(struct gt_host_activity *l, int64_t before, size_t *nintervals);
+bool gt_host_is_empty(const struct gt_host_activity *l);
 void gt_host_release(struct gt_host_activity *l);
 #endif

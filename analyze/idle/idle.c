@@ -425,11 +425,11 @@ static void drop_unneeded(struct gt_idle *s, int64_t floor)
 
 		if (!*line)
 			continue;
-		gt_host_forget(*line,
+		gt_host_drop_before(*line,
 			s->processes[gt_process_slot_of(&s->places, s->seg, i)].needed,
 			&s->nintervals);
 		/* a hundred thousand threads may have a call or two each */
-		if (gt_host_empty(*line)) {
+		if (gt_host_is_empty(*line)) {
 			gt_host_release(*line);
 			free(*line);
 			*line = NULL;

@@ -197,7 +197,7 @@ static int in_call(struct gt_idle *s, const struct gt_host_interval *h, const st
 	if (launches && h->start != s->cut_call)
 		rc = gt_stalls_note_call(&s->full, s->cut_thread, h->start, err);
 	while (!rc && from < to && s->full.known &&
-		gt_stalls_next(&s->full, s->cut_thread, from, to, &t)) {
+		gt_stalls_find(&s->full, s->cut_thread, from, to, &t)) {
 		if (t.from > from)
 			rc = add_slice(s, GT_IDLE_CALL, gt_host_type(h), from, t.from, err);
 		if (!rc)
@@ -251,7 +251,7 @@ static int cut(struct gt_idle *s, int64_t from, int64_t to, const struct gt_idle
 			next->thread == GT_NONE ? NULL : s->lines[next->thread];
 
 		s->cut_thread_activity = l;
-		rc = l ? gt_host_cut(l, from, until, slice, s, err)
+		rc = l ? gt_host_split_range(l, from, until, slice, s, err)
 		       : slice(s, GT_HOST_NOTHING, NULL, from, until, err);
 	}
 	if (!rc && until < to)

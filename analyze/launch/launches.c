@@ -399,8 +399,8 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 		"short_launches", "Kernels shorter than their launch", short_columns, NSHORT);
 	if (!names || !tables[0] || !tables[1])
 		rc = gt_err_set(err, -ENOMEM, "out of memory (kernels)");
-	if (!rc && !s->gpu.ops && gt_why_tid(&s->gpu.report))
-		gt_table_set_unanswered(tables[0], "%s", gt_why_tid(&s->gpu.report));
+	if (!rc && !s->gpu.ops && gt_why_tid_excludes_work(&s->gpu.report))
+		gt_table_set_unanswered(tables[0], "%s", gt_why_tid_excludes_work(&s->gpu.report));
 	rc = rc ? rc : launches_table(s, tables[0], names, err);
 	rc = rc ? rc : short_table(s, tables[1], names, err);
 	gt_kernel_names_free(names);

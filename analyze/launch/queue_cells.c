@@ -62,7 +62,7 @@ struct gt_queue_reach *gt_queue_reach_new(const struct gt_reader *r)
 	int rc = of ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !rc && i < n; i++)
-		if (gt_queue_any(gt_reader_segment(r, i)))
+		if (gt_queues_may_exist(gt_reader_segment(r, i)))
 			rc = reach_open(&of[i], gt_reader_segment(r, i), parts);
 	if (!rc)
 		return of;
@@ -307,7 +307,7 @@ int gt_queue_cells(struct gt_reader *r, const struct gt_queue_request *ask,
 	return rc;
 }
 
-bool gt_queue_any(const struct gt_segment *seg)
+bool gt_queues_may_exist(const struct gt_segment *seg)
 {
 	for (uint32_t i = 0; seg->rows[GT_GPU] && i < seg->ntypes; i++)
 		if (seg->types[i].layer == GT_LAYER_GPU &&

@@ -58,5 +58,5 @@ int gt_queue_cells(struct gt_reader *r, const struct gt_queue_request *ask,
 	struct gt_queue_cell *to, bool *known, struct gt_queue_reach *reach, struct gt_err *err);
 /* May launches of the segment be joined to GPU operations? Judged by its types: only reading the
  * rows can tell for certain. */
-bool gt_queue_any(const struct gt_segment *seg);
+bool gt_queues_may_exist(const struct gt_segment *seg);
 #endif

@@ -79,7 +79,7 @@ void gt_stalls_finish(struct gt_queue_stalls *q)
 	q->known = true;
 }
 
-bool gt_stalls_next(const struct gt_queue_stalls *q, uint32_t thread, int64_t from, int64_t to,
+bool gt_stalls_find(const struct gt_queue_stalls *q, uint32_t thread, int64_t from, int64_t to,
 	struct gt_stall *time)
 {
 	/* the first that ends after `from` */

@@ -84,7 +84,7 @@ int gt_stalls_add(
 /* After the last operation: sorts the stalls and sets `known`. */
 void gt_stalls_finish(struct gt_queue_stalls *q);
 /* The first stall of the thread in [from, to), cut to this range. False: there is none. */
-bool gt_stalls_next(const struct gt_queue_stalls *q, uint32_t thread, int64_t from, int64_t to,
+bool gt_stalls_find(const struct gt_queue_stalls *q, uint32_t thread, int64_t from, int64_t to,
 	struct gt_stall *time);
 void gt_stalls_release(struct gt_queue_stalls *q);
 #endif

@@ -90,7 +90,7 @@ int gt_leaks_init(struct gt_leaks *l, const struct gt_idle *s, struct gt_err *er
 	return gt_memory_tracker_init(&l->tracker, s->report.reader, true, err);
 }
 
-bool gt_leaks_want(const struct gt_type *type)
+bool gt_leaks_needs(const struct gt_type *type)
 {
 	return type->layer != GT_LAYER_GPU && gt_api_is_memory(type->op);
 }

@@ -35,7 +35,7 @@ struct gt_leaks_sum {
 
 /* After gt_idle_finish; s is borrowed. All return 0 or negative. */
 int gt_leaks_init(struct gt_leaks *l, const struct gt_idle *s, struct gt_err *err);
-bool gt_leaks_want(const struct gt_type *type);
+bool gt_leaks_needs(const struct gt_type *type);
 /* as gt_held_run */
 int gt_leaks_run(struct gt_leaks *l, const struct gt_cols *cols, struct gt_err *err);
 int gt_leaks_finish(struct gt_leaks *l, struct gt_leaks_sum *to, struct gt_err *err);

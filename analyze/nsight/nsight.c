@@ -59,7 +59,7 @@ static struct gt_nsight_forms *forms_of(struct gt_nsight_names *n, uint32_t name
 	return &n->forms[name];
 }
 
-const char *gt_nsight_brief(struct gt_nsight_names *n, uint32_t name)
+const char *gt_nsight_short_name(struct gt_nsight_names *n, uint32_t name)
 {
 	struct gt_nsight_forms *one = forms_of(n, name);
 
@@ -68,7 +68,7 @@ const char *gt_nsight_brief(struct gt_nsight_names *n, uint32_t name)
 	return one && one->brief ? one->brief : gt_nsight_text(n, name);
 }
 
-const char *gt_nsight_full(struct gt_nsight_names *n, uint32_t name)
+const char *gt_nsight_full_name(struct gt_nsight_names *n, uint32_t name)
 {
 	struct gt_nsight_forms *one = forms_of(n, name);
 
@@ -107,7 +107,7 @@ const char *gt_nsight_operation(enum gt_gpu_what what, uint64_t direction)
 
 /* ---- cells ---- */
 
-void gt_nsight_spread(const struct gt_durations *d, struct gt_cell cells[GT_NSIGHT_NSPREAD])
+void gt_nsight_spread_cells(const struct gt_durations *d, struct gt_cell cells[GT_NSIGHT_NSPREAD])
 {
 	cells[0] = gt_cell_mean(d->total, d->count);
 	cells[1] = gt_durations_quantile(d, 0.50);
@@ -116,16 +116,16 @@ void gt_nsight_spread(const struct gt_durations *d, struct gt_cell cells[GT_NSIG
 	cells[4] = gt_durations_deviation(d);
 }
 
-void gt_nsight_times(
+void gt_nsight_time_cells(
 	const struct gt_durations *d, int64_t share, struct gt_cell cells[GT_NSIGHT_NTIMES])
 {
 	cells[0] = gt_cell_i(share);
 	cells[1] = gt_cell_u(d->total);
 	cells[2] = gt_cell_u(d->count);
-	gt_nsight_spread(d, cells + 3);
+	gt_nsight_spread_cells(d, cells + 3);
 }
 
-const char *gt_nsight_three(char text[GT_NSIGHT_THREE], uint64_t x, uint64_t y, uint64_t z)
+const char *gt_nsight_put_triple(char text[GT_NSIGHT_TRIPLE], uint64_t x, uint64_t y, uint64_t z)
 {
 	/* values fit into 32 bits, and text is large enough for those */
 	char *p = gt_put_u64(text, (uint32_t)x);

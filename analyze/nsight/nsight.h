@@ -55,8 +55,8 @@ static inline const char *gt_nsight_text(const struct gt_nsight_names *n, uint32
 	return n->ids.list[name].text;
 }
 /* The short or full name of a kernel, borrowed. Without memory: the text as recorded. */
-const char *gt_nsight_brief(struct gt_nsight_names *n, uint32_t name);
-const char *gt_nsight_full(struct gt_nsight_names *n, uint32_t name);
+const char *gt_nsight_short_name(struct gt_nsight_names *n, uint32_t name);
+const char *gt_nsight_full_name(struct gt_nsight_names *n, uint32_t name);
 /* If --names asks for full names, text shows them instead of short ones. */
 void gt_nsight_show_names(
 	const struct gt_nsight_names *n, struct gt_table *t, const char *brief, const char *full);
@@ -86,12 +86,12 @@ static inline bool gt_nsight_is_range(const struct gt_type *type)
 		{ key, title, GT_C_COUNT }, GT_NSIGHT_SPREAD("", "")
 #define GT_NSIGHT_NSPREAD 5
 #define GT_NSIGHT_NTIMES 8
-void gt_nsight_spread(const struct gt_durations *d, struct gt_cell cells[GT_NSIGHT_NSPREAD]);
-void gt_nsight_times(
+void gt_nsight_spread_cells(const struct gt_durations *d, struct gt_cell cells[GT_NSIGHT_NSPREAD]);
+void gt_nsight_time_cells(
 	const struct gt_durations *d, int64_t share, struct gt_cell cells[GT_NSIGHT_NTIMES]);
-#define GT_NSIGHT_THREE 36
+#define GT_NSIGHT_TRIPLE 36
 /* Writes "8 2 1" into text. */
-const char *gt_nsight_three(char text[GT_NSIGHT_THREE], uint64_t x, uint64_t y, uint64_t z);
+const char *gt_nsight_put_triple(char text[GT_NSIGHT_TRIPLE], uint64_t x, uint64_t y, uint64_t z);
 /* Finds the three consecutive fields of a grid or block. false: none. */
 bool gt_nsight_three_fields(const struct gt_type *type, unsigned role, uint32_t *first);
 #endif

@@ -161,11 +161,12 @@ static void add_row(struct execs *e, struct gt_table *t, const struct exec *x)
 	cells[n++] = gt_cell_u(x->d[TOTAL].count);
 	cells[n++] = gt_cell_u(x->d[QUEUE].count);
 	for (unsigned i = 0; i < TIMES; i++, n += GT_NSIGHT_NSPREAD)
-		gt_nsight_spread(&x->d[i], cells + n);
+		gt_nsight_spread_cells(&x->d[i], cells + n);
 	cells[n++] = gt_cell_text(rest ? "(all others)" : gt_nsight_text(&e->names, x->key.call));
+	cells[n++] = gt_cell_text(
+		rest ? "(all others)" : gt_nsight_short_name(&e->names, x->key.kernel));
 	cells[n++] =
-		gt_cell_text(rest ? "(all others)" : gt_nsight_brief(&e->names, x->key.kernel));
-	cells[n++] = gt_cell_text(rest ? "(all others)" : gt_nsight_full(&e->names, x->key.kernel));
+		gt_cell_text(rest ? "(all others)" : gt_nsight_full_name(&e->names, x->key.kernel));
 	gt_table_add(t, cells);
 }
 

@@ -536,7 +536,7 @@ static void add_proj(struct nvtx *v, struct gt_table *t, const void *group)
 	cells[1] = gt_cell_u(p->d.total);
 	cells[2] = gt_cell_u(p->ranges_ns);
 	cells[3] = gt_cell_u(p->d.count);
-	gt_nsight_spread(&p->d, cells + 4);
+	gt_nsight_spread_cells(&p->d, cells + 4);
 	cells[9] = gt_cell_u(p->ops);
 	cells[10] = average(p->ops, p->d.count);
 	cells[11] = average(p->levels, p->d.count);
@@ -584,9 +584,11 @@ static void add_kern(struct nvtx *v, struct gt_table *t, const void *group)
 	cells[4] = rest || v->overrun ? gt_cell_none() : gt_cell_u(k->instances);
 	cells[5] = gt_cell_u(k->d.count);
 	cells[6] = gt_cell_u(k->d.total);
-	gt_nsight_spread(&k->d, cells + 7);
-	cells[12] = gt_cell_text(rest ? "(all others)" : gt_nsight_brief(&v->names, k->key.kernel));
-	cells[13] = gt_cell_text(rest ? "(all others)" : gt_nsight_full(&v->names, k->key.kernel));
+	gt_nsight_spread_cells(&k->d, cells + 7);
+	cells[12] = gt_cell_text(
+		rest ? "(all others)" : gt_nsight_short_name(&v->names, k->key.kernel));
+	cells[13] =
+		gt_cell_text(rest ? "(all others)" : gt_nsight_full_name(&v->names, k->key.kernel));
 	cells[14] = gt_cell_none();
 	gt_table_add(t, cells);
 }

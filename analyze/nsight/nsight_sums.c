@@ -278,8 +278,9 @@ static unsigned name_cells(struct sums *s, const struct sum *one, struct gt_cell
 {
 	bool kernel = one->key.part == KERNELS;
 
-	cells[0] = gt_cell_text(kernel ? gt_nsight_brief(&s->names, one->key.name) : one->text);
-	cells[1] = gt_cell_text(kernel ? gt_nsight_full(&s->names, one->key.name) : one->text);
+	cells[0] =
+		gt_cell_text(kernel ? gt_nsight_short_name(&s->names, one->key.name) : one->text);
+	cells[1] = gt_cell_text(kernel ? gt_nsight_full_name(&s->names, one->key.name) : one->text);
 	return s->spec->parts & PART(KERNELS) ? 2 : 1;
 }
 
@@ -287,7 +288,7 @@ static unsigned size_cells(const struct gt_durations *d, struct gt_cell *cells)
 {
 	cells[0] = gt_cell_u(d->total);
 	cells[1] = gt_cell_u(d->count);
-	gt_nsight_spread(d, cells + 2);
+	gt_nsight_spread_cells(d, cells + 2);
 	return 2 + GT_NSIGHT_NSPREAD;
 }
 
@@ -297,19 +298,20 @@ static void add_row(struct sums *s, struct gt_table *t, const struct sum *one)
 		"CUDA_GRAPH", "" };
 	bool rest = gt_group_table_is_rest(&s->groups, one),
 	     geometry = s->spec->geometry && !rest && one->key.grid[0];
-	char grid[GT_NSIGHT_THREE], block[GT_NSIGHT_THREE];
+	char grid[GT_NSIGHT_TRIPLE], block[GT_NSIGHT_TRIPLE];
 	struct gt_cell cells[16];
 	unsigned n = GT_NSIGHT_NTIMES;
 
 	if (s->spec->sizes)
 		n = size_cells(&one->d, cells);
 	else
-		gt_nsight_times(&one->d, one->share, cells);
+		gt_nsight_time_cells(&one->d, one->share, cells);
 	if (s->spec->category)
 		cells[n++] = rest ? gt_cell_none() : gt_cell_text(categories[one->key.part]);
 	if (s->spec->geometry) {
-		gt_nsight_three(grid, one->key.grid[0], one->key.grid[1], one->key.grid[2]);
-		gt_nsight_three(block, one->key.block[0], one->key.block[1], one->key.block[2]);
+		gt_nsight_put_triple(grid, one->key.grid[0], one->key.grid[1], one->key.grid[2]);
+		gt_nsight_put_triple(
+			block, one->key.block[0], one->key.block[1], one->key.block[2]);
 		cells[n++] = geometry ? gt_cell_text(grid) : gt_cell_none();
 		cells[n++] = geometry ? gt_cell_text(block) : gt_cell_none();
 	}
@@ -357,8 +359,8 @@ static void note_layers(const struct sums *s, struct gt_table *t)
 		return;
 	if (!gt_is_recorded(s->report.reader, GT_LAYER_GPU))
 		gt_table_note(t, "GPU work was not recorded: only calls are listed");
-	else if (gt_why_tid(&s->report))
-		gt_table_note(t, "%s: only calls are listed", gt_why_tid(&s->report));
+	else if (gt_why_tid_excludes_work(&s->report))
+		gt_table_note(t, "%s: only calls are listed", gt_why_tid_excludes_work(&s->report));
 }
 
 static int sums_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

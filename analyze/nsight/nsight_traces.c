@@ -36,7 +36,7 @@ struct place { /* of a track */
  * so that their texts stay valid. */
 struct three {
 	uint32_t x, y, z;
-	char text[GT_NSIGHT_THREE];
+	char text[GT_NSIGHT_TRIPLE];
 };
 #define THREES 256
 #define COLUMNS_MOST 20
@@ -66,7 +66,7 @@ struct trace {
 	unsigned nforms;
 	struct three threes[THREES];
 	/* of the current row, if they have no slot */
-	char grid[GT_NSIGHT_THREE], block[GT_NSIGHT_THREE];
+	char grid[GT_NSIGHT_TRIPLE], block[GT_NSIGHT_TRIPLE];
 };
 struct trace_spec {
 	const char *name, *title, *hideable_keys;
@@ -232,24 +232,25 @@ static inline bool is_three(const struct three *three, const uint64_t v[3])
 
 /* Sets another grid or block than the cell has. text: storage, if the slot is taken. */
 static void put_other_three(struct trace *t, const uint64_t v[3], const struct three **has,
-	char text[GT_NSIGHT_THREE], struct gt_cell *to)
+	char text[GT_NSIGHT_TRIPLE], struct gt_cell *to)
 {
 	uint32_t x = (uint32_t)v[0], y = (uint32_t)v[1], z = (uint32_t)v[2];
 	struct three *known = &t->threes[((x * 31 + y) * 31 + z) * 0x9e3779b1u >> 24];
 
 	if (!*known->text) {
 		*known = (struct three){ x, y, z, "" };
-		gt_nsight_three(known->text, x, y, z);
+		gt_nsight_put_triple(known->text, x, y, z);
 	}
 	*has = is_three(known, v) ? known : NULL;
 	if (*has)
 		put_text(known->text, to);
 	else
-		*to = gt_cell_text(gt_nsight_three(text, x, y, z)); /* valid for this row only */
+		*to = gt_cell_text(
+			gt_nsight_put_triple(text, x, y, z)); /* valid for this row only */
 }
 
 static inline void put_three(struct trace *t, const struct gt_event *ev, uint8_t at,
-	const struct three **has, char text[GT_NSIGHT_THREE], struct gt_cell *to)
+	const struct three **has, char text[GT_NSIGHT_TRIPLE], struct gt_cell *to)
 {
 	if (at != NO_FIELD && !(*has && is_three(*has, ev->args + at)))
 		put_other_three(t, ev->args + at, has, text, to);
@@ -268,10 +269,11 @@ static inline void put_id(const struct gt_segment *seg, uint64_t track, struct g
 /* The name in the selected form, and the full name for programs. */
 static void put_names(struct trace *t, const struct shape *s, struct gt_cell cells[2])
 {
-	put_text(
-		s->brief ? gt_nsight_brief(&t->names, s->name) : gt_nsight_text(&t->names, s->name),
+	put_text(s->brief ? gt_nsight_short_name(&t->names, s->name)
+			  : gt_nsight_text(&t->names, s->name),
 		&cells[0]);
-	put_text(s->brief ? gt_nsight_full(&t->names, s->name) : gt_nsight_text(&t->names, s->name),
+	put_text(s->brief ? gt_nsight_full_name(&t->names, s->name)
+			  : gt_nsight_text(&t->names, s->name),
 		&cells[1]);
 }
 

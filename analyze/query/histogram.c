@@ -157,7 +157,7 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 
 	if (!q)
 		return 0;
-	layer = gt_query_unrecorded(s);
+	layer = gt_query_unrecorded_layer(s);
 	tables[0] = gt_table_new("histogram", q->title, q->columns, q->nby + 4);
 	if (tables[0] && gt_query_note_unanswered(s, tables[0]))
 		return 1;

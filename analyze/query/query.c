@@ -296,7 +296,7 @@ void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 	gt_note_unordered(t, s->late, "union(dur)");
 }
 
-unsigned gt_query_unrecorded(const struct gt_query_state *s)
+unsigned gt_query_unrecorded_layer(const struct gt_query_state *s)
 {
 	static const struct {
 		uint32_t kinds;
@@ -323,7 +323,7 @@ static int query_finish(void *state, struct gt_table **tables, unsigned max, str
 	const struct gt_query *q = s->q;
 	struct gt_query_sorted *list;
 	size_t shown = gt_rows_shown(s->groups.table.n, s->report.opt->top);
-	unsigned layer = q ? gt_query_unrecorded(s) : GT_LAYER_COUNT;
+	unsigned layer = q ? gt_query_unrecorded_layer(s) : GT_LAYER_COUNT;
 	int rc = flush(s, err);
 
 	if (!q)

@@ -43,5 +43,5 @@ struct gt_query_sorted *gt_query_in_order(const struct gt_query_groups *g);
 void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t);
 /* The layer of all rows that could match, if none of it was recorded, or none is left. Else
  * GT_LAYER_COUNT. */
-unsigned gt_query_unrecorded(const struct gt_query_state *s);
+unsigned gt_query_unrecorded_layer(const struct gt_query_state *s);
 #endif

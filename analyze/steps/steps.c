@@ -39,7 +39,8 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	struct gt_steps_stream *to;
 	uint32_t *slot = &s->slot[m->place];
 
-	if (gt_steps_early(s, gt_time_ordered_segment(&s->order, s->report.reader, m), m->at))
+	if (gt_steps_begins_early(
+		    s, gt_time_ordered_segment(&s->order, s->report.reader, m), m->at))
 		return 0;
 	if (!*slot) {
 		if (gt_grow(&s->streams, &s->streams_cap, s->nstreams + 1, sizeof(*s->streams)))

@@ -113,7 +113,7 @@ int gt_steps_walk_row(struct gt_steps *s, struct gt_steps_walk *w, const struct 
 	struct gt_err *err); /* call it for each row in order */
 
 /* Did it begin before the selected range? Then it is in no sequence. */
-static inline bool gt_steps_early(
+static inline bool gt_steps_begins_early(
 	const struct gt_steps *s, const struct gt_segment *seg, int64_t start)
 {
 	return start < gt_range_of(&s->report.opt->filter, seg).from;

@@ -196,7 +196,7 @@ static int on_place(void *arg, const struct gt_moment *m, struct gt_err *err)
 	struct begun *ring = p->last + (size_t)i * (GT_PERIOD_BEFORE + 1);
 	uint64_t nth;
 
-	if (gt_steps_early(p->s, lane->seg, m->at))
+	if (gt_steps_begins_early(p->s, lane->seg, m->at))
 		return 0;
 	nth = p->seen[i]++;
 	ring[nth % (GT_PERIOD_BEFORE + 1)] =

@@ -140,7 +140,7 @@ static bool may_mark(struct marks *m, const struct gt_cols *cols, uint32_t i)
 	}
 	if (is_operator(category, name) && !is_profiler_step(name))
 		return false;
-	return !gt_steps_early(m->s, cols->seg, cols->start[i]);
+	return !gt_steps_begins_early(m->s, cols->seg, cols->start[i]);
 }
 
 /* ---- templates ---- */

@@ -81,7 +81,7 @@ static int read_archive(
 
 	q->any = calloc(gt_reader_segments(r) + 1ul, sizeof(*q->any));
 	for (uint32_t i = 0; q->any && i < gt_reader_segments(r); i++)
-		q->any[i] = gt_queue_any(gt_reader_segment(r, i));
+		q->any[i] = gt_queues_may_exist(gt_reader_segment(r, i));
 	q->archive = a;
 	q->extent = *e;
 	return q->any ? 0 : -ENOMEM;
