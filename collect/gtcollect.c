@@ -197,7 +197,7 @@ static void stop_recording(struct gt_err *why)
 static int write_simulated(struct gt_err *err)
 {
 	if (run.simulated ||
-		!(gt_recorder_totals(run.r)->simulated || gt_sources_simulated(&run.sources)))
+		!(gt_recorder_totals(run.r)->simulated || gt_sources_are_simulated(&run.sources)))
 		return 0;
 	run.simulated = true;
 	return gt_writer_meta(run.w, "{\"simulated\":true}", err);

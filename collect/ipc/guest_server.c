@@ -321,7 +321,7 @@ bool gt_guest_server_take_guest(struct gt_guest_server *s, int32_t ns_pid, struc
 }
 
 /* If gtcollect was stopped until the end, some processes may still wait for the accept thread. */
-void gt_guest_server_unrecorded(struct gt_guest_server *s, struct gt_unrecorded_processes *m)
+void gt_guest_server_count_unrecorded(struct gt_guest_server *s, struct gt_unrecorded_processes *m)
 {
 	for (unsigned n = 0;
 		n < SOMAXCONN && (accept_one(s, s->listen_fd) || accept_one(s, s->by_pid_fd));)

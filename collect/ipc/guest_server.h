@@ -48,7 +48,7 @@ void gt_guest_server_close(struct gt_guest_server *s);
 bool gt_guest_server_take_guest(struct gt_guest_server *s, int32_t ns_pid, struct gt_guest *guest);
 /* Counts the processes that did not get the memory and were not taken from the list: they run
  * unrecorded. Accepts waiting connections first. */
-void gt_guest_server_unrecorded(struct gt_guest_server *s, struct gt_unrecorded_processes *m);
+void gt_guest_server_count_unrecorded(struct gt_guest_server *s, struct gt_unrecorded_processes *m);
 
 /* Fills in a guest from /proc/HOST_PID. False: there is no such process. */
 bool gt_guest_read(int32_t host_pid, struct gt_guest *guest);

@@ -37,7 +37,7 @@ static int write_thread_losses(struct gt_recorder *r, struct gt_traced_thread *t
 		return 0;
 	if (more > GT_COUNT_MAX) {
 		t->dropped = dropped;
-		return t->broken ? 0 : gt_ring_reader_give_up(r, t, err);
+		return t->broken ? 0 : gt_ring_reader_abandon(r, t, err);
 	}
 	from = clamp_ns(r, ring->dropped_from, t->losses_until);
 	to = clamp_ns(r, ring->dropped_to, from);

@@ -71,7 +71,7 @@ static int look_at_rings(struct gt_recorder *r, bool closing, struct gt_err *err
 			continue;
 		gt_ring_reader_look(r, t, gt_ring_of(r, t), closing);
 		if (t->broken)
-			code = gt_ring_reader_give_up(r, t, err);
+			code = gt_ring_reader_abandon(r, t, err);
 		left = t->limit - t->c.at;
 		most = left > most ? left : most;
 		sum += left;
@@ -233,7 +233,7 @@ int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err)
 	r->anchored_at = 0;
 	code = pass(r, true, err);
 	if (r->server)
-		gt_guest_server_unrecorded(r->server, &r->totals.unrecorded);
+		gt_guest_server_count_unrecorded(r->server, &r->totals.unrecorded);
 	return code < 0 ? (int)code : 0;
 }
 

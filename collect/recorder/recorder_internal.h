@@ -160,7 +160,7 @@ void gt_ring_reader_look(struct gt_recorder *r, struct gt_traced_thread *t,
 int gt_ring_reader_drain(struct gt_recorder *r, struct gt_traced_thread *t,
 	struct gt_ring_thread *ring, struct gt_err *err);
 /* The ring is damaged: it is not read any more, and counted. */
-int gt_ring_reader_give_up(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_err *err);
+int gt_ring_reader_abandon(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_err *err);
 /* Reads the names in all rings ahead of their turn, because a launch lacks its kernel's name. */
 void gt_ring_reader_search_names(struct gt_recorder *r);
 

@@ -347,7 +347,7 @@ static int put_text(struct gt_recorder *r, struct gt_traced_thread *t, const str
 	return 0;
 }
 
-int gt_ring_reader_give_up(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_err *err)
+int gt_ring_reader_abandon(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_err *err)
 {
 	t->broken = true;
 	t->c.at = t->limit;
@@ -504,7 +504,7 @@ int gt_ring_reader_drain(struct gt_recorder *r, struct gt_traced_thread *t,
 	__atomic_store_n(&ring->consumed, t->c.at, __ATOMIC_RELEASE);
 	if (code < 0)
 		return code;
-	return got < 0 || code == GT_DAMAGED ? gt_ring_reader_give_up(r, t, err) : 0;
+	return got < 0 || code == GT_DAMAGED ? gt_ring_reader_abandon(r, t, err) : 0;
 }
 
 /* Reads the names in all rings ahead of their turn, because a launch lacks its kernel's name. */

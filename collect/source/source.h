@@ -111,7 +111,7 @@ int64_t gt_sources_drain(
 	struct gt_sources *own, struct gt_writer *w, bool last, struct gt_err *err);
 void gt_sources_stop(struct gt_sources *own);
 void gt_sources_totals(const struct gt_active_source *of, struct gt_source_totals *t);
-bool gt_sources_simulated(const struct gt_sources *own);
+bool gt_sources_are_simulated(const struct gt_sources *own);
 void gt_sources_report(const struct gt_sources *own, const char *program, FILE *to);
 void gt_sources_close(struct gt_sources *own);
 #endif

@@ -282,7 +282,7 @@ void gt_sources_totals(const struct gt_active_source *of, struct gt_source_total
 	of->source->totals(of->state, t);
 }
 
-bool gt_sources_simulated(const struct gt_sources *own)
+bool gt_sources_are_simulated(const struct gt_sources *own)
 {
 	struct gt_source_totals t;
 	bool simulated = false;

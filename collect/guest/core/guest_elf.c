@@ -143,7 +143,7 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-bool gt_object_named(const struct gt_object *o, const char *prefix)
+bool gt_object_has_name(const struct gt_object *o, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -178,7 +178,7 @@ static int match_object(struct dl_phdr_info *info, size_t size, void *arg)
 		s->found = (void *)o.base;
 		return 1;
 	}
-	if (s->prefix ? gt_object_named(&o, s->prefix) : o.after_guest)
+	if (s->prefix ? gt_object_has_name(&o, s->prefix) : o.after_guest)
 		s->found = s->name ? gt_object_symbol(&o, s->name) : (void *)o.base;
 	s->object = o;
 	return !!s->found;
@@ -328,7 +328,7 @@ bool gt_is_driver_code(const void *address)
 	if (!gt_object_at(address, &o))
 		return false;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (gt_object_named(&o, names[i]))
+		if (gt_object_has_name(&o, names[i]))
 			return true;
 	return false;
 }

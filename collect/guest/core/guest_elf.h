@@ -20,7 +20,7 @@ void gt_own_object_find(void);
 bool gt_object_at(const void *address, struct gt_object *o);
 void *gt_object_symbol(const struct gt_object *o, const char *name);
 /* its soname or file name has this prefix */
-bool gt_object_named(const struct gt_object *o, const char *prefix);
+bool gt_object_has_name(const struct gt_object *o, const char *prefix);
 /* it depends, directly or not, on such a library */
 bool gt_object_needs(const struct gt_object *o, const char *prefix);
 /* The first definition in load order after the guest library; *o (may be NULL) is its library. */

@@ -66,7 +66,7 @@ __attribute__((noinline, aligned(64))) int32_t gt_fast_call(
 	struct gt_ring_open *open;
 	int32_t ret;
 
-	if (gt_unlikely(!real || !gt_fast_path_allowed(t)))
+	if (gt_unlikely(!real || !gt_fast_path_is_allowed(t)))
 		return call_typed(a0, a1, a2, a3, a4, a5, id);
 	open = gt_ring_claim_entry(t, 0, (uintptr_t)__builtin_frame_address(0));
 	memcpy(&open->id, &head, sizeof(head));

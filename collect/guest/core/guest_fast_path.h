@@ -14,7 +14,7 @@ int32_t gt_fast_call(
 	uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id);
 /* May this call take the fast path? The caller has seen that t->fast[id] is set, so t has a ring.
  */
-static inline __attribute__((always_inline)) bool gt_fast_path_allowed(const struct gt_tcb *t)
+static inline __attribute__((always_inline)) bool gt_fast_path_is_allowed(const struct gt_tcb *t)
 {
 	return gt_likely(!t->depth && !__atomic_load_n(&t->ring->open[0].pass, __ATOMIC_RELAXED));
 }

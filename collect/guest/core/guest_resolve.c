@@ -118,7 +118,7 @@ static struct gt_tail by_handle(void *handle, const char *name, uint32_t id, con
 
 	if (real && gt_is_guest_code(real)) /* the handle of the main program */
 		return by_default(name, id, caller);
-	if (!real || !gt_object_at(real, &o) || !gt_object_named(&o, "libcuda.so"))
+	if (!real || !gt_object_at(real, &o) || !gt_object_has_name(&o, "libcuda.so"))
 		return answer(real);
 	if (id != GT_NONE)
 		return substitute(name, id, real, caller);
@@ -144,8 +144,9 @@ static struct gt_tail cupti(void *handle, const char *name, const void *caller)
 			? go_on
 			: answer(NULL);
 	real = gt_real_dlsym(handle, name);
-	return answer(real && gt_object_at(real, &o) && gt_object_named(&o, "libcupti.so") ? wrapper
-											   : real);
+	return answer(real && gt_object_at(real, &o) && gt_object_has_name(&o, "libcupti.so")
+			? wrapper
+			: real);
 }
 
 void gt_dlsym_find_function(void)

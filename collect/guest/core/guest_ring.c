@@ -168,7 +168,7 @@ static bool wait_for_chunk(struct gt_tcb *t)
 	while (!got) {
 		uint32_t space = __atomic_load_n(&gt_shared->space, __ATOMIC_SEQ_CST);
 
-		if (gt_owner_died()) {
+		if (gt_owner_has_died()) {
 			gt_stop_recording();
 			break;
 		}
@@ -190,7 +190,7 @@ uint8_t *gt_ring_reserve(struct gt_tcb *t, uint32_t bytes)
 	if (t->position + bytes > t->limit) {
 		if (bytes > payload())
 			return NULL;
-		if (gt_owner_died()) {
+		if (gt_owner_has_died()) {
 			gt_stop_recording();
 			return NULL;
 		}

@@ -54,7 +54,7 @@ uint64_t gt_session_now(void)
 	return gt_shared && gt_shared->ticks ? gt_ticks() : gt_slow_clock();
 }
 
-bool gt_owner_died(void)
+bool gt_owner_has_died(void)
 {
 	return __atomic_load_n(&gt_shared->owner, __ATOMIC_ACQUIRE) & FUTEX_OWNER_DIED;
 }
@@ -321,7 +321,7 @@ static bool attach(int32_t pid)
 		ok = map_session(fd);
 	if (fd >= 0)
 		syscall(SYS_close, fd);
-	if (!ok || gt_owner_died() || (!gt_process_state && !map_own())) {
+	if (!ok || gt_owner_has_died() || (!gt_process_state && !map_own())) {
 		gt_stop_recording();
 		return false;
 	}
@@ -538,7 +538,7 @@ static struct gt_tcb *wait_for_ring(enum gt_ring_role role)
 	bool full = false;
 
 	__atomic_fetch_add(&gt_shared->waiters, 1, __ATOMIC_SEQ_CST);
-	while (!t && !gt_owner_died() && !(full && gt_monotonic() > until)) {
+	while (!t && !gt_owner_has_died() && !(full && gt_monotonic() > until)) {
 		uint32_t space = __atomic_load_n(&gt_shared->space, __ATOMIC_SEQ_CST);
 
 		t = new_thread(role, &full);
@@ -563,7 +563,7 @@ static struct gt_tcb *register_with_role(enum gt_ring_role role)
 		return NULL;
 	}
 	gt_inside = true;
-	if (attach_once(gt_own_pid()) && !gt_owner_died()) {
+	if (attach_once(gt_own_pid()) && !gt_owner_has_died()) {
 		t = new_thread(role, &full);
 		if (!t && gt_shared->lossless)
 			t = wait_for_ring(role);

@@ -122,7 +122,7 @@ struct gt_tcb *gt_register_thread(void);
  * (GT_RING_PRODUCER in ring.h) that it takes at the first call. NULL: no ring is free. */
 struct gt_tcb *gt_producer_ring(void);
 void gt_stop_recording(void); /* nothing is recorded any more in this process */
-bool gt_owner_died(void);     /* gtcollect has died */
+bool gt_owner_has_died(void); /* gtcollect has died */
 void gt_count_untraced(void); /* counts a call that passes untraced */
 /* starts or stops recording; ignored if the session uses another mode */
 void gt_set_range_active(enum gt_range_mode mode, bool on);

@@ -135,7 +135,7 @@ static inline uint64_t gt_float_word(double d)
 		const uint64_t words[] = LIST key;                                                 \
 		struct gt_keyed_call k = { id, sizeof(words) / 8, func, 0, words };                \
                                                                                                    \
-		if (gt_unlikely(!real || !gt_fast_path_allowed(t))) {                              \
+		if (gt_unlikely(!real || !gt_fast_path_is_allowed(t))) {                           \
 			gt_ring_pop_abandoned(t, (uintptr_t)__builtin_frame_address(0));           \
 			return name##_typed arguments;                                             \
 		}                                                                                  \

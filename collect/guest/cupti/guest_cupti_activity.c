@@ -260,7 +260,7 @@ static void *fetch_thread(void *arg)
 		syscall(SYS_futex, &gpu->use, FUTEX_WAIT, on, &wait, NULL, 0);
 		if (!gt_cupti_lock(&locked))
 			continue;
-		if (!gpu->watching && gt_owner_died()) {
+		if (!gpu->watching && gt_owner_has_died()) {
 			/* the program may run for days: it does not keep CUPTI */
 			gt_gpu_yield("gtcollect has died");
 			gt_cupti_unlock(locked);

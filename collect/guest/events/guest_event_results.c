@@ -533,7 +533,7 @@ static void *read_events(void *arg)
 	while ((on = __atomic_load_n(&gt_events->on, __ATOMIC_ACQUIRE)) == ON) {
 		wakeups = __atomic_load_n(&gt_events->wakeups, __ATOMIC_ACQUIRE);
 		left = read_round();
-		if (gt_owner_died() || gt_passive)
+		if (gt_owner_has_died() || gt_passive)
 			break;
 		sleep_until_wakeup(wakeups, left);
 	}
