@@ -320,7 +320,7 @@ int gt_counter_cells_step(struct gt_counter_cells *g, uint64_t us, struct gt_err
 {
 	uint64_t deadline = gt_deadline(us);
 
-	for (; g->done < g->njobs && !gt_is_over(deadline); g->done++) {
+	for (; g->done < g->njobs && !gt_deadline_is_over(deadline); g->done++) {
 		const struct job *j = &g->jobs[g->done];
 		const struct gt_open_block *r;
 

@@ -485,7 +485,7 @@ static int drain(struct gt_lane_cells *s, int64_t floor, uint64_t deadline, stru
 		size_t before = s->line.nmoments;
 		int64_t to;
 
-		if (gt_is_over(deadline))
+		if (gt_deadline_is_over(deadline))
 			return 1;
 		if (__builtin_add_overflow(s->line.heap[0].at, s->portion, &to) || to > floor)
 			to = floor;
@@ -591,7 +591,7 @@ int gt_lane_cells_step(struct gt_lane_cells *s, uint64_t us, struct gt_err *err)
 	uint64_t deadline = gt_deadline(us);
 	int code = 0;
 
-	while (!code && !s->over && !gt_is_over(deadline)) {
+	while (!code && !s->over && !gt_deadline_is_over(deadline)) {
 		bool last;
 
 		if (!s->begun && (code = begin_segment(s)))

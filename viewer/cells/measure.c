@@ -39,7 +39,7 @@ static unsigned widest_at(int64_t from, int64_t to, unsigned widest)
 static int cut(struct gt_measure *m, const struct gt_archive *a, int64_t from, int64_t to)
 {
 	while (from < to) {
-		unsigned shift = widest_at(from, to, gt_archive_widest(a));
+		unsigned shift = widest_at(from, to, gt_archive_widest_cell(a));
 
 		if (gt_grow(&m->pieces, &m->pieces_cap, m->npieces + 1, sizeof(*m->pieces)))
 			return -ENOMEM;
@@ -137,7 +137,7 @@ int gt_measure_step(struct gt_measure *m, uint64_t us, struct gt_err *err)
 	uint64_t deadline = gt_deadline(us);
 	int code = 0;
 
-	while (!code && m->done < m->npieces && !gt_is_over(deadline)) {
+	while (!code && m->done < m->npieces && !gt_deadline_is_over(deadline)) {
 		struct gt_cell_window w = { m->pieces[m->done].cell, m->pieces[m->done].shift, 1 };
 
 		if (!m->begun)

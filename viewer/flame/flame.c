@@ -338,7 +338,7 @@ int gt_flame_step(struct gt_flame *f, uint64_t us, struct gt_err *err)
 	struct gt_event ev;
 	int rc = 1;
 
-	while (f->iter && rc > 0 && !gt_is_over(until))
+	while (f->iter && rc > 0 && !gt_deadline_is_over(until))
 		for (unsigned i = 0; rc > 0 && i < AT_ONCE; i++) {
 			rc = gt_iter_next(f->iter, &ev, err);
 			if (rc <= 0 || ev.row.type >= ev.seg->ntypes)

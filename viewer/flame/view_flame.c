@@ -237,7 +237,7 @@ static uint64_t matched_ns(const struct flame *f)
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; i < gt_item_search_tried(f->search); i++) {
+	for (uint32_t i = 0; i < gt_item_search_count_tried(f->search); i++) {
 		const struct gt_flame_node *n = node_at(f, i);
 		uint32_t up = i;
 

@@ -318,7 +318,7 @@ int gt_event_boxes_step(struct gt_event_boxes *b, uint64_t us, struct gt_err *er
 	uint64_t deadline = gt_deadline(us);
 	int code = 0;
 
-	while (!code && b->done < b->n && !gt_is_over(deadline))
+	while (!code && b->done < b->n && !gt_deadline_is_over(deadline))
 		code = step_lane(b, &b->lanes[b->done], err);
 	return code ? gt_err_set(err, code, "out of memory") : b->done < b->n;
 }

@@ -62,7 +62,7 @@ int gt_unfinished_edges_step(struct gt_unfinished_edges *h, uint64_t us, struct 
 	uint64_t deadline = gt_deadline(us);
 	int rc = 0;
 
-	while (!rc && h->done < h->n && !gt_is_over(deadline)) {
+	while (!rc && h->done < h->n && !gt_deadline_is_over(deadline)) {
 		struct gt_unfinished_edge *head = &h->heads[h->done];
 		int64_t begin = gt_cell_start(&h->window, gt_window_column(&h->window, head->from));
 

@@ -255,7 +255,7 @@ int gt_archive_limit(const struct gt_archive *a, struct gt_range to, struct gt_f
 	return 0;
 }
 
-unsigned gt_archive_widest(const struct gt_archive *a) { return a->widest; }
+unsigned gt_archive_widest_cell(const struct gt_archive *a) { return a->widest; }
 bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment)
 {
 	return a->segs[segment].uppers;
@@ -285,7 +285,7 @@ size_t gt_blocks_from(struct gt_block_list l, int64_t from)
 	return GT_LOWER_BOUND(i, 0, l.n, l.blocks[i].reach <= from && l.blocks[i].start < from);
 }
 
-const struct gt_block *gt_archive_same(
+const struct gt_block *gt_archive_same_block(
 	const struct gt_archive *a, uint32_t segment, uint32_t track, const struct gt_block *was)
 {
 	const uint32_t lists[] = { track, GT_NONE };

@@ -4,7 +4,7 @@
  *
  * The viewer's time is the time of the first segment's clock. Segments of other clocks are
  * shifted so that all begin at about the same time. The shift is a multiple of the widest cell
- * (gt_archive_widest), so the viewer's cells match the grid of every segment. */
+ * (gt_archive_widest_cell), so the viewer's cells match the grid of every segment. */
 #ifndef GT_ARCHIVE_H
 #define GT_ARCHIVE_H
 #include "formats/trace/read/reader.h"
@@ -73,7 +73,7 @@ int64_t gt_archive_offset(const struct gt_archive *a, uint32_t segment);
 int gt_archive_limit(const struct gt_archive *a, struct gt_range to, struct gt_filter *f,
 	struct gt_range **ranges, struct gt_err *err);
 /* log2 of the widest cell in ns: 16 to 32 such cells cover the trace */
-unsigned gt_archive_widest(const struct gt_archive *a);
+unsigned gt_archive_widest_cell(const struct gt_archive *a);
 /* of all rows, in the viewer's time */
 void gt_archive_extent(const struct gt_archive *a, int64_t *from, int64_t *to);
 
@@ -85,7 +85,7 @@ struct gt_block_list gt_archive_blocks(
 struct gt_block_list gt_archive_all_blocks(const struct gt_archive *a, uint32_t segment);
 /* The block that is the same as `was`, a block of an earlier archive of this growing trace, or
  * NULL. */
-const struct gt_block *gt_archive_same(
+const struct gt_block *gt_archive_same_block(
 	const struct gt_archive *a, uint32_t segment, uint32_t track, const struct gt_block *was);
 /* The first block that may have rows that end after `from`. Continue until a block starts at or
  * after the end of your range. */

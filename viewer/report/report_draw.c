@@ -96,7 +96,7 @@ static void draw_line(const struct gt_report_picture *p, struct gt_screen *to, i
 	case GT_LINE_ROW:
 		draw_row(p, to, y, line);
 		if (line == p->sheet->cursor && !p->scene->is_static)
-			gt_screen_style(to, 0, y, (int)to->width, 1, GT_REVERSE);
+			gt_screen_add_style(to, 0, y, (int)to->width, 1, GT_REVERSE);
 		break;
 	default: break;
 	}
@@ -132,7 +132,7 @@ static void draw_rest(const struct gt_report_picture *p, struct gt_screen *to)
 		return;
 	gt_report_page_rest(&p->sheet->page, l->table, (uint32_t)row, to->width, &text);
 	if (!text.failed)
-		gt_screen_lines(
+		gt_screen_put_lines(
 			to, 0, y, to->width, p->rest, (char *)text.data, LOOK(GT_INK_AXIS, 0));
 	gt_buf_release(&text);
 }
@@ -147,7 +147,7 @@ static int draw_finds(const struct gt_report_picture *p, struct gt_screen *to, i
 	size_t n = gt_item_search_count(p->search),
 	       rank = gt_item_search_rank(p->search, &items, p->sheet->cursor);
 
-	if (gt_item_search_tried(p->search) < items.n)
+	if (gt_item_search_count_tried(p->search) < items.n)
 		return gt_screen_printf(
 			to, x, y, -1, look, " /%.*s: %zu so far ", len, expression, n);
 	if (rank)

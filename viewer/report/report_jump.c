@@ -162,8 +162,8 @@ int gt_gap_around(const struct gt_scene *s, struct gt_range *to, struct gt_err *
 	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(s->reader, i);
 
-		for (uint32_t k = 0;
-			k < seg->ntracks && (tried < GAP_SEARCH_GPUS || !gt_is_over(deadline));
+		for (uint32_t k = 0; k < seg->ntracks &&
+			(tried < GAP_SEARCH_GPUS || !gt_deadline_is_over(deadline));
 			k++) {
 			int code = seg->tracks[k].kind == GT_TRACK_DEVICE
 				? gap_of(s, i, k, t, &gap, err)

@@ -383,7 +383,7 @@ static void select_next_match(struct gt_view *v, int by)
 	struct report *r = v->state;
 
 	if (gt_item_search_request(r->search, v->scene, by) && r->shown &&
-		gt_item_search_tried(r->search) == r->sheet.page.nrows)
+		gt_item_search_count_tried(r->search) == r->sheet.page.nrows)
 		select_match(v);
 }
 

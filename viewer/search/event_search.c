@@ -248,7 +248,7 @@ int gt_event_search_step(struct gt_event_search *h, uint64_t us, struct gt_err *
 	uint64_t deadline = gt_deadline(us);
 	int code = 0;
 
-	while (!code && !is_over(h) && !gt_is_over(deadline)) {
+	while (!code && !is_over(h) && !gt_deadline_is_over(deadline)) {
 		struct gt_filter one = { .nentries = 1,
 			.args = h->what.what == GT_SEARCH_LAUNCHED };
 

@@ -150,7 +150,7 @@ int gt_name_search_step(struct gt_name_search *f, uint64_t us, struct gt_err *er
 	uint64_t deadline = gt_deadline(us);
 	int code = 0;
 
-	while (!code && f->done < f->n && !gt_is_over(deadline)) {
+	while (!code && f->done < f->n && !gt_deadline_is_over(deadline)) {
 		const struct place *at = &f->places[f->done++];
 		struct gt_filter one = {
 			.segment = at->segment + 1, .entries = &at->entry, .nentries = 1

@@ -144,7 +144,7 @@ static const char *next_line(const char *text, unsigned width)
 	return end == text ? gt_letter_next(text, &l) : end; /* at least one letter */
 }
 
-unsigned gt_screen_lines_of(const char *text, unsigned width)
+unsigned gt_screen_count_lines(const char *text, unsigned width)
 {
 	unsigned n = 1;
 
@@ -153,7 +153,7 @@ unsigned gt_screen_lines_of(const char *text, unsigned width)
 	return n;
 }
 
-void gt_screen_lines(struct gt_screen *s, int x, int y, unsigned width, unsigned lines,
+void gt_screen_put_lines(struct gt_screen *s, int x, int y, unsigned width, unsigned lines,
 	const char *text, struct gt_look look)
 {
 	for (const char *end; lines && *text; text = end, y++) {
@@ -223,17 +223,17 @@ static void change_look(struct gt_screen *s, struct box b, uint8_t style, const 
 	}
 }
 
-void gt_screen_style(struct gt_screen *s, int x, int y, int width, int height, uint8_t style)
+void gt_screen_add_style(struct gt_screen *s, int x, int y, int width, int height, uint8_t style)
 {
 	change_look(s, cut(s, x, y, width, height), style, NULL);
 }
 
-void gt_screen_paper(struct gt_screen *s, int x, int y, int width, int height, uint8_t paper)
+void gt_screen_set_paper(struct gt_screen *s, int x, int y, int width, int height, uint8_t paper)
 {
 	change_look(s, cut(s, x, y, width, height), 0, &paper);
 }
 
-uint32_t gt_block_up(unsigned eighths)
+uint32_t gt_block_glyph(unsigned eighths)
 {
 	return eighths ? 0x2580 + (eighths < 8 ? eighths : 8) : ' ';
 }

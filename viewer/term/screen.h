@@ -48,20 +48,20 @@ int gt_screen_text(
 int gt_screen_printf(struct gt_screen *s, int x, int y, int width, struct gt_look look,
 	const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 /* Puts text in at most `lines` lines of this width (at least 1); only the last one is cut.
- * gt_screen_lines_of returns the number of lines that the text needs, at least 1. */
-void gt_screen_lines(struct gt_screen *s, int x, int y, unsigned width, unsigned lines,
+ * gt_screen_count_lines returns the number of lines that the text needs, at least 1. */
+void gt_screen_put_lines(struct gt_screen *s, int x, int y, unsigned width, unsigned lines,
 	const char *text, struct gt_look look);
-unsigned gt_screen_lines_of(const char *text, unsigned width);
+unsigned gt_screen_count_lines(const char *text, unsigned width);
 bool gt_screen_is_blank(const struct gt_screen *s, int x, int y); /* false outside */
 void gt_screen_fill(
 	struct gt_screen *s, int x, int y, int width, int height, uint32_t ch, struct gt_look look);
 /* Adds styles or sets the paper of an area and keeps its characters. A wide character that is
  * partly in the area gets them in both halves. */
-void gt_screen_style(struct gt_screen *s, int x, int y, int width, int height, uint8_t style);
-void gt_screen_paper(struct gt_screen *s, int x, int y, int width, int height, uint8_t paper);
+void gt_screen_add_style(struct gt_screen *s, int x, int y, int width, int height, uint8_t style);
+void gt_screen_set_paper(struct gt_screen *s, int x, int y, int width, int height, uint8_t paper);
 
 /* A block of 0 to 8 eighths from below. */
-uint32_t gt_block_up(unsigned eighths);
+uint32_t gt_block_glyph(unsigned eighths);
 
 /* Prints the screen as lines without trailing spaces, with the ANSI sequences of this colour depth;
  * each line ends with the default look. GT_MONO: no sequences, so no styles either. 0 or the error

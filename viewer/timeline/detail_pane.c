@@ -462,7 +462,7 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struc
 	gt_screen_text(to, beside ? x : 2, p->y, (int)width - (beside ? 0 : 4),
 		d->n ? d->title : "nothing is selected: Enter", title);
 	for (i = 0; i < d->n; i++) {
-		unsigned lines = gt_screen_lines_of(d->lines[i].value, room),
+		unsigned lines = gt_screen_count_lines(d->lines[i].value, room),
 			 left = (unsigned)(bottom - y);
 
 		if (y >= bottom || (lines > left && y > p->y + 1 && columns > 1)) {
@@ -474,7 +474,7 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struc
 		}
 		lines = lines < left ? lines : left;
 		gt_screen_text(to, x, y, (int)NAME_WIDTH, d->lines[i].name, name);
-		gt_screen_lines(to, x + (int)NAME_WIDTH + 1, y, room, lines, d->lines[i].value,
+		gt_screen_put_lines(to, x + (int)NAME_WIDTH + 1, y, room, lines, d->lines[i].value,
 			(struct gt_look){ d->lines[i].ink, GT_INK_NONE, 0 });
 		y += (int)lines;
 	}

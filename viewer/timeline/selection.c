@@ -100,7 +100,7 @@ static int64_t segment_time(const struct gt_selection *p, const struct gt_lane_k
 }
 
 /* The next start may be far away, so the covering row is searched first. */
-int gt_select_at(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
+int gt_select_cell(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
 	int64_t from = segment_time(p, &at->lane, at->from),
 		to = segment_time(p, &at->lane, at->to);
@@ -123,12 +123,12 @@ int gt_select_damaged(
 	int code;
 
 	if (p->what == GT_SELECTION_DAMAGED && at->on_it)
-		return gt_select_at(p, at, err);
+		return gt_select_cell(p, at, err);
 	begin_anew(p);
 	code = gt_damaged_range_at(
 		p->archive, &at->lane.strip, at->from, at->to, at->to - at->from, &hole, err);
 	if (code <= 0)
-		return code ? code : gt_select_at(p, at, err);
+		return code ? code : gt_select_cell(p, at, err);
 	p->what = GT_SELECTION_DAMAGED;
 	p->lane = at->lane;
 	p->row = (struct gt_event_ref){ .lane = at->lane };
@@ -146,7 +146,7 @@ static int select_row(
 
 	begin_anew(p);
 	if (p->what != GT_SELECTION_ROW || !at->on_it)
-		code = gt_select_at(p, at, err);
+		code = gt_select_cell(p, at, err);
 	if (p->what == GT_SELECTION_ROW)
 		p->said[0] = 0;
 	return code ? code : !p->said[0];
@@ -597,9 +597,9 @@ static bool is_there_again(struct gt_selection *p, struct gt_event_ref *row, str
 {
 	const struct gt_lane_key *lane = &row->lane;
 
-	row->block = row->block
-		? gt_archive_same(p->archive, lane->strip.segment, lane->strip.track, row->block)
-		: NULL;
+	row->block = row->block ? gt_archive_same_block(p->archive, lane->strip.segment,
+					  lane->strip.track, row->block)
+				: NULL;
 	return row->block || (row->kind == GT_OPEN && is_open_again(p, row, err));
 }
 

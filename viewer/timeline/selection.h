@@ -53,9 +53,10 @@ void gt_selection_range(const struct gt_selection *p, int64_t *from, int64_t *to
 int gt_select_row(
 	struct gt_selection *p, const struct gt_lane_key *lane, const struct gt_event_ref *row);
 /* the row that covers the cell or starts in it */
-int gt_select_at(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err);
+int gt_select_cell(
+	struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err);
 /* The damaged range that overlaps the cell. If there is none, or it is already selected: like
- * gt_select_at. */
+ * gt_select_cell. */
 int gt_select_damaged(
 	struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err);
 /* next (1) or previous (-1) on the lane */

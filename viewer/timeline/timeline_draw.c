@@ -115,7 +115,7 @@ static void put_cell(
 		gt_screen_put(to, x, y, GT_OPEN_END, gt_unfinished_end_look);
 	} else if (eighths) {
 		look.style = c->sureness == GT_CELL_ROUGH ? GT_DIM : 0;
-		gt_screen_put(to, x, y, gt_block_up(eighths), look);
+		gt_screen_put(to, x, y, gt_block_glyph(eighths), look);
 	}
 }
 
@@ -173,7 +173,7 @@ static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *li
 			gt_screen_put(
 				to, (int)(p->at.left + i), y, to->ascii ? '?' : MIDDLE_DOT, faint);
 		else if (eighths)
-			gt_screen_put(to, (int)(p->at.left + i), y, gt_block_up(eighths), look);
+			gt_screen_put(to, (int)(p->at.left + i), y, gt_block_glyph(eighths), look);
 	}
 }
 
@@ -297,7 +297,7 @@ static void draw_bracket(const struct gt_picture *p, struct gt_screen *to)
 	b = (int)gt_overview_column(e, last > e->to - 1 ? e->to - 1 : last, p->at.cells);
 	if (p->at.bracket < 0) {
 		if (p->at.map >= 0 && !gt_window_shows_all(w, e))
-			gt_screen_paper(to, left + a, p->at.map, b - a + 1, 1, GT_INK_SELECTED);
+			gt_screen_set_paper(to, left + a, p->at.map, b - a + 1, 1, GT_INK_SELECTED);
 		return;
 	}
 	gt_screen_fill(to, left + a, p->at.bracket, b - a + 1, 1, LINE_ACROSS, axis_look);
@@ -441,9 +441,9 @@ static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
 
 	if (!has_cursor(p))
 		return;
-	gt_screen_paper(to, 0, y, (int)p->at.left - 1, 1, GT_INK_SELECTED);
-	gt_screen_paper(to, (int)(p->at.left + p->column), y, 1, 1, GT_INK_CURSOR);
-	gt_screen_style(to, (int)(p->at.left + p->column), p->at.axis, 1, 1, GT_REVERSE);
+	gt_screen_set_paper(to, 0, y, (int)p->at.left - 1, 1, GT_INK_SELECTED);
+	gt_screen_set_paper(to, (int)(p->at.left + p->column), y, 1, 1, GT_INK_CURSOR);
+	gt_screen_add_style(to, (int)(p->at.left + p->column), p->at.axis, 1, 1, GT_REVERSE);
 }
 
 /* ---- texts ---- */

@@ -225,7 +225,7 @@ static int jump(struct gt_timeline_interaction *d, const struct gt_binding *b,
 	case GT_DO_SELECT:
 		return at->cells[at->column].sureness == GT_CELL_DAMAGED
 			? gt_select_damaged(p, from, &d->err)
-			: gt_select_at(p, from, &d->err);
+			: gt_select_cell(p, from, &d->err);
 	case GT_DO_NEXT: return gt_select_neighbour(p, from, b->arg, &d->err);
 	case GT_DO_SAME: return gt_select_same_name(p, from, b->arg, &d->err);
 	case GT_DO_PARTNER: return gt_select_partner(p, from, &d->err);
@@ -568,7 +568,7 @@ static void draw_picked(
 		struct gt_lane_key lane = gt_lane_of_line(&p->lanes->lines[p->top + i]);
 
 		if (p->lanes->lines[p->top + i].aspect && gt_same_lane(&lane, &d->pick.lane))
-			gt_screen_paper(to, (int)(p->at.left + a), p->at.lanes + (int)i,
+			gt_screen_set_paper(to, (int)(p->at.left + a), p->at.lanes + (int)i,
 				(int)(b - a + 1), 1, GT_INK_SELECTED);
 	}
 }
@@ -701,7 +701,7 @@ static void draw_brief(
 static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
 {
 	if (p->cursor >= p->top && p->cursor < p->lanes->n && p->cursor - p->top < p->at.nlanes)
-		gt_screen_paper(to, (int)(p->at.left + p->column),
+		gt_screen_set_paper(to, (int)(p->at.left + p->column),
 			p->at.lanes + (int)(p->cursor - p->top), 1, 1, GT_INK_CURSOR);
 }
 

@@ -8,7 +8,7 @@
 static inline uint64_t gt_now_us(void) { return (uint64_t)gt_clock_monotonic() / 1000; }
 /* The time `us` µs from now; 0: never. */
 static inline uint64_t gt_deadline(uint64_t us) { return us ? gt_now_us() + us : UINT64_MAX; }
-static inline bool gt_is_over(uint64_t deadline)
+static inline bool gt_deadline_is_over(uint64_t deadline)
 {
 	return deadline != UINT64_MAX && gt_now_us() >= deadline;
 }

@@ -65,7 +65,7 @@ int gt_item_search_step(
 			return gt_err_set(err, found, "out of memory");
 		f->has[f->tried++] = (uint8_t)found;
 		f->n += (size_t)found;
-		if (f->tried % AT_ONCE == 0 && gt_is_over(until))
+		if (f->tried % AT_ONCE == 0 && gt_deadline_is_over(until))
 			break;
 	}
 	return f->tried < of->n;
@@ -126,7 +126,7 @@ size_t gt_item_search_rank(const struct gt_item_search *f, const struct gt_items
 	return rank;
 }
 
-size_t gt_item_search_tried(const struct gt_item_search *f) { return f->tried; }
+size_t gt_item_search_count_tried(const struct gt_item_search *f) { return f->tried; }
 size_t gt_item_search_count(const struct gt_item_search *f) { return f->n; }
 const struct gt_search_regex *gt_item_search_regex(const struct gt_item_search *f)
 {

@@ -41,7 +41,7 @@ size_t gt_item_search_next(struct gt_item_search *f, const struct gt_items *of, 
 bool gt_item_search_has(const struct gt_item_search *f, size_t item);
 /* The number of this place's match, from 1; 0: it has none. */
 size_t gt_item_search_rank(const struct gt_item_search *f, const struct gt_items *of, size_t place);
-size_t gt_item_search_tried(const struct gt_item_search *f); /* number of tried items */
-size_t gt_item_search_count(const struct gt_item_search *f); /* ... and of their matches */
+size_t gt_item_search_count_tried(const struct gt_item_search *f); /* number of tried items */
+size_t gt_item_search_count(const struct gt_item_search *f);       /* ... and of their matches */
 const struct gt_search_regex *gt_item_search_regex(const struct gt_item_search *f);
 #endif

@@ -103,7 +103,7 @@ static void draw_between(const struct gt_cell_window *w, const int64_t column[2]
 	low = low < 0 ? 0 : low;
 	high = high >= (int64_t)w->cells ? (int64_t)w->cells - 1 : high;
 	if (low <= high && !at->own)
-		gt_screen_style(
+		gt_screen_add_style(
 			to, at->left + (int)low, at->line, (int)(high - low + 1), 1, GT_UNDERLINE);
 	for (; at->own && low <= high; low++)
 		if (gt_screen_is_blank(to, at->left + (int)low, at->line))

@@ -288,7 +288,7 @@ static unsigned widest(const struct gt_scene *s)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++)
 		if (gt_archive_offset(s->archive, i))
-			return gt_archive_widest(s->archive);
+			return gt_archive_widest_cell(s->archive);
 	return 60;
 }
 

@@ -139,7 +139,7 @@ static void the_next_of_the_same_name(void)
 		struct gt_selection_origin at = at_cell(&lane, o->start, 0);
 		int64_t next = INT64_MAX, before = INT64_MIN;
 
-		if (o->kind == GT_SPAN || !has_gone(&p, gt_select_at(&p, &at, &err)) ||
+		if (o->kind == GT_SPAN || !has_gone(&p, gt_select_cell(&p, &at, &err)) ||
 			p.row.start != o->start || p.row.type != o->type)
 			continue;
 		at.on_it = true;
@@ -248,12 +248,12 @@ static void a_call_and_its_kernel_lead_to_each_other(void)
 	CHECK(has_gone(&p, gt_select_partner(&p, &at, &err)) && p.row.kind == GT_CALL &&
 		p.row.start == 1110 && p.row.lane.depth == 1);
 	at = at_cell(&outer, 1000, 0);
-	CHECK(has_gone(&p, gt_select_at(&p, &at, &err)));
+	CHECK(has_gone(&p, gt_select_cell(&p, &at, &err)));
 	at.on_it = true;
 	CHECK(!has_gone(&p, gt_select_partner(&p, &at, &err)) &&
 		!strcmp(p.said, "the GPU work of this call is not recorded"));
 	at = at_cell(&outer, 1200, 0);
-	CHECK(has_gone(&p, gt_select_at(&p, &at, &err)) && p.row.start == 1200);
+	CHECK(has_gone(&p, gt_select_cell(&p, &at, &err)) && p.row.start == 1200);
 	at.on_it = true;
 	CHECK(!has_gone(&p, gt_select_partner(&p, &at, &err)) &&
 		strstr(p.said, "launches no work"));

@@ -101,14 +101,14 @@ static bool is_counted(struct stage *st, const char *label, const uint32_t *trac
 		const struct gt_spot *spot =
 			&st->screen.spots[(size_t)y * st->screen.width + at.left + i];
 		/* part of a name in a box */
-		uint32_t have = spot->look.paper >= GT_INK_CATEGORY ? gt_block_up(8) : spot->ch;
+		uint32_t have = spot->look.paper >= GT_INK_CATEGORY ? gt_block_glyph(8) : spot->ch;
 
 		if (gt_cell_start(w, i) >= st->s.scene.extent.to || busy == UINT64_MAX)
 			continue;
 		if (spot->ch == GT_OPEN_END && busy &&
 			gt_cell_start(w, i + 1ll) >= st->s.scene.extent.to)
 			continue;
-		if (have != gt_block_up(gt_busy_eighths(busy, 1ull << w->shift))) {
+		if (have != gt_block_glyph(gt_busy_eighths(busy, 1ull << w->shift))) {
 			printf("%s: cell %u of 2^%u ns: %llu busy\n", label, i, w->shift,
 				(unsigned long long)busy);
 			return false;

@@ -400,8 +400,8 @@ static void found_rows_against_all_cells(void)
 		items = gt_report_page_items(&p);
 		CHECK_EQ(items.n, 230);
 		while (gt_item_search_step(f, &items, 1, &err) > 0)
-			CHECK(gt_item_search_tried(f) < items.n);
-		CHECK_EQ(gt_item_search_tried(f), items.n);
+			CHECK(gt_item_search_count_tried(f) < items.n);
+		CHECK_EQ(gt_item_search_count_tried(f), items.n);
 		for (size_t l = 0; l < p.nlines; l++) {
 			int64_t row = gt_report_page_row(&p, l);
 			unsigned n = 0;

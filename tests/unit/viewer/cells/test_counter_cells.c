@@ -111,7 +111,7 @@ static void cells_are_what_samples_say(void)
 	CHECK(!gt_list_counters(a, &list, &n, &err) && n == 3);
 	gt_archive_extent(a, &from, &to);
 	for (unsigned k = 0; k < 120; k++) {
-		unsigned shift = below(gt_archive_widest(a) + 1);
+		unsigned shift = below(gt_archive_widest_cell(a) + 1);
 		struct gt_cell_window w = {
 			((from + (int64_t)(below(1000) * (uint64_t)(to - from) / 1000)) >> shift) -
 				10,

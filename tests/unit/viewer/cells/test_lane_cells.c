@@ -293,7 +293,7 @@ static void every_width(struct gt_reader *r)
 
 	CHECK(a && s);
 	gt_archive_extent(a, &from, &to);
-	for (unsigned k = 0; k <= 2 * gt_archive_widest(a); k++) {
+	for (unsigned k = 0; k <= 2 * gt_archive_widest_cell(a); k++) {
 		unsigned shift = k / 2;
 		int64_t at = from + (int64_t)(below(1000) * (uint64_t)(to - from) / 1000);
 		size_t n = list_strips(r, of, below(2));
@@ -400,7 +400,7 @@ static void where_open_calls_begin(void)
 			(s = gt_lane_cells_new(a)));
 		read_rows(r);
 		n = list_strips(r, of, true);
-		for (unsigned shift = 0; shift <= gt_archive_widest(a); shift++)
+		for (unsigned shift = 0; shift <= gt_archive_widest_cell(a); shift++)
 			for (size_t k = 0; k < nrows; k++) {
 				struct gt_cell_window w = { (rows[k].start >> shift) - below(8),
 					shift, 8 };
@@ -496,10 +496,10 @@ static void recordings_of_other_clocks(void)
 	read_rows(r);
 	CHECK((a = gt_archive_open(r, &err)));
 	gt_archive_extent(a, &from, &to);
-	CHECK((to - from) >> gt_archive_widest(a) <= 34 &&
-		(to - from) >> gt_archive_widest(a) >= 15);
+	CHECK((to - from) >> gt_archive_widest_cell(a) <= 34 &&
+		(to - from) >> gt_archive_widest_cell(a) >= 15);
 	CHECK(!gt_archive_offset(a, 0) && gt_archive_offset(a, 1) &&
-		!(gt_archive_offset(a, 1) % (1ll << gt_archive_widest(a))));
+		!(gt_archive_offset(a, 1) % (1ll << gt_archive_widest_cell(a))));
 	gt_archive_close(a);
 	every_width(r);
 	gt_reader_close(r);

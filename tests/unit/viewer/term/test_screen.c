@@ -222,8 +222,8 @@ static void wide_in_halves(void)
 	OVER("漢 xx 字\n", gt_screen_fill(&s, 3, 0, 2, 1, 'x', LOOK(0)));
 	OVER("xxxxxxxx\n", gt_screen_fill(&s, 0, 0, 8, 1, 'x', LOOK(0)));
 	OVER("漢 …漢字\n", gt_screen_text(&s, 3, 0, 1, "ab", LOOK(0)));
-	OVER("漢字漢字\n", gt_screen_style(&s, 3, 0, 1, 1, GT_BOLD),
-		gt_screen_paper(&s, 4, 0, 1, 1, GT_INK_CURSOR));
+	OVER("漢字漢字\n", gt_screen_add_style(&s, 3, 0, 1, 1, GT_BOLD),
+		gt_screen_set_paper(&s, 4, 0, 1, 1, GT_INK_CURSOR));
 	CHECK(s.spots[2].look.style == GT_BOLD && s.spots[3].look.style == GT_BOLD &&
 		!s.spots[1].look.style && !s.spots[4].look.style);
 	CHECK(s.spots[4].look.paper == GT_INK_CURSOR && s.spots[5].look.paper == GT_INK_CURSOR &&
@@ -237,14 +237,14 @@ static void lines(void)
 	struct gt_screen s = { 0 };
 
 	CHECK(!gt_screen_resize(&s, 6, 3));
-	CHECK(gt_screen_lines_of("", 4) == 1 && gt_screen_lines_of("abcd", 4) == 1 &&
-		gt_screen_lines_of("abcde", 4) == 2);
-	CHECK(gt_screen_lines_of("漢字漢字", 5) == 2 && gt_screen_lines_of("漢字漢字", 3) == 4 &&
-		gt_screen_lines_of("漢字", 1) == 2);
-	gt_screen_lines(&s, 1, 0, 5, 3, "漢字漢字漢字", LOOK(0));
+	CHECK(gt_screen_count_lines("", 4) == 1 && gt_screen_count_lines("abcd", 4) == 1 &&
+		gt_screen_count_lines("abcde", 4) == 2);
+	CHECK(gt_screen_count_lines("漢字漢字", 5) == 2 &&
+		gt_screen_count_lines("漢字漢字", 3) == 4 && gt_screen_count_lines("漢字", 1) == 2);
+	gt_screen_put_lines(&s, 1, 0, 5, 3, "漢字漢字漢字", LOOK(0));
 	CHECK(prints(&s, " 漢字\n 漢字\n 漢字\n"));
 	gt_screen_clear(&s);
-	gt_screen_lines(&s, 1, 0, 5, 2, "漢字ae\u0301b漢字", LOOK(0));
+	gt_screen_put_lines(&s, 1, 0, 5, 2, "漢字ae\u0301b漢字", LOOK(0));
 	CHECK(prints(&s, " 漢字a\n e\u0301b漢…\n\n"));
 	gt_screen_release(&s);
 }
@@ -260,7 +260,7 @@ static void ascii(void)
 	TEXT(8, "u x~->?~\n", 0, 0, -1, "µ ×…–→é≈");
 	TEXT(4, " .=@\n", 0, 0, -1, "⠀⠁⠏⣿");
 	for (unsigned n = 0; n <= 9; n++)
-		gt_screen_put(&s, (int)n, 0, gt_block_up(n), LOOK(0));
+		gt_screen_put(&s, (int)n, 0, gt_block_glyph(n), LOOK(0));
 	CHECK(prints(&s, " .:-=+*#@@\n"));
 	for (uint32_t ch = 0; ch < 0x30000; ch++) {
 		uint32_t a = gt_glyph_ascii(ch);
@@ -270,7 +270,7 @@ static void ascii(void)
 	}
 	s.ascii = false;
 	for (unsigned n = 0; n <= 9; n++)
-		gt_screen_put(&s, (int)n, 0, gt_block_up(n), LOOK(0));
+		gt_screen_put(&s, (int)n, 0, gt_block_glyph(n), LOOK(0));
 	CHECK(prints(&s, " ▁▂▃▄▅▆▇██\n"));
 	gt_screen_release(&s);
 }
@@ -323,8 +323,8 @@ static void rectangles(void)
 	gt_screen_fill(&s, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, 'z', LOOK(0));
 	gt_screen_fill(&s, 0, 0, -1, 1, 'z', LOOK(0));
 	gt_screen_fill(&s, 0, 0, 1, INT32_MIN, 'z', LOOK(0));
-	gt_screen_style(&s, 1, 0, 1, 2, GT_UNDERLINE);
-	gt_screen_paper(&s, 1, 1, 50, 1, GT_INK_CURSOR);
+	gt_screen_add_style(&s, 1, 0, 1, 2, GT_UNDERLINE);
+	gt_screen_set_paper(&s, 1, 1, 50, 1, GT_INK_CURSOR);
 	CHECK(prints(&s, "   y\nxx y\nxx y\n"));
 	CHECK(s.spots[5].look.style == (GT_BOLD | GT_UNDERLINE) && s.spots[5].look.ink == KERNEL &&
 		s.spots[5].look.paper == GT_INK_CURSOR);
@@ -387,8 +387,10 @@ static void scribble(struct gt_screen *s)
 			gt_screen_fill(s, x, y, w, (int)dice(5),
 				dice(2) ? ' ' : 0x2590 - (uint32_t)dice(9), any_look());
 			break;
-		case 2: gt_screen_style(s, x, y, w, (int)dice(5), (uint8_t)dice(16)); break;
-		case 3: gt_screen_paper(s, x, y, w, (int)dice(5), (uint8_t)dice(GT_INKS)); break;
+		case 2: gt_screen_add_style(s, x, y, w, (int)dice(5), (uint8_t)dice(16)); break;
+		case 3:
+			gt_screen_set_paper(s, x, y, w, (int)dice(5), (uint8_t)dice(GT_INKS));
+			break;
 		default:
 			gt_screen_put(
 				s, x, y, dice(2) ? dice(0x2600) : 0x4e00 + dice(100), any_look());

@@ -202,8 +202,10 @@ static void scribble(struct gt_screen *s)
 			gt_screen_fill(s, x, y, w, (int)dice(5),
 				dice(2) ? ' ' : 0x2590 - (uint32_t)dice(9), any_look());
 			break;
-		case 2: gt_screen_paper(s, x, y, w, (int)dice(5), (uint8_t)dice(GT_INKS)); break;
-		default: gt_screen_style(s, x, y, w, (int)dice(5), (uint8_t)dice(16));
+		case 2:
+			gt_screen_set_paper(s, x, y, w, (int)dice(5), (uint8_t)dice(GT_INKS));
+			break;
+		default: gt_screen_add_style(s, x, y, w, (int)dice(5), (uint8_t)dice(16));
 		}
 	}
 }
