@@ -197,7 +197,6 @@ void gt_export_job_free(struct gt_export_job *e)
 static int commit_file(struct gt_export_job *e, const struct outcome *o, char *result, size_t room)
 {
 	struct gt_err err = GT_ERR_INIT;
-	char bytes[GT_NUMBER_TEXT];
 	struct stat st;
 	int rc;
 
@@ -210,7 +209,7 @@ static int commit_file(struct gt_export_job *e, const struct outcome *o, char *r
 		snprintf(result, room, "%s", err.text);
 	else
 		snprintf(result, room, "wrote %s to %.100s%s",
-			gt_number_text_bytes(bytes, (uint64_t)st.st_size), e->order.file,
+			gt_number_text(GT_C_BYTES, (uint64_t)st.st_size).text, e->order.file,
 			o->damaged ? ", without the damaged parts of the trace" : "");
 	return 0;
 }

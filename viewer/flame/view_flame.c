@@ -457,7 +457,7 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	const struct flame *f = v->state;
 	const struct gt_flame_node *n = node_at(f, f->selected), *up = node_at(f, n->parent);
-	char name[NAME], above[NAME], ns[GT_NUMBER_TEXT], share[GT_BRIEF], of_all[GT_BRIEF];
+	char name[NAME], above[NAME], share[GT_BRIEF], of_all[GT_BRIEF];
 	int y = (int)f->height - 1, x = 0;
 
 	if (gt_flame_percent(f->tree) < 100)
@@ -474,7 +474,7 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 	name_of(v, up, above);
 	gt_brief_share(share, n->ns, up->ns);
 	gt_brief_share(of_all, n->ns, node_at(f, 0)->ns);
-	x += gt_screen_printf(to, x, y, -1, plain, "%s", gt_number_text_ns(ns, n->ns));
+	x += gt_screen_printf(to, x, y, -1, plain, "%s", gt_number_text(GT_C_NS, n->ns).text);
 	if (n->kind > GT_FLAME_PROCESS)
 		x += gt_screen_printf(to, x, y, -1, plain, ", %s of %s", share, above);
 	if (f->selected)

@@ -98,13 +98,12 @@ static void put_path(const struct description *t, uint32_t track, char *to, size
 
 static void add_duration(struct gt_detail_pane *d, const char *name, int64_t ns)
 {
-	char text[GT_NUMBER_TEXT];
+	struct gt_scaled scaled = gt_number_text(GT_C_NS, (uint64_t)ns);
 
-	gt_number_text_ns(text, (uint64_t)ns);
 	if (ns < 1000)
-		add(d, name, text);
+		add(d, name, scaled.text);
 	else
-		add_f(d, name, "%s (%" PRId64 " ns)", text, ns);
+		add_f(d, name, "%s (%" PRId64 " ns)", scaled.text, ns);
 }
 
 static void mark_last_line(struct gt_detail_pane *d)
@@ -193,7 +192,6 @@ static void add_dimension(struct gt_detail_pane *d, enum gt_role role, const cha
 static int add_field(void *arg, const char *name, const char *value)
 {
 	struct description *t = arg;
-	char bytes[GT_NUMBER_TEXT];
 	enum gt_role role = role_of(t, name);
 
 	if (role == GT_R_BYTES && strspn(value, "0123456789") != strlen(value))
@@ -216,7 +214,7 @@ static int add_field(void *arg, const char *name, const char *value)
 		return 0;
 	case GT_R_BYTES:
 		add_f(t->to, name, "%s (%s)", value,
-			gt_number_text_bytes(bytes, strtoull(value, NULL, 10)));
+			gt_number_text(GT_C_BYTES, strtoull(value, NULL, 10)).text);
 		return 0;
 	default: add(t->to, name, *value ? value : "not known"); return 0;
 	}
@@ -224,7 +222,7 @@ static int add_field(void *arg, const char *name, const char *value)
 
 static void describe_launch(struct description *t)
 {
-	char path[200], at[GT_TIME_ROOM], queued[GT_NUMBER_TEXT];
+	char path[200], at[GT_TIME_ROOM];
 	int64_t end;
 
 	if (t->row->kind != GT_GPU)
@@ -239,7 +237,7 @@ static void describe_launch(struct description *t)
 		t->by_order ? " (likely: matched by its order in the stream)" : "");
 	if (t->row->start >= end)
 		add_f(t->to, "queued", "started %s after that call returned",
-			gt_number_text_ns(queued, (uint64_t)(t->row->start - end)));
+			gt_number_text(GT_C_NS, (uint64_t)(t->row->start - end)).text);
 	else
 		add(t->to, "queued", "not at all: it began before that call had returned");
 }
@@ -332,10 +330,9 @@ static void add_range(struct description *t, int64_t from, int64_t to, int64_t e
 static void describe_gap(struct description *t, const struct gt_event_ref *behind)
 {
 	int64_t from = gt_event_ref_end(t->row), to = behind->start;
-	char lasts[GT_NUMBER_TEXT];
 
 	snprintf(t->to->title, sizeof(t->to->title), "gap of %s",
-		gt_number_text_ns(lasts, (uint64_t)(to - from)));
+		gt_number_text(GT_C_NS, (uint64_t)(to - from)).text);
 	add_range(t, from, to, to);
 	gt_selection_range(t->pick, &from, &to);
 	if (!is_known(t->from->scene, from, to)) {

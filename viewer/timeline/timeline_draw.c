@@ -452,7 +452,7 @@ static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
 static int put_cell_words(
 	const struct gt_cell_sums *c, uint64_t width, int y, int x, struct gt_screen *to)
 {
-	char share[GT_BRIEF], longest[GT_NUMBER_TEXT], bytes[GT_NUMBER_TEXT];
+	char share[GT_BRIEF];
 
 	if (c->sureness == GT_CELL_UNKNOWN)
 		return x + gt_screen_text(to, x, y, -1, "not known yet  ", faint);
@@ -463,10 +463,10 @@ static int put_cell_words(
 		c->sureness == GT_CELL_ROUGH ? "about " : "", share, c->count);
 	if (c->count)
 		x += gt_screen_printf(to, x, y, -1, plain, ", longest %s",
-			gt_number_text_ns(longest, c->longest));
+			gt_number_text(GT_C_NS, c->longest).text);
 	if (c->bytes)
 		x += gt_screen_printf(
-			to, x, y, -1, plain, ", %s", gt_number_text_bytes(bytes, c->bytes));
+			to, x, y, -1, plain, ", %s", gt_number_text(GT_C_BYTES, c->bytes).text);
 	if (c->busy)
 		x += gt_screen_printf(
 			to, x, y, -1, plain, ", mostly %s", gt_category_word(c->category));
@@ -475,18 +475,20 @@ static int put_cell_words(
 	return x + gt_screen_text(to, x, y, -1, "  ", plain);
 }
 
-static const char *gauge_value(char to[GT_NUMBER_TEXT], bool bytes, double value)
+static struct gt_scaled gauge_value(bool bytes, double value)
 {
+	struct gt_scaled s;
+
 	if (bytes && value >= 0)
-		return gt_number_text_bytes(to, (uint64_t)value);
-	snprintf(to, GT_NUMBER_TEXT, "%.15g", value);
-	return to;
+		return gt_number_text(GT_C_BYTES, (uint64_t)value);
+	snprintf(s.text, sizeof(s.text), "%.15g", value);
+	return s;
 }
 
 static int put_gauge_words(
 	const struct gt_counter_cell *c, bool queue, bool bytes, int y, int x, struct gt_screen *to)
 {
-	char low[GT_NUMBER_TEXT], high[GT_NUMBER_TEXT], last[GT_NUMBER_TEXT];
+	struct gt_scaled last = gauge_value(bytes, c->last);
 	const char *sure = c->some ? "at least " : c->likely ? "likely " : "";
 	const char *unit = !queue ? "" : c->last == 1 ? " launch waits" : " launches wait";
 
@@ -494,13 +496,12 @@ static int put_gauge_words(
 		return x +
 			gt_screen_text(
 				to, x, y, -1, queue ? "not known yet  " : "not known  ", faint);
-	gauge_value(last, bytes, c->last);
 	if (c->low == c->high)
-		return x + gt_screen_printf(to, x, y, -1, plain, "%s%s%s  ", sure, last, unit);
+		return x + gt_screen_printf(to, x, y, -1, plain, "%s%s%s  ", sure, last.text, unit);
 	return x +
 		gt_screen_printf(to, x, y, -1, plain, "%s%s to %s, then %s%s  ", sure,
-			gauge_value(low, bytes, c->low), gauge_value(high, bytes, c->high), last,
-			unit);
+			gauge_value(bytes, c->low).text, gauge_value(bytes, c->high).text,
+			last.text, unit);
 }
 
 /* The cell at the cursor. */
@@ -561,7 +562,6 @@ static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struc
 	const struct gt_archive *a = p->scene->archive;
 	const struct gt_unfinished_call *longest = gt_unfinished_calls_next(a, NULL);
 	uint64_t n = gt_archive_unfinished_count(a);
-	char lasts[GT_NUMBER_TEXT];
 	size_t known;
 
 	if (n && brief)
@@ -580,7 +580,7 @@ static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struc
 				longest->type),
 			warn);
 		x += gt_screen_printf(to, x, y, -1, warn, " %s%s",
-			gt_number_text_ns(lasts, (uint64_t)(longest->end - longest->start)),
+			gt_number_text(GT_C_NS, (uint64_t)(longest->end - longest->start)).text,
 			p->scene->is_static ? "" : " (:open)");
 	}
 	return x;
@@ -601,7 +601,7 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 	const struct gt_cell_window *w = &p->scene->window;
 	const struct gt_time_extent *e = &p->scene->extent;
 	int64_t from = gt_cell_start(w, 0), end = gt_window_end(w), step = gt_time_step(w);
-	char a[GT_TIME_ROOM], b[GT_TIME_ROOM], cell[GT_NUMBER_TEXT];
+	char a[GT_TIME_ROOM], b[GT_TIME_ROOM];
 	int x = draw_warnings(p, 0, to), y = p->at.status;
 
 	if (p->at.title < 0)
@@ -612,7 +612,7 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 	gt_time_text(&p->scene->times, end, step, end, b);
 	x += gt_screen_printf(to, x, y, -1, title, "%s", measures[p->heights]);
 	x += gt_screen_printf(
-		to, x, y, -1, plain, "  cell %s  ", gt_number_text_ns(cell, 1ull << w->shift));
+		to, x, y, -1, plain, "  cell %s  ", gt_number_text(GT_C_NS, 1ull << w->shift).text);
 	if (p->percent < 100)
 		x += gt_screen_printf(to, x, y, -1, warn, "%u%% refined  ", p->percent);
 	x += gt_screen_printf(to, x, y, -1, plain, "%s to %s  ", a, b);
@@ -628,12 +628,11 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 
 static void draw_title(const struct gt_picture *p, struct gt_screen *to)
 {
-	char span[GT_NUMBER_TEXT];
 	int x = gt_screen_text(to, 0, p->at.title, -1, gt_scene_title(p->scene), title);
 
 	x += gt_screen_printf(to, x, p->at.title, -1, plain, "  %s",
-		gt_number_text_ns(
-			span, (uint64_t)(p->scene->extent.to - p->scene->extent.from) - 1));
+		gt_number_text(GT_C_NS, (uint64_t)(p->scene->extent.to - p->scene->extent.from) - 1)
+			.text);
 	x = draw_open(p, x, p->at.title, false, to);
 	if (p->scene->command)
 		gt_screen_printf(to, x, p->at.title, -1, faint, "  %s", p->scene->command);

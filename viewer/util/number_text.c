@@ -1,26 +1,10 @@
 #include "viewer/util/number_text.h"
 
 #include <stdio.h>
-#include "formats/table/figures.h"
 
-_Static_assert(GT_NUMBER_TEXT > GT_FIGURE_ROOM, "a figure and its end");
-
-static const char *format_figure(char to[GT_NUMBER_TEXT], enum gt_cell_kind kind, uint64_t value)
+struct gt_scaled gt_number_text(enum gt_cell_kind kind, uint64_t value)
 {
-	const struct gt_column column = { .kind = kind };
-	const struct gt_cell cell = { .i = value > INT64_MAX ? INT64_MAX : (int64_t)value };
-
-	*gt_put_figure(to, &column, &cell) = 0;
-	return to;
-}
-
-const char *gt_number_text_ns(char to[GT_NUMBER_TEXT], uint64_t ns)
-{
-	return format_figure(to, GT_C_NS, ns);
-}
-const char *gt_number_text_bytes(char to[GT_NUMBER_TEXT], uint64_t bytes)
-{
-	return format_figure(to, GT_C_BYTES, bytes);
+	return gt_scaled(kind, value > INT64_MAX ? INT64_MAX : (int64_t)value);
 }
 
 const char *gt_number_text_rate(char to[GT_NUMBER_TEXT], uint64_t bytes, uint64_t ns)

@@ -2,10 +2,11 @@
 #ifndef GT_NUMBER_TEXT_H
 #define GT_NUMBER_TEXT_H
 #include <stdint.h>
+#include "formats/table/table.h"
 
+/* kind: GT_C_NS or GT_C_BYTES; limited to INT64_MAX */
+struct gt_scaled gt_number_text(enum gt_cell_kind kind, uint64_t value);
 #define GT_NUMBER_TEXT 72
-const char *gt_number_text_ns(char to[GT_NUMBER_TEXT], uint64_t ns);
-const char *gt_number_text_bytes(char to[GT_NUMBER_TEXT], uint64_t bytes);
 /* in powers of 1000: "48.07 GB/s" */
 const char *gt_number_text_rate(char to[GT_NUMBER_TEXT], uint64_t bytes, uint64_t ns);
 

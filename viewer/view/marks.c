@@ -149,7 +149,7 @@ static size_t put_figures(
 	const struct gt_marks *m, uint64_t ns, const char *lane, char *to, size_t room)
 {
 	struct gt_measured f = gt_measure_of(m->measure, 0, m->lane.depth);
-	char share[GT_BRIEF], busy[GT_NUMBER_TEXT], bytes[GT_NUMBER_TEXT], rate[GT_NUMBER_TEXT];
+	char share[GT_BRIEF], rate[GT_NUMBER_TEXT];
 	uint64_t within = f.busy ? f.busy : ns;
 	size_t n;
 
@@ -157,10 +157,10 @@ static size_t put_figures(
 		return (size_t)snprintf(to, room, "  measuring...");
 	gt_brief_share(share, f.busy, ns);
 	n = (size_t)snprintf(to, room, "  %s: busy %s%s (%s), %" PRIu64 " begin", lane,
-		f.rough ? "about " : "", gt_number_text_ns(busy, f.busy), share, f.count);
+		f.rough ? "about " : "", gt_number_text(GT_C_NS, f.busy).text, share, f.count);
 	if (f.bytes && n < room)
 		n += (size_t)snprintf(
-			to + n, room - n, ", %s", gt_number_text_bytes(bytes, f.bytes));
+			to + n, room - n, ", %s", gt_number_text(GT_C_BYTES, f.bytes).text);
 	if (f.bytes && is_of_copies(m->lane.strip.aspect) && n < room)
 		n += (size_t)snprintf(to + n, room - n, ", %s while busy",
 			gt_number_text_rate(rate, f.bytes, within));
@@ -172,7 +172,7 @@ static size_t put_figures(
 bool gt_marks_describe(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most,
 	const char *lane, char *to, size_t room)
 {
-	char a[GT_TIME_ROOM], b[GT_TIME_ROOM], delta[GT_NUMBER_TEXT];
+	char a[GT_TIME_ROOM], b[GT_TIME_ROOM];
 	size_t n;
 
 	if (!m->n)
@@ -183,7 +183,7 @@ bool gt_marks_describe(const struct gt_marks *m, const struct gt_time_shown *tim
 		return true;
 	}
 	gt_time_text(times, m->at[1], 1, most, b);
-	n = (size_t)snprintf(to, room, "A-B %s", gt_number_text_ns(delta, distance(m)));
+	n = (size_t)snprintf(to, room, "A-B %s", gt_number_text(GT_C_NS, distance(m)).text);
 	if (m->measure && n < room)
 		n += put_figures(m, distance(m), lane, to + n, room - n);
 	if (n < room)

@@ -302,7 +302,7 @@ static void keys_go_from_box_to_box(void)
 static void v_leads_to_the_longest(void)
 {
 	struct stage st;
-	char want[100], ns[GT_NUMBER_TEXT];
+	char want[100];
 	int64_t longest = 0;
 
 	state = 24;
@@ -313,7 +313,8 @@ static void v_leads_to_the_longest(void)
 			longest = rows[i].end - rows[i].start;
 	CHECK(play(&st, "9 9") && on_screen(&st, "flame graph of GPU work") && play(&st, "v") &&
 		!strcmp(st.s.view->ops->name, "timeline"));
-	snprintf(want, sizeof(want), "duration %s", gt_number_text_ns(ns, (uint64_t)longest));
+	snprintf(
+		want, sizeof(want), "duration %s", gt_number_text(GT_C_NS, (uint64_t)longest).text);
 	CHECK(on_screen(&st, want));
 	strike(&st);
 }
