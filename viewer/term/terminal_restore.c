@@ -95,43 +95,7 @@ static void set_up(void)
 
 /* ---- signals ---- */
 
-static void on_size(int sig, siginfo_t *info, void *context);
-static void on_end(int sig, siginfo_t *info, void *context);
-static void on_crash(int sig, siginfo_t *info, void *context);
-static void on_stop(int sig, siginfo_t *info, void *context);
-static void on_continue(int sig, siginfo_t *info, void *context);
-
-static struct {
-	int sig;
-	void (*handler)(int, siginfo_t *, void *);
-	bool ours;
-	struct sigaction old;
-} signals[] = {
-	{ .sig = SIGWINCH, .handler = on_size },
-	{ .sig = SIGTSTP, .handler = on_stop },
-	{ .sig = SIGCONT, .handler = on_continue },
-	{ .sig = SIGTERM, .handler = on_end },
-	{ .sig = SIGINT, .handler = on_end },
-	{ .sig = SIGHUP, .handler = on_end },
-	{ .sig = SIGSEGV, .handler = on_crash },
-	{ .sig = SIGBUS, .handler = on_crash },
-	{ .sig = SIGFPE, .handler = on_crash },
-	{ .sig = SIGILL, .handler = on_crash },
-	{ .sig = SIGABRT, .handler = on_crash },
-	{ .sig = SIGSYS, .handler = on_crash },
-	{ .sig = SIGQUIT, .handler = on_crash },
-	{ .sig = SIGPIPE, .handler = on_crash },
-	{ .sig = SIGALRM, .handler = on_crash },
-	{ .sig = SIGXCPU, .handler = on_crash },
-};
-#define NSIGNALS (sizeof(signals) / sizeof(*signals))
-
-static void reset_action(int sig)
-{
-	for (size_t i = 0; i < NSIGNALS; i++)
-		if (signals[i].sig == sig && signals[i].ours)
-			sigaction(sig, &signals[i].old, NULL);
-}
+static void reset_action(int sig);
 
 /* The previous action follows when the handler returns: a fault happens again at the same
  * instruction, any other signal is raised again. */
@@ -146,51 +110,32 @@ static void die(int sig, const siginfo_t *info)
 		raise(sig);
 }
 
-static void on_crash(int sig, siginfo_t *info, void *context)
+static void crash(int sig, const siginfo_t *info)
 {
-	int saved = errno, end = atomic_load(&ending);
+	int first = atomic_load(&ending);
 
-	if (sig == SIGALRM && end) /* the two seconds are over */
-		sig = end;
-	die(sig, info);
-	errno = saved;
+	/* SIGALRM: the two seconds since the first signal are over */
+	die(sig == SIGALRM && first ? first : sig, info);
 }
 
-static void on_end(int sig, siginfo_t *info, void *context)
+static void end(int sig, const siginfo_t *info)
 {
-	int saved = errno;
-
 	if (getpid() != owner || atomic_exchange(&ending, sig)) {
 		die(sig, NULL);
 	} else {
 		alarm(SECONDS_TO_END);
 		wake(GT_SIGNAL_END);
 	}
-	errno = saved;
 }
 
-static void on_size(int sig, siginfo_t *info, void *context)
-{
-	int saved = errno;
-
-	wake(GT_SIGNAL_RESIZE);
-	errno = saved;
-}
-
-static void on_continue(int sig, siginfo_t *info, void *context)
-{
-	int saved = errno;
-
-	set_up();
-	errno = saved;
-}
+static void note_size(int sig, const siginfo_t *info) { wake(GT_SIGNAL_RESIZE); }
+static void resume(int sig, const siginfo_t *info) { set_up(); }
 
 /* Raises SIGTSTP again with its default action. An orphaned process group is not stopped and gets
  * no SIGCONT: then the terminal is set up again at once. */
-static void on_stop(int sig, siginfo_t *info, void *context)
+static void stop(int sig, const siginfo_t *info)
 {
-	struct sigaction stop = { .sa_handler = SIG_DFL }, ours;
-	int saved = errno;
+	struct sigaction usual = { .sa_handler = SIG_DFL }, ours;
 	sigset_t both, before;
 
 	if (atomic_load(&writing)) {
@@ -203,14 +148,55 @@ static void on_stop(int sig, siginfo_t *info, void *context)
 	sigemptyset(&both);
 	sigaddset(&both, sig);
 	sigaddset(&both, SIGCONT);
-	sigaction(sig, &stop, &ours);
+	sigaction(sig, &usual, &ours);
 	raise(sig);
-	/* the process stops here; then on_continue() is called */
+	/* the process stops here; then resume() is called */
 	pthread_sigmask(SIG_UNBLOCK, &both, &before);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	sigaction(sig, &ours, NULL);
 	if (!atomic_load(&active))
 		set_up();
+}
+
+static struct {
+	int sig;
+	void (*act)(int sig, const siginfo_t *info);
+	bool ours;
+	struct sigaction old;
+} signals[] = {
+	{ .sig = SIGWINCH, .act = note_size },
+	{ .sig = SIGTSTP, .act = stop },
+	{ .sig = SIGCONT, .act = resume },
+	{ .sig = SIGTERM, .act = end },
+	{ .sig = SIGINT, .act = end },
+	{ .sig = SIGHUP, .act = end },
+	{ .sig = SIGSEGV, .act = crash },
+	{ .sig = SIGBUS, .act = crash },
+	{ .sig = SIGFPE, .act = crash },
+	{ .sig = SIGILL, .act = crash },
+	{ .sig = SIGABRT, .act = crash },
+	{ .sig = SIGSYS, .act = crash },
+	{ .sig = SIGQUIT, .act = crash },
+	{ .sig = SIGPIPE, .act = crash },
+	{ .sig = SIGALRM, .act = crash },
+	{ .sig = SIGXCPU, .act = crash },
+};
+#define NSIGNALS (sizeof(signals) / sizeof(*signals))
+
+static void reset_action(int sig)
+{
+	for (size_t i = 0; i < NSIGNALS; i++)
+		if (signals[i].sig == sig && signals[i].ours)
+			sigaction(sig, &signals[i].old, NULL);
+}
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	for (size_t i = 0; i < NSIGNALS; i++)
+		if (signals[i].sig == sig)
+			signals[i].act(sig, info);
 	errno = saved;
 }
 
@@ -219,7 +205,7 @@ static void on_stop(int sig, siginfo_t *info, void *context)
 static void catch_signals(void)
 {
 	for (size_t i = 0; i < NSIGNALS; i++) {
-		struct sigaction now = { .sa_sigaction = signals[i].handler,
+		struct sigaction now = { .sa_sigaction = on_signal,
 			.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
 
 		sigfillset(&now.sa_mask); /* handlers do not nest */
