@@ -280,6 +280,16 @@ struct gt_block_list gt_archive_all_blocks(const struct gt_archive *a, uint32_t 
 	return (struct gt_block_list){ a->segs[segment].blocks, a->segs[segment].nblocks };
 }
 
+int gt_archive_scan(const struct gt_archive *a, uint32_t segment, const struct gt_block *block,
+	bool args, gt_scan_fn *fn, void *arg, struct gt_err *err)
+{
+	const struct gt_filter one = {
+		.segment = segment + 1, .entries = &block->entry, .nentries = 1, .args = args
+	};
+
+	return gt_scan(a->reader, &one, GT_ANY_ORDER, 1, fn, arg, err);
+}
+
 size_t gt_blocks_from(struct gt_block_list l, int64_t from)
 {
 	return GT_LOWER_BOUND(i, 0, l.n, l.blocks[i].reach <= from && l.blocks[i].start < from);

@@ -83,6 +83,9 @@ struct gt_block_list gt_archive_blocks(
 	const struct gt_archive *a, uint32_t segment, uint32_t track);
 /* All blocks with rows of a segment: those of several tracks, then by track. */
 struct gt_block_list gt_archive_all_blocks(const struct gt_archive *a, uint32_t segment);
+/* gt_scan() of one block; args: with argument columns. */
+int gt_archive_scan(const struct gt_archive *a, uint32_t segment, const struct gt_block *block,
+	bool args, gt_scan_fn *fn, void *arg, struct gt_err *err);
 /* The block that is the same as `was`, a block of an earlier archive of this growing trace, or
  * NULL. */
 const struct gt_block *gt_archive_same_block(

@@ -161,9 +161,6 @@ static void note_depths(struct gt_archive *a, const struct gt_open_block *r)
 static int open_block(struct gt_archive *a, struct gt_block_slot *to, uint32_t segment,
 	const struct gt_block *block, struct gt_err *err)
 {
-	struct gt_filter one = {
-		.segment = segment + 1, .entries = &block->entry, .nentries = 1, .args = true
-	};
 	struct opening o = { .archive = a, .to = to };
 	size_t before, after;
 	const struct gt_damage *damage;
@@ -172,7 +169,7 @@ static int open_block(struct gt_archive *a, struct gt_block_slot *to, uint32_t s
 	to->rows = (struct gt_open_block){ .segment = segment, .entry = block->entry };
 	gt_reader_damage(a->reader, &before);
 	if (!code)
-		code = gt_scan(a->reader, &one, GT_ANY_ORDER, 1, copy_run, &o, err);
+		code = gt_archive_scan(a, segment, block, true, copy_run, &o, err);
 	damage = gt_reader_damage(a->reader, &after);
 	to->rows.runs = o.runs;
 	to->rows.start = o.start;

@@ -267,13 +267,9 @@ static int find_row(void *arg, unsigned worker, const struct gt_cols *c)
 static int each_value(struct gt_archive *a, const struct gt_event_ref *of, value_fn *fn, void *arg,
 	struct gt_err *err)
 {
-	struct gt_filter one = { .segment = of->lane.strip.segment + 1,
-		.entries = &of->block->entry,
-		.nentries = 1,
-		.args = true };
 	struct values v = { .of = of, .fn = fn, .arg = arg };
 
-	return gt_scan(gt_archive_reader(a), &one, GT_ANY_ORDER, 1, find_row, &v, err);
+	return gt_archive_scan(a, of->lane.strip.segment, of->block, true, find_row, &v, err);
 }
 
 struct teller {

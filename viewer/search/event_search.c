@@ -249,14 +249,10 @@ int gt_event_search_step(struct gt_event_search *h, uint64_t us, struct gt_err *
 	int code = 0;
 
 	while (!code && !is_over(h) && !gt_deadline_is_over(deadline)) {
-		struct gt_filter one = { .nentries = 1,
-			.args = h->what.what == GT_SEARCH_LAUNCHED };
-
 		h->at = &h->places[h->what.backward ? h->n - 1 - h->done : h->done];
 		h->row = 0;
-		one.segment = h->at->segment + 1;
-		one.entries = &h->at->block->entry;
-		code = gt_scan(gt_archive_reader(h->archive), &one, GT_ANY_ORDER, 1, look, h, err);
+		code = gt_archive_scan(h->archive, h->at->segment, h->at->block,
+			h->what.what == GT_SEARCH_LAUNCHED, look, h, err);
 		h->done++;
 	}
 	return code ? code : !is_over(h);

@@ -2,16 +2,10 @@
  * counted by their types. */
 #include "viewer/search/name_search.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include "formats/base/buf.h"
 #include "viewer/util/deadline.h"
 #include "viewer/search/search_regex.h"
 
-struct place {
-	uint32_t segment, entry;
-};
 struct gt_name_search {
 	struct gt_archive *archive;
 	struct gt_search_regex expression;
@@ -19,8 +13,8 @@ struct gt_name_search {
 	uint32_t *ntypes; /* that there were */
 	uint32_t nsegments;
 	bool any;
-	struct place *places; /* blocks that are to be counted */
-	size_t n, cap, done;
+	uint32_t segment; /* the next block to count: its segment, and its number in the list */
+	size_t at;
 	uint64_t count;
 };
 
@@ -55,22 +49,6 @@ static int try_names(struct gt_name_search *f, struct gt_display_name *spell)
 	return f->has && f->ntypes ? 0 : -ENOMEM;
 }
 
-/* ---- blocks ---- */
-
-static int find_places(struct gt_name_search *f)
-{
-	for (uint32_t s = 0; f->any && s < f->nsegments; s++) {
-		struct gt_block_list l = gt_archive_all_blocks(f->archive, s);
-
-		if (gt_grow(&f->places, &f->cap, f->n + l.n + 1, sizeof(*f->places)))
-			return -ENOMEM;
-		for (size_t i = 0; i < l.n; i++)
-			if (kinds & GT_BIT(l.blocks[i].kind))
-				f->places[f->n++] = (struct place){ s, l.blocks[i].entry };
-	}
-	return 0;
-}
-
 /* ---- open and free ---- */
 
 struct gt_name_search *gt_name_search_new(struct gt_archive *a, struct gt_display_name *spell,
@@ -87,8 +65,9 @@ struct gt_name_search *gt_name_search_new(struct gt_archive *a, struct gt_displa
 		f->archive = a;
 		f->nsegments = gt_reader_segments(gt_archive_reader(a));
 		rc = try_names(f, spell);
+		f->segment = f->any ? 0 : f->nsegments;
 	}
-	if (!f || rc || find_places(f)) {
+	if (!f || rc) {
 		gt_err_set(err, -ENOMEM, "out of memory");
 		gt_name_search_free(f);
 		return NULL;
@@ -104,7 +83,6 @@ void gt_name_search_free(struct gt_name_search *f)
 		gt_search_regex_release(&f->expression);
 		free(f->has);
 		free(f->ntypes);
-		free(f->places);
 	}
 	free(f);
 }
@@ -150,19 +128,22 @@ int gt_name_search_step(struct gt_name_search *f, uint64_t us, struct gt_err *er
 	uint64_t deadline = gt_deadline(us);
 	int code = 0;
 
-	while (!code && f->done < f->n && !gt_deadline_is_over(deadline)) {
-		const struct place *at = &f->places[f->done++];
-		struct gt_filter one = {
-			.segment = at->segment + 1, .entries = &at->entry, .nentries = 1
-		};
+	while (!code && f->segment < f->nsegments && !gt_deadline_is_over(deadline)) {
+		struct gt_block_list l = gt_archive_all_blocks(f->archive, f->segment);
+		const struct gt_block *block = f->at < l.n ? &l.blocks[f->at++] : NULL;
 
-		code = gt_scan(gt_archive_reader(f->archive), &one, GT_ANY_ORDER, 1, count, f, err);
+		if (!block) {
+			f->segment++;
+			f->at = 0;
+		} else if (kinds & GT_BIT(block->kind)) {
+			code = gt_archive_scan(f->archive, f->segment, block, false, count, f, err);
+		}
 	}
-	return code ? code : f->done < f->n;
+	return code ? code : f->segment < f->nsegments;
 }
 
 uint64_t gt_name_search_count(const struct gt_name_search *f, bool *complete)
 {
-	*complete = f->done == f->n;
+	*complete = f->segment == f->nsegments;
 	return f->count;
 }
