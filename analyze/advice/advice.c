@@ -86,13 +86,10 @@ static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, cons
 			gt_cell_text(a->rule->name), gt_cell_text(states[a->f.state]),
 			gt_cell_known(found, a->f.cost), gt_cell_known(found, a->f.gain),
 			found ? gt_cell_share(a->f.gain, window) : gt_cell_none(),
-			place ? gt_cell_i(gt_time_since_origin(
-					s->report.opt, s->report.reader, e->seg, e->from))
-			      : gt_cell_none(),
+			place ? gt_cell_time(&s->report, e->seg, e->from) : gt_cell_none(),
 			place ? gt_cell_i(e->to - e->from) : gt_cell_none(), id_of(e, w.process),
 			id_of(e, w.device), id_of(e, w.thread), gt_cell_text(a->f.text),
-			gt_cell_text(a->rule->remedy) } +
-			gt_where_skip(s->report.reader));
+			gt_cell_text(a->rule->remedy) });
 }
 
 /* ---- text ---- */
@@ -224,17 +221,18 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	const char *cannot = gt_idle_why_unanswered(f->idle);
 	struct answer answers[GT_RULES];
 	uint64_t window = 0;
-	unsigned n = 0, unanswered = 0, skip = gt_where_skip(f->idle->report.reader);
+	unsigned n = 0, unanswered = 0;
 
 	for (size_t i = 0; i < f->idle->ndevices; i++)
 		window = gt_sat_add(window, f->idle->devices[i].window);
-	tables[0] = rc
-		? NULL
-		: gt_table_new("advice", "Potential speedups", columns + skip, NCOLUMNS - skip);
+	if (rc)
+		return rc;
+	tables[0] = gt_report_table(&f->idle->report, "advice", "Potential speedups", columns,
+		NCOLUMNS,
+		"recording device tid pid cost_ns evidence duration_ns gain_percent at_ns gain_ns",
+		err);
 	if (!tables[0])
-		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (table)");
-	gt_table_set_hideable(tables[0],
-		"recording device tid pid cost_ns evidence duration_ns gain_percent at_ns gain_ns");
+		return err->code;
 	for (size_t i = 0; i < GT_RULES; i++) {
 		answers[i].rule = &gt_advice_rules[i];
 		gt_advice_apply(f, answers[i].rule, window, cannot, &answers[i].f);

@@ -70,7 +70,7 @@ static int categories_finish(
 					gt_cell_u(sums[c].all.count), gt_cell_u(sums[c].all.outer),
 					gt_cell_u(parts[c]), gt_cell_i(shares[c]),
 					gt_cell_u(sums[c].nested) });
-	gt_table_sort(tables[0], 3, true, 0);
+	gt_table_sort(tables[0], "time_ns", 0);
 	return 1;
 }
 

@@ -245,8 +245,7 @@ static int pauses_finish(void *state, struct gt_table **tables, unsigned max, st
 	for (size_t i = 0; i < g->where.n; i++)
 		if (g->places[i].launches)
 			add_process(g, tables[0], &g->where.list[i], &g->places[i]);
-	gt_table_sort(tables[0], (unsigned)gt_table_column(tables[0], "total_ns"), true,
-		g->report.opt->top);
+	gt_table_sort(tables[0], "total_ns", g->report.opt->top);
 	gt_top_n_sort(&g->longest);
 	for (size_t i = 0; i < g->longest.n; i++)
 		add_largest(g, tables[1], &g->longest.list[i]);

@@ -147,8 +147,8 @@ bool gt_is_selection_empty(const struct gt_report_state *a);
 const char *gt_why_filtered_out(const struct gt_report_state *a, unsigned layer, unsigned op);
 
 /* Columns that say where something happened: recording (segment), pid, process; then device,
- * stream, or tid and thread. Tables of files with one segment omit the first column: use columns
- * and cells from gt_where_skip(r) on. */
+ * stream, or tid and thread. Tables of files with one segment omit the first column
+ * (gt_report_table). */
 #define GT_WHERE_PROCESS                                                                           \
 	{ "recording", "Recording", GT_C_COUNT }, { "pid", "PID", GT_C_COUNT },                    \
 	{                                                                                          \

@@ -226,9 +226,9 @@ static int add_kinds(struct critical *s, struct gt_table *t, struct gt_err *err)
 		cells[5] = p->to > p->from ? gt_cell_i(shares[i]) : gt_cell_none();
 		cells[6] = gt_cell_u(s->kinds[i].pieces);
 		cells[7] = gt_cell_u((uint64_t)p->to - (uint64_t)p->from);
-		cells[8] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, p->seg, p->from));
-		cells[9] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, p->seg, p->to));
-		gt_table_add(t, cells + gt_where_skip(a->reader));
+		cells[8] = gt_cell_time(a, p->seg, p->from);
+		cells[9] = gt_cell_time(a, p->seg, p->to);
+		gt_table_add(t, cells);
 	}
 	return 0;
 }
@@ -382,7 +382,7 @@ static int add_names(struct critical *s, struct gt_table *t, size_t *left_out, s
 		cells[7] = gt_cell_u(one->path.pieces);
 		cells[8] = gt_cell_known(one->summed, one->sum);
 		cells[9] = one->full ? gt_cell_text(one->full) : gt_cell_none();
-		gt_table_add(t, cells + gt_where_skip(a->reader));
+		gt_table_add(t, cells);
 	}
 	*left_out += l.n - gt_rows_shown(l.n, a->opt->top);
 	free(l.all);
@@ -422,7 +422,7 @@ static void add_longest(struct critical *s, struct gt_table *t)
 			name_of(s, one->seg, one->type));
 		gt_buf_byte(&b, 0);
 		gt_where_process(cells, s->p->seg, s->p->track);
-		cells[3] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, one->seg, one->start));
+		cells[3] = gt_cell_time(a, one->seg, one->start);
 		cells[4] = gt_cell_i(one->dur);
 		cells[5] = gt_cell_text(words[one->a]);
 		cells[6] = gt_cell_text(b.failed ? "?" : (const char *)b.data);
@@ -434,14 +434,13 @@ static void add_longest(struct critical *s, struct gt_table *t)
 		cells[10] =
 			thread ? gt_cell_none() : track_id(one->seg, one->track, GT_TRACK_STREAM);
 		cells[11] = gt_cell_u(one->b);
-		gt_table_add(t, cells + gt_where_skip(a->reader));
+		gt_table_add(t, cells);
 		gt_buf_release(&b);
 	}
 }
 
 static int add_without(struct critical *s, struct gt_table *t, struct gt_err *err)
 {
-	const struct gt_report_state *a = &s->chain.report;
 	uint64_t window = (uint64_t)s->p->to - (uint64_t)s->p->from, rest, path = 0, sum = 0;
 	struct gt_cell cells[N(without_columns)];
 	int rc = gt_critical_time_without(&s->chain, s->p, s->removed, &rest, err);
@@ -458,7 +457,7 @@ static int add_without(struct critical *s, struct gt_table *t, struct gt_err *er
 	cells[6] = gt_cell_share(window - rest, window);
 	cells[7] = gt_cell_u(path);
 	cells[8] = gt_cell_u(sum);
-	gt_table_add(t, cells + gt_where_skip(a->reader));
+	gt_table_add(t, cells);
 	return rc;
 }
 
@@ -628,25 +627,23 @@ static int only_first(struct gt_table **tables, unsigned n)
 static int critical_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct critical *s = state;
-	unsigned skip = gt_where_skip(s->chain.report.reader),
-		 n = without_of(s->chain.report.opt) ? NTABLES : WITHOUT;
+	const struct gt_report_state *a = &s->chain.report;
+	unsigned n = without_of(a->opt) ? NTABLES : WITHOUT;
 	int rc = gt_critical_finish(&s->chain, err);
 
-	tables[BY_KIND] = gt_table_new(
-		"critical", "Critical path by kind", kind_columns + skip, N(kind_columns) - skip);
-	tables[BY_NAME] = gt_table_new("critical_names", "Critical path by name",
-		name_columns + skip, N(name_columns) - skip);
-	tables[LONGEST] = gt_table_new("critical_longest",
-		"Longest pieces of the critical path, in order of time", longest_columns + skip,
-		N(longest_columns) - skip);
+	tables[BY_KIND] = gt_report_table(a, "critical", "Critical path by kind", kind_columns,
+		N(kind_columns), "process pieces pid", err);
+	tables[BY_NAME] = gt_report_table(a, "critical_names", "Critical path by name",
+		name_columns, N(name_columns), "process pieces summed_ns kind pid", err);
+	tables[LONGEST] = gt_report_table(a, "critical_longest",
+		"Longest pieces of the critical path, in order of time", longest_columns,
+		N(longest_columns), "process thread tid stream kind pid device", err);
 	if (n == NTABLES)
-		tables[WITHOUT] =
-			gt_table_new("critical_without", "Without the events that --without names",
-				without_columns + skip, N(without_columns) - skip);
-	if (!rc &&
-		(!tables[BY_KIND] || !tables[BY_NAME] || !tables[LONGEST] ||
-			(n == NTABLES && !tables[WITHOUT])))
-		rc = gt_err_set(err, -ENOMEM, "out of memory (table)");
+		tables[WITHOUT] = gt_report_table(a, "critical_without",
+			"Without the events that --without names", without_columns,
+			N(without_columns), "process summed_ns on_path_ns gain_percent pid", err);
+	for (unsigned i = 0; !rc && i < n; i++)
+		rc = tables[i] ? 0 : err->code;
 	if (!rc)
 		rc = prepare(s, err);
 	if (!rc)
@@ -658,12 +655,6 @@ static int critical_finish(void *state, struct gt_table **tables, unsigned max, 
 		return only_first(tables, n);
 	if (n == NTABLES)
 		note_without(s, tables[WITHOUT]);
-	gt_table_set_hideable(tables[BY_KIND], "process pieces pid");
-	gt_table_set_hideable(tables[BY_NAME], "process pieces summed_ns kind pid");
-	gt_table_set_hideable(tables[LONGEST], "process thread tid stream kind pid device");
-	if (n == NTABLES)
-		gt_table_set_hideable(
-			tables[WITHOUT], "process summed_ns on_path_ns gain_percent pid");
 	return (int)n;
 }
 

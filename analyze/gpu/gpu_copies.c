@@ -411,7 +411,7 @@ static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *bus
 		add_kind(t, &c->list[i], c->time.crowded ? NULL : &busy[i], kernels);
 		unsized += c->list[i].count - c->list[i].sized;
 	}
-	gt_table_sort(t, 7, true, c->time.report.opt->top);
+	gt_table_sort(t, "busy_ns", c->time.report.opt->top);
 	if (c->many)
 		gt_table_note(
 			t, "hidden times are unknown: there are more than %u GPUs", SWEEPS_MAX);

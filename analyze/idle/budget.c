@@ -228,8 +228,7 @@ static const struct gt_column gpu_columns[] = {
 };
 #define NGPU 14
 
-static int add_gpu(const struct gt_idle *s, struct gt_table *t, const struct gt_idle_device *d,
-	struct gt_err *err)
+static int add_gpu(struct gt_table *t, const struct gt_idle_device *d, struct gt_err *err)
 {
 	uint64_t parts[] = { d->kind[GT_WORK_COMPUTE], d->kind[GT_WORK_COMMUNICATION],
 		d->kind[GT_WORK_COPY], d->idle };
@@ -249,7 +248,7 @@ static int add_gpu(const struct gt_idle *s, struct gt_table *t, const struct gt_
 	}
 	cells[9] = d->idle ? gt_cell_text(gt_idle_words(most)) : gt_cell_none();
 	cells[14] = d->idle ? gt_cell_u(d->cause[most]) : gt_cell_none();
-	gt_table_add(t, cells + gt_where_skip(s->report.reader));
+	gt_table_add(t, cells);
 	return 0;
 }
 
@@ -278,23 +277,19 @@ static void note_extremes(const struct gt_idle *s, struct gt_table *t)
 
 static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_err *err)
 {
-	unsigned skip = gt_where_skip(s->report.reader);
-	struct gt_table *t =
-		gt_table_new("budget_gpus", "GPUs", gpu_columns + skip, NGPU + 1 - skip);
-	int rc = (*to = t) ? 0 : gt_err_set(err, -ENOMEM, "out of memory (table)");
+	size_t shown = gt_rows_shown(s->ndevices, s->report.opt->top);
+	struct gt_table *t = *to = gt_report_table(&s->report, "budget_gpus", "GPUs", gpu_columns,
+		NGPU + 1, "process communication_percent cause copies_percent window_ns pid", err);
 
-	for (size_t i = 0; !rc && i < gt_rows_shown(s->ndevices, s->report.opt->top); i++)
-		rc = add_gpu(s, t, &s->devices[i], err);
-	if (!rc)
-		gt_table_set_hideable(
-			t, "process communication_percent cause copies_percent window_ns pid");
-	if (!rc)
-		gt_table_note_cut(t, s->ndevices, gt_rows_shown(s->ndevices, s->report.opt->top));
-	if (!rc)
-		note_extremes(s, t);
-	if (!rc)
-		gt_shared_gpus_note(t, &s->report);
-	return rc;
+	for (size_t i = 0; t && i < shown; i++)
+		if (add_gpu(t, &s->devices[i], err))
+			return err->code;
+	if (!t)
+		return err->code;
+	gt_table_note_cut(t, s->ndevices, shown);
+	note_extremes(s, t);
+	gt_shared_gpus_note(t, &s->report);
+	return 0;
 }
 
 /* ---- names ---- */
@@ -324,7 +319,8 @@ static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, 
 	struct gt_kernel_names *names = gt_kernel_names_of(s->report.reader, s->report.opt->names);
 	size_t shown = gt_rows_shown(s->nnames, s->report.opt->top);
 
-	*to = gt_table_new("exposed", "Exposed time by operation", name_columns, 7);
+	*to = gt_report_table(&s->report, "exposed", "Exposed time by operation", name_columns, 7,
+		"kind count total_ns", err);
 	if (!names || !*to) {
 		gt_kernel_names_free(names);
 		return gt_err_set(err, -ENOMEM, "out of memory (kernels)");
@@ -340,7 +336,6 @@ static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, 
 				gt_cell_share(n->exposed, whole),
 				gt_cell_text(gt_work_kind_word(n->kind)), gt_cell_text(n->text) });
 	}
-	gt_table_set_hideable(*to, "kind count total_ns");
 	gt_table_note_cut(*to, s->nnames, shown);
 	gt_kernel_names_free(names);
 	return 0;
@@ -373,9 +368,10 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 	struct sheet h;
 	int rc;
 
-	tables[0] = gt_table_new("budget", "Where the time of the GPUs went", columns, NCOLUMNS);
+	tables[0] = gt_report_table(&s->report, "budget", "Where the time of the GPUs went",
+		columns, NCOLUMNS, "bar share_percent", err);
 	if (!tables[0])
-		return gt_err_set(err, -ENOMEM, "out of memory (table)");
+		return err->code;
 	if (cannot) {
 		gt_table_set_unanswered(tables[0], "%s", cannot);
 		return 1;
@@ -385,7 +381,6 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 		return rc;
 	add_parts(tables[0], &h);
 	note_window(s, tables[0]);
-	gt_table_set_hideable(tables[0], "bar share_percent");
 	if (h.parts[GT_WORK_KINDS + GT_IDLE_UNJOINED])
 		gt_note_plural(tables[0], s->unjoined,
 			"%llu {operation is|operations are} joined to no call",

@@ -172,8 +172,7 @@ static void add_longest(const struct gt_idle *s, struct gt_table *t, const struc
 	struct gt_cell cells[NLONGEST];
 
 	gt_where_device(cells, one->seg, one->track - first);
-	cells[4] = gt_cell_i(
-		gt_time_since_origin(s->report.opt, s->report.reader, one->seg, one->start));
+	cells[4] = gt_cell_time(&s->report, one->seg, one->start);
 	cells[5] = gt_cell_i(one->dur);
 	cells[6] = gt_cell_text(gt_idle_words(one->depth));
 	cells[7] = gt_cell_i(one->ret);
@@ -183,13 +182,12 @@ static void add_longest(const struct gt_idle *s, struct gt_table *t, const struc
 	cells[10] = name_cell(name_of(s, names, (uint32_t)one->a));
 	cells[11] = name_cell(name_of(s, names, one->type));
 	cells[12] = gt_cell_text(gt_idle_key(one->depth));
-	gt_table_add(t, cells + gt_where_skip(s->report.reader));
+	gt_table_add(t, cells);
 }
 
 static int gaps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gaps *g = state;
-	unsigned skip = gt_where_skip(g->idle->report.reader);
 	struct gt_kernel_names *names =
 		gt_kernel_names_of(g->idle->report.reader, g->idle->report.opt->names);
 	const char *cannot = gt_idle_why_unanswered(g->idle);
@@ -209,15 +207,15 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 		gt_idle_note_cut(g->idle, tables[0]);
 		gt_shared_gpus_note(tables[0], &g->idle->report);
 		gt_table_set_hideable(tables[0], "mean_ns max_ns gaps share_percent");
-		tables[1] = gt_table_new("longest_gaps", "The longest gaps", longest_columns + skip,
-			NLONGEST - skip);
+		tables[1] = gt_report_table(&g->idle->report, "longest_gaps", "The longest gaps",
+			longest_columns, NLONGEST,
+			"process tid cause_percent pid before after what device", err);
+		rc = rc ? rc : tables[1] ? 0 : err->code;
 	}
 	gt_top_n_sort(&g->longest);
 	for (size_t i = 0; !rc && tables[1] && i < g->longest.n; i++)
 		add_longest(g->idle, tables[1], &g->longest.list[i], names);
 	if (!rc && tables[1]) {
-		gt_table_set_hideable(
-			tables[1], "process tid cause_percent pid before after what device");
 		gt_note_top_n(tables[1], &g->longest);
 		tables[2] = gt_sync_targets_table(&g->awaited, g->idle, err);
 		rc = tables[2] ? 0 : err->code;

@@ -161,16 +161,15 @@ static void add(const struct gt_idle *s, struct gt_table *t, const struct gt_syn
 	gt_table_add(t,
 		(struct gt_cell[]){ process[0], gt_cell_text(one->call), gt_cell_text(text),
 			process[1], gt_cell_u(one->gaps), gt_cell_u(one->ns), gt_cell_i(share),
-			gt_cell_mean(one->ns, one->gaps), gt_cell_i(one->longest) } +
-			gt_where_skip(s->report.reader));
+			gt_cell_mean(one->ns, one->gaps), gt_cell_i(one->longest) });
 }
 
 struct gt_table *gt_sync_targets_table(
 	struct gt_sync_targets *a, const struct gt_idle *s, struct gt_err *err)
 {
-	unsigned skip = gt_where_skip(s->report.reader);
-	struct gt_table *t = gt_table_new("gaps_waits", "Idle while synchronising, by wait target",
-		columns + skip, NCOLUMNS - skip);
+	struct gt_table *t = gt_report_table(&s->report, "gaps_waits",
+		"Idle while synchronising, by wait target", columns, NCOLUMNS,
+		"mean_ns max_ns pid gaps share_percent", err);
 	size_t shown = gt_rows_shown(a->n, s->report.opt->top);
 	int64_t *shares = NULL;
 
@@ -187,7 +186,6 @@ struct gt_table *gt_sync_targets_table(
 		add(s, t, &a->list[i], shares[i]);
 	free(shares);
 	gt_table_note_cut(t, a->n, shown);
-	gt_table_set_hideable(t, "mean_ns max_ns pid gaps share_percent");
 	return t;
 }
 

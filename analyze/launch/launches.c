@@ -328,8 +328,6 @@ static int launches_table(
 		qsort(s->list, s->n, sizeof(*s->list), by_call);
 	for (size_t i = 0; !rc && i < shown; i++)
 		rc = add_group(t, &s->list[i], label(&s->list[i], names, text), err);
-	gt_table_set_hideable(t,
-		"call_per_node_ns call_percent gpu_percent queue_percent queue_mean_ns short call_mean_ns");
 	gt_table_note_cut(t, s->n, shown);
 	note_all(s, t);
 	if (s->n > GROUPS_MAX)
@@ -373,7 +371,6 @@ static int short_table(
 				gt_cell_i(shares[i]),
 				g->name ? gt_cell_text(g->name) : gt_cell_none() });
 	}
-	gt_table_set_hideable(t, "share_percent launches gpu_mean_ns call_mean_ns");
 	gt_table_note_cut(t, n, shown);
 	free(parts);
 	free(shares);
@@ -392,11 +389,14 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 	if (rc)
 		return rc;
 	names = gt_kernel_names_of(s->gpu.report.reader, s->gpu.report.opt->names);
-	tables[0] = gt_table_new("launch_times",
+	tables[0] = gt_report_table(&s->gpu.report, "launch_times",
 		"Launches: call, queue and GPU time, by time in the launching calls", columns,
-		NCOLUMNS);
-	tables[1] = gt_table_new(
-		"short_launches", "Kernels shorter than their launch", short_columns, NSHORT);
+		NCOLUMNS,
+		"call_per_node_ns call_percent gpu_percent queue_percent queue_mean_ns short call_mean_ns",
+		err);
+	tables[1] = gt_report_table(&s->gpu.report, "short_launches",
+		"Kernels shorter than their launch", short_columns, NSHORT,
+		"share_percent launches gpu_mean_ns call_mean_ns", err);
 	if (!names || !tables[0] || !tables[1])
 		rc = gt_err_set(err, -ENOMEM, "out of memory (kernels)");
 	if (!rc && !s->gpu.ops && gt_why_tid_excludes_work(&s->gpu.report))

@@ -206,8 +206,9 @@ struct gt_table *gt_call_launches_table(struct gt_call_launches *g, struct gt_er
 {
 	int64_t *shares = sorted_shares(g, err);
 	struct gt_kernel_names *names = gt_kernel_names_of(g->report.reader, g->report.opt->names);
-	struct gt_table *t = gt_table_new(
-		"launches", "Kernels launched, by time in the launching calls", kernel_columns, 8);
+	struct gt_table *t = gt_report_table(&g->report, "launches",
+		"Kernels launched, by time in the launching calls", kernel_columns, 8,
+		"max_ns mean_ns failed share_percent", err);
 	size_t shown = gt_rows_shown(g->n, g->report.opt->top);
 
 	for (size_t i = 0; shares && names && t && i < shown; i++) {
@@ -223,7 +224,6 @@ struct gt_table *gt_call_launches_table(struct gt_call_launches *g, struct gt_er
 				k->name ? gt_cell_text(k->name) : gt_cell_none() });
 	}
 	if (t) {
-		gt_table_set_hideable(t, "max_ns mean_ns failed share_percent");
 		gt_table_note_cut(t, g->n, shown);
 		gt_name_interner_note(&g->ids, t, "kernels");
 	}
@@ -315,17 +315,15 @@ static int transfers_finish(void *state, struct gt_table **tables, unsigned max,
 
 	if (!shares)
 		return err->code;
-	tables[0] = gt_table_new(
-		"transfers", "Memory transfers by direction, from calls", copy_columns, 9);
+	tables[0] = gt_report_table(&g->report, "transfers",
+		"Memory transfers by direction, from calls", copy_columns, 9,
+		"max_ns mean_bytes share_percent max_bytes failed bytes", err);
 	for (size_t i = 0; tables[0] && i < g->n; i++)
 		add_direction(tables[0], &g->list[i], shares[i]);
-	if (tables[0]) {
-		gt_table_set_hideable(
-			tables[0], "max_ns mean_bytes share_percent max_bytes failed bytes");
+	if (tables[0])
 		note_incomplete(g, tables[0]);
-	}
 	free(shares);
-	return tables[0] ? 1 : gt_err_set(err, -ENOMEM, "out of memory (copies)");
+	return tables[0] ? 1 : err->code;
 }
 
 void gt_call_launches_release(struct gt_call_launches *g)

@@ -207,11 +207,10 @@ static int add_lane(
 		cells[17 + i] = gt_cell_u(ns[i]);
 	}
 	cells[13] = gt_cell_u(l->blocked);
-	cells[14] = l->most ? gt_cell_i(gt_time_since_origin(a->opt, a->reader, l->seg, l->most_at))
-			    : gt_cell_none();
+	cells[14] = l->most ? gt_cell_time(a, l->seg, l->most_at) : gt_cell_none();
 	cells[15] = gt_cell_u(l->sum > UINT64_MAX ? UINT64_MAX : (uint64_t)l->sum);
 	cells[16] = gt_cell_u(window);
-	gt_table_add(t, cells + gt_where_skip(a->reader));
+	gt_table_add(t, cells);
 	return 0;
 }
 
@@ -247,10 +246,9 @@ static void add_strip(const struct queues *q, struct gt_table *t, const struct t
 	gt_where_stream(cells, l->seg, l->track);
 	cells[5] = gt_cell_text(text);
 	cells[6] = gt_cell_u(l->most);
-	cells[7] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, l->seg, w.from));
-	cells[8] = gt_cell_i(gt_time_since_origin(
-		a->opt, a->reader, l->seg, (int64_t)((uint64_t)w.from + w.width)));
-	gt_table_add(t, cells + gt_where_skip(a->reader));
+	cells[7] = gt_cell_time(a, l->seg, w.from);
+	cells[8] = gt_cell_time(a, l->seg, (int64_t)((uint64_t)w.from + w.width));
+	gt_table_add(t, cells);
 }
 
 static int fill(struct queues *q, struct gt_table **tables, struct gt_err *err)
@@ -312,19 +310,18 @@ static int queues_finish(void *state, struct gt_table **tables, unsigned max, st
 {
 	static const char why[] = "queues need all operations (--match leaves some out)";
 	struct queues *q = state;
-	unsigned skip = gt_where_skip(q->all.gpu.report.reader);
 	int rc = q->all.gpu.report.opt->filter.ranged ? read_all(q, err) : 0;
 
 	rc = rc ? rc : gt_queues_finish(&q->all, err);
-	tables[0] = gt_table_new("queues", "Launches waiting for the GPU", columns + skip,
-		(unsigned)NCOLUMNS - skip);
-	tables[1] = gt_table_new("queue_pictures", "Launches waiting, over time",
-		picture_columns + skip, (unsigned)NPICTURE - skip);
+	tables[0] = gt_report_table(&q->all.gpu.report, "queues", "Launches waiting for the GPU",
+		columns, NCOLUMNS,
+		"process many_percent some_percent few_percent launches empty_percent mean pid device",
+		err);
+	tables[1] =
+		gt_report_table(&q->all.gpu.report, "queue_pictures", "Launches waiting, over time",
+			picture_columns, NPICTURE, "process most pid device", err);
 	if (rc || !tables[0] || !tables[1])
-		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (table)");
-	gt_table_set_hideable(tables[0],
-		"process many_percent some_percent few_percent launches empty_percent mean pid device");
-	gt_table_set_hideable(tables[1], "process most pid device");
+		return err->code;
 	if (gt_launched_is_blocked(&q->all.gpu, tables[0], why) |
 		gt_launched_is_blocked(&q->all.gpu, tables[1], why))
 		return 2;

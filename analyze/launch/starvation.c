@@ -234,7 +234,7 @@ static void add_device(
 	cells[12] = gt_cell_u(l->late);
 	cells[13] = gt_cell_u(l->launched);
 	cells[14] = gt_cell_u(l->unknown);
-	gt_table_add(t, cells + gt_where_skip(s->launched->report.reader));
+	gt_table_add(t, cells);
 }
 
 static void add_stretch(const struct gt_starvation *s, struct gt_table *t,
@@ -249,14 +249,14 @@ static void add_stretch(const struct gt_starvation *s, struct gt_table *t,
 	if (type != GT_NONE && k->seg->types[type].category == GT_CAT_KERNEL)
 		name = gt_kernel_names_shown(names, name);
 	gt_where_device(cells, k->seg, k->track);
-	cells[4] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, k->seg, k->start));
+	cells[4] = gt_cell_time(a, k->seg, k->start);
 	cells[5] = gt_cell_i(k->dur);
 	cells[6] = gt_cell_u(k->a);
 	cells[7] = gt_cell_i(k->score);
 	cells[8] = gt_cell_share((uint64_t)k->dur - k->b, (uint64_t)k->dur);
 	cells[9] = gt_cell_text(name);
 	cells[10] = gt_cell_u(k->b);
-	gt_table_add(t, cells + gt_where_skip(a->reader));
+	gt_table_add(t, cells);
 }
 
 static int by_track(const void *pa, const void *pb)
@@ -292,27 +292,25 @@ static void fill(struct gt_starvation *s, struct gt_table **tables, struct gt_ke
 int gt_starvation_tables(struct gt_starvation *s, struct gt_table **tables, struct gt_err *err)
 {
 	static const char why[] = "idle time needs all operations (--match leaves some out)";
-	unsigned skip = gt_where_skip(s->launched->report.reader);
-	struct gt_kernel_names *names =
-		gt_kernel_names_of(s->launched->report.reader, s->launched->report.opt->names);
+	const struct gt_report_state *a = &s->launched->report;
+	struct gt_kernel_names *names = gt_kernel_names_of(a->reader, a->opt->names);
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < s->nlanes; i++)
 		rc = end_gap(s, &s->lanes[i], err) || close_stretch(s, &s->lanes[i], err) ? -ENOMEM
 											  : 0;
-	tables[0] = gt_table_new("unqueued", "Idle GPUs with an empty queue", device_columns + skip,
-		(unsigned)NDEVICE - skip);
-	tables[1] = gt_table_new("stretches",
+	tables[0] = gt_report_table(a, "unqueued", "Idle GPUs with an empty queue", device_columns,
+		NDEVICE,
+		"unknown_ns process launched_ns late_ns after_call_ns stretches window_ns in_call_ns "
+		"before_call_ns idle_ns pid device",
+		err);
+	tables[1] = gt_report_table(a, "stretches",
 		"Periods with an empty queue, by the time the GPU waited for launches",
-		stretch_columns + skip, (unsigned)NSTRETCH - skip);
+		stretch_columns, NSTRETCH, "process first busy_percent launches pid device", err);
 	if (rc || !names || !tables[0] || !tables[1]) {
 		gt_kernel_names_free(names);
 		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (table)");
 	}
-	gt_table_set_hideable(tables[0],
-		"unknown_ns process launched_ns late_ns after_call_ns stretches window_ns in_call_ns "
-		"before_call_ns idle_ns pid device");
-	gt_table_set_hideable(tables[1], "process first busy_percent launches pid device");
 	if (!gt_launched_is_blocked(s->launched, tables[0], why))
 		fill(s, tables, names);
 	else

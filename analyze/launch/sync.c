@@ -151,7 +151,7 @@ static void sum_cells(const struct sync *s, struct gt_cell cells[NSUM], const st
 	cells[0] = gt_cell_u(u->count);
 	cells[1] = gt_cell_u(u->total);
 	cells[2] = gt_cell_u(u->longest);
-	cells[3] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, g->seg, u->longest_at));
+	cells[3] = gt_cell_time(a, g->seg, u->longest_at);
 	cells[4] = gt_cell_known(has_gpu, u->busy);
 	cells[5] = gt_cell_known(has_gpu, u->waited - u->busy);
 	cells[6] = gt_cell_known(has_gpu, u->needless);
@@ -174,7 +174,7 @@ static void add_group(const struct sync *s, struct gt_table *t, const struct gro
 	sum_cells(s, cells + 7, g, &g->sum);
 	cells[7 + NSUM] = gt_cell_u(g->sum.waited);
 	cells[8 + NSUM] = stream ? gt_cell_i(stream->id) : gt_cell_none();
-	gt_table_add(t, cells + gt_where_skip(s->waits.report.reader));
+	gt_table_add(t, cells);
 }
 
 static void add_sum(struct sum *into, const struct sum *one)
@@ -225,7 +225,7 @@ static void add_thread(const struct sync *s, struct gt_table *t, const struct gr
 	sum_cells(s, cells + 5, g, &g->sum);
 	cells[5 + NSUM] = gt_cell_share(g->sum.waited, gt_span_of(s->waits.report.opt, g->seg));
 	cells[6 + NSUM] = gt_cell_u(g->sum.waited);
-	gt_table_add(t, cells + gt_where_skip(s->waits.report.reader));
+	gt_table_add(t, cells);
 }
 
 /* Adds up the groups of each thread, in place. */
@@ -306,18 +306,21 @@ static void note_unrecorded(const struct sync *s, struct gt_table *t)
 static int sync_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct sync *s = state;
-	unsigned skip = gt_where_skip(s->waits.report.reader);
 	int rc = gt_waits_finish(&s->waits, err);
 	size_t shown = gt_rows_shown(s->n, s->waits.report.opt->top);
 
 	if (rc)
 		return rc;
-	tables[0] = gt_table_new(
-		"sync", "Waits for the GPU, by call", columns + skip, (unsigned)NCOLUMNS - skip);
-	tables[1] = gt_table_new("sync_threads", "Waits for the GPU, by thread",
-		thread_columns + skip, (unsigned)NTHREAD - skip);
+	tables[0] = gt_report_table(&s->waits.report, "sync", "Waits for the GPU, by call", columns,
+		NCOLUMNS,
+		"open untold max_at_ns process thread needless_ns gpu_busy_ns max_ns pid tid gpu_idle_ns waits_for",
+		err);
+	tables[1] = gt_report_table(&s->waits.report, "sync_threads",
+		"Waits for the GPU, by thread", thread_columns, NTHREAD,
+		"open untold max_at_ns process thread needless_ns max_ns wait_percent gpu_busy_ns gpu_idle_ns pid",
+		err);
 	if (!tables[0] || !tables[1])
-		return gt_err_set(err, -ENOMEM, "out of memory (waits)");
+		return err->code;
 	if (s->n)
 		qsort(s->groups, s->n, sizeof(*s->groups), by_total);
 	for (size_t i = 0; i < shown; i++)
@@ -326,10 +329,6 @@ static int sync_finish(void *state, struct gt_table **tables, unsigned max, stru
 	note_no_target(s, tables[0]);
 	note_unrecorded(s, tables[0]);
 	fill_threads(s, tables[1]);
-	gt_table_set_hideable(tables[0],
-		"open untold max_at_ns process thread needless_ns gpu_busy_ns max_ns pid tid gpu_idle_ns waits_for");
-	gt_table_set_hideable(tables[1],
-		"open untold max_at_ns process thread needless_ns max_ns wait_percent gpu_busy_ns gpu_idle_ns pid");
 	return 2;
 }
 

@@ -71,14 +71,12 @@ static const struct gt_column columns[] = {
 struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *err)
 {
 	const struct gt_report_state *a = &f->waits.report;
-	unsigned skip = gt_where_skip(a->reader);
 	struct gt_table *t =
-		gt_table_new("memory_frees", "Frees, and whether they waited for the GPU",
-			columns + skip, (unsigned)NCOLUMNS - skip);
+		gt_report_table(a, "memory_frees", "Frees, and whether they waited for the GPU",
+			columns, NCOLUMNS, "process max_ns gpu_busy_ns wait_ns pid", err);
 	bool some_unknown = false;
 
 	if (!t || gt_waits_finish(&f->waits, err)) {
-		gt_err_set(err, -ENOMEM, "out of memory (table)"); /* the first error stays */
 		gt_table_free(t);
 		return NULL;
 	}
@@ -96,11 +94,10 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 		cells[7] = gt_cell_known(has_gpu, one->waited);
 		cells[8] = gt_cell_known(has_gpu, one->wait_ns);
 		cells[9] = gt_cell_known(has_gpu, one->busy);
-		gt_table_add(t, cells + skip);
+		gt_table_add(t, cells);
 		some_unknown |= !has_gpu;
 	}
-	gt_table_sort(t, 5 - skip, true, a->opt->top);
-	gt_table_set_hideable(t, "process max_ns gpu_busy_ns wait_ns pid");
+	gt_table_sort(t, "total_ns", a->opt->top);
 	if (some_unknown)
 		gt_table_note(t,
 			"cannot answer whether frees waited if GPU operations were not recorded or are left out");

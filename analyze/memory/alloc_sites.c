@@ -213,7 +213,7 @@ static void add(
 		cells[11] = gt_cell_u(r->g->free_ns);
 		cells[12] = gt_cell_u(r->weight);
 	}
-	gt_table_add(t, cells + gt_where_skip(f->a->reader));
+	gt_table_add(t, cells);
 }
 
 static void note_steps(
@@ -266,23 +266,19 @@ int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_report_sta
 	const struct gt_process_slots *where, struct gt_table **tables, struct gt_err *err)
 {
 	struct filling f = { g, a, where };
-	unsigned skip = gt_where_skip(a->reader);
+	static const char hideable[] =
+		"process kind again_ns free_ns again_per_s allocations share_percent pid call again_per_step";
 	int rc = 0;
 
-	tables[0] = gt_table_new("memory_peak", "Live memory at the peak of its process",
-		peak_columns + skip, NGROUP + 3 - skip);
-	tables[1] = gt_table_new(
-		"memory_live", "Alive at the end", live_columns + skip, NGROUP + 3 - skip);
-	tables[2] = gt_table_new("memory_churn", "Allocated again after a free of the same size",
-		churn_columns + skip, NGROUP + 7 - skip);
-	for (unsigned i = 0; !rc && i < 3; i++) {
-		rc = tables[i] ? fill(&f, tables[i], (enum which)i, err)
-			       : gt_err_set(err, -ENOMEM, "out of memory (table)");
-		if (tables[i])
-			gt_table_set_hideable(tables[i],
-				"process kind again_ns free_ns again_per_s allocations share_percent pid call "
-				"again_per_step");
-	}
+	tables[0] = gt_report_table(a, "memory_peak", "Live memory at the peak of its process",
+		peak_columns, NGROUP + 3, hideable, err);
+	tables[1] = gt_report_table(
+		a, "memory_live", "Alive at the end", live_columns, NGROUP + 3, hideable, err);
+	tables[2] =
+		gt_report_table(a, "memory_churn", "Allocated again after a free of the same size",
+			churn_columns, NGROUP + 7, hideable, err);
+	for (unsigned i = 0; !rc && i < 3; i++)
+		rc = tables[i] ? fill(&f, tables[i], (enum which)i, err) : err->code;
 	return rc ? rc : 3;
 }
 

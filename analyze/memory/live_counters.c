@@ -99,12 +99,11 @@ static struct gt_cell live_at_end(
 }
 
 struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct gt_report_state *a,
-	const struct gt_process_slots *where, const int64_t *ended)
+	const struct gt_process_slots *where, const int64_t *ended, struct gt_err *err)
 {
-	unsigned skip = gt_where_skip(a->reader);
 	struct gt_table *t =
-		gt_table_new("memory_devices", "Memory by device, as the recorder counted it",
-			columns + skip, (unsigned)NCOLUMNS - skip);
+		gt_report_table(a, "memory_devices", "Memory by device, as the recorder counted it",
+			columns, NCOLUMNS, "process peak_at_ns live_bytes pid device", err);
 	size_t shown = gt_rows_shown(c->n, a->opt->top);
 	bool uncertain = false;
 
@@ -120,11 +119,10 @@ struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct
 		gt_where_device(cells, one->seg, one->track);
 		cells[4] = gt_cell_text(gt_memkind_word(type->memkind));
 		cells[5] = gt_cell_u(one->peak);
-		cells[6] =
-			gt_cell_i(gt_time_since_origin(a->opt, a->reader, one->seg, one->peak_at));
+		cells[6] = gt_cell_time(a, one->seg, one->peak_at);
 		cells[7] =
 			live_at_end(one, a, ended[gt_process_slot_of(where, one->seg, one->track)]);
-		gt_table_add(t, cells + skip);
+		gt_table_add(t, cells);
 		uncertain |= one->uncertain;
 	}
 	gt_table_note_cut(t, c->n, shown);
@@ -133,7 +131,6 @@ struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct
 			"some allocations or frees were not seen: gtanalyze counters shows from when on");
 	if (!c->n && !a->opt->restrictions)
 		gt_table_set_unanswered(t, "counters were not recorded");
-	gt_table_set_hideable(t, "process peak_at_ns live_bytes pid device");
 	return t;
 }
 

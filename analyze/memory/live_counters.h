@@ -21,8 +21,8 @@ struct gt_live_counters { /* zeroed: empty */
 /* runs of GT_COUNTER, with arguments */
 int gt_live_counters_run(
 	struct gt_live_counters *c, const struct gt_cols *cols, struct gt_err *err);
-/* NULL: no memory. ended: by process slot, the end of the last call that allocates or frees. */
+/* NULL: err. ended: by process slot, the end of the last call that allocates or frees. */
 struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct gt_report_state *a,
-	const struct gt_process_slots *where, const int64_t *ended);
+	const struct gt_process_slots *where, const int64_t *ended, struct gt_err *err);
 void gt_live_counters_release(struct gt_live_counters *c);
 #endif

@@ -200,14 +200,12 @@ static void fill_processes(struct memory *m, struct gt_table *t)
 		cells[3] = gt_cell_known(h->sized, h->allocated);
 		cells[4] = gt_cell_known(tracked, h->freed);
 		cells[5] = gt_cell_known(tracked, h->peak);
-		cells[6] = tracked ? gt_cell_i(gt_time_since_origin(
-					     m->report.opt, m->report.reader, seg, h->peak_at))
-				   : gt_cell_none();
+		cells[6] = tracked ? gt_cell_time(&m->report, seg, h->peak_at) : gt_cell_none();
 		cells[7] = gt_cell_known(tracked, h->live);
 		cells[8] = gt_cell_known(tracked, h->live_count);
-		gt_table_add(t, cells + gt_where_skip(m->report.reader));
+		gt_table_add(t, cells);
 	}
-	gt_table_sort(t, 5 - gt_where_skip(m->report.reader), true, m->report.opt->top);
+	gt_table_sort(t, "peak_bytes", m->report.opt->top);
 }
 
 static const struct gt_column strip_columns[] = {
@@ -219,11 +217,10 @@ static const struct gt_column strip_columns[] = {
 };
 
 /* Live memory of each process over time. */
-static struct gt_table *strips(struct memory *m)
+static struct gt_table *strips(struct memory *m, struct gt_err *err)
 {
-	unsigned skip = gt_where_skip(m->report.reader);
-	struct gt_table *t = gt_table_new(
-		"memory_over_time", "Memory over time", strip_columns + skip, 7 - skip);
+	struct gt_table *t = gt_report_table(&m->report, "memory_over_time", "Memory over time",
+		strip_columns, 7, "process peak_bytes pid", err);
 
 	for (size_t i = 0; t && i < m->tracker.where.n; i++) {
 		const struct gt_segment *seg = m->tracker.where.list[i].seg;
@@ -236,16 +233,12 @@ static struct gt_table *strips(struct memory *m)
 		cells[3] = gt_cell_text(gt_live_strip_text(
 			m->strips[i], gt_live_strip_cells(m->report.opt->width), text));
 		cells[4] = gt_cell_u(m->strips[i]->peak);
-		cells[5] = gt_cell_i(gt_time_since_origin(
-			m->report.opt, m->report.reader, seg, m->strips[i]->window.from));
-		cells[6] = gt_cell_i(gt_time_since_origin(
-			m->report.opt, m->report.reader, seg, gt_live_strip_end(m->strips[i])));
-		gt_table_add(t, cells + skip);
+		cells[5] = gt_cell_time(&m->report, seg, m->strips[i]->window.from);
+		cells[6] = gt_cell_time(&m->report, seg, gt_live_strip_end(m->strips[i]));
+		gt_table_add(t, cells);
 	}
-	if (t) {
-		gt_table_sort(t, 4 - skip, true, m->report.opt->top);
-		gt_table_set_hideable(t, "process peak_bytes pid");
-	}
+	if (t)
+		gt_table_sort(t, "peak_bytes", m->report.opt->top);
 	if (t && gt_table_rows(t))
 		gt_table_note(t,
 			"the chart covers the time from the first to the last row; each character shows the maximum of its interval: "
@@ -309,7 +302,7 @@ static int add_details(struct memory *m, struct gt_table **tables, struct gt_err
 			&m->tracker.groups, &m->report, &m->tracker.where, tables + 1, err);
 	if (n < 0)
 		return n;
-	tables[0] = strips(m);
+	tables[0] = strips(m, err);
 	if (tables[0] && why)
 		gt_table_set_unanswered(tables[0], "%s", why);
 	for (int i = 1; i <= n && tables[0] && why; i++)
@@ -318,27 +311,25 @@ static int add_details(struct memory *m, struct gt_table **tables, struct gt_err
 	if (!tables[n])
 		return err->code;
 	tables[++n] = gt_live_counters_table(
-		&m->counters, &m->report, &m->tracker.where, m->tracker.ended);
-	return tables[0] && tables[n] ? n + 1 : gt_err_set(err, -ENOMEM, "out of memory (table)");
+		&m->counters, &m->report, &m->tracker.where, m->tracker.ended, err);
+	return tables[0] && tables[n] ? n + 1 : err->code;
 }
 
 static int memory_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct memory *m = state;
-	unsigned skip = gt_where_skip(m->report.reader);
 	int rc = gt_memory_tracker_finish(&m->tracker, err);
 
 	if (rc)
 		return rc;
-	tables[0] = gt_table_new("memory", "Memory by kind", kind_columns, NKINDS);
-	tables[1] = gt_table_new(
-		"memory_processes", "Memory by process", process_columns + skip, 9 - skip);
+	tables[0] = gt_report_table(&m->report, "memory", "Memory by kind", kind_columns, NKINDS,
+		"live_count unknown_frees frees freed_bytes failed allocations allocated_bytes",
+		err);
+	tables[1] = gt_report_table(&m->report, "memory_processes", "Memory by process",
+		process_columns, 9, "process live_count peak_at_ns freed_bytes allocated_bytes pid",
+		err);
 	if (!tables[0] || !tables[1])
-		return gt_err_set(err, -ENOMEM, "out of memory (table)");
-	gt_table_set_hideable(tables[0],
-		"live_count unknown_frees frees freed_bytes failed allocations allocated_bytes");
-	gt_table_set_hideable(
-		tables[1], "process live_count peak_at_ns freed_bytes allocated_bytes pid");
+		return err->code;
 	m->partial = why_partial(m);
 	if (m->partial)
 		clear_live(m);

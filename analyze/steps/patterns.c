@@ -234,7 +234,7 @@ static struct gt_cell stream_id(const struct gt_segment *seg, uint32_t track)
 							  : gt_cell_i(seg->tracks[track].id);
 }
 
-static void add_stream(const struct patterns *p, struct gt_table *t, const struct lane *l)
+static void add_stream(struct gt_table *t, const struct lane *l)
 {
 	struct gt_cell cells[NSTREAM];
 
@@ -247,7 +247,7 @@ static void add_stream(const struct patterns *p, struct gt_table *t, const struc
 	cells[9] = gt_cell_u(l->sets);
 	cells[10] = gt_cell_u(l->in_graphs);
 	cells[11] = gt_cell_u(l->graphs);
-	gt_table_add(t, cells + gt_where_skip(p->gpu.report.reader));
+	gt_table_add(t, cells);
 }
 
 static int by_stream(const void *pa, const void *pb)
@@ -270,9 +270,7 @@ static int streams_table(const struct patterns *p, struct gt_table *t, struct gt
 		list[i] = &p->lanes[i];
 	qsort(list, p->nlanes, sizeof(*list), by_stream);
 	for (size_t i = 0; i < shown; i++)
-		add_stream(p, t, list[i]);
-	gt_table_set_hideable(
-		t, "process sets copies graph_launches in_runs_percent in_runs pid device");
+		add_stream(t, list[i]);
 	gt_table_note_cut(t, p->nlanes, shown);
 	free(list);
 	return 0;
@@ -299,8 +297,7 @@ static void add_run_row(const struct patterns *p, struct gt_table *t, struct gt_
 			gt_cell_u(n->launches), gt_cell_u(n->in_runs),
 			gt_cell_share(n->in_runs, n->launches), gt_cell_u(n->runs),
 			gt_cell_u(n->longest), gt_cell_u(n->longest_ns),
-			gt_cell_i(gt_time_since_origin(
-				a->opt, a->reader, n->longest_seg, n->longest_at)),
+			gt_cell_time(a, n->longest_seg, n->longest_at),
 			stream_id(n->longest_seg, n->longest_track), gt_cell_text(n->text) });
 }
 
@@ -320,8 +317,6 @@ static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_ke
 	shown = gt_rows_shown(n, p->gpu.report.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_run_row(p, t, names, list[i]);
-	gt_table_set_hideable(
-		t, "longest_stream longest_at_ns in_runs_percent longest_call_ns launches runs");
 	gt_table_note_cut(t, n, shown);
 	free(list);
 	return 0;
@@ -376,10 +371,10 @@ static int add_row(const struct patterns *p, struct gt_table *t, const struct gt
 	cells[8] = gt_cell_share(s->count * s->n, l->tail.n);
 	cells[9] = gt_cell_u(s->call_ns);
 	cells[10] = gt_cell_text(failed ? "?" : (const char *)some.data);
-	cells[11] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, l->seg, s->first_at));
+	cells[11] = gt_cell_time(a, l->seg, s->first_at);
 	cells[12] = gt_cell_text(failed ? "?" : (const char *)all.data);
 	if (!failed)
-		gt_table_add(t, cells + gt_where_skip(a->reader));
+		gt_table_add(t, cells);
 	gt_buf_release(&some);
 	gt_buf_release(&all);
 	return failed ? -ENOMEM : 0;
@@ -395,7 +390,6 @@ static int sequences_table(
 	for (size_t i = 0; !rc && i < shown; i++)
 		if (add_row(p, t, &p->sequences.list[i], names))
 			rc = gt_err_set(err, -ENOMEM, "out of memory (sequences)");
-	gt_table_set_hideable(t, "process share_percent stream launches pid device");
 	gt_table_note_cut(t, p->sequences.n, shown);
 	return rc;
 }
@@ -443,7 +437,7 @@ static int patterns_finish(void *state, struct gt_table **tables, unsigned max, 
 {
 	static const char why[] = "sequences need all operations (--match leaves some out)";
 	struct patterns *p = state;
-	unsigned skip = gt_where_skip(p->gpu.report.reader), cannot = 0;
+	unsigned cannot = 0;
 	struct gt_kernel_names *names;
 	int rc = gt_launch_grouping_finish(&p->gpu, err);
 
@@ -452,15 +446,17 @@ static int patterns_finish(void *state, struct gt_table **tables, unsigned max, 
 	for (size_t i = 0; i < p->nlanes; i++)
 		if (p->lanes[i].run)
 			end_run(p, &p->lanes[i]);
-	tables[0] = gt_table_new("launching_streams", "Launches by stream", stream_columns + skip,
-		(unsigned)NSTREAM - skip);
-	tables[1] = gt_table_new("sequences",
-		"Repeated sequences, by the number of launches they cover", sequence_columns + skip,
-		(unsigned)NSEQUENCE - skip);
-	tables[2] = gt_table_new("runs",
-		"Runs of the same kernel, by the number of launches in runs", run_columns, NRUN);
+	tables[0] = gt_report_table(&p->gpu.report, "launching_streams", "Launches by stream",
+		stream_columns, NSTREAM,
+		"process sets copies graph_launches in_runs_percent in_runs pid device", err);
+	tables[1] = gt_report_table(&p->gpu.report, "sequences",
+		"Repeated sequences, by the number of launches they cover", sequence_columns,
+		NSEQUENCE, "process share_percent stream launches pid device", err);
+	tables[2] = gt_report_table(&p->gpu.report, "runs",
+		"Runs of the same kernel, by the number of launches in runs", run_columns, NRUN,
+		"longest_stream longest_at_ns in_runs_percent longest_call_ns launches runs", err);
 	if (!tables[0] || !tables[1] || !tables[2])
-		return gt_err_set(err, -ENOMEM, "out of memory (table)");
+		return err->code;
 	for (int i = 0; i < 3; i++)
 		cannot |= gt_launched_is_blocked(&p->gpu, tables[i], why);
 	if (cannot)

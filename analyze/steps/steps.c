@@ -488,7 +488,7 @@ static int add_lane(const struct gt_steps *s, struct gt_table *t, struct gt_step
 		rc = figure_cells(l, cells + 9, err);
 		cells[17] = gt_cell_text(l->mark ? l->mark : name_of(s, l->period.anchor, names));
 	}
-	gt_table_add(t, cells + gt_where_skip(s->report.reader));
+	gt_table_add(t, cells);
 	if (!l->n)
 		(found_any(s) ? gt_table_note : gt_table_set_unanswered)(t,
 			"%sGPU %lld of process %lld has no repeating sequence: %s",
@@ -514,7 +514,7 @@ static void add_step(const struct gt_steps *s, struct gt_table *t, const struct 
 
 	where(cells, s, l);
 	cells[4] = gt_cell_u(i + 1);
-	cells[5] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, l->seg, step->at));
+	cells[5] = gt_cell_time(a, l->seg, step->at);
 	cells[6] = gt_cell_u(ns);
 	cells[7] = gt_cell_u(step->busy);
 	cells[8] = gt_cell_u(ns - step->busy);
@@ -528,7 +528,7 @@ static void add_step(const struct gt_steps *s, struct gt_table *t, const struct 
 	cells[16] = gt_cell_text(i < l->warm                    ? "warm-up"
 			: l->limit > 0 && (double)ns > l->limit ? "slow"
 								: "");
-	gt_table_add(t, cells + gt_where_skip(a->reader));
+	gt_table_add(t, cells);
 }
 
 /* ---- differences of slow steps ---- */
@@ -598,7 +598,7 @@ static void add_different(const struct gt_steps *s, struct gt_table *t,
 	cells[9] = gt_cell_u(d->time);
 	cells[10] = gt_cell_u(d->median);
 	cells[11] = gt_cell_i((int64_t)(d->time - d->median));
-	gt_table_add(t, cells + gt_where_skip(s->report.reader));
+	gt_table_add(t, cells);
 }
 
 /* Does it exceed the median by more than 1 %? */
@@ -717,28 +717,23 @@ static int fill_tables(struct gt_steps *s, struct gt_table **tables, struct gt_e
 static int steps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gt_steps *s = state;
-	unsigned skip = gt_where_skip(s->report.reader);
 	int rc = gt_time_ordered_flush(&s->order, err);
 
 	s->late = gt_time_ordered_late(&s->order);
 	s->nsigns = s->names.n;
 	s->crowded = gt_name_interner_has_rest(&s->names);
-	tables[0] = gt_table_new("steps", "Steps", columns + skip, (unsigned)NCOLUMNS - skip);
-	tables[1] =
-		gt_table_new("step_list", "Each step", step_columns + skip, (unsigned)NSTEP - skip);
-	tables[2] = gt_table_new("slow_steps",
-		"The slowest steps, and their differences from the median step",
-		slow_columns + skip, (unsigned)NSLOW - skip);
-	if (!rc && (!tables[0] || !tables[1] || !tables[2]))
-		rc = gt_err_set(err, -ENOMEM, "out of memory (steps)");
-	if (rc)
-		return rc;
-	gt_table_set_hideable(tables[0],
+	tables[0] = gt_report_table(&s->report, "steps", "Steps", columns, NCOLUMNS,
 		"process anchor sequences found_by p90_ns min_ns p99_ns drift_percent alike_percent max_ns busy_percent "
-		"warm_up pid device");
-	gt_table_set_hideable(tables[1],
-		"process runtime_calls sets copies sequence bytes calls kernels busy_ns pid note device");
-	gt_table_set_hideable(tables[2], "process layer over_ns median_ns duration_ns pid device");
+		"warm_up pid device",
+		err);
+	tables[1] = gt_report_table(&s->report, "step_list", "Each step", step_columns, NSTEP,
+		"process runtime_calls sets copies sequence bytes calls kernels busy_ns pid note device",
+		err);
+	tables[2] = gt_report_table(&s->report, "slow_steps",
+		"The slowest steps, and their differences from the median step", slow_columns,
+		NSLOW, "process layer over_ns median_ns duration_ns pid device", err);
+	if (rc || !tables[0] || !tables[1] || !tables[2])
+		return err->code;
 	if (!s->crowded)
 		rc = find_all_steps(s, err);
 	if (!rc)

@@ -131,9 +131,9 @@ const struct gt_column *gt_table_columns(const struct gt_table *t, unsigned *n);
 int gt_table_column(const struct gt_table *t, const char *key); /* its index, or -1 */
 /* Borrowed until the next call for the same column; a text in it until the table changes. */
 const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsigned column);
-/* Sorts by a column, largest first if descending; equal rows by the first text column. Removes all
- * but the first `top` rows (0: none) and notes how many. */
-void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigned top);
+/* Sorts by the column with this key, largest first; equal rows by the first text column. Removes
+ * all but the first `top` rows (0: none) and notes how many. */
+void gt_table_sort(struct gt_table *t, const char *key, unsigned top);
 /* Replaces the column of this key, of counts, by the text column `by`: i becomes labels[i]. Nothing
  * happens if the table has no such column. Before printing only. `by` and labels are borrowed. */
 void gt_table_relabel(struct gt_table *t, const char *key, const struct gt_column *by,

@@ -254,7 +254,6 @@ int gt_table_stream(struct gt_table *t, const struct gt_row_source *source, stru
 struct sorting {
 	const struct gt_table *t;
 	unsigned column, text;
-	bool descending;
 };
 
 static int compare_cells(
@@ -274,10 +273,8 @@ static int compare_rows(const struct sorting *s, unsigned x, unsigned y)
 	int order;
 
 	if (ca->absent != cb->absent)
-		return ca->absent ? 1 : -1; /* absent cells come last in both directions */
-	order = ca->absent ? 0 : compare_cells(s->t->columns[s->column].kind, ca, cb);
-	if (s->descending)
-		order = -order;
+		return ca->absent ? 1 : -1;
+	order = ca->absent ? 0 : compare_cells(s->t->columns[s->column].kind, cb, ca);
 	if (!order && s->text < s->t->ncolumns)
 		order = compare_cells(GT_C_TEXT, &a[s->text], &b[s->text]);
 	return order;
@@ -308,9 +305,9 @@ static int put_in_order(struct gt_table *t, uint32_t *rows)
 	return first ? 0 : -ENOMEM;
 }
 
-void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigned top)
+void gt_table_sort(struct gt_table *t, const char *key, unsigned top)
 {
-	struct sorting s = { t, column, 0, descending };
+	struct sorting s = { t, (unsigned)gt_table_column(t, key), 0 };
 	uint32_t *rows = calloc((size_t)t->nrows * 2 + 1, sizeof(*rows));
 
 	while (s.text < t->ncolumns && !gt_is_text(&t->columns[s.text]))

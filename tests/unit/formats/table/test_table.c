@@ -281,12 +281,12 @@ static void sorting(void)
 	gt_table_add(t, (struct gt_cell[]){ { .s = "a" }, { .i = 5 }, { .i = 2 } });
 	gt_table_add(t, (struct gt_cell[]){ { .s = "z" }, { .absent = true }, { .i = 3 } });
 	gt_table_add(t, (struct gt_cell[]){ { .s = "b" }, { .i = 9 }, { .i = 4 } });
-	gt_table_sort(t, 1, true, 0);
+	gt_table_sort(t, "count", 0);
 	CHECK_STR(
 		print(&t, 1, GT_TSV), "name\tcount\ttotal_ns\nb\t9\t4\na\t5\t2\nc\t5\t1\nz\t\t3\n");
-	gt_table_sort(t, 1, false, 2);
+	gt_table_sort(t, "total_ns", 2);
 	CHECK_EQ(gt_table_rows(t), 2);
-	CHECK_STR(print(&t, 1, GT_TSV), "name\tcount\ttotal_ns\na\t5\t2\nc\t5\t1\n");
+	CHECK_STR(print(&t, 1, GT_TSV), "name\tcount\ttotal_ns\nb\t9\t4\nz\t\t3\n");
 	CHECK(strstr(print(&t, 1, GT_TEXT), "2 more rows: --top 0 or --top 4 shows them"));
 	gt_table_free(t);
 }
