@@ -271,7 +271,7 @@ static bool is_over(int64_t now, int64_t *checked)
 		return false;
 	if (gt_options.wait == GT_WAIT_PRIMARY || run.child.ends[1] || run.failure.code)
 		return true;
-	if (!run.child.alone || now - *checked < GT_SECOND / 20)
+	if (!run.child.is_childless || now - *checked < GT_SECOND / 20)
 		return false;
 	*checked = now;
 	return !gt_recorder_count_alive(run.r);

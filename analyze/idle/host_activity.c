@@ -13,7 +13,7 @@
  * in steps of doubled length, then by bisection. */
 static size_t first_behind(struct gt_host_list *l, int64_t at)
 {
-	size_t low = l->near < l->n ? l->near : l->n, high = low, step = 1;
+	size_t low = l->hint < l->n ? l->hint : l->n, high = low, step = 1;
 
 	while (low && gt_host_end(&l->list[low - 1]) > at) {
 		high = low - 1;
@@ -25,7 +25,7 @@ static size_t first_behind(struct gt_host_list *l, int64_t at)
 		high = l->n - low > step ? low + step : l->n;
 		step *= 2;
 	}
-	return l->near = GT_LOWER_BOUND(i, low, high, gt_host_end(&l->list[i]) <= at);
+	return l->hint = GT_LOWER_BOUND(i, low, high, gt_host_end(&l->list[i]) <= at);
 }
 
 static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t type,
@@ -219,7 +219,7 @@ void gt_host_drop_before(struct gt_host_activity *l, int64_t before, size_t *nin
 		if (gone)
 			memmove(in->list, in->list + gone, (in->n - gone) * sizeof(*in->list));
 		in->n -= gone;
-		in->near = 0;
+		in->hint = 0;
 		*nintervals -= gone;
 	}
 	before = l->level[GT_HOST_CALL].n ? l->level[GT_HOST_CALL].list[0].start : before;

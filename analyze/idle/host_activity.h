@@ -48,7 +48,7 @@ static inline uint32_t gt_host_type(const struct gt_host_interval *s)
 struct gt_host_activity { /* zeroed: empty */
 	struct gt_host_list {
 		struct gt_host_interval *list;
-		size_t n, cap, near;
+		size_t n, cap, hint; /* hint: index of the last result of a search */
 	} level[GT_HOST_LEVELS];
 	/* copies of pageable memory: start of the call, start of the copy; sorted by call */
 	struct gt_host_copy {

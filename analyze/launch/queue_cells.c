@@ -83,11 +83,11 @@ static void add_reach(struct gt_queue_reach *r, const struct gt_grouped_op *op)
 {
 	int64_t *back, *ahead;
 
-	r->some |= !op->launch;
+	r->launches_missing |= !op->launch;
 	if (!op->launch || !r->back)
 		return;
 	r->launches = true;
-	r->likely |= op->by_order;
+	r->has_inferred |= op->by_order;
 	back = &r->back[part_of(r, op->start)];
 	*back = op->launch->work_start < *back ? op->launch->work_start : *back;
 	ahead = &r->ahead[part_of(r, op->launch->end)];
@@ -104,7 +104,7 @@ static void close_reach(struct gt_queue_reach *r)
 	}
 }
 
-/* Sets `some` and `likely` for whole segments. */
+/* Sets `launches_missing` and `has_inferred` for whole segments. */
 static void find_missing(const struct cells *c, struct gt_reader *r)
 {
 	size_t ndamage;
@@ -112,10 +112,10 @@ static void find_missing(const struct cells *c, struct gt_reader *r)
 	bool late = c->all.late || gt_time_ordered_late(&c->all.gpu.order) || c->all.beyond;
 
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
-		c->reach[i].some |= late || gt_reader_segment(r, i)->rows[GT_LOST] ||
+		c->reach[i].launches_missing |= late || gt_reader_segment(r, i)->rows[GT_LOST] ||
 			!gt_reader_segment(r, i)->closed;
 		for (size_t k = 0; k < ndamage; k++)
-			c->reach[i].some |= damage[k].segment == i;
+			c->reach[i].launches_missing |= damage[k].segment == i;
 		close_reach(&c->reach[i]);
 	}
 }

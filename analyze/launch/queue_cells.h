@@ -30,8 +30,8 @@ struct gt_queue_reach {
 	bool launches; /* the segment has launches */
 	/* launches may be missing: events, blocks or the end were lost, or operations are joined to
 	 * no call or came too late */
-	bool some;
-	bool likely; /* some calls are inferred by the order in their stream */
+	bool launches_missing;
+	bool has_inferred; /* some calls are inferred by the order in their stream */
 };
 /* By segment, empty. NULL: no memory. The caller frees it. */
 struct gt_queue_reach *gt_queue_reach_new(const struct gt_reader *r);

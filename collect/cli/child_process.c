@@ -294,8 +294,8 @@ static void reap(struct gt_child *l)
 	int status;
 	pid_t pid;
 
-	while (!l->alone && (pid = waitpid(l->adopts ? -1 : l->pid, &status, WNOHANG))) {
-		l->alone = pid < 0 && errno == ECHILD;
+	while (!l->is_childless && (pid = waitpid(l->adopts ? -1 : l->pid, &status, WNOHANG))) {
+		l->is_childless = pid < 0 && errno == ECHILD;
 		if (pid != l->pid || l->ended)
 			/* an orphan, which may have the pid of the program after its end */
 			continue;

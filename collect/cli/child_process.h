@@ -17,11 +17,11 @@ struct gt_child {
 	bool ended;
 	/* orphans of the program's tree become our children, so that gtcollect can wait for all */
 	bool adopts;
-	bool alone;       /* no child is left; with `adopts`: no process of the tree is left */
-	unsigned ends[2]; /* number of HUP, INT, QUIT, TERM: [0] while the program ran, [1] before
-			     or after */
-	int status;       /* once ended: gtcollect's exit status */
-	int signal;       /* the signal that killed it, or 0 */
+	bool is_childless; /* no child is left; with `adopts`: no process of the tree is left */
+	unsigned ends[2];  /* number of HUP, INT, QUIT, TERM: [0] while the program ran, [1] before
+			      or after */
+	int status;        /* once ended: gtcollect's exit status */
+	int signal;        /* the signal that killed it, or 0 */
 };
 /* Call it before any thread is created: it blocks signals, which gt_child_handle_signals then
  * reads. whole: wait for all descendants. If gtcollect has children from before its exec, which

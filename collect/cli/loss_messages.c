@@ -86,7 +86,7 @@ static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 	if (g->yields)
 		gt_message(to, program,
 			"-e gpu: %s used CUPTI for %.2f s%s: the GPU work of that time is missing",
-			g->other, (double)g->away / GT_SECOND,
+			g->other, (double)g->cupti_absent_ns / GT_SECOND,
 			g->yields > g->resumed ? ", to the end" : "");
 	if (*g->without)
 		gt_message(to, program, "-e gpu: not recorded: %s", g->without);

@@ -18,12 +18,12 @@
 
 bool gt_gpu_cupti_maybe_lost(const struct gt_gpu_process *p, const struct gt_gpu_call *c)
 {
-	bool away = p->yielded_since && c->end > p->yielded_since;
+	bool maybe = p->yielded_since && c->end > p->yielded_since;
 
 	/* backwards: there may be many, and recent ones matter */
 	for (size_t i = p->nabsences; i-- > 0 && p->absences[i].maybe_to > c->start;)
-		away |= c->end > p->absences[i].maybe_from;
-	return away;
+		maybe |= c->end > p->absences[i].maybe_from;
+	return maybe;
 }
 
 bool gt_gpu_cupti_surely_lost(const struct gt_gpu_process *p, const struct gt_gpu_call *c)
@@ -55,7 +55,7 @@ int gt_gpu_absence_end(struct gt_correlator *g, struct gt_gpu_process *p, int64_
 	if (!from || back < from)
 		return 0;
 	p->yielded_since = 0;
-	g->totals.away += to > from ? (uint64_t)(to - from) : 0;
+	g->totals.cupti_absent_ns += to > from ? (uint64_t)(to - from) : 0;
 	add_absence(p, (struct cupti_absence){ from, p->loss_certain_since, back, to });
 	return gt_writer_loss(g->w, GT_SCOPE_PROCESS, p->track, from, to < from ? from : to,
 		GT_LOST_UNKNOWN, err);

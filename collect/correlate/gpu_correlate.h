@@ -38,8 +38,8 @@ struct gt_gpu_totals {
 	uint64_t outside;   /* work of calls that options exclude */
 	/* how often another user of CUPTI got it, and we got it back */
 	uint32_t yields, resumed;
-	uint64_t away;   /* ns without CUPTI, sum of all processes */
-	char other[200]; /* library of the other user */
+	uint64_t cupti_absent_ns; /* ns without CUPTI, sum of all processes */
+	char other[200];          /* library of the other user */
 	/* processes with CUPTI or CUDA events; processes in which both were missing or refused */
 	uint32_t processes, refused;
 	uint32_t no_calls; /* processes in which --inject could not record calls */

@@ -412,7 +412,7 @@ static void free_chunks(struct gt_recorder *r, uint32_t slot, const struct gt_tr
 	whole = i == GT_RING_NIL && !t->broken;
 	for (i = 0; !whole && i < n; i++)
 		free_if_owned(r, slot, i);
-	r->freed++;
+	r->chunks_freed++;
 }
 
 static int save_open_call(struct gt_recorder *r, uint32_t track, const struct gt_row *row,

@@ -145,7 +145,7 @@ static void wake_waiters(struct gt_recorder *r)
 {
 	struct gt_session *s = r->rings->s;
 
-	if (!r->freed || !__atomic_load_n(&s->waiters, __ATOMIC_SEQ_CST))
+	if (!r->chunks_freed || !__atomic_load_n(&s->waiters, __ATOMIC_SEQ_CST))
 		return;
 	__atomic_fetch_add(&s->space, 1, __ATOMIC_SEQ_CST);
 	syscall(SYS_futex, &s->space, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
@@ -157,7 +157,7 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 	int64_t age;
 	int code;
 
-	r->taken = r->freed = 0;
+	r->bytes_read = r->chunks_freed = 0;
 	r->now = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
 	age = r->now.monotonic - r->epoch.monotonic;
 	closing = last || age >= IDLE_EPOCH_LENGTH ||
@@ -178,7 +178,7 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 	if (!code)
 		code = gt_registry_reap(r, err);
 	wake_waiters(r);
-	return code ? code : (int64_t)r->taken;
+	return code ? code : (int64_t)r->bytes_read;
 }
 
 int64_t gt_recorder_pass(struct gt_recorder *r, struct gt_err *err) { return pass(r, false, err); }

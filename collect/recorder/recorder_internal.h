@@ -102,12 +102,12 @@ struct gt_recorder {
 	uint32_t source, version_id;
 	char *text; /* r->payload bytes: the copy of a text from a ring */
 	int level;
-	bool may_stall;        /* a launch without a name may stall its thread */
-	bool finishing;        /* gt_recorder_finish has begun */
-	bool has_range;        /* --range: not all calls are recorded */
-	bool active;           /* rows were written since the last epoch */
-	uint32_t uuids;        /* UUIDs in the file, of all processes */
-	uint64_t taken, freed; /* bytes read and chunks freed in this pass */
+	bool may_stall;                    /* a launch without a name may stall its thread */
+	bool finishing;                    /* gt_recorder_finish has begun */
+	bool has_range;                    /* --range: not all calls are recorded */
+	bool active;                       /* rows were written since the last epoch */
+	uint32_t uuids;                    /* UUIDs in the file, of all processes */
+	uint64_t bytes_read, chunks_freed; /* in this pass */
 	struct gt_anchor now, epoch;
 	/* ns: last anchor in the file, liveness check, scan of all slots */
 	int64_t anchored_at, checked_alive_at, scanned_at;

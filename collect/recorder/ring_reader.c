@@ -93,7 +93,7 @@ static bool next_chunk(
 	if (owner) {
 		__atomic_store_n(&owner->consumed, c->at, __ATOMIC_RELEASE);
 		gt_rings_free_chunk(r->rings, old);
-		r->freed++;
+		r->chunks_freed++;
 	}
 	return true;
 }
@@ -352,7 +352,7 @@ int gt_ring_reader_abandon(struct gt_recorder *r, struct gt_traced_thread *t, st
 	t->broken = true;
 	t->c.at = t->limit;
 	__atomic_store_n(&gt_ring_of(r, t)->given_up, 1, __ATOMIC_RELEASE);
-	r->freed++; /* so that its thread is woken if it waits for a chunk */
+	r->chunks_freed++; /* so that its thread is woken if it waits for a chunk */
 	r->totals.broken++;
 	return gt_writer_loss(r->w, GT_SCOPE_TRACK, t->track,
 		t->last == INT64_MIN ? r->now.monotonic : t->last, r->now.monotonic,
@@ -500,7 +500,7 @@ int gt_ring_reader_drain(struct gt_recorder *r, struct gt_traced_thread *t,
 		t->c.at += code ? 0 : rec.size;
 	}
 	t->stalled = code == STALL;
-	r->taken += t->c.at - before;
+	r->bytes_read += t->c.at - before;
 	__atomic_store_n(&ring->consumed, t->c.at, __ATOMIC_RELEASE);
 	if (code < 0)
 		return code;

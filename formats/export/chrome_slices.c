@@ -320,7 +320,7 @@ static inline void put_slice(struct gt_chrome_slices *c, const struct gt_chrome_
 		gt_chrome_put_args(c, s, t);
 	*gt_out_reserve(c->out, 1) = '}';
 	c->out->len++;
-	c->tracks.some = true;
+	c->tracks.has_event = true;
 }
 
 void gt_chrome_begin_event(struct gt_chrome_slices *c, const struct gt_segment *seg,

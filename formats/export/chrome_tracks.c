@@ -64,8 +64,8 @@ static void ids_release(struct gt_ids *s)
 
 void gt_chrome_separate(struct gt_chrome_tracks *c)
 {
-	gt_out_str(c->out, c->some ? ",\n" : "\n");
-	c->some = true;
+	gt_out_str(c->out, c->has_event ? ",\n" : "\n");
+	c->has_event = true;
 }
 
 static void put_name(

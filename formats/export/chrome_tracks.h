@@ -63,7 +63,7 @@ struct gt_chrome_tracks {
 	size_t nprocs, procs_cap;
 	uint32_t nlanes, nlevels, ntracks;
 	/* an event was written: the next needs a comma */
-	bool some;
+	bool has_event;
 };
 /* 0 or -ENOMEM; release it either way. */
 int gt_chrome_tracks_init(

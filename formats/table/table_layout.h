@@ -5,10 +5,10 @@
 #include "formats/table/table.h"
 
 struct gt_table_layout;
-/* column: of the table; at: its first column on the screen; left: aligned left */
+/* column: of the table; at: its first column on the screen; align_left: else right */
 struct gt_layout_column {
 	unsigned column, at, width;
-	bool left;
+	bool align_left;
 };
 struct gt_layout_cell { /* borrowed from the layout */
 	const char *text;

@@ -12,9 +12,9 @@ struct gt_counter_cell {
 	bool known;
 	/* smallest and largest value in the cell; value at the cell's end */
 	double low, high, last;
-	/* some: the value may have been larger; likely: it is an estimate. Both are false for
+	/* is_lower_bound: the value may have been larger. Both are false for
 	 * counters of the trace */
-	bool some, likely;
+	bool is_lower_bound, is_estimate;
 };
 /* Lists the counters of a trace by segment, track and type. Only the types of the first and last
  * samples of each track are found, GT_COUNTERS_MAX at most. *list: new: free it. 0 or negative. */

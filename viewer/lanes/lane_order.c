@@ -131,8 +131,9 @@ static void sort_children(struct gt_lanes *l, struct gt_lanes_of *o, struct plac
 		};
 		if (track->kind == GT_TRACK_THREAD) {
 			room[i].main = parent != GT_NONE && seg->tracks[parent].id == track->id;
-			room[i].weight =
-				l->known.weight ? l->known.weight(l->known.arg, seg->index, t) : 0;
+			room[i].weight = l->callbacks.weight
+				? l->callbacks.weight(l->callbacks.arg, seg->index, t)
+				: 0;
 		}
 	}
 	if (n > 1)

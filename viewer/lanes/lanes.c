@@ -28,13 +28,13 @@ enum part { TRACK, RANGES, DEEPER, IOCTLS, OTHERS, HTOD, DTOH, COPIES, COUNTERS,
 
 /* ---- open and close ---- */
 
-int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known,
-	struct gt_err *err)
+int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r,
+	const struct gt_lanes_callbacks *callbacks, struct gt_err *err)
 {
 	uint32_t n = gt_reader_segments(r);
 	int rc = 0;
 
-	*l = (struct gt_lanes){ .reader = r, .known = *known, .nsegments = n };
+	*l = (struct gt_lanes){ .reader = r, .callbacks = *callbacks, .nsegments = n };
 	l->of = calloc(n + 1ul, sizeof(*l->of));
 	l->segments = calloc(n + 1ul, sizeof(*l->segments));
 	if (!l->of || !l->segments)
@@ -94,11 +94,11 @@ static void keep(struct gt_lanes_of *o, const struct gt_lanes_of *was)
 	o->open = was->open;
 }
 
-int gt_lanes_reopen(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known,
-	struct gt_err *err)
+int gt_lanes_reopen(struct gt_lanes *l, struct gt_reader *r,
+	const struct gt_lanes_callbacks *callbacks, struct gt_err *err)
 {
 	struct gt_lanes was = *l;
-	int rc = gt_lanes_init(l, r, known, err);
+	int rc = gt_lanes_init(l, r, callbacks, err);
 
 	for (uint32_t i = 0; !rc && i < was.nsegments && i < l->nsegments; i++) {
 		keep(&l->of[i], &was.of[i]);
@@ -130,7 +130,7 @@ void gt_lanes_release(struct gt_lanes *l)
 static unsigned depths(const struct gt_lanes *l, const struct gt_lane_line *of,
 	enum gt_aspect aspect, bool derived)
 {
-	return l->known.depths(l->known.arg, of->segment, of->track, aspect, derived);
+	return l->callbacks.depths(l->callbacks.arg, of->segment, of->track, aspect, derived);
 }
 
 static bool is_hidden(const struct gt_lanes *l, uint32_t segment, uint32_t track, enum part part)
@@ -207,7 +207,7 @@ static void add_parts_above(struct gt_lanes *l, const struct gt_lane_line *of)
 }
 
 /* The first counter of this or a later track. */
-static size_t first_counter(const struct gt_lanes_known *k, uint32_t segment, uint32_t track)
+static size_t first_counter(const struct gt_lanes_callbacks *k, uint32_t segment, uint32_t track)
 {
 	return GT_LOWER_BOUND(i, 0, k->ncounters,
 		k->counters[i].segment < segment ||
@@ -220,7 +220,7 @@ static void add_counters(struct gt_lanes *l, const struct gt_lane_line *of)
 		.track = of->track,
 		.kind = GT_LANE_COUNTER,
 		.indent = (uint8_t)(of->indent + 1) };
-	const struct gt_lanes_known *k = &l->known;
+	const struct gt_lanes_callbacks *k = &l->callbacks;
 
 	if (is_hidden(l, of->segment, of->track, COUNTERS))
 		return;
@@ -240,8 +240,8 @@ static void add_queue(struct gt_lanes *l, const struct gt_lane_line *of)
 		.indent = (uint8_t)(of->indent + 1) };
 	bool may = l->of[of->segment].flags[of->track] & GT_LANES_QUEUES;
 
-	if (may && !is_hidden(l, of->segment, of->track, QUEUE) && l->known.queues &&
-		l->known.queues(l->known.queues_arg, of->segment))
+	if (may && !is_hidden(l, of->segment, of->track, QUEUE) && l->callbacks.queues &&
+		l->callbacks.queues(l->callbacks.queues_arg, of->segment))
 		add(l, &line);
 }
 

@@ -52,7 +52,7 @@ static inline bool gt_lane_is_counter(const struct gt_lane_line *line)
 }
 
 /* Callbacks that describe the tracks; called when lanes are created and listed. */
-struct gt_lanes_known {
+struct gt_lanes_callbacks {
 	/* existing depths as bits */
 	unsigned (*depths)(
 		void *arg, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived);
@@ -68,7 +68,7 @@ struct gt_lanes_known {
 
 struct gt_lanes {
 	struct gt_reader *reader; /* borrowed */
-	struct gt_lanes_known known;
+	struct gt_lanes_callbacks callbacks;
 	struct gt_lane_line *lines; /* the visible lines from the top */
 	size_t n, cap;
 	struct gt_lanes_of *of; /* by segment */
@@ -84,14 +84,15 @@ struct gt_lanes {
 };
 
 /* All lanes are folded except the top level. l->lines is empty until gt_lanes_list(). The reader
- * and the data of `known` must outlive `l`. 0 or -ENOMEM; call gt_lanes_release() in both cases. */
-int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known,
-	struct gt_err *err);
+ * and the data of `callbacks` must outlive `l`. 0 or -ENOMEM; call gt_lanes_release() in both
+ * cases. */
+int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r,
+	const struct gt_lanes_callbacks *callbacks, struct gt_err *err);
 void gt_lanes_release(struct gt_lanes *l);
 /* Continues with a newer reader of the same trace. Folding, hiding, order and filter stay; the
  * list is empty. The previous reader is not used. Otherwise like gt_lanes_init. */
-int gt_lanes_reopen(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known,
-	struct gt_err *err);
+int gt_lanes_reopen(struct gt_lanes *l, struct gt_reader *r,
+	const struct gt_lanes_callbacks *callbacks, struct gt_err *err);
 /* Rebuilds the list after a change or when more is known. 0 or -ENOMEM. */
 int gt_lanes_list(struct gt_lanes *l);
 /* Unfolds the most important lanes that fit into so many lines: processes, then GPUs, then

@@ -79,7 +79,7 @@ static bool merge_counter_cells(const struct gt_stale_cells *b, size_t line, int
 		to->low = was[i].low < to->low ? was[i].low : to->low;
 		to->high = was[i].high > to->high ? was[i].high : to->high;
 		to->last = was[i].last;
-		to->some = any = true;
+		to->is_lower_bound = any = true;
 	}
 	return any;
 }

@@ -30,7 +30,7 @@ struct gt_sums {
 	struct gt_upper *uppers;
 	size_t n, cap;
 	struct gt_map map;
-	size_t held; /* buckets of the finest levels */
+	size_t nfinest; /* buckets of the finest levels */
 };
 /* The level-0 summaries of a few epochs. */
 #define GT_EPOCHS_KEPT 64u
@@ -41,13 +41,13 @@ struct gt_epoch {
 	size_t n, cap;
 	struct gt_bucket *buckets;
 	size_t nbuckets, buckets_cap;
-	bool held;
+	bool is_loaded;
 };
 struct gt_block_slot { /* a cached open block */
 	struct gt_open_block rows;
 	uint64_t used;
 	struct gt_buf memory; /* of its rows */
-	bool held;
+	bool is_open;
 };
 #define GT_ROWS_SLOTS 256u
 /* limit of all open blocks: more than GT_ROWS_KEPT of the largest */

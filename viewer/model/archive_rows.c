@@ -195,9 +195,9 @@ static struct gt_block_slot *slot_for(struct gt_archive *a)
 	for (unsigned i = 0; i < GT_ROWS_SLOTS; i++) {
 		struct gt_block_slot *o = &a->opened[i];
 
-		if (!o->held && (a->opened_bytes < GT_ROWS_BYTES || !oldest))
+		if (!o->is_open && (a->opened_bytes < GT_ROWS_BYTES || !oldest))
 			return o;
-		if (o->held && (!oldest || o->used < oldest->used))
+		if (o->is_open && (!oldest || o->used < oldest->used))
 			oldest = o;
 	}
 	return oldest;
@@ -207,7 +207,7 @@ static struct gt_block_slot *find_opened(
 	const struct gt_archive *a, uint32_t segment, uint32_t entry)
 {
 	for (unsigned i = 0; i < GT_ROWS_SLOTS; i++)
-		if (a->opened[i].held && a->opened[i].rows.entry == entry &&
+		if (a->opened[i].is_open && a->opened[i].rows.entry == entry &&
 			a->opened[i].rows.segment == segment)
 			return (struct gt_block_slot *)&a->opened[i];
 	return NULL;
@@ -220,13 +220,13 @@ const struct gt_open_block *gt_archive_rows(
 
 	if (!o) {
 		o = slot_for(a);
-		o->held = false;
+		o->is_open = false;
 		if (open_block(a, o, segment, block, err)) {
 			gt_err_set(err, -ENOMEM, "out of memory");
 			return NULL;
 		}
 		note_depths(a, &o->rows);
-		o->held = true;
+		o->is_open = true;
 	}
 	o->used = ++a->now;
 	return &o->rows;

@@ -70,9 +70,9 @@ static int add_upper(void *arg, const struct gt_summary *s)
 	if (!(u = upper_of(
 		      &a->sums, key_of(s->segment, s->track, s->aspect, s->derived, s->depth))))
 		return -ENOMEM;
-	if (s->level == 1 && a->sums.held > FINEST_MOST)
+	if (s->level == 1 && a->sums.nfinest > FINEST_MOST)
 		return 0;
-	a->sums.held += s->level == 1 ? s->n : 0;
+	a->sums.nfinest += s->level == 1 ? s->n : 0;
 	u->nlevels = s->level > u->nlevels ? s->level : u->nlevels;
 	u->levels[s->level - 1].shift = (unsigned)__builtin_ctzll(s->buckets[0].width);
 	return add_buckets(&u->levels[s->level - 1], s);
@@ -154,7 +154,7 @@ static int read_epoch(struct gt_archive *a, struct gt_epoch *e, struct gt_err *e
 	}
 	if (e->n)
 		qsort(e->all, e->n, sizeof(*e->all), by_block);
-	e->held = !code;
+	e->is_loaded = !code;
 	return code;
 }
 
@@ -168,14 +168,14 @@ int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, const str
 	for (unsigned i = 0; i < GT_EPOCHS_KEPT; i++) {
 		struct gt_epoch *other = &a->epochs[i];
 
-		if (other->held && other->segment == segment && other->epoch == block->epoch) {
+		if (other->is_loaded && other->segment == segment && other->epoch == block->epoch) {
 			e = other;
 			break;
 		}
-		if (!other->held || (e->held && other->used < e->used))
+		if (!other->is_loaded || (e->is_loaded && other->used < e->used))
 			e = other;
 	}
-	if (!e->held || e->segment != segment || e->epoch != block->epoch) {
+	if (!e->is_loaded || e->segment != segment || e->epoch != block->epoch) {
 		e->segment = segment;
 		e->epoch = block->epoch;
 		code = read_epoch(a, e, err);

@@ -37,7 +37,8 @@ static void draw_titles(const struct gt_report_picture *p, struct gt_screen *to,
 		const char *title = gt_layout_title(t->layout, i, line, &len);
 		struct gt_look look = LOOK(GT_INK_TITLE,
 			GT_BOLD | (at_hand && i == p->sheet->column ? GT_REVERSE : 0));
-		int x = (int)(c[i].at + (c[i].left || len > c[i].width ? 0 : c[i].width - len));
+		int x = (int)(c[i].at +
+			(c[i].align_left || len > c[i].width ? 0 : c[i].width - len));
 
 		if (t->sorted == (int)c[i].column)
 			look.style |= GT_UNDERLINE;
@@ -60,7 +61,7 @@ static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, in
 		struct gt_layout_cell cell = gt_layout_cell(t->layout, row, i);
 		struct gt_look look;
 		unsigned x = c[i].at +
-			(c[i].left || cell.width > c[i].width ? 0 : c[i].width - cell.width);
+			(c[i].align_left || cell.width > c[i].width ? 0 : c[i].width - cell.width);
 
 		if (x + cell.width > to->width && !gt_table_is_text(t->table, c[i].column)) {
 			gt_screen_put(to, (int)to->width - 1, y, 0x2026, LOOK(GT_INK_FAINT, 0));

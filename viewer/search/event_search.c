@@ -19,7 +19,7 @@ struct gt_event_search {
 	struct gt_event_ref call;
 	struct place *places; /* by start */
 	size_t n, cap, done;
-	uint8_t **wanted; /* by segment: a byte per type, 2: not asked yet */
+	uint8_t **matches; /* by segment: a byte per type, 2: not known yet */
 	/* the current block */
 	const struct place *at;
 	uint32_t row; /* the first row of the current run */
@@ -100,24 +100,24 @@ static int find_places(struct gt_event_search *h)
 
 /* ---- which types ---- */
 
-static int make_wanted(struct gt_event_search *h)
+static int make_matches(struct gt_event_search *h)
 {
 	uint32_t nsegs = gt_reader_segments(gt_archive_reader(h->archive));
 
-	h->wanted = calloc(nsegs + 1ul, sizeof(*h->wanted));
-	for (uint32_t s = 0; h->wanted && s < nsegs; s++) {
+	h->matches = calloc(nsegs + 1ul, sizeof(*h->matches));
+	for (uint32_t s = 0; h->matches && s < nsegs; s++) {
 		uint32_t n = gt_reader_segment(gt_archive_reader(h->archive), s)->ntypes;
 
-		if (!(h->wanted[s] = malloc(n + 1ul)))
+		if (!(h->matches[s] = malloc(n + 1ul)))
 			return -ENOMEM;
-		memset(h->wanted[s], 2, n + 1ul);
+		memset(h->matches[s], 2, n + 1ul);
 	}
-	return h->wanted ? 0 : -ENOMEM;
+	return h->matches ? 0 : -ENOMEM;
 }
 
-static bool is_wanted(struct gt_event_search *h, const struct gt_segment *seg, uint32_t type)
+static bool is_match(struct gt_event_search *h, const struct gt_segment *seg, uint32_t type)
 {
-	uint8_t *w = type == GT_NONE ? NULL : &h->wanted[seg->index][type];
+	uint8_t *w = type == GT_NONE ? NULL : &h->matches[seg->index][type];
 
 	if (w && *w == 2)
 		*w = h->what.wants(seg, &seg->types[type], h->what.arg);
@@ -135,7 +135,7 @@ struct gt_event_search *gt_event_search_new(
 		h->what.backward &= what->what != GT_SEARCH_LAUNCHED;
 		if (what->call)
 			h->call = *what->call;
-		if (!find_places(h) && !make_wanted(h))
+		if (!find_places(h) && !make_matches(h))
 			return h;
 		gt_event_search_free(h);
 	}
@@ -147,10 +147,10 @@ void gt_event_search_free(struct gt_event_search *h)
 {
 	if (!h)
 		return;
-	for (uint32_t s = 0; h->wanted && s < gt_reader_segments(gt_archive_reader(h->archive));
+	for (uint32_t s = 0; h->matches && s < gt_reader_segments(gt_archive_reader(h->archive));
 		s++)
-		free(h->wanted[s]);
-	free(h->wanted);
+		free(h->matches[s]);
+	free(h->matches);
 	free(h->places);
 	free(h);
 }
@@ -177,9 +177,9 @@ static void note_types(struct gt_event_search *h, const struct gt_cols *c)
 	bool any = false;
 
 	for (uint32_t code = 0; !any && code < c->ntypes; code++)
-		any = is_wanted(h, c->seg, c->types[code]);
+		any = is_match(h, c->seg, c->types[code]);
 	for (uint32_t i = 0; any && i < c->n; i++)
-		if (is_wanted(h, c->seg, c->types[c->code ? c->code[i] : 0]))
+		if (is_match(h, c->seg, c->types[c->code ? c->code[i] : 0]))
 			note(h, c, i);
 }
 

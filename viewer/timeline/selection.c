@@ -20,8 +20,8 @@ struct gt_selection_job {
 	struct gt_lane_key lane;
 	bool backward;
 	/* rows of some kind */
-	struct gt_event_search *hunt;
-	struct gt_search_spec wanted;
+	struct gt_event_search *search;
+	struct gt_search_spec spec;
 	char name[400]; /* of rows of the same name */
 	int64_t from;   /* start of the search, the viewer's time */
 	bool again;     /* the search continues from the other end of the trace */
@@ -29,7 +29,7 @@ struct gt_selection_job {
 	/* gaps */
 	struct gt_lane_cells *strips;
 	struct gt_cell_window window;
-	bool asked;
+	bool is_requested; /* the cells of the window */
 };
 
 /* ---- the selection ---- */
@@ -57,7 +57,7 @@ void gt_selection_range(const struct gt_selection *p, int64_t *from, int64_t *to
 void gt_select_nothing(struct gt_selection *p)
 {
 	p->what = GT_SELECTION_NONE;
-	p->said[0] = 0;
+	p->status_text[0] = 0;
 }
 
 int gt_select_row(
@@ -66,7 +66,7 @@ int gt_select_row(
 	p->what = GT_SELECTION_ROW;
 	p->lane = *lane;
 	p->row = *row;
-	p->go = true;
+	p->is_new = true;
 	return 0;
 }
 
@@ -74,12 +74,12 @@ int gt_select_row(
 static void begin_anew(struct gt_selection *p)
 {
 	gt_selection_stop(p);
-	p->said[0] = 0;
+	p->status_text[0] = 0;
 }
 
 static int say(struct gt_selection *p, const char *what)
 {
-	snprintf(p->said, sizeof(p->said), "%s", what);
+	snprintf(p->status_text, sizeof(p->status_text), "%s", what);
 	return 0;
 }
 
@@ -133,7 +133,7 @@ int gt_select_damaged(
 	p->lane = at->lane;
 	p->row = (struct gt_event_ref){ .lane = at->lane };
 	p->hole = hole;
-	p->go = true;
+	p->is_new = true;
 	return 0;
 }
 
@@ -148,8 +148,8 @@ static int select_row(
 	if (p->what != GT_SELECTION_ROW || !at->on_it)
 		code = gt_select_cell(p, at, err);
 	if (p->what == GT_SELECTION_ROW)
-		p->said[0] = 0;
-	return code ? code : !p->said[0];
+		p->status_text[0] = 0;
+	return code ? code : !p->status_text[0];
 }
 
 int gt_select_neighbour(
@@ -203,19 +203,19 @@ static struct gt_selection_job *new_job(struct gt_selection *p,
 	}
 	p->job->what = what;
 	p->job->lane = at->lane;
-	p->job->backward = p->job->wanted.backward = backward;
+	p->job->backward = p->job->spec.backward = backward;
 	return p->job;
 }
 
-static int begin_hunt(struct gt_selection *p, int64_t from, int64_t to, struct gt_err *err)
+static int begin_event_search(struct gt_selection *p, int64_t from, int64_t to, struct gt_err *err)
 {
 	struct gt_selection_job *j = p->job;
 
-	gt_event_search_free(j->hunt);
-	j->wanted.from = from;
-	j->wanted.to = to;
-	j->hunt = gt_event_search_new(p->archive, &j->wanted, err);
-	return j->hunt ? 0 : err->code;
+	gt_event_search_free(j->search);
+	j->spec.from = from;
+	j->spec.to = to;
+	j->search = gt_event_search_new(p->archive, &j->spec, err);
+	return j->search ? 0 : err->code;
 }
 
 /* Starts after the selection or the cell's start; backwards: before it. */
@@ -230,8 +230,8 @@ static int begin_from(
 		gt_selection_range(p, &picked, &end);
 		j->from = picked;
 	}
-	return j->backward ? begin_hunt(p, INT64_MIN, j->from, err)
-			   : begin_hunt(p, j->from + 1, INT64_MAX, err);
+	return j->backward ? begin_event_search(p, INT64_MIN, j->from, err)
+			   : begin_event_search(p, j->from + 1, INT64_MAX, err);
 }
 
 static bool has_name(const struct gt_segment *seg, const struct gt_type *type, void *arg)
@@ -248,9 +248,9 @@ int gt_select_of_types(struct gt_selection *p, const struct gt_selection_origin 
 
 	if (!j)
 		return err->code;
-	j->wanted.what = GT_SEARCH_TYPE;
-	j->wanted.wants = types->wants;
-	j->wanted.arg = types->arg;
+	j->spec.what = GT_SEARCH_TYPE;
+	j->spec.wants = types->wants;
+	j->spec.arg = types->arg;
 	return begin_from(p, at, err);
 }
 
@@ -272,9 +272,9 @@ int gt_select_same_name(
 		return say(p, "its name is too long for that");
 	}
 	strcpy(j->name, name);
-	j->wanted.what = GT_SEARCH_TYPE;
-	j->wanted.wants = has_name;
-	j->wanted.arg = j;
+	j->spec.what = GT_SEARCH_TYPE;
+	j->spec.wants = has_name;
+	j->spec.arg = j;
 	return begin_from(p, &(struct gt_selection_origin){ .on_it = true }, err);
 }
 
@@ -285,19 +285,19 @@ int gt_select_failure(
 
 	if (!j)
 		return err->code;
-	j->wanted.what = GT_SEARCH_ERROR;
+	j->spec.what = GT_SEARCH_ERROR;
 	return begin_from(p, at, err);
 }
 
-static int hunt_launched(
+static int search_launched(
 	struct gt_selection *p, const struct gt_event_ref *call, struct gt_err *err)
 {
 	struct gt_selection_job *j = p->job;
 
 	j->call = *call;
-	j->wanted.what = GT_SEARCH_LAUNCHED;
-	j->wanted.call = &j->call;
-	return begin_hunt(p, viewer_time(p, call), INT64_MAX, err);
+	j->spec.what = GT_SEARCH_LAUNCHED;
+	j->spec.call = &j->call;
+	return begin_event_search(p, viewer_time(p, call), INT64_MAX, err);
 }
 
 /* True if the call may have launched work: a search from any other call would read the whole
@@ -348,7 +348,7 @@ static int launched_by(
 	if (!may_launch(p, &call))
 		return say(p, "this call launches no work of a GPU that is recorded");
 	return new_job(p, at, "the GPU work of this call", false, err)
-		? hunt_launched(p, &call, err)
+		? search_launched(p, &call, err)
 		: err->code;
 }
 
@@ -408,7 +408,7 @@ static void pick_gap(
 	p->lane = p->job->lane;
 	p->row = *before;
 	p->after = *after;
-	p->go = true;
+	p->is_new = true;
 }
 
 /* Selects the gap around an idle cell if there are rows on both sides. 1; 0: there is no gap;
@@ -454,14 +454,14 @@ static int step_gap(struct gt_selection *p, uint64_t us, struct gt_err *err)
 	int code;
 
 	gt_archive_extent(p->archive, &low, &high);
-	if (!j->asked) {
+	if (!j->is_requested) {
 		if (j->backward ? gt_window_end(&j->window) < low
 				: gt_cell_start(&j->window, 0) > high) {
 			gt_selection_stop(p);
 			return say(p,
 				"there is no further gap as wide as a cell: zoom in for shorter ones");
 		}
-		j->asked = true;
+		j->is_requested = true;
 		code = gt_lane_cells_request(j->strips, &j->window, &j->lane.strip, 1, err);
 		if (code < 0)
 			return code;
@@ -475,7 +475,7 @@ static int step_gap(struct gt_selection *p, uint64_t us, struct gt_err *err)
 	if (code)
 		return code < 0 ? code : 0;
 	next_cells(j);
-	j->asked = false;
+	j->is_requested = false;
 	return 1;
 }
 
@@ -495,26 +495,26 @@ static const struct gt_lane_key *lane_for(
 		: &row->lane;
 }
 
-static int end_hunt(struct gt_selection *p, struct gt_err *err)
+static int end_event_search(struct gt_selection *p, struct gt_err *err)
 {
 	struct gt_selection_job *j = p->job;
 	struct gt_event_ref row;
 	char text[120];
 	int code = 0;
 
-	if (gt_event_search_result(j->hunt, &row)) {
+	if (gt_event_search_result(j->search, &row)) {
 		code = gt_select_row(p, lane_for(j, &row), &row);
 		if (j->again && !code)
 			say(p, j->backward ? "from the end again" : "from the start again");
-	} else if (j->again || j->wanted.what == GT_SEARCH_LAUNCHED) {
+	} else if (j->again || j->spec.what == GT_SEARCH_LAUNCHED) {
 		snprintf(text, sizeof(text),
-			j->wanted.what == GT_SEARCH_LAUNCHED ? "%s is not recorded"
-							     : "there is no %s",
+			j->spec.what == GT_SEARCH_LAUNCHED ? "%s is not recorded"
+							   : "there is no %s",
 			j->what);
 		say(p, text);
 	} else {
 		j->again = true;
-		return begin_hunt(p, j->backward ? j->from : INT64_MIN,
+		return begin_event_search(p, j->backward ? j->from : INT64_MIN,
 			       j->backward ? INT64_MAX : j->from + 1, err)
 			? err->code
 			: 1;
@@ -528,12 +528,12 @@ int gt_selection_step(struct gt_selection *p, uint64_t us, struct gt_err *err)
 	int code = 1;
 
 	while (code > 0 && p->job) {
-		if (!p->job->hunt) {
+		if (!p->job->search) {
 			code = step_gap(p, us, err);
 		} else {
-			code = gt_event_search_step(p->job->hunt, us, err);
+			code = gt_event_search_step(p->job->search, us, err);
 			if (!code)
-				code = end_hunt(p, err);
+				code = end_event_search(p, err);
 		}
 		if (us)
 			break;
@@ -548,7 +548,7 @@ bool gt_selection_stop(struct gt_selection *p)
 	p->job = NULL;
 	if (!j)
 		return false;
-	gt_event_search_free(j->hunt);
+	gt_event_search_free(j->search);
 	gt_lane_cells_free(j->strips);
 	free(j);
 	return true;
@@ -560,9 +560,9 @@ const char *gt_selection_progress(const struct gt_selection *p, char to[80])
 
 	if (!j)
 		return NULL;
-	if (j->hunt)
+	if (j->search)
 		snprintf(to, 80, "looking for %s: %u%%   Esc: stop", j->what,
-			gt_event_search_percent(j->hunt));
+			gt_event_search_percent(j->search));
 	else
 		snprintf(to, 80, "looking for a %s   Esc: stop", j->what);
 	return to;
@@ -575,8 +575,8 @@ void gt_selection_detach(struct gt_selection *p)
 	gt_selection_stop(p);
 	for (unsigned i = 0; i < 2; i++)
 		if (rows[i]->block) {
-			p->kept[i] = *rows[i]->block;
-			rows[i]->block = &p->kept[i];
+			p->saved_blocks[i] = *rows[i]->block;
+			rows[i]->block = &p->saved_blocks[i];
 		}
 	p->archive = NULL;
 }

@@ -26,10 +26,10 @@ struct gt_selection {
 	struct gt_event_ref after; /* of a gap: the first row after it */
 	struct gt_damaged_range hole;
 	/* it was selected just now; the code that shows it resets this */
-	bool go;
-	struct gt_selection_job *job; /* a search in progress */
-	char said[120];               /* status text of the last jump, or empty */
-	struct gt_block kept[2];      /* blocks of the selection, between two archives */
+	bool is_new;
+	struct gt_selection_job *job;    /* a search in progress */
+	char status_text[120];           /* status text of the last jump, or empty */
+	struct gt_block saved_blocks[2]; /* blocks of the selection, between two archives */
 };
 /* The origin of a jump: the selection if the cursor is on it, else this cell. */
 struct gt_selection_origin {

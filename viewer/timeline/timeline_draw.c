@@ -195,7 +195,7 @@ static void put_gauge_figure(const struct gt_picture *p, const struct gt_lane_li
 	const struct gt_counter_cell *cells, char to[GT_BRIEF + 1])
 {
 	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
-	bool any = false, all = true, rough = cells[0].some || cells[0].likely;
+	bool any = false, all = true, rough = cells[0].is_lower_bound || cells[0].is_estimate;
 	double most = 0;
 
 	for (unsigned i = 0; i < p->at.cells && i <= last; i++) {
@@ -489,7 +489,7 @@ static int put_gauge_words(
 	const struct gt_counter_cell *c, bool queue, bool bytes, int y, int x, struct gt_screen *to)
 {
 	struct gt_scaled last = gauge_value(bytes, c->last);
-	const char *sure = c->some ? "at least " : c->likely ? "likely " : "";
+	const char *sure = c->is_lower_bound ? "at least " : c->is_estimate ? "likely " : "";
 	const char *unit = !queue ? "" : c->last == 1 ? " launch waits" : " launches wait";
 
 	if (!c->known)

@@ -17,7 +17,7 @@ set_status(struct gt_timeline_interaction *d, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(d->pick.said, sizeof(d->pick.said), fmt, ap);
+	vsnprintf(d->pick.status_text, sizeof(d->pick.status_text), fmt, ap);
 	va_end(ap);
 }
 
@@ -289,9 +289,9 @@ static bool escape(struct gt_timeline_interaction *d)
 /* The pane opens with the first selection and afterwards keeps its size. */
 static void after_jump(struct gt_timeline_interaction *d, enum gt_action a)
 {
-	if (d->pick.go && d->size == GT_PANE_NONE && a == GT_DO_SELECT)
+	if (d->pick.is_new && d->size == GT_PANE_NONE && a == GT_DO_SELECT)
 		d->size = GT_PANE_USUAL;
-	d->is_described &= !d->pick.go;
+	d->is_described &= !d->pick.is_new;
 }
 
 /* Selects the unfinished call with the earliest start; if an unfinished call is selected, the
@@ -328,12 +328,12 @@ bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_bindi
 {
 	struct gt_selection_origin from;
 
-	d->pick.said[0] = 0;
+	d->pick.status_text[0] = 0;
 	if (b->action == GT_DO_ESCAPE)
 		return escape(d);
 	if (b->action == GT_DO_DETAIL) {
 		d->size = (enum gt_pane_size)((d->size + 1) % GT_PANE_SIZES);
-		d->asked = d->size != GT_PANE_NONE;
+		d->pane_requested = d->size != GT_PANE_NONE;
 		return true;
 	}
 	if (b->action == GT_DO_MARK_BOTH) {
@@ -354,7 +354,7 @@ bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_bindi
 		return b->action != GT_DO_SELECT;
 	}
 	jump(d, b, at, &from);
-	if (d->pick.said[0])
+	if (d->pick.status_text[0])
 		say_damage(d, at, &from);
 	after_jump(d, b->action);
 	return true;
@@ -365,7 +365,7 @@ const char *gt_interaction_search(struct gt_timeline_interaction *d, const char 
 {
 	struct gt_err err = GT_ERR_INIT;
 
-	d->pick.said[0] = 0;
+	d->pick.status_text[0] = 0;
 	stop_finding(d);
 	if (!*expression)
 		return NULL;
@@ -374,12 +374,12 @@ const char *gt_interaction_search(struct gt_timeline_interaction *d, const char 
 		gt_interaction_act(d, &(struct gt_binding){ .action = GT_DO_FOUND, .arg = 1 }, at);
 	else
 		set_status(d, "%.110s", err.text);
-	return d->pick.said[0] ? d->pick.said : NULL;
+	return d->pick.status_text[0] ? d->pick.status_text : NULL;
 }
 
 void gt_interaction_select(struct gt_timeline_interaction *d, const struct gt_scene_row *row)
 {
-	d->pick.said[0] = 0;
+	d->pick.status_text[0] = 0;
 	gt_select_exact(&d->pick, &row->lane, row->start, (uint64_t)row->dur, &d->err);
 	after_jump(d, GT_DO_LONGEST);
 }
@@ -426,9 +426,9 @@ bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt
 {
 	const struct gt_lane_line *found;
 
-	if (!d->pick.go)
+	if (!d->pick.is_new)
 		return false;
-	d->pick.go = d->is_described = false;
+	d->pick.is_new = d->is_described = false;
 	gt_selection_range(&d->pick, from, to);
 	found = line_of(d);
 	if (!found) {
@@ -457,11 +457,11 @@ int gt_interaction_arrange(
 	int rc = d->err.code;
 
 	d->pane = gt_pane_place(layout, d->scene->is_static ? GT_PANE_NONE : d->size);
-	if (d->asked && !d->pane.height) {
+	if (d->pane_requested && !d->pane.height) {
 		set_status(d, "the screen is too small for a pane");
 		d->size = GT_PANE_NONE;
 	}
-	d->asked = false;
+	d->pane_requested = false;
 	if (!rc && !d->is_described)
 		rc = gt_detail_pane_fill(&d->detail, &from, &d->pick, &d->err);
 	d->is_described = true;
@@ -712,7 +712,7 @@ static void draw_said(
 	char progress[80];
 	const char *said = gt_selection_progress(&d->pick, progress);
 
-	said = said ? said : d->pick.said;
+	said = said ? said : d->pick.status_text;
 	if (!*said || p->at.status < 0)
 		return;
 	gt_screen_fill(to, 0, p->at.status, (int)p->at.width, 1, ' ', look);

@@ -17,7 +17,7 @@ struct gt_timeline_interaction {
 	struct gt_detail_pane detail;
 	enum gt_pane_size size;
 	/* the user asked for a pane: a status text says if it does not fit */
-	bool asked;
+	bool pane_requested;
 	struct gt_pane pane;
 	struct gt_name_search *name_search; /* NULL: there is no search */
 	char *looked_for;             /* the search expression between two archives, or NULL */

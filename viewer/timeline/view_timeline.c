@@ -57,7 +57,7 @@ struct timeline {
 static int timeline_open(struct gt_view *v, struct gt_err *err)
 {
 	struct timeline *t = v->state;
-	struct gt_lanes_known known = gt_scene_known(v->scene);
+	struct gt_lanes_callbacks known = gt_scene_lanes_callbacks(v->scene);
 	bool again = t->desk.scene;
 	int rc = again ? gt_counter_lanes_reopen(&t->gauges, err)
 		       : gt_counter_lanes_init(&t->gauges, v->scene, err);
@@ -378,7 +378,7 @@ static int learn(struct gt_view *v, struct gt_err *err)
 	t->learned = true;
 	if (before > LEARN_LINES)
 		return 0;
-	gt_scene_update_known(v->scene);
+	gt_scene_update_lanes_callbacks(v->scene);
 	t->relist = true;
 	rc = list(t, false, err);
 	if (!rc && !t->touched && t->lanes.n != before && may_unfold(t))
@@ -465,7 +465,7 @@ static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
 	int rc = gt_selection_step(&t->desk.pick, us, err);
 	bool found;
 
-	if (!rc && t->desk.pick.go) {
+	if (!rc && t->desk.pick.is_new) {
 		follow_desk(v);
 		rc = timeline_arrange(v, t->width, t->height, err);
 	}

@@ -63,7 +63,7 @@ void gt_counter_lanes_release(struct gt_counter_lanes *g)
 	*g = (struct gt_counter_lanes){ .scene = NULL };
 }
 
-void gt_counter_lanes_describe(const struct gt_counter_lanes *g, struct gt_lanes_known *known)
+void gt_counter_lanes_describe(const struct gt_counter_lanes *g, struct gt_lanes_callbacks *known)
 {
 	known->counters = g->counters;
 	known->ncounters = g->ncounters;

@@ -28,7 +28,7 @@ void gt_counter_lanes_release(struct gt_counter_lanes *g);
 void gt_counter_lanes_detach(struct gt_counter_lanes *g);
 int gt_counter_lanes_reopen(struct gt_counter_lanes *g, struct gt_err *err);
 /* fills in the callbacks for lanes; borrowed */
-void gt_counter_lanes_describe(const struct gt_counter_lanes *g, struct gt_lanes_known *known);
+void gt_counter_lanes_describe(const struct gt_counter_lanes *g, struct gt_lanes_callbacks *known);
 /* Sets the request: the counter lanes among these lines, in the scene's window. 0 or negative. */
 int gt_counter_lanes_request(
 	struct gt_counter_lanes *g, const struct gt_lane_line *lines, size_t n, struct gt_err *err);

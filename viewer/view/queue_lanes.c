@@ -254,8 +254,8 @@ void gt_queue_lanes_get(
 		to[i] = (struct gt_counter_cell){ .known = false };
 		if (c <= PARTS)
 			sum_up(k.cells[c], k.at[c], w, i, &to[i]);
-		to[i].some = r ? r->some || is_stale(q) : to[i].known;
-		to[i].likely = r && r->likely;
+		to[i].is_lower_bound = r ? r->launches_missing || is_stale(q) : to[i].known;
+		to[i].is_estimate = r && r->has_inferred;
 	}
 }
 

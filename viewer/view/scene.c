@@ -155,13 +155,15 @@ static uint64_t known_weight(void *arg, uint32_t segment, uint32_t thread)
 	return s->rows[segment][thread];
 }
 
-struct gt_lanes_known gt_scene_known(struct gt_scene *s)
+struct gt_lanes_callbacks gt_scene_lanes_callbacks(struct gt_scene *s)
 {
-	return (struct gt_lanes_known){ .depths = known_depths, .weight = known_weight, .arg = s };
+	return (struct gt_lanes_callbacks){
+		.depths = known_depths, .weight = known_weight, .arg = s
+	};
 }
 
 /* A device has the kinds of copies that its streams have. */
-void gt_scene_update_known(struct gt_scene *s)
+void gt_scene_update_lanes_callbacks(struct gt_scene *s)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(s->reader, i);
@@ -316,7 +318,7 @@ static int read_trace(struct gt_scene *s, struct gt_reader *r, struct gt_err *er
 	if (!rc)
 		rc = find_troubles(s, err);
 	if (!rc)
-		gt_scene_update_known(s);
+		gt_scene_update_lanes_callbacks(s);
 	if (first)
 		gt_meta_each(first, find_command, s);
 	return rc ? gt_err_set(err, rc, "out of memory") : 0;

@@ -96,9 +96,10 @@ void gt_scene_goto(struct gt_scene *s, int64_t t); /* centers the timeline on t 
 void gt_scene_toggle_clock(struct gt_scene *s);
 /* Parses a time within the trace. NULL, or the reason of a failure: static. */
 const char *gt_scene_time(const struct gt_scene *s, const char *text, int64_t *t);
-/* Callbacks for lanes. After more blocks were read, gt_scene_update_known updates them. */
-struct gt_lanes_known gt_scene_known(struct gt_scene *s);
-void gt_scene_update_known(struct gt_scene *s);
+/* Callbacks for lanes. After more blocks were read, gt_scene_update_lanes_callbacks updates them.
+ */
+struct gt_lanes_callbacks gt_scene_lanes_callbacks(struct gt_scene *s);
+void gt_scene_update_lanes_callbacks(struct gt_scene *s);
 /* Damaged range number i, as far as found by now. false: there are no more. */
 bool gt_scene_damage(const struct gt_scene *s, size_t i, struct gt_trouble *to);
 #endif

@@ -22,8 +22,8 @@ static bool has_gone(struct gt_selection *p, int code)
 
 	if (code || gt_selection_step(p, 0, &err))
 		return false;
-	went = p->go;
-	p->go = false;
+	went = p->is_new;
+	p->is_new = false;
 	return went;
 }
 
@@ -46,12 +46,12 @@ static void tab_walks_the_lane(void)
 			at.on_it = true;
 			steps++;
 		}
-		CHECK(steps == n && (!n || strstr(p.said, "no later event")));
+		CHECK(steps == n && (!n || strstr(p.status_text, "no later event")));
 		for (; steps > 1; steps--)
 			CHECK(has_gone(&p, gt_select_neighbour(&p, &at, -1, &err)));
 		CHECK(!n ||
 			(!has_gone(&p, gt_select_neighbour(&p, &at, -1, &err)) &&
-				strstr(p.said, "no earlier event")));
+				strstr(p.status_text, "no earlier event")));
 		gt_selection_release(&p);
 	}
 	close_program();
@@ -109,7 +109,7 @@ static void gaps_are_those_that_a_list_has(void)
 				CHECK(from == gaps[i - 1].from && to == gaps[i - 1].to);
 			}
 			CHECK(!has_gone(&p, gt_select_gap(&p, &at, -1, &err)) &&
-				strstr(p.said, "no further gap"));
+				strstr(p.status_text, "no further gap"));
 			gt_selection_release(&p);
 			seen += most;
 		}
@@ -152,15 +152,15 @@ static void the_next_of_the_same_name(void)
 				before = ones[i].start;
 		}
 		CHECK(has_gone(&p, gt_select_same_name(&p, &at, 1, &err)));
-		CHECK(next < INT64_MAX ? p.row.start == next && !p.said[0]
-				       : !strcmp(p.said, "from the start again"));
+		CHECK(next < INT64_MAX ? p.row.start == next && !p.status_text[0]
+				       : !strcmp(p.status_text, "from the start again"));
 		CHECK(has_gone(&p, gt_select_row(&p, &lane, &p.row)));
 		if (next < INT64_MAX) {
 			CHECK(has_gone(&p, gt_select_same_name(&p, &at, -1, &err)) &&
 				p.row.start == o->start);
 			CHECK(has_gone(&p, gt_select_same_name(&p, &at, -1, &err)));
 			CHECK(before > INT64_MIN ? p.row.start == before
-						 : !strcmp(p.said, "from the end again"));
+						 : !strcmp(p.status_text, "from the end again"));
 		}
 		gt_selection_release(&p);
 	}
@@ -180,7 +180,8 @@ static void failures_are_gone_through_and_begin_again(void)
 	for (size_t i = 0; i < nones; i++)
 		/* two that begin at one time are one jump */
 		if (ones[i].ret && ones[i].start > last) {
-			CHECK(has_gone(&p, gt_select_failure(&p, &at, 1, &err)) && !p.said[0]);
+			CHECK(has_gone(&p, gt_select_failure(&p, &at, 1, &err)) &&
+				!p.status_text[0]);
 			CHECK(p.row.ret == 700 && p.row.start == ones[i].start);
 			last = ones[i].start;
 			at.on_it = true;
@@ -188,9 +189,9 @@ static void failures_are_gone_through_and_begin_again(void)
 		}
 	CHECK(n > 10);
 	CHECK(has_gone(&p, gt_select_failure(&p, &at, 1, &err)) &&
-		!strcmp(p.said, "from the start again"));
+		!strcmp(p.status_text, "from the start again"));
 	CHECK(has_gone(&p, gt_select_failure(&p, &at, -1, &err)) &&
-		!strcmp(p.said, "from the end again") && p.row.start == last);
+		!strcmp(p.status_text, "from the end again") && p.row.start == last);
 	CHECK(!gt_select_failure(&p, &at, 1, &err) && gt_selection_progress(&p, (char[80]){ 0 }) &&
 		gt_selection_stop(&p) && !gt_selection_stop(&p));
 	gt_selection_release(&p);
@@ -251,12 +252,12 @@ static void a_call_and_its_kernel_lead_to_each_other(void)
 	CHECK(has_gone(&p, gt_select_cell(&p, &at, &err)));
 	at.on_it = true;
 	CHECK(!has_gone(&p, gt_select_partner(&p, &at, &err)) &&
-		!strcmp(p.said, "the GPU work of this call is not recorded"));
+		!strcmp(p.status_text, "the GPU work of this call is not recorded"));
 	at = at_cell(&outer, 1200, 0);
 	CHECK(has_gone(&p, gt_select_cell(&p, &at, &err)) && p.row.start == 1200);
 	at.on_it = true;
 	CHECK(!has_gone(&p, gt_select_partner(&p, &at, &err)) &&
-		strstr(p.said, "launches no work"));
+		strstr(p.status_text, "launches no work"));
 	gt_selection_release(&p);
 	close_program();
 }

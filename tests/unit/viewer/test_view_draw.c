@@ -11,7 +11,7 @@ static unsigned none_known(
 {
 	return 0;
 }
-static const struct gt_lanes_known known = { .depths = none_known };
+static const struct gt_lanes_callbacks known = { .depths = none_known };
 
 /* A process with two threads and a GPU with one stream, from 0 to 1 ms; the test fills its
  * lanes. */
@@ -279,7 +279,7 @@ static void queues_say_what_they_do_not_know(void)
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.detail), "  not known yet  "));
 	for (unsigned i = 0; i < s.p.at.cells; i++)
-		g[i].known = g[i].some = true;
+		g[i].known = g[i].is_lower_bound = true;
 	s.p.column = 2;
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.lanes + 1), " ~3│▃▅█▃▅█"));

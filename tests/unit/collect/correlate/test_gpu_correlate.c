@@ -211,7 +211,7 @@ static void states_of_several_threads_come_in_any_order(void)
 				settle(&j, 10 * TURN, false);
 		}
 		gt_reader_close(finish(&j, 90 * SECOND, &t));
-		CHECK(t.yields == 2 && t.resumed == 2 && t.away == 4 * TURN + 2000);
+		CHECK(t.yields == 2 && t.resumed == 2 && t.cupti_absent_ns == 4 * TURN + 2000);
 		CHECK(t.kernels == 2 && t.exact == 2 && !t.without_record);
 	}
 }
@@ -240,7 +240,7 @@ static void states_that_were_lost_are_not_waited_for(void)
 	record(&j, 0, 14 * SECOND + 10, 14 * SECOND + 90, 5, LAUNCH_CBID);
 	kernel(&j, 14 * SECOND + 1000, 14 * SECOND + 2000, 5, 1, 10);
 	gt_reader_close(finish(&j, 90 * SECOND, &t));
-	CHECK(t.yields == 2 && t.resumed == 2001 && t.away == 3 * SECOND);
+	CHECK(t.yields == 2 && t.resumed == 2001 && t.cupti_absent_ns == 3 * SECOND);
 	CHECK(t.exact == 1 && !t.without_record);
 }
 

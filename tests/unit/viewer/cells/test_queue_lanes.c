@@ -87,7 +87,7 @@ static bool is_said(const struct gt_counter_cell *c)
 		some |= prog.ops[i].call < 0;
 		likely |= prog.ops[i].call >= 0 && prog.ops[i].by_order;
 	}
-	return c->some == some && c->likely == likely;
+	return c->is_lower_bound == some && c->is_estimate == likely;
 }
 
 static bool same_cells(const struct stage *st, const struct gt_cell_window *w)
@@ -268,7 +268,7 @@ static void known_as_far_as_it_went(void)
 
 			CHECK(k % 2 || got[c].known == (gt_cell_start(&w, c + 1) <= end));
 			CHECK(!got[c].known ||
-				(got[c].some && got[c].low == want.low &&
+				(got[c].is_lower_bound && got[c].low == want.low &&
 					got[c].high == want.high && got[c].last == want.last));
 		}
 		/* or its thread was done before we looked */

@@ -86,7 +86,7 @@ static void write_world(struct world *w, int fd)
 	gt_writer_close(out, &w->err);
 }
 
-static const struct gt_lanes_known known = { .depths = depths, .weight = weight };
+static const struct gt_lanes_callbacks known = { .depths = depths, .weight = weight };
 
 static void open_world(struct world *w, int segments)
 {
@@ -406,7 +406,7 @@ static void a_path_says_what_it_is_beneath(void)
 static void counters_stand_beneath_what_they_are_of(void)
 {
 	struct world w;
-	struct gt_lanes_known with = known;
+	struct gt_lanes_callbacks with = known;
 	struct gt_lane_line l;
 
 	open_world(&w, 1);
@@ -558,7 +558,7 @@ static bool queues(void *arg, uint32_t segment) { return waiting; }
 static void launches_wait_beneath_their_gpu(void)
 {
 	struct world w;
-	struct gt_lanes_known with = known;
+	struct gt_lanes_callbacks with = known;
 	struct gt_lane_line l;
 
 	open_world(&w, 1);
@@ -595,7 +595,7 @@ static void launches_of_shared_gpus_wait_beneath_streams(void)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_writer_options o = { .meta_json = "{}", .host = "h", .boot_id = "b" };
-	struct gt_lanes_known with = { .queues = queues, .depths = known.depths };
+	struct gt_lanes_callbacks with = { .queues = queues, .depths = known.depths };
 	int fd = temp_file();
 	struct gt_writer *w = gt_writer_open(dup(fd), &o, &err);
 	struct world here = { .err = GT_ERR_INIT };
