@@ -489,7 +489,7 @@ static int report_ranks(
 	int status = GT_EXIT_CLEAN;
 
 	split(c, &together, &apart);
-	snprintf(name, sizeof(name), "%zu file%s", ranks->nread, ranks->nread == 1 ? "" : "s");
+	snprintf(name, sizeof(name), "%zu file%s", ranks->nread, gt_plural(ranks->nread, "s"));
 	if (report(&s, &together, out, &status, &err))
 		return fail(name, &err, GT_EXIT_FAILURE);
 	if (apart.n > 1 && report_each_rank(ranks, &apart, out, &status))

@@ -45,7 +45,7 @@ static void host_bound(const struct gt_advice_facts *f, uint64_t window, struct 
 	SET_TEXT(to,
 		"the GPU waits %s (%.1f %%) while the program runs code outside CUDA, %llu time%s between its calls",
 		ns_text(c->ns), percent(c->ns, window), (unsigned long long)c->slices,
-		c->slices == 1 ? "" : "s");
+		gt_plural(c->slices, "s"));
 }
 
 static void launch_bound(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -137,7 +137,7 @@ static void late_cause(const struct gt_advice_facts *f, enum gt_idle_cause cause
 	SET_TEXT(to,
 		"the GPU waits %s (%.1f %%) while %s, %s of it in the second half of its work (%llu time%s), longest in %s",
 		ns_text(c->ns), percent(c->ns, window), what, ns_text(c->late_ns),
-		(unsigned long long)c->late_slices, c->late_slices == 1 ? "" : "s",
+		(unsigned long long)c->late_slices, gt_plural(c->late_slices, "s"),
 		call_of(f, &c->latest_longest));
 }
 
@@ -255,7 +255,7 @@ static void large_gap(const struct gt_advice_facts *f, uint64_t window, struct g
 	found(to, g->ns, g->ns, &g->longest);
 	SET_TEXT(to,
 		"a GPU is idle for more than %s at a time, %llu time%s: %s (%.1f %%) in total; main cause of the longest gap: %s",
-		ns_text((uint64_t)f->least), (unsigned long long)g->n, g->n == 1 ? "" : "s",
+		ns_text((uint64_t)f->least), (unsigned long long)g->n, gt_plural(g->n, "s"),
 		ns_text(g->ns), percent(g->ns, window), gt_idle_words(g->cause));
 }
 
@@ -317,7 +317,7 @@ static void low_utilisation(const struct gt_advice_facts *f, uint64_t window, st
 	found(to, r.ns - r.busy, r.ns - r.busy, &r.worst);
 	SET_TEXT(to,
 		"a GPU works for %.1f %% of %s, in %llu region%s (of 30 intervals) that %s less than 50 %% busy",
-		percent(r.busy, r.ns), ns_text(r.ns), (unsigned long long)r.n, r.n == 1 ? "" : "s",
+		percent(r.busy, r.ns), ns_text(r.ns), (unsigned long long)r.n, gt_plural(r.n, "s"),
 		r.n == 1 ? "is" : "are");
 	if (r.n > 1)
 		snprintf(to->text + strlen(to->text), sizeof(to->text) - strlen(to->text),
@@ -363,7 +363,7 @@ static void serialised(const struct gt_advice_facts *f, uint64_t window, struct 
 		"and began when the operation of the other stream ended; %llu of these are a copy and a kernel; for the others it is unknown "
 		"whether the GPU had capacity for both",
 		(long long)s.a, (long long)s.b, s.pairs > 1 ? " (and others)" : "",
-		(unsigned long long)s.n, s.n == 1 ? "" : "s", (unsigned long long)s.copies);
+		(unsigned long long)s.n, gt_plural(s.n, "s"), (unsigned long long)s.copies);
 }
 
 /* ---- clocks ---- */

@@ -520,7 +520,7 @@ static void put_size(struct gt_table *t, const struct header *h, const struct gt
 			"%s: %" PRIu64 " call%s%s%s in %" PRIu64 " process%s, %" PRIu64
 			" thread%s, over %s%s%s",
 			file, calls, gt_plural(calls, "s"), ioctls ? " and ioctls" : "", open,
-			processes, processes == 1 ? "" : "es", threads, gt_plural(threads, "s"),
+			processes, gt_plural(processes, "es"), threads, gt_plural(threads, "s"),
 			gt_scaled(GT_C_NS, span).text, of, began);
 	else if (all > 0)
 		gt_table_add_line(
@@ -660,7 +660,7 @@ static void note_lost_streams(const struct header *h, struct gt_table *t,
 			"LOST on %.40s%s%.40s: GPU records of %" PRIu64 " launch%s since %.6f s",
 			gt_str(seg, seg->tracks[s->track].name), device == GT_NONE ? "" : " of ",
 			device == GT_NONE ? "" : gt_str(seg, seg->tracks[device].name), s->count,
-			s->count == 1 ? "" : "es", (double)(s->from - seg->min_start) / 1e9);
+			gt_plural(s->count, "es"), (double)(s->from - seg->min_start) / 1e9);
 	}
 	if (l->nstreams > STREAMS_MAX)
 		note_unreliable(h, t, seg, "LOST on %u more stream%s", l->nstreams - STREAMS_MAX,

@@ -608,7 +608,7 @@ static int add_processes(struct critical *s, struct gt_table **tables, struct gt
 		gt_table_note_more(tables[BY_NAME], left_out, 0);
 	if (s->shorter)
 		gt_table_note(tables[LONGEST], "%llu shorter piece%s left out%s",
-			(unsigned long long)s->shorter, s->shorter == 1 ? "" : "s",
+			(unsigned long long)s->shorter, gt_plural(s->shorter, "s"),
 			s->chain.report.opt->top ? ": --top 0 shows more" : "");
 	free(list);
 	return rc;

@@ -105,7 +105,7 @@ static void say_figures(struct gt_table *t, const struct gt_histogram *d)
 		gt_put_scaled(values[i], sizeof(values[i]), d->kind, d->at[i]);
 	gt_put_scaled(values[GT_HISTOGRAM_MARKS], sizeof(*values), d->kind, d->most);
 	gt_table_add_line(t, "    %llu %s%s, p50 %s, p90 %s, p99 %s, max %s",
-		(unsigned long long)d->steps.total, d->of, d->steps.total == 1 ? "" : "s",
+		(unsigned long long)d->steps.total, d->of, gt_plural(d->steps.total, "s"),
 		values[0], values[1], values[2], values[3]);
 }
 

@@ -246,7 +246,7 @@ static void note_matched(const struct gt_query_state *s, struct gt_table *t)
 	if (q->nby && s->matched)
 		gt_note_plural(t, s->matched, "%llu {row|rows} in %zu group%s, largest %s first",
 			(unsigned long long)s->matched, s->groups.table.n,
-			s->groups.table.n == 1 ? "" : "s", q->aggs[q->order].text);
+			gt_plural(s->groups.table.n, "s"), q->aggs[q->order].text);
 }
 
 /* Over all groups. Did another figure of the same field already note it? */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/numbers.h"
 
 #define FINEST 6u /* 64 steps per power of two: the resolution of a histogram */
 
@@ -193,5 +194,5 @@ void gt_spark_note(struct gt_table *t, const struct gt_spark_scale *scale)
 			c.each > 1 ? c.each : 1u << c.steps.cut);
 	gt_table_note(t,
 		"spread: a histogram of %u bar%s from %s to %s, %s; the height of a bar shows the number of rows",
-		c.n, c.n == 1 ? "" : "s", from, to, width);
+		c.n, gt_plural(c.n, "s"), from, to, width);
 }

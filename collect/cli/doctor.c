@@ -28,6 +28,7 @@
 #include "collect/ipc/memory_headroom.h"
 #include "collect/source/source.h"
 #include "formats/arch/arch.h"
+#include "formats/base/numbers.h"
 #include "formats/text/printable.h"
 #include "formats/trace/clock.h"
 
@@ -96,7 +97,7 @@ static bool start_cuda(const char *library, FILE *to)
 		fprintf(to, "cuInit fails with %d (%s)", code,
 			!error(code, &word) && word ? word : "no name");
 	else
-		fprintf(to, "%d device%s%s%.99s", n, n == 1 ? "" : "s", n ? ", " : "", first);
+		fprintf(to, "%d device%s%s%.99s", n, gt_plural(n, "s"), n ? ", " : "", first);
 	return !code && n;
 }
 
@@ -239,7 +240,7 @@ static void check_devices(struct finding *f)
 			closed);
 	else if (open_ones)
 		report(f, FINE, "%u device file%s /dev/nvidia* can be opened", open_ones,
-			open_ones == 1 ? "" : "s");
+			gt_plural(open_ones, "s"));
 	else
 		report(f, NOTE,
 			"there are no device files /dev/nvidia*; for a container: start the "

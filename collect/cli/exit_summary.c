@@ -17,6 +17,7 @@
 #include "collect/cli/loss_messages.h"
 #include "collect/cli/options.h"
 #include "collect/correlate/gpu_correlate.h"
+#include "formats/base/numbers.h"
 #include "formats/text/printable.h"
 #include "formats/trace/read/reader.h"
 
@@ -110,7 +111,7 @@ void gt_exit_describe(
 		snprintf(calls, sizeof(calls), " in %s", o.name);
 	else if (o.n)
 		snprintf(calls, sizeof(calls), "%s%" PRIu64 " call%s open at the end%s%s",
-			l->signal ? ", " : "", o.n, o.n == 1 ? "" : "s",
+			l->signal ? ", " : "", o.n, gt_plural(o.n, "s"),
 			o.n == 1 && o.name[0] ? ": " : "", o.n == 1 ? o.name : "");
 	snprintf(to, size, "%s%s", killed, calls);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "collect/correlate/gpu_correlate.h"
+#include "formats/base/numbers.h"
 #include "formats/text/printable.h"
 #include "formats/trace/clock.h"
 

@@ -16,6 +16,4 @@ uint64_t gt_losses_count(const struct gt_losses *l);
 /* Prints a line for each kind of loss, and what to do about it. program: the prefix of each line.
  */
 void gt_losses_print(const struct gt_losses *l, const char *program, FILE *to);
-/* "" for 1, else the ending: "s", "es". */
-static inline const char *gt_plural(uint64_t n, const char *ending) { return n == 1 ? "" : ending; }
 #endif

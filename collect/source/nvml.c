@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "collect/ipc/guest_server.h"
+#include "formats/base/numbers.h"
 #include "formats/text/printable.h"
 #include "formats/trace/clock.h"
 #include "formats/io/json_build.h"
@@ -803,7 +804,7 @@ static void report(void *state, const char *program, FILE *to)
 	if (n->failed)
 		gt_message(to, program,
 			"nvml: %" PRIu64 " value%s could not be read, the last one because of %s",
-			n->failed, n->failed == 1 ? "" : "s",
+			n->failed, gt_plural(n->failed, "s"),
 			error_text(n, n->last_failure, words, sizeof(words)));
 	if (n->stuck)
 		gt_message(to, program, "nvml: the driver did not return from the last query");
@@ -820,7 +821,7 @@ static bool doctor(FILE *to)
 		return false;
 	}
 	fprintf(to, "the counters of %u device%s, %s; driver %s", n->ndevices,
-		n->ndevices == 1 ? "" : "s",
+		gt_plural(n->ndevices, "s"),
 		n->devices[0].name[0] ? n->devices[0].name : "without a name",
 		n->driver[0] ? n->driver : "unknown");
 	return true;

@@ -16,6 +16,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "formats/base/numbers.h"
 #include "formats/cmdline/opt.h"
 #include "formats/export/chrome_slices.h"
 #include "formats/io/json_build.h"
@@ -176,7 +177,7 @@ static int row_lost(struct chrome *c, const struct gt_event *ev)
 	else {
 		c->lost_events += count;
 		snprintf(name, sizeof(name), "LOST %" PRIu64 " event%s", count,
-			count == 1 ? "" : "s");
+			gt_plural(count, "s"));
 	}
 	if (ev->track != GT_NONE) {
 		int rc = begin_event(
