@@ -168,7 +168,7 @@ static void add_threads(const struct state *s, struct gt_table *t)
 	gt_note_unordered(t, gt_time_ordered_late(&s->order), "busy times");
 }
 
-static void add_call(const struct state *s, struct gt_table *t, const struct gt_top_entry *one)
+static void add_call(struct gt_table *t, const struct gt_top_entry *one)
 {
 	struct gt_cell process[3], thread[2], cells[NCALL];
 
@@ -193,7 +193,7 @@ static void add_calls(struct state *s, struct gt_table *t)
 
 	gt_top_n_sort(&s->calls);
 	for (size_t i = 0; i < k->n; i++)
-		add_call(s, t, &k->list[i]);
+		add_call(t, &k->list[i]);
 	gt_note_top_n(t, k);
 }
 

@@ -179,8 +179,7 @@ static void where(struct gt_cell cells[4], const struct device *d)
 		gt_where_device(cells, d->seg, d->track);
 }
 
-static void add_kind(
-	const struct overlap *o, struct gt_table *t, const struct device *d, enum gt_work_kind kind)
+static void add_kind(struct gt_table *t, const struct device *d, enum gt_work_kind kind)
 {
 	unsigned me = 1u << kind, others = ~me & ((1u << GT_WORK_KINDS) - 1);
 	uint64_t ran = during(d, me, 0), exposed = during(d, me, me - 1);
@@ -198,7 +197,7 @@ static void add_kind(
 	gt_table_add(t, cells);
 }
 
-static void add_kernels(const struct overlap *o, struct gt_table *t, const struct device *d)
+static void add_kernels(struct gt_table *t, const struct device *d)
 {
 	uint64_t busy = 0, several = during(d, 1u << SECOND_KERNEL, 0);
 	uint64_t kernels = gt_sat_add(during(d, 1u << GT_WORK_COMPUTE, 0),
@@ -258,7 +257,7 @@ static int by_gain(const void *pa, const void *pb)
 	return (a->a > b->a) - (a->a < b->a);
 }
 
-static void add_pair(const struct overlap *o, struct gt_table *t, const struct two *two)
+static void add_pair(struct gt_table *t, const struct two *two)
 {
 	const struct device *d = two->d;
 	const struct gt_paired_stream *a = &d->pairs.streams[two->a],
@@ -307,7 +306,7 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 	qsort(list, n, sizeof(*list), by_gain);
 	shown = gt_rows_shown(n, o->time.report.opt->top);
 	for (size_t i = 0; i < shown; i++)
-		add_pair(o, t, &list[i]);
+		add_pair(t, &list[i]);
 	free(list);
 	gt_table_note_cut(t, n, shown);
 	if (!n && o->n)
@@ -331,8 +330,8 @@ static void add_devices(const struct overlap *o, struct gt_table *kinds, struct 
 		if (d == &all && o->n < 2)
 			break;
 		for (unsigned k = 0; k < GT_WORK_KINDS; k++)
-			add_kind(o, kinds, d, (enum gt_work_kind)k);
-		add_kernels(o, kernels, d);
+			add_kind(kinds, d, (enum gt_work_kind)k);
+		add_kernels(kernels, d);
 	}
 	gt_table_note_cut(kernels, o->n, shown);
 }

@@ -577,7 +577,7 @@ static int read_types(struct gt_waits *w, const struct gt_cols *cols, struct gt_
 {
 	if (w->block_seg == cols->seg && w->block == cols->block)
 		return 0;
-	if (gt_grow(&w->roles, &w->watches_cap, cols->ntypes, sizeof(*w->roles)) ||
+	if (gt_grow(&w->roles, &w->roles_cap, cols->ntypes, sizeof(*w->roles)) ||
 		gt_grow(&w->nth, &w->nth_cap, cols->ntypes, sizeof(*w->nth)))
 		return gt_err_set(err, -ENOMEM, "out of memory (types of a block)");
 	for (uint32_t c = 0; c < cols->ntypes; c++)

@@ -78,7 +78,7 @@ struct gt_waits {
 		bool async;
 	} * roles;
 	uint32_t *nth; /* likewise: rows of the run with this code so far */
-	size_t watches_cap, nth_cap;
+	size_t roles_cap, nth_cap;
 	uint64_t block;
 	const struct gt_segment *block_seg, *seg;
 };

@@ -216,8 +216,7 @@ static void add(
 	gt_table_add(t, cells);
 }
 
-static void note_steps(
-	const struct filling *f, struct gt_table *t, const struct ranked *list, size_t n)
+static void note_steps(struct gt_table *t, const struct ranked *list, size_t n)
 {
 	size_t without = 0;
 
@@ -253,7 +252,7 @@ static int fill(const struct filling *f, struct gt_table *t, enum which which, s
 		add(f, t, &list[i], which);
 	gt_table_note_cut(t, n, shown);
 	if (which == CHURN)
-		note_steps(f, t, list, n);
+		note_steps(t, list, n);
 	if (f->g->beyond)
 		gt_note_plural(t, f->g->beyond,
 			"%llu {allocation|allocations} of groups beyond the first %u {is|are} in no row",

@@ -252,9 +252,6 @@ int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
 int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err);
 /* Call it after each row, with the row's end: closes the epoch when it is due. */
 int gt_kineto_close_due_epoch(struct gt_kineto *k, int64_t end, struct gt_err *err);
-/* gt_writer_row and gt_kineto_close_due_epoch */
-int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
-	const uint64_t *args, struct gt_err *err);
 
 /* ---- import_kineto_order.c ---- */
 /* of a call: correlation id and kernel; of a range: category and extra_at */

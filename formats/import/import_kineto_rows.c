@@ -26,7 +26,7 @@ int gt_kineto_close_due_epoch(struct gt_kineto *k, int64_t end, struct gt_err *e
 	return gt_writer_epoch_is_due(k->w, k->now) ? gt_writer_epoch(k->w, k->now, err) : 0;
 }
 
-int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
+static int put_row(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
 	const uint64_t *args, struct gt_err *err)
 {
 	int e = gt_writer_row(k->w, kind, track, row, args, err);
@@ -206,9 +206,9 @@ int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
 	uint64_t all[1 + GT_KINETO_NEXTRA] = { args[0] };
 
 	if (!cls->extra)
-		return gt_kineto_put(k, kind, track, row, args + cls->first_arg, err);
+		return put_row(k, kind, track, row, args + cls->first_arg, err);
 	memcpy(all + 1, k->arg_sets[args[1]].values, sizeof(k->arg_sets->values));
-	return gt_kineto_put(k, kind, track, row, all, err);
+	return put_row(k, kind, track, row, all, err);
 }
 
 /* Calls and ranges of a thread are sorted first. Instants, and events without a
@@ -314,7 +314,7 @@ static int memory_row(
 		return (int)cls;
 	row.type = k->classes[cls].type;
 	row.nargs = k->classes[cls].nfields;
-	return gt_kineto_put(k, GT_INSTANT, track, &row, args, err);
+	return put_row(k, GT_INSTANT, track, &row, args, err);
 }
 
 static int instant(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
@@ -355,7 +355,7 @@ static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 			return (int)cls;
 		row.type = k->classes[cls].type;
 		memcpy(&value, &ev->values[i].value, sizeof(value));
-		e = gt_kineto_put(k, GT_COUNTER, (uint32_t)track, &row, &value, err);
+		e = put_row(k, GT_COUNTER, (uint32_t)track, &row, &value, err);
 	}
 	return e;
 }

@@ -52,8 +52,7 @@ static inline enum gt_cell_kind gt_kind_of(const struct gt_column *col, const st
 const struct gt_cell *gt_row_of(const struct gt_table *t, unsigned row);
 /* Pulls rows from the source until n are stored, or all. 0 or negative. */
 int gt_table_store_rows(struct gt_table *t, unsigned n, struct gt_err *err);
-void gt_table_truncate(struct gt_table *t, unsigned n); /* to the first n rows */
-void gt_table_release_rows(struct gt_table *t);         /* also closes the source */
+void gt_table_release_rows(struct gt_table *t); /* also closes the source */
 /* The next row of the source, borrowed until the next call. 1, 0 at the end, or negative. */
 int gt_table_pull(struct gt_table *t, struct gt_row_at_hand *row, struct gt_err *err);
 

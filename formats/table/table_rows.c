@@ -153,7 +153,7 @@ void gt_table_add(struct gt_table *t, const struct gt_cell *cells)
 		to[i] = pack(t, &t->columns[i], &cells[t->skip + i], above ? &above[i] : NULL);
 }
 
-void gt_table_truncate(struct gt_table *t, unsigned n)
+static void cut_rows(struct gt_table *t, unsigned n)
 {
 	t->nrows = n < t->nrows ? n : t->nrows;
 	if (!t->nrows)
@@ -207,7 +207,7 @@ static void close_source(struct gt_table *t)
 void gt_table_release_rows(struct gt_table *t)
 {
 	close_source(t);
-	gt_table_truncate(t, 0);
+	cut_rows(t, 0);
 	free(t->cells);
 	free(t->row);
 }
@@ -322,5 +322,5 @@ void gt_table_sort(struct gt_table *t, const char *key, unsigned top)
 	if (!top || t->nrows <= top)
 		return;
 	gt_table_note_more(t, t->nrows - top, t->nrows);
-	gt_table_truncate(t, top);
+	cut_rows(t, top);
 }

@@ -288,7 +288,7 @@ static int load(struct gt_cursor_shared *k, struct gt_block_cursor *w, struct gt
 
 	w->done = 0;
 	w->nrows = w->e.head.rows;
-	code = gt_load(k->reader, w->seg, &w->e, &k->loader, &content, why);
+	code = gt_load(w->seg, &w->e, &k->loader, &content, why);
 	if (!code)
 		code = gt_block_unpack(
 			&k->u, (enum gt_kind)w->e.head.sub, content, w->nrows, &w->seg->pub, why);
@@ -439,7 +439,7 @@ int gt_block_cursor_fill(struct gt_cursor_shared *k, struct gt_block_cursor *w)
 	return code ? code : w->row < w->end_row;
 }
 
-struct gt_block_cursor *gt_block_cursor_open(struct gt_cursor_shared *k, const struct gt_seg *seg,
+struct gt_block_cursor *gt_block_cursor_open(const struct gt_seg *seg,
 	const struct gt_wire_entry *e, const struct gt_compiled_filter *filter)
 {
 	struct gt_block_cursor *w = calloc(1, sizeof(*w));

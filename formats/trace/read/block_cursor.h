@@ -57,7 +57,7 @@ struct gt_block_cursor {
 
 /* Opens an entry's rows that the filter selects, without decoding any. new: close
  * it. NULL: out of memory. */
-struct gt_block_cursor *gt_block_cursor_open(struct gt_cursor_shared *k, const struct gt_seg *seg,
+struct gt_block_cursor *gt_block_cursor_open(const struct gt_seg *seg,
 	const struct gt_wire_entry *e, const struct gt_compiled_filter *filter);
 /* Decodes the next rows. 1; 0 at the end, or if the block is damaged (it notes that); -ENOMEM. */
 int gt_block_cursor_fill(struct gt_cursor_shared *k, struct gt_block_cursor *w);

@@ -155,7 +155,7 @@ static int open_next(struct gt_iter *it, struct gt_err *err)
 	if (more)
 		return more;
 	if (gt_grow(&it->heap, &it->heap_cap, it->nheap + 1, sizeof(*it->heap)) ||
-		!(w = gt_block_cursor_open(&it->walker, seg, &e, &it->plan.filters[it->next.seg])))
+		!(w = gt_block_cursor_open(seg, &e, &it->plan.filters[it->next.seg])))
 		return -ENOMEM;
 	it->group = it->next.group;
 	more = gt_block_cursor_fill(&it->walker, w);

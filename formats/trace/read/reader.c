@@ -665,8 +665,8 @@ out:
 
 /* ---- loading a block's content ---- */
 
-int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e,
-	struct gt_loader *l, struct gt_span *content, struct gt_err *err)
+int gt_load(const struct gt_seg *seg, const struct gt_wire_entry *e, struct gt_loader *l,
+	struct gt_span *content, struct gt_err *err)
 {
 	uint64_t at = seg->at + e->at;
 	uint8_t *packed, *bytes;

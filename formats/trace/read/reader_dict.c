@@ -233,7 +233,7 @@ static int get_dict(struct gt_reader *r, struct gt_seg *seg, const struct gt_wir
 {
 	struct gt_span in;
 	uint32_t n = e->head.rows;
-	int code = gt_load(r, seg, e, l, &in, err);
+	int code = gt_load(seg, e, l, &in, err);
 
 	if (code)
 		return code;

@@ -56,8 +56,8 @@ struct gt_loader {
 };
 /* Reads, decompresses and checks the content behind an entry's head, into l->bytes.
  * 0, -EBADMSG with the place, -ENOMEM. */
-int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e,
-	struct gt_loader *l, struct gt_span *content, struct gt_err *err);
+int gt_load(const struct gt_seg *seg, const struct gt_wire_entry *e, struct gt_loader *l,
+	struct gt_span *content, struct gt_err *err);
 void gt_loader_release(struct gt_loader *l);
 /* Notes that an entry's rows are missing, once per block. Thread-safe. */
 void gt_note_damage(struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e,

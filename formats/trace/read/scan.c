@@ -317,7 +317,7 @@ static int load_block(struct scanner *s, const struct gt_seg *seg, struct gt_err
 	const struct gt_wire_entry *e = &s->entry;
 	struct gt_err why = GT_ERR_INIT;
 	struct gt_span content;
-	int code = gt_load(s->reader, seg, e, &s->loader, &content, &why);
+	int code = gt_load(seg, e, &s->loader, &content, &why);
 
 	s->seg = &seg->pub;
 	s->from = seg;

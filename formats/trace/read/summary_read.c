@@ -51,7 +51,7 @@ static int read_summaries(struct gt_reader *r, const struct gt_seg *seg,
 	struct gt_err why = GT_ERR_INIT;
 	struct gt_summary s;
 	struct gt_span in;
-	int code = gt_load(r, seg, e, l, &in, &why), got = 0;
+	int code = gt_load(seg, e, l, &in, &why), got = 0;
 
 	while (!code && (got = gt_summary_get(&in, &seg->pub, &s, buckets)) > 0)
 		code = fn(arg, &s);

@@ -79,7 +79,7 @@ static int count_rows(struct gt_reader *r, struct upper *u)
 			count_track(u, h->track, h->sub, h->rows);
 			continue;
 		}
-		code = gt_load(r, seg, e, &loader, &content, u->err);
+		code = gt_load(seg, e, &loader, &content, u->err);
 		if (!code)
 			code = gt_block_unpack(
 				&block, (enum gt_kind)h->sub, content, h->rows, &seg->pub, u->err);
