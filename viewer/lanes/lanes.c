@@ -133,9 +133,27 @@ static unsigned depths(const struct gt_lanes *l, const struct gt_lane_line *of,
 	return l->callbacks.depths(l->callbacks.arg, of->segment, of->track, aspect, derived);
 }
 
-static bool is_hidden(const struct gt_lanes *l, uint32_t segment, uint32_t track, enum part part)
+/* The part of its track that a line shows. */
+static enum part part_of(const struct gt_lane_line *line)
 {
-	return l->of[segment].flags[track] & GT_LANES_HIDDEN << part;
+	static const uint8_t parts[GT_ASPECTS] = { [GT_ASPECT_CALLS] = DEEPER,
+		[GT_ASPECT_RANGES] = DEEPER,
+		[GT_ASPECT_OTHERS] = OTHERS,
+		[GT_ASPECT_IOCTLS] = IOCTLS,
+		[GT_ASPECT_HTOD] = HTOD,
+		[GT_ASPECT_DTOH] = DTOH,
+		[GT_ASPECT_COPIES] = COPIES };
+
+	return line->kind == GT_LANE_PART       ? (enum part)parts[line->aspect]
+		: line->kind == GT_LANE_QUEUE   ? QUEUE
+		: line->kind == GT_LANE_COUNTER ? COUNTERS
+		: line->kind == GT_LANE_RANGES  ? RANGES
+						: TRACK;
+}
+
+static bool is_hidden(const struct gt_lanes *l, const struct gt_lane_line *line)
+{
+	return l->of[line->segment].flags[line->track] & GT_LANES_HIDDEN << part_of(line);
 }
 
 /* True if no more lines are needed. */
@@ -158,8 +176,8 @@ static void add(struct gt_lanes *l, const struct gt_lane_line *line)
 }
 
 /* Adds a line below a track's line. */
-static void add_part(struct gt_lanes *l, const struct gt_lane_line *of, enum part part,
-	enum gt_aspect aspect, bool derived, unsigned depth)
+static void add_part(struct gt_lanes *l, const struct gt_lane_line *of, enum gt_aspect aspect,
+	bool derived, unsigned depth)
 {
 	struct gt_lane_line line = { .segment = of->segment,
 		.track = of->track,
@@ -169,7 +187,7 @@ static void add_part(struct gt_lanes *l, const struct gt_lane_line *of, enum par
 		.derived = derived,
 		.indent = (uint8_t)(of->indent + 1) };
 
-	if (!is_hidden(l, of->segment, of->track, part))
+	if (!is_hidden(l, &line))
 		add(l, &line);
 }
 
@@ -179,17 +197,8 @@ static void add_deeper(struct gt_lanes *l, const struct gt_lane_line *of, enum g
 
 	for (unsigned d = of->depth + 1u; d < DEPTHS; d++)
 		if (bits >> d & 1)
-			add_part(l, of, DEEPER, aspect, false, d);
+			add_part(l, of, aspect, false, d);
 }
-
-static const struct {
-	enum part part;
-	enum gt_aspect aspect;
-} copies[] = {
-	{ HTOD, GT_ASPECT_HTOD },
-	{ DTOH, GT_ASPECT_DTOH },
-	{ COPIES, GT_ASPECT_COPIES },
-};
 
 /* Lists the lines below a track's line: its own lanes, then its child tracks. */
 static void add_parts_above(struct gt_lanes *l, const struct gt_lane_line *of)
@@ -199,11 +208,11 @@ static void add_parts_above(struct gt_lanes *l, const struct gt_lane_line *of)
 	if (of->aspect == GT_ASPECT_RANGES)
 		add_deeper(l, of, GT_ASPECT_RANGES);
 	if (!of->derived && depths(l, of, GT_ASPECT_IOCTLS, false))
-		add_part(l, of, IOCTLS, GT_ASPECT_IOCTLS, false, 0);
-	for (unsigned i = 0; i < sizeof(copies) / sizeof(*copies); i++)
+		add_part(l, of, GT_ASPECT_IOCTLS, false, 0);
+	for (unsigned a = GT_ASPECT_HTOD; a <= GT_ASPECT_COPIES; a++)
 		if (of->aspect == GT_ASPECT_WORK && of->derived &&
-			depths(l, of, copies[i].aspect, true))
-			add_part(l, of, copies[i].part, copies[i].aspect, true, 0);
+			depths(l, of, (enum gt_aspect)a, true))
+			add_part(l, of, (enum gt_aspect)a, true, 0);
 }
 
 /* The first counter of this or a later track. */
@@ -222,7 +231,7 @@ static void add_counters(struct gt_lanes *l, const struct gt_lane_line *of)
 		.indent = (uint8_t)(of->indent + 1) };
 	const struct gt_lanes_callbacks *k = &l->callbacks;
 
-	if (is_hidden(l, of->segment, of->track, COUNTERS))
+	if (is_hidden(l, &line))
 		return;
 	for (size_t i = first_counter(k, of->segment, of->track); i < k->ncounters &&
 		k->counters[i].segment == of->segment && k->counters[i].track == of->track;
@@ -240,7 +249,7 @@ static void add_queue(struct gt_lanes *l, const struct gt_lane_line *of)
 		.indent = (uint8_t)(of->indent + 1) };
 	bool may = l->of[of->segment].flags[of->track] & GT_LANES_QUEUES;
 
-	if (may && !is_hidden(l, of->segment, of->track, QUEUE) && l->callbacks.queues &&
+	if (may && !is_hidden(l, &line) && l->callbacks.queues &&
 		l->callbacks.queues(l->callbacks.queues_arg, of->segment))
 		add(l, &line);
 }
@@ -248,7 +257,7 @@ static void add_queue(struct gt_lanes *l, const struct gt_lane_line *of)
 static void add_parts_below(struct gt_lanes *l, const struct gt_lane_line *of)
 {
 	if (of->aspect != GT_ASPECT_OTHERS && depths(l, of, GT_ASPECT_OTHERS, false))
-		add_part(l, of, OTHERS, GT_ASPECT_OTHERS, false, 0);
+		add_part(l, of, GT_ASPECT_OTHERS, false, 0);
 	add_queue(l, of);
 	add_counters(l, of);
 }
@@ -346,9 +355,9 @@ static void list_ranges(struct gt_lanes *l, const struct gt_lane_line *of)
 		: 0;
 	struct gt_lane_line line = *of;
 
-	if (!bits || is_hidden(l, of->segment, of->track, RANGES))
-		return;
 	line.kind = GT_LANE_RANGES;
+	if (!bits || is_hidden(l, &line))
+		return;
 	line.aspect = GT_ASPECT_RANGES;
 	/* the outermost known depth: the end of ranges around it may be unknown */
 	line.depth = (uint8_t)__builtin_ctz(bits);
@@ -369,7 +378,7 @@ static void list_track(struct gt_lanes *l, uint32_t segment, uint32_t track, uns
 	bool only_path = l->filter[0] && !(flags & GT_LANES_MATCH),
 	     open = only_path || flags & GT_LANES_OPEN;
 
-	if (filtered_out(l, flags) || is_hidden(l, segment, track, TRACK))
+	if (filtered_out(l, flags) || is_hidden(l, &line))
 		return;
 	choose_aspect(l, &line);
 	if (l->looking) { /* one line is enough */
@@ -583,22 +592,6 @@ void gt_lanes_fold_all(struct gt_lanes *l, bool fold)
 		o->open = true;
 		for (uint32_t t = 0; t < o->seg->ntracks; t++)
 			o->flags[t] = fold ? o->flags[t] & ~bits : o->flags[t] | bits;
-	}
-}
-
-static enum part part_of(const struct gt_lane_line *what)
-{
-	if (gt_lane_is_counter(what))
-		return what->kind == GT_LANE_QUEUE ? QUEUE : COUNTERS;
-	if (what->kind != GT_LANE_PART)
-		return what->kind == GT_LANE_RANGES ? RANGES : TRACK;
-	switch (what->aspect) {
-	case GT_ASPECT_IOCTLS: return IOCTLS;
-	case GT_ASPECT_OTHERS: return OTHERS;
-	case GT_ASPECT_HTOD: return HTOD;
-	case GT_ASPECT_DTOH: return DTOH;
-	case GT_ASPECT_COPIES: return COPIES;
-	default: return DEEPER;
 	}
 }
 
