@@ -161,7 +161,7 @@ static bool last_before(
 
 /* Searches a short range first, then ever longer ranges: the distance of the next row is
  * unknown. */
-static int look_farther(struct gt_archive *a, const struct gt_lane_key *lane,
+int gt_event_next(struct gt_archive *a, const struct gt_lane_key *lane,
 	const struct gt_event_ref *from, bool forward, struct gt_event_ref *found,
 	struct gt_err *err)
 {
@@ -187,18 +187,6 @@ static int look_farther(struct gt_archive *a, const struct gt_lane_key *lane,
 	return code;
 }
 
-int gt_event_next(struct gt_archive *a, const struct gt_lane_key *lane,
-	const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err)
-{
-	return look_farther(a, lane, from, true, found, err);
-}
-
-int gt_event_before(struct gt_archive *a, const struct gt_lane_key *lane,
-	const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err)
-{
-	return look_farther(a, lane, from, false, found, err);
-}
-
 /* ---- gaps ---- */
 
 static bool ends_last(
@@ -214,7 +202,7 @@ int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at,
 	struct gt_event_ref *before, struct gt_event_ref *after, struct gt_err *err)
 {
 	struct gt_event_ref here = gt_event_ref_of_time(at, false), last;
-	int code = look_farther(a, lane, &here, false, &last, err);
+	int code = gt_event_next(a, lane, &here, false, &last, err);
 
 	if (code > 0)
 		code = look(
@@ -222,7 +210,7 @@ int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at,
 	if (code > 0 && gt_event_ref_end(before) > at)
 		return 0;
 	here = gt_event_ref_of_time(at, true);
-	return code > 0 ? look_farther(a, lane, &here, true, after, err) : code;
+	return code > 0 ? gt_event_next(a, lane, &here, true, after, err) : code;
 }
 
 /* ---- fields of a row ---- */

@@ -42,12 +42,11 @@ struct gt_event_ref gt_event_ref_of_time(int64_t t, bool forward);
  * to). If several rows cover it: the one with the latest start. */
 int gt_event_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at, int64_t to,
 	struct gt_event_ref *found, struct gt_err *err);
-/* The next or the previous row of the lane by start. `lane` may be a union; `from` is then one
+/* The next row of the lane by start, or the previous one. `lane` may be a union; `from` is then one
  * of its rows. */
 int gt_event_next(struct gt_archive *a, const struct gt_lane_key *lane,
-	const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err);
-int gt_event_before(struct gt_archive *a, const struct gt_lane_key *lane,
-	const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err);
+	const struct gt_event_ref *from, bool forward, struct gt_event_ref *found,
+	struct gt_err *err);
 /* The gap around `at` (segment's time). before: the row with the latest end among those that
  * start before `at`; it ends at `at` or earlier. after: the first row that starts at `at` or
  * later. */

@@ -110,7 +110,7 @@ int gt_select_cell(struct gt_selection *p, const struct gt_selection_origin *at,
 	begin_anew(p);
 	code = gt_event_at(p->archive, &at->lane, from, from + 1, &row, err);
 	if (!code)
-		code = gt_event_next(p->archive, &at->lane, &none, &row, err);
+		code = gt_event_next(p->archive, &at->lane, &none, true, &row, err);
 	if (code > 0 && row.start >= to)
 		code = 0;
 	return pick_or_say(p, &at->lane, code, &row, "no event here; Tab: next event");
@@ -168,8 +168,7 @@ int gt_select_neighbour(
 			segment_time(p, &p->lane, by < 0 ? p->hole.from : p->hole.to), by > 0);
 	else if (own)
 		from = p->row;
-	code = by < 0 ? gt_event_before(p->archive, &at->lane, &from, &row, err)
-		      : gt_event_next(p->archive, &at->lane, &from, &row, err);
+	code = gt_event_next(p->archive, &at->lane, &from, by > 0, &row, err);
 	return pick_or_say(p, &at->lane, code, &row,
 		by < 0 ? "no earlier event on this lane" : "no later event on this lane");
 }
@@ -182,7 +181,7 @@ int gt_select_exact(struct gt_selection *p, const struct gt_lane_key *lane, int6
 
 	begin_anew(p);
 	do {
-		code = gt_event_next(p->archive, lane, &at, &row, err);
+		code = gt_event_next(p->archive, lane, &at, true, &row, err);
 		at = row;
 	} while (code > 0 && row.start == start && (uint64_t)row.dur != dur);
 	if (code > 0 && row.start != start)
@@ -322,11 +321,11 @@ static int call_within(struct gt_selection *p, const struct gt_event_ref *call,
 	int code;
 
 	lane.depth++;
-	code = gt_event_next(p->archive, &lane, &from, within, err);
+	code = gt_event_next(p->archive, &lane, &from, true, within, err);
 	while (code > 0 && gt_event_ref_end(within) <= gt_event_ref_end(call) &&
 		!may_launch(p, within)) {
 		from = *within;
-		code = gt_event_next(p->archive, &lane, &from, within, err);
+		code = gt_event_next(p->archive, &lane, &from, true, within, err);
 	}
 	return code > 0 ? gt_event_ref_end(within) <= gt_event_ref_end(call) : code;
 }

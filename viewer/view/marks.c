@@ -83,7 +83,7 @@ int gt_marks_snap(struct gt_archive *a, const struct gt_lane_key *lane, int64_t 
 	if (code > 0)
 		best = row.start == from + offset ? from : gt_event_ref_end(&row) - offset;
 	if (code >= 0 && best > from)
-		code = gt_event_next(a, lane, &here, &row, err);
+		code = gt_event_next(a, lane, &here, true, &row, err);
 	if (code > 0 && row.start - offset < best && best > from)
 		best = row.start - offset;
 	*edge = best < to ? best : from;

@@ -18,11 +18,11 @@ static void a_lane_is_walked_both_ways(void)
 		CHECK(code == (n > 0));
 		for (; code > 0; at = next) {
 			steps++;
-			code = gt_event_next(archive, &lanes[l], &at, &next, &err);
+			code = gt_event_next(archive, &lanes[l], &at, true, &next, &err);
 			if (code <= 0)
 				break;
 			CHECK(next.start >= at.start);
-			CHECK(gt_event_before(archive, &lanes[l], &next, &back, &err) == 1 &&
+			CHECK(gt_event_next(archive, &lanes[l], &next, false, &back, &err) == 1 &&
 				back.row == at.row && back.block == at.block);
 		}
 		CHECK(!code && steps == n);
@@ -116,7 +116,7 @@ static void work_and_its_launch_find_each_other(void)
 
 	open_program(6, 500);
 	for (int code = gt_event_at(archive, &work, INT64_MIN / 4, INT64_MAX / 4, &f, &err);
-		code > 0; code = gt_event_next(archive, &work, &f, &f, &err)) {
+		code > 0; code = gt_event_next(archive, &work, &f, true, &f, &err)) {
 		const struct one *o = NULL, *first = NULL;
 		struct gt_search_spec what = { .what = GT_SEARCH_LAUNCHED,
 			.call = &call,
