@@ -51,32 +51,30 @@ enum end {
 
 static void draw_bar(struct gt_screen *to, int x, int y, unsigned width, unsigned percent)
 {
-	const struct gt_look done = { GT_INK_TITLE, GT_INK_NONE, GT_REVERSE },
-			     left = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	const struct gt_look done = { GT_INK_TITLE, GT_INK_NONE, GT_REVERSE };
 	unsigned n = width * percent / 100;
 
 	gt_screen_fill(to, x, y, (int)n, 1, to->ascii ? '#' : ' ', done);
-	gt_screen_fill(to, x + (int)n, y, (int)(width - n), 1, to->ascii ? '.' : 0xb7, left);
+	gt_screen_fill(
+		to, x + (int)n, y, (int)(width - n), 1, to->ascii ? '.' : 0xb7, gt_look_faint);
 }
 
 /* Draws the screen of a trace that is being opened. */
 static void draw_progress(
 	const char *name, const char *doing, unsigned percent, struct gt_screen *to)
 {
-	const struct gt_look bold = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },
-			     plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
-			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	unsigned width = to->width > 64 ? 60 : to->width > 8 ? to->width - 4 : to->width;
 	int x = (int)(to->width - width) / 2, y = to->height > 6 ? (int)to->height / 2 - 2 : 0;
 
 	gt_screen_clear(to);
-	gt_screen_text(to, x, y, (int)width, name, bold);
-	gt_screen_text(to, x, y + 1, (int)width - 6, doing, plain);
+	gt_screen_text(to, x, y, (int)width, name, gt_look_heading);
+	gt_screen_text(to, x, y + 1, (int)width - 6, doing, gt_look_plain);
 	if (percent) {
-		gt_screen_printf(to, x + (int)width - 5, y + 1, -1, plain, "%3u %%", percent);
+		gt_screen_printf(
+			to, x + (int)width - 5, y + 1, -1, gt_look_plain, "%3u %%", percent);
 		draw_bar(to, x, y + 2, width, percent);
 	}
-	gt_screen_text(to, x, y + 3, (int)width, "q, Esc: quit", faint);
+	gt_screen_text(to, x, y + 3, (int)width, "q, Esc: quit", gt_look_faint);
 }
 
 static bool is_quit_key(struct gt_key k)

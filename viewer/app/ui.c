@@ -369,22 +369,17 @@ int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 static void draw_legend(struct gt_screen *to, int y, size_t i)
 {
 	if (legend[i].ink == GT_INK_NONE) {
-		gt_screen_text(to, 0, y, -1, legend[i].heading,
-			(struct gt_look){ GT_INK_TITLE, GT_INK_NONE, 0 });
+		gt_screen_text(to, 0, y, -1, legend[i].heading, gt_look_title);
 		return;
 	}
 	for (int x = 2; x < 6; x++)
 		gt_screen_put(to, x, y, to->ascii ? '#' : 0x2588,
 			(struct gt_look){ legend[i].ink, GT_INK_NONE, 0 });
-	gt_screen_text(to, 28, y, -1, gt_inks[legend[i].ink].word,
-		(struct gt_look){ GT_INK_TEXT, GT_INK_NONE, 0 });
+	gt_screen_text(to, 28, y, -1, gt_inks[legend[i].ink].word, gt_look_plain);
 }
 
 static void draw_help(const struct gt_ui *s, struct gt_screen *to)
 {
-	const struct gt_look heading = { GT_INK_TITLE, GT_INK_NONE, 0 },
-			     plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
-			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	struct gt_buf text = { .len = 0 };
 	unsigned line = 0;
 
@@ -396,7 +391,7 @@ static void draw_help(const struct gt_ui *s, struct gt_screen *to)
 		*end = 0;
 		if (line >= s->help_top && line - s->help_top + 1 < s->height)
 			gt_screen_text(to, 0, (int)(line - s->help_top), -1, at,
-				*at == ' ' ? plain : heading);
+				*at == ' ' ? gt_look_plain : gt_look_title);
 	}
 	gt_buf_release(&text);
 	line++;
@@ -404,7 +399,7 @@ static void draw_help(const struct gt_ui *s, struct gt_screen *to)
 		if (line >= s->help_top && line - s->help_top + 1 < s->height)
 			draw_legend(to, (int)(line - s->help_top), i);
 	gt_screen_text(to, 0, (int)s->height - 1, -1,
-		line + 1 > s->height ? "Esc: back   j k: up and down" : "Esc: back", faint);
+		line + 1 > s->height ? "Esc: back   j k: up and down" : "Esc: back", gt_look_faint);
 }
 
 static const char *prompt(enum gt_action asked)
@@ -418,14 +413,13 @@ static const char *prompt(enum gt_action asked)
 /* Draws the completions in the line above the prompt. */
 static void draw_words(const struct gt_ui *s, int y, struct gt_screen *to)
 {
-	const struct gt_look look = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	int x = 0;
 
 	if (!s->nwords || y < 0)
 		return;
-	gt_screen_fill(to, 0, y, (int)s->width, 1, ' ', look);
+	gt_screen_fill(to, 0, y, (int)s->width, 1, ' ', gt_look_faint);
 	for (size_t i = 0; i < s->nwords && x < (int)s->width; i++)
-		x += gt_screen_printf(to, x, y, -1, look, "%s   ", s->words[i]);
+		x += gt_screen_printf(to, x, y, -1, gt_look_faint, "%s   ", s->words[i]);
 }
 
 /* Draws the progress of an export at the right of the status line. */
@@ -452,22 +446,21 @@ static const char *end_of(const char *text, int columns)
 
 static void draw_bottom(const struct gt_ui *s, struct gt_screen *to)
 {
-	const struct gt_look ask = { GT_INK_TITLE, GT_INK_NONE, 0 },
-			     say = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 	int y = (int)s->height - 1, x;
 
 	if (!s->asking && !s->scene.message) {
 		draw_export(s, y, to);
 		return;
 	}
-	gt_screen_fill(to, 0, y, (int)s->width, 1, ' ', ask);
+	gt_screen_fill(to, 0, y, (int)s->width, 1, ' ', gt_look_title);
 	if (s->asking) {
 		draw_words(s, y - 1, to);
-		x = gt_screen_text(to, 0, y, -1, prompt(s->asking), ask);
-		x += gt_screen_text(to, x, y, -1, end_of(s->typed, (int)s->width - x - 1), ask);
+		x = gt_screen_text(to, 0, y, -1, prompt(s->asking), gt_look_title);
+		x += gt_screen_text(
+			to, x, y, -1, end_of(s->typed, (int)s->width - x - 1), gt_look_title);
 		gt_screen_put(to, x, y, ' ', (struct gt_look){ GT_INK_TEXT, GT_INK_CURSOR, 0 });
 	} else {
-		gt_screen_text(to, 0, y, -1, s->scene.message, say);
+		gt_screen_text(to, 0, y, -1, s->scene.message, gt_look_alert);
 	}
 }
 

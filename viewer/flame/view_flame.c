@@ -426,7 +426,6 @@ static void draw_box(const struct gt_view *v, const struct gt_flame_box *b, stru
 static void draw_boxes(const struct gt_view *v, struct gt_screen *to)
 {
 	const struct flame *f = v->state;
-	const struct gt_look edge = { GT_INK_FAINT, GT_INK_NONE, 0 };
 
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < f->nboxes; i++) {
@@ -438,7 +437,7 @@ static void draw_boxes(const struct gt_view *v, struct gt_screen *to)
 				draw_box(v, b, to);
 			else
 				gt_screen_put(to, (int)(b->x + b->width),
-					(int)(b->line - f->top) + 1, 0x2502, edge);
+					(int)(b->line - f->top) + 1, 0x2502, gt_look_faint);
 		}
 }
 
@@ -453,34 +452,33 @@ static const char *rows_are(const struct flame *f, const struct gt_flame_node *n
 /* "12.3 ms, 4.5% of cuLaunchKernel, 1.2% of all, 1204 calls: name" */
 static void draw_status(const struct gt_view *v, struct gt_screen *to)
 {
-	const struct gt_look plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
-			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	const struct flame *f = v->state;
 	const struct gt_flame_node *n = node_at(f, f->selected), *up = node_at(f, n->parent);
 	char name[NAME], above[NAME], share[GT_BRIEF], of_all[GT_BRIEF];
 	int y = (int)f->height - 1, x = 0;
 
 	if (gt_flame_percent(f->tree) < 100)
-		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 },
-			"reading ... %u %%  ", gt_flame_percent(f->tree));
+		x = gt_screen_printf(to, 0, y, -1, gt_look_warn, "reading ... %u %%  ",
+			gt_flame_percent(f->tree));
 	else if (gt_flame_is_cut(f->tree))
 		x = gt_screen_text(to, 0, y, -1, "too many stacks: some count for their parents  ",
-			(struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 });
+			gt_look_warn);
 	else if (gt_flame_overlaps(f->tree))
-		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 },
+		x = gt_screen_printf(to, 0, y, -1, gt_look_warn,
 			"%llu events end after their parent: their rest is drawn beside it  ",
 			(unsigned long long)gt_flame_overlaps(f->tree));
 	name_of(v, n, name);
 	name_of(v, up, above);
 	gt_brief_share(share, n->ns, up->ns);
 	gt_brief_share(of_all, n->ns, node_at(f, 0)->ns);
-	x += gt_screen_printf(to, x, y, -1, plain, "%s", gt_number_text(GT_C_NS, n->ns).text);
+	x += gt_screen_printf(
+		to, x, y, -1, gt_look_plain, "%s", gt_number_text(GT_C_NS, n->ns).text);
 	if (n->kind > GT_FLAME_PROCESS)
-		x += gt_screen_printf(to, x, y, -1, plain, ", %s of %s", share, above);
+		x += gt_screen_printf(to, x, y, -1, gt_look_plain, ", %s of %s", share, above);
 	if (f->selected)
-		x += gt_screen_printf(to, x, y, -1, plain, ", %s of all", of_all);
-	gt_screen_printf(to, x, y, -1, faint, ", %llu %s%s: %s", (unsigned long long)n->rows,
-		rows_are(f, n), gt_plural(n->rows, "s"), name);
+		x += gt_screen_printf(to, x, y, -1, gt_look_plain, ", %s of all", of_all);
+	gt_screen_printf(to, x, y, -1, gt_look_faint, ", %llu %s%s: %s",
+		(unsigned long long)n->rows, rows_are(f, n), gt_plural(n->rows, "s"), name);
 }
 
 /* " /gemm  34.5% of all, 12 frames ": at the right of the title. */
@@ -514,12 +512,11 @@ static const struct {
 static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 {
 	const struct flame *f = v->state;
-	const struct gt_look faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 
 	gt_screen_clear(to);
 	gt_view_common_draw_top(v->scene, pictures[f->made].title, to);
 	if (!node_at(f, 0)->ns && gt_flame_percent(f->tree) == 100)
-		gt_screen_text(to, 1, 2, -1, pictures[f->made].nothing, faint);
+		gt_screen_text(to, 1, 2, -1, pictures[f->made].nothing, gt_look_faint);
 	else
 		draw_boxes(v, to);
 	if (f->search)

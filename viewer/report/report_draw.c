@@ -64,7 +64,7 @@ static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, in
 			(c[i].align_left || cell.width > c[i].width ? 0 : c[i].width - cell.width);
 
 		if (x + cell.width > to->width && !gt_table_is_text(t->table, c[i].column)) {
-			gt_screen_put(to, (int)to->width - 1, y, 0x2026, LOOK(GT_INK_FAINT, 0));
+			gt_screen_put(to, (int)to->width - 1, y, 0x2026, gt_look_faint);
 			break;
 		}
 		look = look_of(cell.tone);
@@ -82,13 +82,10 @@ static void draw_line(const struct gt_report_picture *p, struct gt_screen *to, i
 	const char *text = (const char *)p->sheet->page.texts.data + l->at;
 
 	switch (l->kind) {
-	case GT_LINE_HEADING:
-		gt_screen_text(to, 0, y, -1, text, LOOK(GT_INK_TITLE, GT_BOLD));
-		break;
+	case GT_LINE_HEADING: gt_screen_text(to, 0, y, -1, text, gt_look_heading); break;
 	case GT_LINE_WORDS:
 		gt_screen_text(to, 0, y, -1, text,
-			strstr(text, "cannot answer") ? LOOK(GT_INK_WARN, 0)
-						      : LOOK(GT_INK_FAINT, 0));
+			strstr(text, "cannot answer") ? gt_look_warn : gt_look_faint);
 		break;
 	case GT_LINE_TITLES:
 		draw_titles(p, to, y, l->table, l->at,
@@ -116,10 +113,9 @@ static void draw_page(const struct gt_report_picture *p, struct gt_screen *to)
 static void draw_waiting(const struct gt_report_picture *p, struct gt_screen *to)
 {
 	if (p->percent)
-		gt_screen_printf(
-			to, 1, 2, -1, LOOK(GT_INK_FAINT, 0), "reading ... %u %%", p->percent);
+		gt_screen_printf(to, 1, 2, -1, gt_look_faint, "reading ... %u %%", p->percent);
 	else
-		gt_screen_text(to, 1, 2, -1, "reading ...", LOOK(GT_INK_FAINT, 0));
+		gt_screen_text(to, 1, 2, -1, "reading ...", gt_look_faint);
 }
 
 static void draw_rest(const struct gt_report_picture *p, struct gt_screen *to)
@@ -133,8 +129,7 @@ static void draw_rest(const struct gt_report_picture *p, struct gt_screen *to)
 		return;
 	gt_report_page_rest(&p->sheet->page, l->table, (uint32_t)row, to->width, &text);
 	if (!text.failed)
-		gt_screen_put_lines(
-			to, 0, y, to->width, p->rest, (char *)text.data, LOOK(GT_INK_AXIS, 0));
+		gt_screen_put_lines(to, 0, y, to->width, p->rest, (char *)text.data, gt_look_axis);
 	gt_buf_release(&text);
 }
 
@@ -166,36 +161,35 @@ static void draw_status(const struct gt_report_picture *p, struct gt_screen *to)
 	unsigned n;
 
 	if (p->jump) {
-		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_TITLE, 0),
+		gt_screen_printf(to, 0, y, -1, gt_look_title,
 			"searching for the first event ... %u %%",
 			gt_event_search_percent(p->jump->search));
 		return;
 	}
 	if (!t || !t->order) {
 		if (!p->scene->is_static)
-			gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0),
+			gt_screen_printf(to, 0, y, -1, gt_look_faint,
 				"no rows   %s%s1: the timeline   ?: keys",
 				p->all || !p->gaps ? "" : "Enter: the whole gap   ",
 				p->all ? "" : "s: more time   ");
 		return;
 	}
 	if (p->scene->is_static) {
-		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "lines %zu to %zu of %zu",
-			s->top + 1,
+		gt_screen_printf(to, 0, y, -1, gt_look_faint, "lines %zu to %zu of %zu", s->top + 1,
 			s->top + s->body < s->page.nlines ? s->top + s->body : s->page.nlines,
 			s->page.nlines);
 		return;
 	}
-	x = gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "row %zu of %u",
-		s->cursor - t->rows + 1, gt_table_rows(t->table));
+	x = gt_screen_printf(to, 0, y, -1, gt_look_faint, "row %zu of %u", s->cursor - t->rows + 1,
+		gt_table_rows(t->table));
 	if (t->sorted >= 0)
-		x += gt_screen_printf(to, x, y, -1, LOOK(GT_INK_FAINT, 0), ", by %s%s",
+		x += gt_screen_printf(to, x, y, -1, gt_look_faint, ", by %s%s",
 			gt_table_columns(t->table, &n)[t->sorted].title,
 			t->descending ? ", largest first" : "");
 	if (p->search)
 		x += 2 + draw_finds(p, to, x + 2, y);
-	gt_screen_text(to, x, y, -1, "   Enter: in the timeline   o: sort   ?: keys",
-		LOOK(GT_INK_FAINT, 0));
+	gt_screen_text(
+		to, x, y, -1, "   Enter: in the timeline   o: sort   ?: keys", gt_look_faint);
 }
 
 void gt_report_draw(const struct gt_report_picture *p, struct gt_screen *to)

@@ -39,6 +39,14 @@ extern const struct gt_ink_look gt_inks[GT_INKS];
 struct gt_look {
 	uint8_t ink, paper, style;
 };
+/* The looks without a paper that most views use. */
+static const struct gt_look gt_look_plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+			    gt_look_faint = { GT_INK_FAINT, GT_INK_NONE, 0 },
+			    gt_look_axis = { GT_INK_AXIS, GT_INK_NONE, 0 },
+			    gt_look_title = { GT_INK_TITLE, GT_INK_NONE, 0 },
+			    gt_look_heading = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },
+			    gt_look_warn = { GT_INK_WARN, GT_INK_NONE, 0 },
+			    gt_look_alert = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 /* A look on a terminal of some colour depth. Colours are 0 to 7, 0 to 255 or 0xRRGGBB, or
  * GT_COLOUR_DEFAULT. An ink with too little contrast to its paper (including the default colour)
  * becomes black or white. */

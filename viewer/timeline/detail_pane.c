@@ -437,9 +437,6 @@ struct gt_pane gt_pane_place(struct gt_layout *at, enum gt_pane_size size)
 /* Lines fill a column from the top, then the next one if several fit. */
 void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struct gt_screen *to)
 {
-	const struct gt_look frame = { GT_INK_AXIS, GT_INK_NONE, 0 },
-			     title = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },
-			     name = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	bool beside = p->x > 0;
 	int x = p->x + (beside ? 2 : 0), y = p->y + 1, bottom = p->y + (int)p->height;
 	unsigned width = p->width - (beside ? 2 : 0),
@@ -451,13 +448,13 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struc
 
 	if (!p->height)
 		return;
-	gt_screen_fill(to, p->x, p->y, (int)p->width, (int)p->height, ' ', name);
+	gt_screen_fill(to, p->x, p->y, (int)p->width, (int)p->height, ' ', gt_look_faint);
 	if (beside)
-		gt_screen_fill(to, p->x, p->y, 1, (int)p->height, 0x2502, frame);
+		gt_screen_fill(to, p->x, p->y, 1, (int)p->height, 0x2502, gt_look_axis);
 	else
-		gt_screen_fill(to, 0, p->y, (int)p->width, 1, 0x2500, frame);
+		gt_screen_fill(to, 0, p->y, (int)p->width, 1, 0x2500, gt_look_axis);
 	gt_screen_text(to, beside ? x : 2, p->y, (int)width - (beside ? 0 : 4),
-		d->n ? d->title : "nothing is selected: Enter", title);
+		d->n ? d->title : "nothing is selected: Enter", gt_look_heading);
 	for (i = 0; i < d->n; i++) {
 		unsigned lines = gt_screen_count_lines(d->lines[i].value, room),
 			 left = (unsigned)(bottom - y);
@@ -470,13 +467,13 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struc
 			left = (unsigned)(bottom - y);
 		}
 		lines = lines < left ? lines : left;
-		gt_screen_text(to, x, y, (int)NAME_WIDTH, d->lines[i].name, name);
+		gt_screen_text(to, x, y, (int)NAME_WIDTH, d->lines[i].name, gt_look_faint);
 		gt_screen_put_lines(to, x + (int)NAME_WIDTH + 1, y, room, lines, d->lines[i].value,
 			(struct gt_look){ d->lines[i].ink, GT_INK_NONE, 0 });
 		y += (int)lines;
 	}
 	if (i < d->n && !beside) {
 		n = snprintf(more, sizeof(more), " %zu more: i ", d->n - i);
-		gt_screen_text(to, p->x + (int)p->width - n - 2, p->y, n, more, title);
+		gt_screen_text(to, p->x + (int)p->width - n - 2, p->y, n, more, gt_look_heading);
 	}
 }

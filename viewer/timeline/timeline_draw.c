@@ -24,12 +24,7 @@
 #define FOLDED 0x25b8
 #define UNFOLDED 0x25be
 
-static const struct gt_look plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
-			    faint = { GT_INK_FAINT, GT_INK_NONE, 0 },
-			    title = { GT_INK_TITLE, GT_INK_NONE, 0 },
-			    axis_look = { GT_INK_AXIS, GT_INK_NONE, 0 },
-			    hole = { GT_INK_HOLE, GT_INK_NONE, GT_BOLD },
-			    warn = { GT_INK_WARN, GT_INK_NONE, 0 };
+static const struct gt_look hole = { GT_INK_HOLE, GT_INK_NONE, GT_BOLD };
 
 const struct gt_look gt_unfinished_end_look = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 
@@ -110,7 +105,7 @@ static void put_cell(
 	if (c->sureness == GT_CELL_DAMAGED) {
 		gt_screen_put(to, x, y, CROSS, hole);
 	} else if (c->sureness == GT_CELL_UNKNOWN) {
-		gt_screen_put(to, x, y, to->ascii ? '?' : MIDDLE_DOT, faint);
+		gt_screen_put(to, x, y, to->ascii ? '?' : MIDDLE_DOT, gt_look_faint);
 	} else if (c->open) {
 		gt_screen_put(to, x, y, GT_OPEN_END, gt_unfinished_end_look);
 	} else if (eighths) {
@@ -170,8 +165,8 @@ static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *li
 			cells[i].known ? gt_counter_eighths(cells[i].high, least, most) : 0;
 
 		if (!cells[i].known)
-			gt_screen_put(
-				to, (int)(p->at.left + i), y, to->ascii ? '?' : MIDDLE_DOT, faint);
+			gt_screen_put(to, (int)(p->at.left + i), y, to->ascii ? '?' : MIDDLE_DOT,
+				gt_look_faint);
 		else if (eighths)
 			gt_screen_put(to, (int)(p->at.left + i), y, gt_block_glyph(eighths), look);
 	}
@@ -274,8 +269,8 @@ static void draw_map(const struct gt_picture *p, struct gt_screen *to)
 	unsigned n = p->at.cells < GT_SCREEN_MOST ? p->at.cells : GT_SCREEN_MOST;
 	uint64_t width = (uint64_t)(e->to - e->from) / n;
 
-	gt_screen_text(to, 0, p->at.map, (int)(p->at.left - 1), "whole run", faint);
-	gt_screen_put(to, (int)p->at.left - 1, p->at.map, LINE_DOWN, axis_look);
+	gt_screen_text(to, 0, p->at.map, (int)(p->at.left - 1), "whole run", gt_look_faint);
+	gt_screen_put(to, (int)p->at.left - 1, p->at.map, LINE_DOWN, gt_look_axis);
 	if (!p->map)
 		return;
 	gt_overview(p->map, &p->map_window, e, n, columns);
@@ -300,10 +295,10 @@ static void draw_bracket(const struct gt_picture *p, struct gt_screen *to)
 			gt_screen_set_paper(to, left + a, p->at.map, b - a + 1, 1, GT_INK_SELECTED);
 		return;
 	}
-	gt_screen_fill(to, left + a, p->at.bracket, b - a + 1, 1, LINE_ACROSS, axis_look);
-	gt_screen_put(to, left + a, p->at.bracket, a == b ? 0x2534 : 0x2514, axis_look);
+	gt_screen_fill(to, left + a, p->at.bracket, b - a + 1, 1, LINE_ACROSS, gt_look_axis);
+	gt_screen_put(to, left + a, p->at.bracket, a == b ? 0x2534 : 0x2514, gt_look_axis);
 	if (a < b)
-		gt_screen_put(to, left + b, p->at.bracket, 0x2518, axis_look);
+		gt_screen_put(to, left + b, p->at.bracket, 0x2518, gt_look_axis);
 }
 
 /* ---- the axis and missing data ---- */
@@ -316,12 +311,12 @@ static void draw_axis(const struct gt_picture *p, struct gt_screen *to)
 	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
 
 	if (p->scene->times.by_wall)
-		gt_screen_text(to, 0, p->at.axis, (int)p->at.left - 1, "UTC", faint);
+		gt_screen_text(to, 0, p->at.axis, (int)p->at.left - 1, "UTC", gt_look_faint);
 	for (unsigned i = 0; i < n && ticks[i].column <= last; i++) {
-		gt_screen_put(
-			to, (int)(p->at.left + ticks[i].column), p->at.axis, LINE_DOWN, axis_look);
+		gt_screen_put(to, (int)(p->at.left + ticks[i].column), p->at.axis, LINE_DOWN,
+			gt_look_axis);
 		gt_screen_text(to, (int)(p->at.left + ticks[i].column) + 1, p->at.axis, -1,
-			ticks[i].label, plain);
+			ticks[i].label, gt_look_plain);
 	}
 }
 
@@ -351,7 +346,7 @@ static void draw_troubles(const struct gt_picture *p, struct gt_screen *to)
 	struct gt_trouble damage;
 
 	gt_screen_text(to, 0, p->at.troubles, (int)p->at.left - 1,
-		p->at.label < 14 ? "missing" : "not recorded or read", warn);
+		p->at.label < 14 ? "missing" : "not recorded or read", gt_look_warn);
 	for (size_t i = 0; i < p->scene->ntroubles; i++)
 		draw_trouble(p, &p->scene->troubles[i], to);
 	for (size_t i = 0; gt_scene_damage(p->scene, i, &damage); i++)
@@ -379,9 +374,9 @@ static void put_label(
 static void draw_label(
 	const struct gt_picture *p, const struct gt_lane_line *line, int y, struct gt_screen *to)
 {
-	struct gt_look look = line->kind == GT_LANE_PART || gt_lane_is_counter(line) ? faint
-		: line->kind == GT_LANE_SEGMENT || !line->indent                     ? title
-										     : plain;
+	struct gt_look look = line->kind == GT_LANE_PART || gt_lane_is_counter(line) ? gt_look_faint
+		: line->kind == GT_LANE_SEGMENT || !line->indent                     ? gt_look_title
+								 : gt_look_plain;
 	int x = line->indent < 8 ? line->indent : 8, width;
 	char label[GT_LANE_LABEL];
 
@@ -389,7 +384,7 @@ static void draw_label(
 	if (p->at.label < 14 && x > 2)
 		x = 2;
 	if (line->is_foldable)
-		gt_screen_put(to, x, y, line->folded ? FOLDED : UNFOLDED, axis_look);
+		gt_screen_put(to, x, y, line->folded ? FOLDED : UNFOLDED, gt_look_axis);
 	width = (int)p->at.label - x - 2;
 	if (width > 0)
 		put_label(to, x + 2, y, width, label, look);
@@ -401,7 +396,7 @@ static void draw_end(const struct gt_picture *p, int y, struct gt_screen *to)
 	int64_t column = gt_window_column(&p->scene->window, p->scene->extent.to - 1) + 1;
 
 	if (column > 0 && column < (int64_t)p->at.cells)
-		gt_screen_put(to, (int)(p->at.left + column), y, DASHES_DOWN, axis_look);
+		gt_screen_put(to, (int)(p->at.left + column), y, DASHES_DOWN, gt_look_axis);
 }
 
 static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to)
@@ -412,7 +407,7 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 	char figure[GT_BRIEF + 1];
 
 	draw_label(p, line, y, to);
-	gt_screen_put(to, (int)p->at.left - 1, y, LINE_DOWN, axis_look);
+	gt_screen_put(to, (int)p->at.left - 1, y, LINE_DOWN, gt_look_axis);
 	draw_end(p, y, to);
 	if (gt_lane_is_counter(line)) {
 		draw_gauge(p, line, p->gauges + i * p->at.cells, y, to);
@@ -425,7 +420,7 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 	}
 	if (!p->at.figure)
 		return;
-	gt_screen_printf(to, (int)p->at.label, y, (int)p->at.figure, plain, "%*s",
+	gt_screen_printf(to, (int)p->at.label, y, (int)p->at.figure, gt_look_plain, "%*s",
 		(int)p->at.figure, figure);
 }
 
@@ -455,24 +450,25 @@ static int put_cell_words(
 	char share[GT_BRIEF];
 
 	if (c->sureness == GT_CELL_UNKNOWN)
-		return x + gt_screen_text(to, x, y, -1, "not known yet  ", faint);
+		return x + gt_screen_text(to, x, y, -1, "not known yet  ", gt_look_faint);
 	if (c->sureness == GT_CELL_DAMAGED)
 		return x + gt_screen_text(to, x, y, -1, "cannot be read  ", hole);
 	gt_brief_share(share, c->busy, width);
-	x += gt_screen_printf(to, x, y, -1, plain, "%s%s busy, %" PRIu64 " begin",
+	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "%s%s busy, %" PRIu64 " begin",
 		c->sureness == GT_CELL_ROUGH ? "about " : "", share, c->count);
 	if (c->count)
-		x += gt_screen_printf(to, x, y, -1, plain, ", longest %s",
+		x += gt_screen_printf(to, x, y, -1, gt_look_plain, ", longest %s",
 			gt_number_text(GT_C_NS, c->longest).text);
 	if (c->bytes)
-		x += gt_screen_printf(
-			to, x, y, -1, plain, ", %s", gt_number_text(GT_C_BYTES, c->bytes).text);
+		x += gt_screen_printf(to, x, y, -1, gt_look_plain, ", %s",
+			gt_number_text(GT_C_BYTES, c->bytes).text);
 	if (c->busy)
 		x += gt_screen_printf(
-			to, x, y, -1, plain, ", mostly %s", gt_category_word(c->category));
+			to, x, y, -1, gt_look_plain, ", mostly %s", gt_category_word(c->category));
 	if (c->open)
-		x += gt_screen_printf(to, x, y, -1, warn, ", %" PRIu32 " still open", c->open);
-	return x + gt_screen_text(to, x, y, -1, "  ", plain);
+		x += gt_screen_printf(
+			to, x, y, -1, gt_look_warn, ", %" PRIu32 " still open", c->open);
+	return x + gt_screen_text(to, x, y, -1, "  ", gt_look_plain);
 }
 
 static struct gt_scaled gauge_value(bool bytes, double value)
@@ -494,12 +490,14 @@ static int put_gauge_words(
 
 	if (!c->known)
 		return x +
-			gt_screen_text(
-				to, x, y, -1, queue ? "not known yet  " : "not known  ", faint);
+			gt_screen_text(to, x, y, -1, queue ? "not known yet  " : "not known  ",
+				gt_look_faint);
 	if (c->low == c->high)
-		return x + gt_screen_printf(to, x, y, -1, plain, "%s%s%s  ", sure, last.text, unit);
+		return x +
+			gt_screen_printf(
+				to, x, y, -1, gt_look_plain, "%s%s%s  ", sure, last.text, unit);
 	return x +
-		gt_screen_printf(to, x, y, -1, plain, "%s%s to %s, then %s%s  ", sure,
+		gt_screen_printf(to, x, y, -1, gt_look_plain, "%s%s to %s, then %s%s  ", sure,
 			gauge_value(bytes, c->low).text, gauge_value(bytes, c->high).text,
 			last.text, unit);
 }
@@ -518,7 +516,7 @@ static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
 	at = gt_cell_start(w, p->column) < p->scene->extent.from ? p->scene->extent.from
 								 : gt_cell_start(w, p->column);
 	gt_time_text(&p->scene->times, at, gt_time_step(w), gt_window_end(w), when);
-	x = gt_screen_printf(to, 0, p->at.detail, -1, plain, "%s  ", when);
+	x = gt_screen_printf(to, 0, p->at.detail, -1, gt_look_plain, "%s  ", when);
 	if (gt_lane_is_counter(line))
 		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column],
 			line->kind == GT_LANE_QUEUE, counts_bytes(p, line), p->at.detail, x, to);
@@ -526,7 +524,7 @@ static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
 		x = put_cell_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column],
 			1ull << w->shift, p->at.detail, x, to);
 	gt_lanes_path(p->lanes, line, path, sizeof(path));
-	gt_screen_text(to, x, p->at.detail, -1, path, faint);
+	gt_screen_text(to, x, p->at.detail, -1, path, gt_look_faint);
 }
 
 /* The text says whether data is missing anywhere in the trace, not only in the visible range. */
@@ -565,21 +563,21 @@ static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struc
 	size_t known;
 
 	if (n && brief)
-		return x + gt_screen_printf(to, x, y, -1, warn, "%" PRIu64 " OPEN  ", n);
+		return x + gt_screen_printf(to, x, y, -1, gt_look_warn, "%" PRIu64 " OPEN  ", n);
 	if (n)
-		x += gt_screen_printf(to, x, y, -1, warn, "  %" PRIu64 " call%s %s", n,
+		x += gt_screen_printf(to, x, y, -1, gt_look_warn, "  %" PRIu64 " call%s %s", n,
 			gt_plural(n, "s"),
 			p->scene->growing ? "open at the moment" : "still open at the end");
 	gt_archive_unfinished_calls(a, &known);
 	if (known < n)
-		x += gt_screen_printf(to, x, y, -1, warn, ", %zu of them known", known);
+		x += gt_screen_printf(to, x, y, -1, gt_look_warn, ", %zu of them known", known);
 	if (longest) {
-		x += gt_screen_text(to, x, y, -1, n == 1 ? ": " : ", the longest ", warn);
+		x += gt_screen_text(to, x, y, -1, n == 1 ? ": " : ", the longest ", gt_look_warn);
 		x += gt_screen_text(to, x, y, 40,
 			gt_type_name(gt_reader_segment(p->scene->reader, longest->segment),
 				longest->type),
-			warn);
-		x += gt_screen_printf(to, x, y, -1, warn, " %s%s",
+			gt_look_warn);
+		x += gt_screen_printf(to, x, y, -1, gt_look_warn, " %s%s",
 			gt_number_text(GT_C_NS, (uint64_t)(longest->end - longest->start)).text,
 			p->scene->is_static ? "" : " (:open)");
 	}
@@ -590,8 +588,9 @@ static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struc
 static void draw_no_lanes(const struct gt_picture *p, struct gt_screen *to)
 {
 	if (p->at.nlanes && p->lanes->filter[0])
-		gt_screen_printf(to, 1, p->at.lanes, -1, warn, "no lane's name holds '%s'%s",
-			p->lanes->filter, p->scene->is_static ? "" : ": Esc shows all");
+		gt_screen_printf(to, 1, p->at.lanes, -1, gt_look_warn,
+			"no lane's name holds '%s'%s", p->lanes->filter,
+			p->scene->is_static ? "" : ": Esc shows all");
 }
 
 /* The most important first: a narrow terminal shows the beginning. */
@@ -610,32 +609,33 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 	end = end > e->to - 1 ? e->to - 1 : end;
 	gt_time_text(&p->scene->times, from, step, end, a);
 	gt_time_text(&p->scene->times, end, step, end, b);
-	x += gt_screen_printf(to, x, y, -1, title, "%s", measures[p->heights]);
-	x += gt_screen_printf(
-		to, x, y, -1, plain, "  cell %s  ", gt_number_text(GT_C_NS, 1ull << w->shift).text);
+	x += gt_screen_printf(to, x, y, -1, gt_look_title, "%s", measures[p->heights]);
+	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "  cell %s  ",
+		gt_number_text(GT_C_NS, 1ull << w->shift).text);
 	if (p->percent < 100)
-		x += gt_screen_printf(to, x, y, -1, warn, "%u%% refined  ", p->percent);
-	x += gt_screen_printf(to, x, y, -1, plain, "%s to %s  ", a, b);
+		x += gt_screen_printf(to, x, y, -1, gt_look_warn, "%u%% refined  ", p->percent);
+	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "%s to %s  ", a, b);
 	if (p->lanes->filter[0])
-		x += gt_screen_printf(to, x, y, -1, warn, "lanes with '%s'  ", p->lanes->filter);
-	x += gt_screen_printf(to, x, y, -1, plain, "lanes %zu to %zu of %zu  ",
+		x += gt_screen_printf(
+			to, x, y, -1, gt_look_warn, "lanes with '%s'  ", p->lanes->filter);
+	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "lanes %zu to %zu of %zu  ",
 		p->lanes->n ? p->top + 1 : 0,
 		p->lanes->n < p->top + p->at.nlanes ? p->lanes->n : p->top + p->at.nlanes,
 		p->lanes->n);
 	if (!p->scene->is_static)
-		gt_screen_text(to, x, y, -1, "? help", faint);
+		gt_screen_text(to, x, y, -1, "? help", gt_look_faint);
 }
 
 static void draw_title(const struct gt_picture *p, struct gt_screen *to)
 {
-	int x = gt_screen_text(to, 0, p->at.title, -1, gt_scene_title(p->scene), title);
+	int x = gt_screen_text(to, 0, p->at.title, -1, gt_scene_title(p->scene), gt_look_title);
 
-	x += gt_screen_printf(to, x, p->at.title, -1, plain, "  %s",
+	x += gt_screen_printf(to, x, p->at.title, -1, gt_look_plain, "  %s",
 		gt_number_text(GT_C_NS, (uint64_t)(p->scene->extent.to - p->scene->extent.from) - 1)
 			.text);
 	x = draw_open(p, x, p->at.title, false, to);
 	if (p->scene->command)
-		gt_screen_printf(to, x, p->at.title, -1, faint, "  %s", p->scene->command);
+		gt_screen_printf(to, x, p->at.title, -1, gt_look_faint, "  %s", p->scene->command);
 }
 
 void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to)
@@ -648,7 +648,7 @@ void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to)
 	draw_bracket(p, to);
 	draw_axis(p, to);
 	if (p->at.marks >= 0)
-		gt_screen_text(to, 0, p->at.marks, (int)p->at.left - 1, "marks", faint);
+		gt_screen_text(to, 0, p->at.marks, (int)p->at.left - 1, "marks", gt_look_faint);
 	if (p->at.troubles >= 0)
 		draw_troubles(p, to);
 	for (size_t i = 0; i < p->at.nlanes && p->top + i < p->lanes->n; i++)

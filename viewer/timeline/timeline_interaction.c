@@ -613,8 +613,7 @@ static int64_t next_mark(const struct gt_scene *s, size_t i)
 /* Draws bookmarks; with names if they have their own line and the name fits before the next one. */
 static void draw_bookmarks(const struct gt_picture *p, struct gt_screen *to)
 {
-	const struct gt_look look = { GT_INK_TEXT, GT_INK_MARK, 0 },
-			     name = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	const struct gt_look look = { GT_INK_TEXT, GT_INK_MARK, 0 };
 	const struct gt_scene *s = p->scene;
 
 	for (size_t i = 0; i < s->bookmarks.n; i++) {
@@ -627,8 +626,8 @@ static void draw_bookmarks(const struct gt_picture *p, struct gt_screen *to)
 		gt_screen_put(to, x, marks_line(p), '*', look);
 		room = (int)(next_mark(s, i) - column) - 2;
 		if (p->at.marks >= 0 && room >= NAME_LEAST)
-			gt_screen_text(
-				to, x + 1, p->at.marks, room, s->bookmarks.list[i].name, name);
+			gt_screen_text(to, x + 1, p->at.marks, room, s->bookmarks.list[i].name,
+				gt_look_faint);
 	}
 }
 
@@ -678,22 +677,21 @@ static void draw_finds(
 static void draw_brief(
 	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
-	const struct gt_look name = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },
-			     plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
-			     bad = { GT_INK_ERROR, GT_INK_NONE, 0 };
+	const struct gt_look bad = { GT_INK_ERROR, GT_INK_NONE, 0 };
 	int y = p->at.detail, x;
 
 	if (d->pane.height || y < 0 || !d->detail.n || !stands_on_it(d, p))
 		return;
-	gt_screen_fill(to, 0, y, (int)p->at.width, 1, ' ', plain);
-	x = gt_screen_text(to, 0, y, (int)p->at.width / 2, d->detail.title, name);
+	gt_screen_fill(to, 0, y, (int)p->at.width, 1, ' ', gt_look_plain);
+	x = gt_screen_text(to, 0, y, (int)p->at.width / 2, d->detail.title, gt_look_heading);
 	for (size_t i = 0; i < d->detail.n; i++) {
 		const struct gt_detail_line *line = &d->detail.lines[i];
 
 		if (line->ink == GT_INK_ERROR || !strcmp(line->name, "duration") ||
 			!strcmp(line->name, "so far") || !strcmp(line->name, "start"))
-			x += gt_screen_printf(to, x, y, -1, line->ink == GT_INK_ERROR ? bad : plain,
-				"  %s %s", line->name, line->value);
+			x += gt_screen_printf(to, x, y, -1,
+				line->ink == GT_INK_ERROR ? bad : gt_look_plain, "  %s %s",
+				line->name, line->value);
 	}
 }
 
@@ -708,15 +706,14 @@ static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
 static void draw_said(
 	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
-	const struct gt_look look = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 	char progress[80];
 	const char *said = gt_selection_progress(&d->pick, progress);
 
 	said = said ? said : d->pick.status_text;
 	if (!*said || p->at.status < 0)
 		return;
-	gt_screen_fill(to, 0, p->at.status, (int)p->at.width, 1, ' ', look);
-	gt_screen_text(to, 0, p->at.status, -1, said, look);
+	gt_screen_fill(to, 0, p->at.status, (int)p->at.width, 1, ' ', gt_look_alert);
+	gt_screen_text(to, 0, p->at.status, -1, said, gt_look_alert);
 }
 
 void gt_interaction_draw(

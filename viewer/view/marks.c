@@ -96,7 +96,6 @@ int gt_marks_snap(struct gt_archive *a, const struct gt_lane_key *lane, int64_t 
 static void draw_between(const struct gt_cell_window *w, const int64_t column[2],
 	const struct gt_marks_at *at, struct gt_screen *to)
 {
-	const struct gt_look across = { GT_INK_AXIS, GT_INK_NONE, 0 };
 	int64_t low = column[0] < column[1] ? column[0] : column[1],
 		high = column[0] < column[1] ? column[1] : column[0];
 
@@ -107,14 +106,13 @@ static void draw_between(const struct gt_cell_window *w, const int64_t column[2]
 			to, at->left + (int)low, at->line, (int)(high - low + 1), 1, GT_UNDERLINE);
 	for (; at->own && low <= high; low++)
 		if (gt_screen_is_blank(to, at->left + (int)low, at->line))
-			gt_screen_put(to, at->left + (int)low, at->line, 0x2500, across);
+			gt_screen_put(to, at->left + (int)low, at->line, 0x2500, gt_look_axis);
 }
 
 void gt_marks_draw(const struct gt_marks *m, const struct gt_cell_window *w,
 	const struct gt_marks_at *at, struct gt_screen *to)
 {
-	const struct gt_look label = { GT_INK_TEXT, GT_INK_MARK, GT_BOLD },
-			     guide = { GT_INK_AXIS, GT_INK_NONE, 0 };
+	const struct gt_look label = { GT_INK_TEXT, GT_INK_MARK, GT_BOLD };
 	int64_t column[2];
 
 	for (unsigned i = 0; i < m->n; i++)
@@ -128,7 +126,7 @@ void gt_marks_draw(const struct gt_marks *m, const struct gt_cell_window *w,
 			continue;
 		for (unsigned k = 0; k < at->nlanes; k++)
 			if (gt_screen_is_blank(to, x, at->lanes + (int)k))
-				gt_screen_put(to, x, at->lanes + (int)k, 0x250a, guide);
+				gt_screen_put(to, x, at->lanes + (int)k, 0x250a, gt_look_axis);
 		gt_screen_put(to, x, at->line, i ? 'B' : 'A', label);
 	}
 }

@@ -69,22 +69,19 @@ const char *gt_view_common_answer(struct gt_scene *s, enum gt_action asked, cons
 
 void gt_view_common_draw_top(const struct gt_scene *s, const char *what, struct gt_screen *to)
 {
-	const struct gt_look bold = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },
-			     plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
-			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	const struct gt_time_extent *e = &s->extent;
 	struct gt_range range = gt_scene_range(s);
 	int64_t step = gt_time_step(&s->window), a = range.from > e->from ? range.from : e->from,
 		b = range.to < e->to ? range.to : e->to - 1;
 	char from[GT_TIME_ROOM], until[GT_TIME_ROOM];
-	int x = gt_screen_text(to, 0, 0, -1, what, bold);
+	int x = gt_screen_text(to, 0, 0, -1, what, gt_look_heading);
 
 	gt_time_text(&s->times, a, step, e->to, from);
 	gt_time_text(&s->times, b, step, e->to, until);
-	x += gt_screen_printf(to, x, 0, -1, plain, "  %s%s to %s",
+	x += gt_screen_printf(to, x, 0, -1, gt_look_plain, "  %s%s to %s",
 		range.from == INT64_MIN ? "whole run, " : "", from, until);
 	if (s->is_outdated)
-		x += gt_screen_text(to, x, 0, -1, "  more has been recorded: ctrl-L",
-			(struct gt_look){ GT_INK_WARN, GT_INK_NONE, GT_BOLD });
-	gt_screen_printf(to, x, 0, -1, faint, "  %s", gt_scene_title(s));
+		x += gt_screen_text(
+			to, x, 0, -1, "  more has been recorded: ctrl-L", gt_look_alert);
+	gt_screen_printf(to, x, 0, -1, gt_look_faint, "  %s", gt_scene_title(s));
 }
