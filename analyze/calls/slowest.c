@@ -3,7 +3,7 @@
 #include <string.h>
 #include "analyze/core/call_list.h"
 #include "analyze/columns/column_cursor.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 struct calls {
 	struct gt_report_state report; /* must be first: gt_report_state_init fills it */

@@ -5,7 +5,7 @@
 #include "analyze/stats/text_bars.h"
 #include "analyze/core/name_totals.h"
 #include "analyze/core/report.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 #define OPERATION                                                                                  \
 	{                                                                                          \

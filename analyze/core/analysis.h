@@ -11,7 +11,7 @@
 #include "analyze/columns/source_dedup.h"
 #include "analyze/columns/aggregate.h"
 #include "formats/cmdline/opt.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 #include "formats/trace/read/reader.h"
 #include "formats/table/table.h"
 

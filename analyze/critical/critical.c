@@ -12,7 +12,7 @@
 #include "analyze/critical/critical_graph.h"
 #include "analyze/gpu/work_kind.h"
 #include "formats/base/buf.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 #include "formats/names/globs.h"
 #include "formats/names/name_patterns.h"
 

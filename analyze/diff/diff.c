@@ -13,7 +13,7 @@
 #include <string.h>
 #include "analyze/core/report.h"
 #include "formats/base/buf.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 static const char *const verdict_words[] = {
 #define X(e, key, title, word) [GT_VERDICT_##e] = word,

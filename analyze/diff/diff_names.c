@@ -8,7 +8,7 @@
 #include "analyze/stats/name_interner.h"
 #include "analyze/core/report.h"
 #include "formats/base/buf.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 /* The rows of a name in slices of time. Slices are as fine as the first and last row allow: if a
  * name runs for one second of a minute, that second is divided. Slice i begins i << shift after

@@ -19,7 +19,7 @@
 #include "analyze/columns/column_cursor.h"
 #include "analyze/gpu/shared_gpus.h"
 #include "formats/base/buf.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 #define KERNELS_MAX (1u << 16)
 #define OVERVIEW_TOP 10u

@@ -2,7 +2,7 @@
 
 #include <string.h>
 #include "analyze/gpu/gpu_time.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 /* Prefixes of the names of functions, without namespaces, that move data between GPUs. */
 static const char *const communication[] = {

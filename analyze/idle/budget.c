@@ -4,7 +4,7 @@
 #include "analyze/idle/idle.h"
 #include "analyze/gpu/shared_gpus.h"
 #include "formats/base/buf.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 #define PARTS (GT_WORK_KINDS + GT_IDLE_CAUSE_COUNT)
 #define BAR 40

@@ -3,7 +3,7 @@
 #include "analyze/idle/sync_targets.h"
 #include "analyze/idle/idle.h"
 #include "analyze/gpu/shared_gpus.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 struct gaps {
 	struct gt_idle *idle;

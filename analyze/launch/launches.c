@@ -21,7 +21,7 @@
 #include "analyze/core/durations.h"
 #include "analyze/launch/starvation.h"
 #include "formats/base/buf.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 #define GROUPS_MAX (1u << 16)
 

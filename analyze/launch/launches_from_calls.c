@@ -7,7 +7,7 @@
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 struct gt_call_launches_group { /* of launches of one kernel, or of copies in one direction */
 	const char *name;       /* borrowed; NULL: not recorded */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include "formats/base/buf.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 /* A gap that has ended; more operations may start at the same time. */
 struct gap {

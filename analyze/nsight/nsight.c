@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 const char gt_nsight_family[] = "By the names and with the columns of Nsight Systems' reports:";
 

@@ -13,7 +13,7 @@
 #include "analyze/stats/group_table.h"
 #include "analyze/stats/name_interner.h"
 #include "analyze/columns/column_cursor.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 #define GT_NSIGHT_GROUPS (1u << 16)   /* rows of a table; further ones share one row */
 extern const char gt_nsight_family[]; /* heading in --list */

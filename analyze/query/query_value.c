@@ -8,6 +8,7 @@
 #include "analyze/query/query_rows.h"
 #include "formats/base/buf.h"
 #include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 static struct gt_query_value none(void) { return (struct gt_query_value){ .is = GT_Q_ABSENT }; }
 static struct gt_query_value of_int(int64_t i)

@@ -12,7 +12,7 @@
 #include "analyze/stats/name_interner.h"
 #include "analyze/steps/sequences.h"
 #include "formats/base/buf.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 #define NAMES_MAX (1u << 17)
 #define LANES_MAX (1u << 16) /* 24 MiB */

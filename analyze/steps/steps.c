@@ -18,7 +18,7 @@
 #include "analyze/core/report_status.h"
 #include "analyze/steps/steps.h"
 #include "formats/base/buf.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 #define LIST_MAX (1u << 20)  /* symbols of one stream */
 #define LISTS_MAX (1u << 22) /* of all: 16 MiB */

@@ -4,7 +4,7 @@
 #define GT_CHROME_SLICES_H
 #include "formats/export/chrome_call_slices.h"
 #include "formats/export/chrome_tracks.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 #include "formats/export/exporters.h"
 
 struct gt_chrome_column {

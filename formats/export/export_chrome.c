@@ -20,6 +20,8 @@
 #include "formats/cmdline/opt.h"
 #include "formats/export/chrome_slices.h"
 #include "formats/io/json_build.h"
+#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 struct chrome {
 	struct gt_chrome_slices slices;

@@ -24,7 +24,7 @@
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
 #include "formats/text/printable.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 #include "formats/trace/read/nest.h"
 
 /* bytes of lines: a flame graph cannot show more stacks */

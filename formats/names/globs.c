@@ -1,7 +1,7 @@
 #include "formats/names/globs.h"
 
 #include <fnmatch.h>
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 #define X(e, w) " " #w
 static const char words[] = GT_CATEGORIES(X);

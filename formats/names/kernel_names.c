@@ -9,7 +9,7 @@
  * anonymous namespaces of two files) get a number, too. So a form stands for one name, and no two
  * rows of a table become one because of short names.
  */
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -20,6 +20,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
+#include "formats/names/demangle.h"
 #include "formats/trace/read/reader.h"
 
 #define MORE_ARGS 12 /* the most arguments of a short form */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 static int find_named(struct gt_name_patterns *m, const struct gt_kernel_names *names)
 {

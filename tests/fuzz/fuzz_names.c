@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 #define NAMES 8
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 #include "formats/base/numbers.h"
 #include "viewer/view/view_common.h"
 #include "viewer/flame/flame.h"

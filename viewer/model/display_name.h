@@ -2,7 +2,7 @@
  * all other names are as recorded. */
 #ifndef GT_DISPLAY_NAME_H
 #define GT_DISPLAY_NAME_H
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 #include "formats/trace/read/reader.h"
 
 struct gt_display_name {          /* zero-initialised but for the reader */

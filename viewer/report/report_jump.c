@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 #include "viewer/util/deadline.h"
 
 /* ---- times ---- */

@@ -12,6 +12,7 @@
 #include "analyze/columns/launch_fields.h"
 #include "formats/base/buf.h"
 #include "formats/base/numbers.h"
+#include "formats/names/demangle.h"
 #include "viewer/util/number_text.h"
 
 #define NAME_WIDTH 15u   /* columns for names of lines */

@@ -6,6 +6,7 @@
 #include "viewer/timeline/selection.h"
 #include "viewer/model/display_name.h"
 #include "viewer/timeline/timeline_draw.h"
+#include "formats/names/kernel_names.h"
 
 struct gt_detail_pane { /* zero-initialised is empty */
 	char title[GT_SHORT_MAX + 60];

@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 
 static bool is(const char *mangled, const char *want)
 {

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "formats/cmdline/opt.h"
-#include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 #include "tests/unit/random_program.h"
 #include "tests/unit/reports.h"
 
