@@ -1,5 +1,6 @@
 /* Sums of the aggregate by name. Several types share a name (different arguments or recordings),
- * and users think in names. */
+ * and users think in names. A query has its own sums (query_groups.h): it groups by fields that
+ * differ within a type, and the aggregate has sums per type only. */
 #ifndef GT_NAME_TOTALS_H
 #define GT_NAME_TOTALS_H
 #include "analyze/core/analysis.h"

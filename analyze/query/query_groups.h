@@ -1,4 +1,6 @@
-/* The groups of a query, and the sums of their rows. */
+/* The groups of a query, and the sums of their rows. They are not those of the aggregate
+ * (aggregate.h), which is counted per type for all reports: a query selects rows, and groups them
+ * by fields that differ within a type. */
 #ifndef GT_QUERY_GROUPS_H
 #define GT_QUERY_GROUPS_H
 #include "analyze/gpu/gpu_time.h"

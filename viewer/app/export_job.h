@@ -1,5 +1,6 @@
-/* Exports a range of the trace to a file in the background. The file gets its name only when it is
- * complete (atomic_file.h), so the export can be stopped at any moment and leaves no partial file.
+/* Exports a range of the trace to a file in a child process (subprocess.h). The file gets its name
+ * only when it is complete (atomic_file.h), so the export can be stopped at any moment and leaves
+ * no partial file.
  */
 #ifndef GT_EXPORT_JOB_H
 #define GT_EXPORT_JOB_H

@@ -1,4 +1,5 @@
-/* A background thread for work that reads the whole trace: one job at a time. */
+/* A background thread for work that reads the whole trace: one job at a time. The job must look
+ * often whether it is cancelled; other work runs in a child process (subprocess.h). */
 #ifndef GT_BACKGROUND_THREAD_H
 #define GT_BACKGROUND_THREAD_H
 #include <pthread.h>

@@ -1,5 +1,8 @@
 /* Work in a child process: it can be killed at any moment, has its own memory, and ends with the
- * viewer. It sees the viewer's memory as it was at the start; its changes stay private. */
+ * viewer. It sees the viewer's memory as it was at the start; its changes stay private. Exports and
+ * indexed copies use it: an exporter or importer runs to its end and cannot be stopped within a
+ * process. A report ends at its next block when it is cancelled, and its tables stay in the viewer:
+ * it runs in a thread (background_thread.h). */
 #ifndef GT_SUBPROCESS_H
 #define GT_SUBPROCESS_H
 #include <stddef.h>

@@ -1,7 +1,9 @@
 /* Bookmarks: named times of a trace in a file beside it, TRACE.gtmarks, or in the user's state
  * folder ($XDG_STATE_HOME/gt, ~/.local/state/gt) if the first cannot be written. The file is text:
  * a heading, then one line for each: time (ns since the start of the trace), cell width (log2 of
- * ns), name. */
+ * ns), name. It is written to a temporary file, which is renamed. atomic_file.h is not used:
+ * gt_atomic_file_place() returns the target of a symbolic link, and a link beside a trace may be
+ * another user's. */
 #ifndef GT_BOOKMARKS_H
 #define GT_BOOKMARKS_H
 #include <stdbool.h>
