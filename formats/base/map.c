@@ -87,7 +87,8 @@ void gt_map_remove(struct gt_map *m, uint64_t hash, uint32_t value)
 {
 	uint32_t i = (uint32_t)hash & m->mask, k;
 
-	while (m->slots && m->slots[i].value && m->slots[i].value != value + 1)
+	while (m->slots && m->slots[i].value &&
+		!(m->slots[i].hash == (uint32_t)hash && m->slots[i].value == value + 1))
 		i = (i + 1) & m->mask;
 	if (!m->slots || !m->slots[i].value)
 		return;

@@ -82,6 +82,12 @@ static void removed_values_leave_the_others(void)
 	for (uint32_t i = 0; i < 40; i++)
 		CHECK_EQ(get(&m, 60, i), i % 2 ? i : UINT32_MAX);
 	gt_map_release(&m);
+	/* two keys with one value */
+	CHECK(!gt_map_add(&m, 60, 7) && !gt_map_add(&m, 61, 8) && !gt_map_add(&m, 60 + 64, 8));
+	gt_map_remove(&m, 60 + 64, 8);
+	CHECK_EQ(gt_map_first(&m, 61), 8);
+	CHECK_EQ(gt_map_first(&m, 60 + 64), UINT32_MAX);
+	gt_map_release(&m);
 }
 
 static void items_are_found_by_their_first_bytes(void)
