@@ -1,5 +1,5 @@
 /* Usually few operations run at once. They are kept sorted by end, latest first, and a scan
- * finds whether a name runs. When more run, they become a heap, and a hash table counts names,
+ * finds whether a name runs. When more run, they become a heap, and a hash map counts names,
  * until nothing runs. */
 #include "analyze/order/concurrency_sweep.h"
 
@@ -12,55 +12,33 @@
 
 /* ---- names of many operations: memory for the running ones only ---- */
 
-static uint32_t home(const struct gt_sweep *s, uint32_t name)
+/* Different names have different hashes: the map needs no keys. */
+static uint32_t hash_of(uint32_t name) { return name * 0x9e3779b1u; }
+
+static int count_name(struct gt_sweep *s, uint32_t name)
 {
-	return (name * 0x9e3779b1u >> 7) & (s->nslots - 1);
-}
+	uint32_t hash = hash_of(name), n = gt_map_first(&s->names, hash);
 
-/* The slot of a name, or the free slot where it belongs. */
-static uint32_t place_of(const struct gt_sweep *s, uint32_t name)
-{
-	uint32_t at = home(s, name);
-
-	while (s->names[at].n && s->names[at].name != name)
-		at = (at + 1) & (s->nslots - 1);
-	return at;
-}
-
-static int grow_names(struct gt_sweep *s, struct gt_err *err)
-{
-	struct gt_sweep old = *s;
-
-	if (s->distinct < s->nslots / 2)
+	if (n != UINT32_MAX) {
+		gt_map_set(&s->names, hash, n, n + 1);
 		return 0;
-	s->nslots = s->nslots ? s->nslots * 2 : 4;
-	s->names = calloc(s->nslots, sizeof(*s->names));
-	if (!s->names) {
-		*s = old;
-		return gt_err_set(err, -ENOMEM, "out of memory (running operations)");
 	}
-	for (uint32_t i = 0; i < old.nslots; i++)
-		if (old.names[i].n)
-			s->names[place_of(s, old.names[i].name)] = old.names[i];
-	free(old.names);
-	return 0;
+	s->distinct++;
+	s->ids += name;
+	return gt_map_add(&s->names, hash, 1);
 }
 
-/* Deletes a name. Backward-shift deletion: entries after the freed slot move back, so that
- * probing never meets a hole. */
-static void remove_name(struct gt_sweep *s, uint32_t at)
+static void uncount_name(struct gt_sweep *s, uint32_t name)
 {
-	for (uint32_t next = at;;) {
-		next = (next + 1) & (s->nslots - 1);
-		if (!s->names[next].n)
-			break;
-		if (((next - home(s, s->names[next].name)) & (s->nslots - 1)) <
-			((next - at) & (s->nslots - 1)))
-			continue;
-		s->names[at] = s->names[next];
-		at = next;
+	uint32_t hash = hash_of(name), n = gt_map_first(&s->names, hash);
+
+	if (n > 1) {
+		gt_map_set(&s->names, hash, n, n - 1);
+		return;
 	}
-	s->names[at].n = 0;
+	gt_map_remove(&s->names, hash, n);
+	s->distinct--;
+	s->ids -= name;
 }
 
 /* ---- few ---- */
@@ -110,34 +88,21 @@ GT_HEAP(ops, struct gt_sweep_op, ends_first)
 static void heap_remove_first(struct gt_sweep *s)
 {
 	struct gt_sweep_op gone = s->ops[0];
-	uint32_t at = place_of(s, gone.name);
 
 	s->n--;
 	ops_down(NULL, s->ops, s->n, 0, s->ops[s->n]);
 	s->active[gone.kind]--;
-	if (!--s->names[at].n) {
-		remove_name(s, at);
-		s->distinct--;
-		s->ids -= gone.name;
-	}
+	uncount_name(s, gone.name);
 	s->many = s->n;
 }
 
 static int heap_add(struct gt_sweep *s, struct gt_sweep_op op, struct gt_err *err)
 {
-	uint32_t at;
-
-	if (grow_names(s, err))
-		return err->code;
 	ops_up(NULL, s->ops, s->n++, op);
 	s->active[op.kind]++;
-	at = place_of(s, op.name);
-	s->names[at].name = op.name;
-	if (!s->names[at].n++) {
-		s->distinct++;
-		s->ids += op.name;
-	}
-	return 0;
+	return count_name(s, op.name)
+		? gt_err_set(err, -ENOMEM, "out of memory (running operations)")
+		: 0;
 }
 
 /* Inserts the running operations one by one. */
@@ -211,6 +176,6 @@ void gt_sweep_finish(struct gt_sweep *s, gt_sweep_fn *fn, void *arg)
 void gt_sweep_release(struct gt_sweep *s)
 {
 	free(s->ops);
-	free(s->names);
+	gt_map_release(&s->names);
 	memset(s, 0, sizeof(*s));
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "formats/base/err.h"
+#include "formats/base/map.h"
 
 #define GT_SWEEP_KINDS 4
 struct gt_sweep {   /* zero-initialised: nothing runs, and `at` is 0 */
@@ -24,12 +25,8 @@ struct gt_sweep {   /* zero-initialised: nothing runs, and `at` is 0 */
 		uint32_t kind;
 	} * ops;
 	/* private from here on */
-	bool many; /* ops is a heap; see concurrency_sweep.c */
-	/* hash table of `nslots` slots (a power of two); n 0: free slot */
-	struct gt_sweep_name {
-		uint32_t name, n;
-	} * names;
-	uint32_t nslots;
+	bool many;           /* ops is a heap; see concurrency_sweep.c */
+	struct gt_map names; /* likewise: the number of operations of each name */
 	size_t cap;
 };
 /* from < to; s is the state during that interval. */
