@@ -2,7 +2,6 @@
  * when no block that is left can have a better one: going on, when none starts before it; going
  * back, when none reaches to where it starts. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "viewer/util/deadline.h"
 #include "viewer/search/event_search.h"
@@ -19,10 +18,12 @@ struct gt_event_search {
 	struct gt_event_ref call;
 	struct place *places; /* by start */
 	size_t n, cap, done;
-	uint8_t **matches; /* by segment: a byte per type, 2: not known yet */
 	/* the current block */
 	const struct place *at;
-	uint32_t row; /* the first row of the current run */
+	uint32_t row;  /* the first row of the current run */
+	bool *matches; /* by code of the block: does its type match? */
+	size_t matches_cap;
+	bool classified, any; /* matches is known; any: one matches */
 	/* the best so far */
 	const struct place *best;
 	uint32_t best_row;
@@ -98,31 +99,7 @@ static int find_places(struct gt_event_search *h)
 	return code;
 }
 
-/* ---- which types ---- */
-
-static int make_matches(struct gt_event_search *h)
-{
-	uint32_t nsegs = gt_reader_segments(gt_archive_reader(h->archive));
-
-	h->matches = calloc(nsegs + 1ul, sizeof(*h->matches));
-	for (uint32_t s = 0; h->matches && s < nsegs; s++) {
-		uint32_t n = gt_reader_segment(gt_archive_reader(h->archive), s)->ntypes;
-
-		if (!(h->matches[s] = malloc(n + 1ul)))
-			return -ENOMEM;
-		memset(h->matches[s], 2, n + 1ul);
-	}
-	return h->matches ? 0 : -ENOMEM;
-}
-
-static bool is_match(struct gt_event_search *h, const struct gt_segment *seg, uint32_t type)
-{
-	uint8_t *w = type == GT_NONE ? NULL : &h->matches[seg->index][type];
-
-	if (w && *w == 2)
-		*w = h->what.wants(seg, &seg->types[type], h->what.arg);
-	return w && *w;
-}
+/* ---- open and free ---- */
 
 struct gt_event_search *gt_event_search_new(
 	struct gt_archive *a, const struct gt_search_spec *what, struct gt_err *err)
@@ -135,7 +112,7 @@ struct gt_event_search *gt_event_search_new(
 		h->what.backward &= what->what != GT_SEARCH_LAUNCHED;
 		if (what->call)
 			h->call = *what->call;
-		if (!find_places(h) && !make_matches(h))
+		if (!find_places(h))
 			return h;
 		gt_event_search_free(h);
 	}
@@ -147,9 +124,6 @@ void gt_event_search_free(struct gt_event_search *h)
 {
 	if (!h)
 		return;
-	for (uint32_t s = 0; h->matches && s < gt_reader_segments(gt_archive_reader(h->archive));
-		s++)
-		free(h->matches[s]);
 	free(h->matches);
 	free(h->places);
 	free(h);
@@ -172,15 +146,19 @@ static void note(struct gt_event_search *h, const struct gt_cols *c, uint32_t i)
 	h->best_start = start;
 }
 
-static void note_types(struct gt_event_search *h, const struct gt_cols *c)
+/* Once per block: its runs have the same types. */
+static int classify_types(struct gt_event_search *h, const struct gt_cols *c)
 {
-	bool any = false;
-
-	for (uint32_t code = 0; !any && code < c->ntypes; code++)
-		any = is_match(h, c->seg, c->types[code]);
-	for (uint32_t i = 0; any && i < c->n; i++)
-		if (is_match(h, c->seg, c->types[c->code ? c->code[i] : 0]))
-			note(h, c, i);
+	if (h->classified)
+		return 0;
+	h->any = false;
+	h->classified = true;
+	if (gt_grow(&h->matches, &h->matches_cap, c->ntypes + 1ul, sizeof(*h->matches)))
+		return -ENOMEM;
+	for (uint32_t code = 0; code < c->ntypes; code++)
+		h->any |= h->matches[code] = c->types[code] != GT_NONE &&
+			h->what.wants(c->seg, &c->seg->types[c->types[code]], h->what.arg);
+	return 0;
 }
 
 static void note_launched(struct gt_event_search *h, const struct gt_cols *c, uint32_t code)
@@ -227,8 +205,11 @@ static int look(void *arg, unsigned worker, const struct gt_cols *c)
 			code++)
 			if (c->types[code] != GT_NONE)
 				note_launched(h, c, code);
-		if (h->what.what == GT_SEARCH_TYPE)
-			note_types(h, c);
+		if (h->what.what == GT_SEARCH_TYPE && classify_types(h, c))
+			return -ENOMEM;
+		for (uint32_t i = 0; h->any && i < c->n; i++)
+			if (h->matches[c->code ? c->code[i] : 0])
+				note(h, c, i);
 	}
 	h->row += c->n;
 	return 0;
@@ -251,6 +232,7 @@ int gt_event_search_step(struct gt_event_search *h, uint64_t us, struct gt_err *
 	while (!code && !is_over(h) && !gt_deadline_is_over(deadline)) {
 		h->at = &h->places[h->what.backward ? h->n - 1 - h->done : h->done];
 		h->row = 0;
+		h->classified = false;
 		code = gt_archive_scan(h->archive, h->at->segment, h->at->block,
 			h->what.what == GT_SEARCH_LAUNCHED, look, h, err);
 		h->done++;

@@ -11,7 +11,7 @@ enum gt_search_kind {
 };
 struct gt_search_spec {
 	enum gt_search_kind what;
-	/* GT_SEARCH_TYPE: returns whether the type matches; called once per segment and type. */
+	/* GT_SEARCH_TYPE: returns whether the type matches; called once per block and type. */
 	bool (*wants)(const struct gt_segment *seg, const struct gt_type *type, void *arg);
 	void *arg;
 	/* GT_SEARCH_LAUNCHED; borrowed until gt_event_search_new returns */
