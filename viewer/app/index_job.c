@@ -71,20 +71,15 @@ static int convert(int from, int to, const char *id, struct gt_index_result *res
 	return rc;
 }
 
-struct index_order {
-	const struct gt_index_job *of;
-	const char *id;
-};
-
 static void work(void *arg, void *to)
 {
-	const struct index_order *index_order = arg;
+	const struct gt_index_job *x = arg;
 	struct gt_index_result *result = to;
 	int rc;
 
 	result->err = (struct gt_err)GT_ERR_INIT;
-	rc = convert(index_order->of->from, index_order->of->to, index_order->id, result);
-	if (!rc && fsync(index_order->of->to))
+	rc = convert(x->from, x->to, x->id, result);
+	if (!rc && fsync(x->to))
 		rc = gt_err_set(&result->err, -errno, "cannot write: %s", strerror(errno));
 	if (rc)
 		gt_err_set(&result->err, rc, "cannot be indexed: %s", strerror(-rc));
@@ -96,14 +91,14 @@ _Static_assert(sizeof(struct gt_index_result) <= GT_SUBPROCESS_RESULT, "fits int
 
 int gt_index_job_begin(struct gt_index_job *x, int from, int to, const char *id, struct gt_err *err)
 {
-	struct index_order index_order = { x, id };
 	struct stat st;
 
-	*x = (struct gt_index_job){ .from = from, .to = to, .copying = gt_may_be_native(from) };
+	*x = (struct gt_index_job){
+		.from = from, .to = to, .id = id, .copying = gt_may_be_native(from)
+	};
 	if (!fstat(from, &st) && S_ISREG(st.st_mode))
 		x->bytes = (uint64_t)st.st_size;
-	return gt_subprocess_begin(
-		&x->worker, work, &index_order, sizeof(struct gt_index_result), err);
+	return gt_subprocess_begin(&x->worker, work, x, sizeof(struct gt_index_result), err);
 }
 
 int gt_index_job_step(struct gt_index_job *x, unsigned ms, struct gt_index_result *result)

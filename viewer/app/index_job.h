@@ -18,12 +18,13 @@ struct gt_index_result {
 struct gt_index_job { /* zero-initialised: no job */
 	struct gt_subprocess worker;
 	int from, to;
+	const char *id;
 	/* The trace is in gt's format: it is copied block by block. */
 	bool copying;
 	uint64_t bytes; /* size of the trace; 0: unknown */
 };
-/* Begins to copy `from` into the empty file `to`; both are borrowed until the job ends. id: stored
- * in the copy for gt_index_is_copy. 0 or negative. */
+/* Begins to copy `from` into the empty file `to`; both are borrowed until the job ends, like id.
+ * id: stored in the copy for gt_index_is_copy. 0 or negative. */
 int gt_index_job_begin(
 	struct gt_index_job *x, int from, int to, const char *id, struct gt_err *err);
 /* Waits for its end for at most `ms`. 1: it is running; 0: it has ended, with *result. */
