@@ -1,9 +1,7 @@
 /* The child process reads with a copy of the viewer's reader. It counts the exported rows in a
  * shared page. */
-#define _GNU_SOURCE /* O_PATH */
 #include "viewer/app/export_job.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

@@ -7,7 +7,6 @@
 #ifndef GT_INDEX_CACHE_H
 #define GT_INDEX_CACHE_H
 #include <limits.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include "formats/base/err.h"

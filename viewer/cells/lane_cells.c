@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/order/time_merge.h"
 #include "viewer/util/deadline.h"

@@ -5,7 +5,6 @@
 #include "viewer/flame/flame.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include "analyze/columns/source_dedup.h"
 #include "formats/base/buf.h"
 #include "formats/base/map.h"

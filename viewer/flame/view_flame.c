@@ -2,8 +2,6 @@
  * parts. It grows while rows are read, and is correct for the rows so far. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include "formats/base/buf.h"
 #include "formats/names/kernel_names.h"
 #include "formats/base/numbers.h"
 #include "viewer/view/view_common.h"

@@ -7,7 +7,6 @@
  * only at an idle cell, for the exact ends of the gap. */
 #include "viewer/timeline/selection.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "viewer/cells/lane_cells.h"
 #include "viewer/search/search_regex.h"
 #include "viewer/cells/unfinished_calls.h"
-#include "viewer/util/number_text.h"
 
 static void __attribute__((format(printf, 2, 3)))
 set_status(struct gt_timeline_interaction *d, const char *fmt, ...)

@@ -4,7 +4,6 @@
  * lane. */
 #include "viewer/view/view.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"

@@ -1,7 +1,6 @@
 #include "viewer/view/counter_lanes.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include "formats/base/buf.h"
 #include "viewer/cells/lane_cells.h"
 #include "viewer/term/screen.h"

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "viewer/cells/lane_cells.h"
 #include "viewer/util/number_text.h"
 
