@@ -4,8 +4,9 @@
  *
  * Events are read from frames: unpacked chunks in memory. If all frames are taken, the clock
  * algorithm picks one that was not used since its hand passed. Neighbouring events are close in
- * time, so few reads reach a file. The incomplete last chunk of a list is in a frame only, and that
- * frame is never picked. */
+ * time, so few reads reach a file. The incomplete last chunk of a list is in a frame only. Frames
+ * with packed chunks come first in the array, and the clock goes round these alone: there may be
+ * many thousands of lists. */
 #include "analyze/critical/event_store.h"
 
 #include <stdlib.h>
@@ -219,41 +220,62 @@ static struct gt_chunk_frame *new_frame(struct gt_event_store *s)
 	return &s->frames[s->nframes++];
 }
 
-static bool is_packed(const struct gt_event_store *s, const struct gt_chunk_frame *f)
+static size_t index_of(const struct gt_event_store *s, const struct gt_chunk_frame *f)
 {
-	return s->packed->at[f->chunk];
+	return (size_t)(f - s->frames);
 }
 
-/* Takes a frame from its chunk. NULL: all of them hold incomplete chunks. */
+static struct gt_chunk_frame *swap_frames(
+	struct gt_event_store *s, struct gt_chunk_frame *f, struct gt_chunk_frame *with)
+{
+	struct gt_chunk_frame moved = *f;
+
+	*f = *with;
+	*with = moved;
+	s->frame_of[f->chunk] = (uint32_t)index_of(s, f) + 1;
+	s->frame_of[with->chunk] = (uint32_t)index_of(s, with) + 1;
+	return with;
+}
+
+/* The frame has a packed chunk, and may be evicted. Returns where it is now. */
+static struct gt_chunk_frame *add_evictable(struct gt_event_store *s, struct gt_chunk_frame *f)
+{
+	return index_of(s, f) < s->nevictable ? f : swap_frames(s, f, &s->frames[s->nevictable++]);
+}
+
+/* The frame has an incomplete chunk. Returns where it is now. */
+static struct gt_chunk_frame *remove_evictable(struct gt_event_store *s, struct gt_chunk_frame *f)
+{
+	if (index_of(s, f) >= s->nevictable)
+		return f;
+	f = swap_frames(s, f, &s->frames[--s->nevictable]);
+	s->hand = s->hand < s->nevictable ? s->hand : 0;
+	return f;
+}
+
+/* Takes a frame from its chunk. There is an evictable one. */
 static struct gt_chunk_frame *evict_frame(struct gt_event_store *s)
 {
-	for (size_t i = 0; i < 2 * s->nframes; i++) {
-		struct gt_chunk_frame *f = &s->frames[s->hand];
+	struct gt_chunk_frame *f;
 
-		if (!f->used && is_packed(s, f)) {
-			s->frame_of[f->chunk] = 0;
-			return f;
-		}
-		f->used = false;
-		s->hand = (s->hand + 1) % (uint32_t)s->nframes;
-	}
-	return NULL;
+	for (; s->frames[s->hand].used; s->hand = (s->hand + 1) % s->nevictable)
+		s->frames[s->hand].used = false;
+	f = &s->frames[s->hand];
+	s->frame_of[f->chunk] = 0;
+	return f;
 }
 
 /* A frame for this chunk, with undefined content. NULL: an error. */
 static struct gt_chunk_frame *take_frame(struct gt_event_store *s, uint32_t chunk)
 {
 	bool full = (s->nframes + 1) * chunk_bytes(s) > s->memory;
-	struct gt_chunk_frame *f = NULL;
+	struct gt_chunk_frame *f =
+		s->nevictable && (full || !s->frames[s->hand].used) ? evict_frame(s) : new_frame(s);
 
-	if (s->nframes && (full || (!s->frames[s->hand].used && is_packed(s, &s->frames[s->hand]))))
-		f = evict_frame(s);
-	if (!f)
-		f = new_frame(s);
 	if (!f)
 		return NULL;
 	f->chunk = chunk;
-	s->frame_of[chunk] = (uint32_t)(f - s->frames) + 1;
+	s->frame_of[chunk] = (uint32_t)index_of(s, f) + 1;
 	return f;
 }
 
@@ -268,7 +290,7 @@ static struct gt_chunk_frame *fetch(struct gt_event_store *s, uint32_t chunk)
 		return NULL;
 	rows = columns_of(s, f, 0);
 	gt_event_unpack(packed, 1u << s->shift, &rows);
-	return f;
+	return add_evictable(s, f);
 }
 
 /* NULL: an error. */
@@ -296,9 +318,10 @@ static void pack_frame(struct gt_event_store *s, struct gt_event_list *l, uint32
 		return;
 	rows = columns_of(s, f, 0);
 	pack(s, l, chunk, &rows);
-	/* the next chunk takes this frame, which is in the processor's cache */
+	/* the next new chunk takes this frame, which is in the processor's cache */
+	f = add_evictable(s, f);
 	f->used = false;
-	s->hand = (uint32_t)(f - s->frames);
+	s->hand = (uint32_t)index_of(s, f);
 }
 
 /* Adds a chunk that has no frame. */
@@ -338,6 +361,7 @@ static struct gt_event_columns free_places(
 		f = take_frame(s, l->chunks[l->n >> s->shift]);
 	if (!f)
 		return (struct gt_event_columns){ 0 };
+	f = remove_evictable(s, f);
 	f->used = true;
 	return columns_of(s, f, in_chunk(s, l->n));
 }

@@ -34,12 +34,13 @@ struct gt_event_list {    /* zeroed: empty */
 	uint32_t n;
 };
 struct gt_event_store {
-	struct gt_chunk_frame *frames; /* chunks in memory, unpacked */
-	uint32_t *frame_of;            /* by chunk: 1 + its frame, 0: none */
+	/* chunks in memory, unpacked; the first `nevictable` ones are also packed */
+	struct gt_chunk_frame *frames;
+	uint32_t *frame_of; /* by chunk: 1 + its frame, 0: none */
 	size_t nframes, frames_cap, frame_of_cap;
 	/* complete chunks, packed, and their digests; digests: NULL if chunks are small */
 	struct gt_slab_file *packed, *digests;
-	uint32_t nchunks, hand;
+	uint32_t nchunks, hand, nevictable;
 	size_t memory;  /* bytes for frames */
 	uint32_t shift; /* a chunk has 1 << shift events */
 	struct gt_err err;
