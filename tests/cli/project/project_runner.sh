@@ -2,7 +2,7 @@
 . "$SRC/tests/lib.sh"
 
 mkdir -p src/tests/cli/a src/tests/fuzz b/unit
-cp "$SRC/tests/run" "$SRC/tests/lib.sh" src/tests/
+cp "$SRC/tests/run" "$SRC/tests/lib.sh" "$SRC/tests/long-first" src/tests/
 echo 'cli/skips:known*	# a reason' >src/tests/may-skip
 
 # says NAME LAST STATUS [ENV...]: the runner over src/tests/cli ends with LAST and exits with STATUS
