@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/calls/metadata_notes.h"
 #include "analyze/columns/column_cursor.h"
 #include "analyze/ranks/ranks.h"
 #include "analyze/core/report.h"
@@ -280,142 +281,18 @@ static const char *const known[NKNOWN] = {
 	[RANGE] = "range",
 };
 struct known {
-	const struct header *h;
-	const struct gt_segment *seg;
-	struct gt_table *t;
+	struct gt_metadata_notes notes;
 	char *values[NKNOWN];
-	unsigned newer;
-	bool part;        /* the file is only a part of a recording */
-	bool gpu_missing; /* some GPU records are missing */
-	bool no_gpu;      /* all of them; noted once */
 };
-
-/* Metadata values that make figures unreliable. usual: the harmless value; NULL: none is. after:
- * text with plural forms (report.h); NULL: the note does not print the value. */
-static const struct {
-	const char *key, *usual, *before, *after;
-} unreliable[] = {
-	{ "sample", "1", "sampled: one call in ", " of each name was recorded" },
-	{ "filter", "", "filtered while recording: only ", "" },
-	{ "exclude", "", "filtered while recording: without ", "" },
-	{ "delay_ns", "0", "the first ", " ns of the run were not recorded" },
-	{ "duration_limit_ns", NULL, "recorded for ", " ns at most" },
-	{ "range", NULL, "recorded only in the range ", "" },
-	{ "cut.match", "", "cut out of a longer recording: match ", "" },
-	{ "cut.from_ns", NULL, "cut out of a longer recording: from_ns ", "" },
-	{ "cut.to_ns", NULL, "cut out of a longer recording: to_ns ", "" },
-	{ "cut.pid", NULL, "cut out of a longer recording: pid ", "" },
-	{ "cut.tid", NULL, "cut out of a longer recording: tid ", "" },
-	{ "recovered.unread_bytes", NULL, "copied from an unfinished recording, without its last ",
-		" {byte|bytes}" },
-	{ "truncated", "false", "the imported file is truncated: its end is missing", NULL },
-	{ "events_without_time", "0", "of the imported file ",
-		" {event has an invalid time and is|events have an invalid time and are} ignored" },
-	{ "negative_durations", "0", "of the imported file ",
-		" {event ends before it begins and counts|events end before they begin and count} as 0 ns" },
-	{ "calls_not_nested", "0", "of the imported file ",
-		" {call begins|calls begin} within another call of the same thread and {ends|end} after it: "
-		"{it counts as a span|they count as spans}, not as {a call|calls}" },
-	{ "names_left_out", "0", "the imported file has too many names for the memory: ",
-		" of them {was|were} replaced by one common name" },
-	{ "events_not_understood", "0", "of the imported file ",
-		" {event has|events have} an unknown form and {was|were} skipped" },
-	{ "accelerator_events", "",
-		"operations and calls of an accelerator other than CUDA or HIP count as ranges, not as GPU operations: ",
-		"" },
-	{ "events_damaged", "0", "of the imported file ",
-		" {event is|events are} not JSON and {was|were} skipped" },
-	{ "values_no_number", "0", "of the imported file ",
-		" {value is|values are} not a number (inf, nan) and {was|were} left out" },
-	{ "lines_back_in_time", "0", "of the imported file ",
-		" {line has|lines have} an earlier time than the line before" },
-	{ "arguments_left_out", "0", "of the imported file ",
-		" {argument|arguments} did not fit into memory" },
-	{ "processes_shut_out", "0", "",
-		" {process was|processes were} not recorded: gtcollect did not respond for 10 s" },
-	{ "processes_of_other_users", "0", "",
-		" {process was|processes were} not recorded: {it|they} ran as another user than gtcollect, "
-		"and rings are not shared with other users" },
-	{ "abandoned_calls", "0", "",
-		" {call has|calls have} no record: longjmp or an exception ended {it|them}" },
-	{ "handler_calls", "0", "",
-		" {call|calls} of signal handlers {has|have} no record: the handler interrupted the recording of another call" },
-	{ "too_deep_calls", "0", "",
-		" {call has|calls have} no record: {it was|they were} nested in more than 16 other calls" },
-	{ "inject_processes_refused", "0", "calls: ",
-		" of the processes {has|have} none: CUPTI refused to subscribe callbacks" },
-	{ "gpu_processes_refused", "0", "GPU: ",
-		" of the processes {has|have} no GPU records: CUPTI was missing or refused" },
-	{ "gpu_processes_by_events", "0", "GPU: in ",
-		" of the processes times come from CUDA events around each call: durations are upper "
-		"bounds and include some queue time (gtcollect(1), GPU times without CUPTI)" },
-	{ "gpu_untimed", "0", "GPU: ",
-		" {launch, copy or set has|launches, copies and sets have} no time: no CUDA event could be recorded around {it|them}, "
-		"or the event could not be read" },
-	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ",
-		" {record|records}: GPU figures do not include {it|them}" },
-	{ "gpu_records_foreign", "0", "GPU: ",
-		" {record has|records have} times of another profiler's clock, which used CUPTI at the time: GPU figures do not include "
-		"{it|them}" },
-	{ "gpu_records_lost", "0", "GPU: ",
-		" {record was|records were} dropped because a ring was full: "
-		"GPU figures do not include {it|them}" },
-	{ "gpu_records_impossible", "0", "GPU: ",
-		" {record has|records have} invalid times: GPU figures do not include {it|them}" },
-	{ "gpu_launches_without_record", "0", "GPU: ",
-		" {launch, copy or set has|launches, copies or sets have} no GPU record "
-		"({it|they} failed, or CUPTI delivered none); the report unseen lists "
-		"{it|them}" },
-	{ "gpu_without", NULL, "GPU: not recorded: ", "" },
-	{ "waits_without_stream", "0",
-		"GPU: ", " {wait|waits} for an unknown stream (--args none)" },
-};
-
-/* ns as a percentage of a recording's time. */
-static double share_of(const char *ns, const struct gt_segment *seg)
-{
-	return seg->max_end > seg->min_start
-		? 100 * strtod(ns, NULL) / (double)(seg->max_end - seg->min_start)
-		: 0;
-}
-
-static void note_doubt(const struct known *k, size_t i, const char *value)
-{
-	struct gt_buf after = { 0 };
-
-	if (unreliable[i].after)
-		gt_put_plural(&after, unreliable[i].after, strtoull(value, NULL, 10));
-	gt_buf_byte(&after, 0);
-	note_unreliable(k->h, k->t, k->seg, "%s%s%s", unreliable[i].before,
-		unreliable[i].after ? value : "", after.failed ? "" : (char *)after.data);
-	gt_buf_release(&after);
-}
 
 static int note_known(void *arg, const char *key, const char *value)
 {
 	struct known *k = arg;
-	double share;
 
 	for (size_t i = 0; *value && i < NKNOWN; i++)
 		if (!strcmp(key, known[i]) && !k->values[i] && !(k->values[i] = strdup(value)))
 			return -ENOMEM;
-	if (!strcmp(key, "gpu_source") && gt_no_gpu_source(value)) {
-		note_unreliable(k->h, k->t, k->seg, "GPU: not recorded: %s", value);
-		k->gpu_missing = k->no_gpu = true;
-	}
-	for (size_t i = 0; i < sizeof(unreliable) / sizeof(*unreliable); i++)
-		if (!strcmp(key, unreliable[i].key) && !(k->no_gpu && !strncmp(key, "gpu_", 4)) &&
-			(!unreliable[i].usual || strcmp(value, unreliable[i].usual))) {
-			note_doubt(k, i, value);
-			k->gpu_missing |=
-				!strncmp(key, "gpu_", 4) && strcmp(key, "gpu_processes_by_events");
-		}
-	if (!strcmp(key, "cupti_overhead_ns") && (share = share_of(value, k->seg)) >= 1)
-		note_unreliable(k->h, k->t, k->seg,
-			"GPU: CUPTI itself worked for %.1f %% of the time (gtanalyze top has its parts)",
-			share);
-	k->part |= !strncmp(key, "recovered.", 10) || (!strncmp(key, "cut.", 4) && *value);
-	k->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);
+	gt_metadata_notes_add(&k->notes, key, value);
 	return 0;
 }
 
@@ -454,7 +331,7 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
  * one, known to be complete. */
 static bool lossless(const struct header *h, const struct gt_segment *seg, const struct known *k)
 {
-	return k->values[TOOL] && seg->closed && !k->part && !k->gpu_missing &&
+	return k->values[TOOL] && seg->closed && !k->notes.part && !k->notes.gpu_missing &&
 		!h->losses[seg->index].rows && !h->report.opt->filter.ranged &&
 		!damage_of(h->report.reader, seg->index).count;
 }
@@ -474,7 +351,7 @@ static int64_t recorded_ns(const struct known *k)
 	int64_t ns = number(k->values[DURATION]), delay = number(k->values[DELAY]),
 		limit = number(k->values[LIMIT]);
 
-	if (ns < 0 || k->part || k->values[RANGE])
+	if (ns < 0 || k->notes.part || k->values[RANGE])
 		return -1;
 	if (delay > 0)
 		ns = ns > delay ? ns - delay : 0;
@@ -566,7 +443,7 @@ static int add_segment(
 	struct gt_buf layers = { 0 }, sources = { 0 };
 	int64_t complete = gt_time_since_origin(h->report.opt, h->report.reader, seg,
 		seg->closed ? seg->max_end : seg->complete_to);
-	struct known k = { .h = h, .seg = seg, .t = t };
+	struct known k = { .notes = { .report = &h->report, .seg = seg, .t = t } };
 	int rc = gt_meta_each(seg, note_known, &k);
 
 	put_layers(&layers, seg);
@@ -598,10 +475,10 @@ static int add_segment(
 			"no CUDA call was recorded: the program never loaded or called libcuda.so.1, or a program in between "
 			"removed LD_PRELOAD from its environment, or the options left out all calls; "
 			"run gtcollect --doctor");
-	if (k.newer)
+	if (k.notes.newer)
 		note_unreliable(h, t, seg,
 			"%u driver function%s newer than the recorder: calls were not recorded; the metadata report names them",
-			k.newer, gt_plural(k.newer, "s"));
+			k.notes.newer, gt_plural(k.notes.newer, "s"));
 	if (in_text)
 		put_header_lines(t, h, seg, &k, layers.data ? (char *)layers.data : "",
 			sources.data ? (char *)sources.data : "");

@@ -1,0 +1,133 @@
+#include "analyze/calls/metadata_notes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+
+/* Metadata values that make figures unreliable. usual: the harmless value; NULL: none is. after:
+ * text with plural forms (report.h); NULL: the note does not print the value. */
+static const struct {
+	const char *key, *usual, *before, *after;
+} unreliable[] = {
+	{ "sample", "1", "sampled: one call in ", " of each name was recorded" },
+	{ "filter", "", "filtered while recording: only ", "" },
+	{ "exclude", "", "filtered while recording: without ", "" },
+	{ "delay_ns", "0", "the first ", " ns of the run were not recorded" },
+	{ "duration_limit_ns", NULL, "recorded for ", " ns at most" },
+	{ "range", NULL, "recorded only in the range ", "" },
+	{ "cut.match", "", "cut out of a longer recording: match ", "" },
+	{ "cut.from_ns", NULL, "cut out of a longer recording: from_ns ", "" },
+	{ "cut.to_ns", NULL, "cut out of a longer recording: to_ns ", "" },
+	{ "cut.pid", NULL, "cut out of a longer recording: pid ", "" },
+	{ "cut.tid", NULL, "cut out of a longer recording: tid ", "" },
+	{ "recovered.unread_bytes", NULL, "copied from an unfinished recording, without its last ",
+		" {byte|bytes}" },
+	{ "truncated", "false", "the imported file is truncated: its end is missing", NULL },
+	{ "events_without_time", "0", "of the imported file ",
+		" {event has an invalid time and is|events have an invalid time and are} ignored" },
+	{ "negative_durations", "0", "of the imported file ",
+		" {event ends before it begins and counts|events end before they begin and count} as 0 ns" },
+	{ "calls_not_nested", "0", "of the imported file ",
+		" {call begins|calls begin} within another call of the same thread and {ends|end} after it: "
+		"{it counts as a span|they count as spans}, not as {a call|calls}" },
+	{ "names_left_out", "0", "the imported file has too many names for the memory: ",
+		" of them {was|were} replaced by one common name" },
+	{ "events_not_understood", "0", "of the imported file ",
+		" {event has|events have} an unknown form and {was|were} skipped" },
+	{ "accelerator_events", "",
+		"operations and calls of an accelerator other than CUDA or HIP count as ranges, not as GPU operations: ",
+		"" },
+	{ "events_damaged", "0", "of the imported file ",
+		" {event is|events are} not JSON and {was|were} skipped" },
+	{ "values_no_number", "0", "of the imported file ",
+		" {value is|values are} not a number (inf, nan) and {was|were} left out" },
+	{ "lines_back_in_time", "0", "of the imported file ",
+		" {line has|lines have} an earlier time than the line before" },
+	{ "arguments_left_out", "0", "of the imported file ",
+		" {argument|arguments} did not fit into memory" },
+	{ "processes_shut_out", "0", "",
+		" {process was|processes were} not recorded: gtcollect did not respond for 10 s" },
+	{ "processes_of_other_users", "0", "",
+		" {process was|processes were} not recorded: {it|they} ran as another user than gtcollect, "
+		"and rings are not shared with other users" },
+	{ "abandoned_calls", "0", "",
+		" {call has|calls have} no record: longjmp or an exception ended {it|them}" },
+	{ "handler_calls", "0", "",
+		" {call|calls} of signal handlers {has|have} no record: the handler interrupted the recording of another call" },
+	{ "too_deep_calls", "0", "",
+		" {call has|calls have} no record: {it was|they were} nested in more than 16 other calls" },
+	{ "inject_processes_refused", "0", "calls: ",
+		" of the processes {has|have} none: CUPTI refused to subscribe callbacks" },
+	{ "gpu_processes_refused", "0", "GPU: ",
+		" of the processes {has|have} no GPU records: CUPTI was missing or refused" },
+	{ "gpu_processes_by_events", "0", "GPU: in ",
+		" of the processes times come from CUDA events around each call: durations are upper "
+		"bounds and include some queue time (gtcollect(1), GPU times without CUPTI)" },
+	{ "gpu_untimed", "0", "GPU: ",
+		" {launch, copy or set has|launches, copies and sets have} no time: no CUDA event could be recorded around {it|them}, "
+		"or the event could not be read" },
+	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ",
+		" {record|records}: GPU figures do not include {it|them}" },
+	{ "gpu_records_foreign", "0", "GPU: ",
+		" {record has|records have} times of another profiler's clock, which used CUPTI at the time: GPU figures do not include "
+		"{it|them}" },
+	{ "gpu_records_lost", "0", "GPU: ",
+		" {record was|records were} dropped because a ring was full: "
+		"GPU figures do not include {it|them}" },
+	{ "gpu_records_impossible", "0", "GPU: ",
+		" {record has|records have} invalid times: GPU figures do not include {it|them}" },
+	{ "gpu_launches_without_record", "0", "GPU: ",
+		" {launch, copy or set has|launches, copies or sets have} no GPU record "
+		"({it|they} failed, or CUPTI delivered none); the report unseen lists "
+		"{it|them}" },
+	{ "gpu_without", NULL, "GPU: not recorded: ", "" },
+	{ "waits_without_stream", "0",
+		"GPU: ", " {wait|waits} for an unknown stream (--args none)" },
+};
+
+/* ns as a percentage of a recording's time. */
+static double share_of(const char *ns, const struct gt_segment *seg)
+{
+	return seg->max_end > seg->min_start
+		? 100 * strtod(ns, NULL) / (double)(seg->max_end - seg->min_start)
+		: 0;
+}
+
+/* A note on the recording. */
+#define note(n, fmt, ...)                                                                          \
+	gt_table_note(                                                                             \
+		(n)->t, "%s" fmt, gt_recording_prefix((n)->report, (n)->seg).text, ##__VA_ARGS__)
+
+static void note_value(const struct gt_metadata_notes *n, size_t i, const char *value)
+{
+	struct gt_buf after = { 0 };
+
+	if (unreliable[i].after)
+		gt_put_plural(&after, unreliable[i].after, strtoull(value, NULL, 10));
+	gt_buf_byte(&after, 0);
+	note(n, "%s%s%s", unreliable[i].before, unreliable[i].after ? value : "",
+		after.failed ? "" : (char *)after.data);
+	gt_buf_release(&after);
+}
+
+void gt_metadata_notes_add(struct gt_metadata_notes *n, const char *key, const char *value)
+{
+	double share;
+
+	if (!strcmp(key, "gpu_source") && gt_no_gpu_source(value)) {
+		note(n, "GPU: not recorded: %s", value);
+		n->gpu_missing = n->no_gpu = true;
+	}
+	for (size_t i = 0; i < sizeof(unreliable) / sizeof(*unreliable); i++)
+		if (!strcmp(key, unreliable[i].key) && !(n->no_gpu && !strncmp(key, "gpu_", 4)) &&
+			(!unreliable[i].usual || strcmp(value, unreliable[i].usual))) {
+			note_value(n, i, value);
+			n->gpu_missing |=
+				!strncmp(key, "gpu_", 4) && strcmp(key, "gpu_processes_by_events");
+		}
+	if (!strcmp(key, "cupti_overhead_ns") && (share = share_of(value, n->seg)) >= 1)
+		note(n, "GPU: CUPTI itself worked for %.1f %% of the time (gtanalyze top has its parts)",
+			share);
+	n->part |= !strncmp(key, "recovered.", 10) || (!strncmp(key, "cut.", 4) && *value);
+	n->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);
+}
