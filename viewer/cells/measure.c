@@ -3,7 +3,6 @@
  * Summaries give the wide cells, and only the blocks at the ends are read. The range is also cut at
  * the start of each unfinished call. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats/base/buf.h"
 #include "viewer/util/deadline.h"
@@ -16,9 +15,8 @@ struct piece {
 };
 struct gt_measure {
 	struct gt_lane_cells *strips;
-	struct gt_strip_key *of;
-	struct gt_measured (*sums)[GT_SUMMARY_DEPTHS]; /* by strip */
-	size_t n;
+	struct gt_strip_key of;
+	struct gt_measured sums[GT_SUMMARY_DEPTHS];
 	struct piece *pieces;
 	size_t npieces, pieces_cap, done;
 	bool begun; /* the cells of the next piece are requested */
@@ -60,41 +58,31 @@ static int by_time(const void *a, const void *b)
  * at all. */
 static int cut_all(struct gt_measure *m, const struct gt_archive *a, int64_t from, int64_t to)
 {
-	int64_t low, high, *at = malloc((m->n * GT_SUMMARY_DEPTHS + 2) * sizeof(*at));
+	int64_t low, high, at[GT_SUMMARY_DEPTHS + 1];
 	size_t n = 0;
-	int rc = at ? 0 : -ENOMEM;
+	int rc = 0;
 
 	gt_archive_extent(a, &low, &high);
 	from = from < low - 1 ? low - 1 : from;
 	to = to > high + 1 ? high + 1 : to;
-	for (size_t i = 0; !rc && i < m->n; i++)
-		for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
-			n += gt_unfinished_calls_first_start(a, &m->of[i], d, &at[n]) &&
-				at[n] > from && at[n] < to;
-	if (!rc) {
-		qsort(at, n, sizeof(*at), by_time);
-		at[n++] = to;
-	}
+	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
+		n += gt_unfinished_calls_first_start(a, &m->of, d, &at[n]) && at[n] > from &&
+			at[n] < to;
+	qsort(at, n, sizeof(*at), by_time);
+	at[n++] = to;
 	for (size_t i = 0; !rc && i < n; from = at[i++])
 		rc = cut(m, a, from, at[i]);
-	free(at);
 	return rc;
 }
 
-struct gt_measure *gt_measure_new(struct gt_archive *a, const struct gt_strip_key *of, size_t n,
-	int64_t one, int64_t other, struct gt_err *err)
+struct gt_measure *gt_measure_new(struct gt_archive *a, const struct gt_strip_key *of, int64_t one,
+	int64_t other, struct gt_err *err)
 {
 	struct gt_measure *m = calloc(1, sizeof(*m));
 	int rc = -ENOMEM;
 
-	if (m) {
-		m->strips = gt_lane_cells_new(a);
-		m->of = malloc((n + 1) * sizeof(*m->of));
-		m->sums = calloc(n + 1, sizeof(*m->sums));
-	}
-	if (m && m->strips && m->of && m->sums) {
-		memcpy(m->of, of, n * sizeof(*of));
-		m->n = n;
+	if (m && (m->strips = gt_lane_cells_new(a))) {
+		m->of = *of;
 		rc = cut_all(m, a, one < other ? one : other, one < other ? other : one);
 	}
 	if (!rc)
@@ -109,27 +97,24 @@ void gt_measure_free(struct gt_measure *m)
 	if (!m)
 		return;
 	gt_lane_cells_free(m->strips);
-	free(m->of);
-	free(m->sums);
 	free(m->pieces);
 	free(m);
 }
 
 static void take_piece(struct gt_measure *m)
 {
-	for (size_t i = 0; i < m->n; i++)
-		for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++) {
-			struct gt_measured *to = &m->sums[i][d];
-			struct gt_cell_sums cell;
+	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++) {
+		struct gt_measured *to = &m->sums[d];
+		struct gt_cell_sums cell;
 
-			gt_lane_cells_get(m->strips, i, d, &cell);
-			to->busy += cell.busy;
-			to->count += cell.count;
-			to->bytes += cell.bytes;
-			to->longest = cell.longest > to->longest ? cell.longest : to->longest;
-			to->rough |= cell.sureness == GT_CELL_ROUGH;
-			to->holes |= cell.sureness == GT_CELL_DAMAGED;
-		}
+		gt_lane_cells_get(m->strips, 0, d, &cell);
+		to->busy += cell.busy;
+		to->count += cell.count;
+		to->bytes += cell.bytes;
+		to->longest = cell.longest > to->longest ? cell.longest : to->longest;
+		to->rough |= cell.sureness == GT_CELL_ROUGH;
+		to->holes |= cell.sureness == GT_CELL_DAMAGED;
+	}
 }
 
 int gt_measure_step(struct gt_measure *m, uint64_t us, struct gt_err *err)
@@ -141,7 +126,7 @@ int gt_measure_step(struct gt_measure *m, uint64_t us, struct gt_err *err)
 		struct gt_cell_window w = { m->pieces[m->done].cell, m->pieces[m->done].shift, 1 };
 
 		if (!m->begun)
-			code = gt_lane_cells_request(m->strips, &w, m->of, m->n, err);
+			code = gt_lane_cells_request(m->strips, &w, &m->of, 1, err);
 		m->begun = true;
 		if (code >= 0)
 			code = gt_lane_cells_step(m->strips, us, err);
@@ -156,7 +141,7 @@ int gt_measure_step(struct gt_measure *m, uint64_t us, struct gt_err *err)
 	return code ? code : m->done < m->npieces;
 }
 
-struct gt_measured gt_measure_of(const struct gt_measure *m, size_t i, unsigned depth)
+struct gt_measured gt_measure_of(const struct gt_measure *m, unsigned depth)
 {
-	return m->sums[i][depth];
+	return m->sums[depth];
 }

@@ -68,12 +68,12 @@ int gt_unfinished_edges_step(struct gt_unfinished_edges *h, uint64_t us, struct 
 
 		if (!h->measure &&
 			!(h->measure = gt_measure_new(
-				  h->archive, &head->lane.strip, 1, begin, head->from, err)))
+				  h->archive, &head->lane.strip, begin, head->from, err)))
 			return err->code;
 		rc = gt_measure_step(h->measure, gt_left_us(deadline), err);
 		if (rc)
 			break;
-		head->before = gt_measure_of(h->measure, 0, head->lane.depth);
+		head->before = gt_measure_of(h->measure, head->lane.depth);
 		gt_measure_free(h->measure);
 		h->measure = NULL;
 		h->done++;

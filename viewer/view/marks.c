@@ -59,7 +59,7 @@ int gt_marks_select_lane(struct gt_marks *m, const struct gt_lane_key *lane, str
 	m->lane = *lane;
 	if (!lane->strip.aspect || m->at[0] == m->at[1])
 		return 0;
-	m->measure = gt_measure_new(m->archive, &lane->strip, 1, m->at[0], m->at[1], err);
+	m->measure = gt_measure_new(m->archive, &lane->strip, m->at[0], m->at[1], err);
 	return m->measure ? 0 : err->code;
 }
 
@@ -145,7 +145,7 @@ static bool is_of_copies(enum gt_aspect a)
 static size_t put_figures(
 	const struct gt_marks *m, uint64_t ns, const char *lane, char *to, size_t room)
 {
-	struct gt_measured f = gt_measure_of(m->measure, 0, m->lane.depth);
+	struct gt_measured f = gt_measure_of(m->measure, m->lane.depth);
 	char share[GT_BRIEF], rate[GT_NUMBER_TEXT];
 	uint64_t within = f.busy ? f.busy : ns;
 	size_t n;
