@@ -14,18 +14,15 @@
 #define PAPER 0x16181d
 #define INK 0xd3d7de
 
-struct colours {
-	int32_t ink, paper;
-};
-
-static struct colours colours_of(struct gt_look look)
+/* With the default colours of the image in place of the terminal's; reversed if the style says so.
+ * paper GT_COLOUR_DEFAULT: that of the image. */
+static struct gt_resolved_look colours_of(struct gt_look look)
 {
-	struct gt_resolved_look shown = gt_look_resolve(look, GT_COLOURS_TRUE);
-	struct colours c = { shown.ink == GT_COLOUR_DEFAULT ? INK : shown.ink, shown.paper };
+	struct gt_resolved_look c = gt_look_resolve(look, GT_COLOURS_TRUE);
+	int32_t paper = c.paper == GT_COLOUR_DEFAULT ? PAPER : c.paper;
 
-	if (shown.style & GT_REVERSE) {
-		int32_t paper = c.paper == GT_COLOUR_DEFAULT ? PAPER : c.paper;
-
+	c.ink = c.ink == GT_COLOUR_DEFAULT ? INK : c.ink;
+	if (c.style & GT_REVERSE) {
 		c.paper = c.ink;
 		c.ink = paper;
 	}
@@ -100,7 +97,7 @@ static enum kind kind_of(uint32_t ch)
 static unsigned put_run(const struct gt_screen *s, struct gt_out *to, unsigned x, unsigned line)
 {
 	const struct gt_spot *spots = s->spots + (size_t)line * s->width;
-	struct colours c = colours_of(spots[x].look);
+	struct gt_resolved_look c = colours_of(spots[x].look);
 	enum kind kind = kind_of(spots[x].ch);
 	unsigned end = x, top = MARGIN + line * HIGH;
 

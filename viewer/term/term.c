@@ -36,9 +36,6 @@
 #define MOUSE_ON "\x1b[?1002h\x1b[?1006h"
 #define MOUSE_OFF "\x1b[?1006l\x1b[?1002l"
 
-struct colours {
-	int32_t ink, paper;
-};
 struct resolved {
 	int16_t pair;
 	uint8_t style;
@@ -56,7 +53,7 @@ struct gt_term {
 	unsigned width, height;
 	struct gt_spot *shown; /* height lines of width; ch UINT32_MAX: unknown */
 	struct resolved resolved[GT_INKS][GT_INKS]; /* by ink and paper */
-	struct colours *pairs;                      /* the colour pairs of ncurses, from 1 */
+	struct gt_resolved_look *pairs;             /* the colour pairs of ncurses, from 1 */
 	int npairs, most_pairs;
 	struct gt_key_sequence own[OWN_MOST];
 	size_t nown;
@@ -437,16 +434,16 @@ void gt_term_size(const struct gt_term *t, unsigned *width, unsigned *height)
  * reuse a pair that is on the screen.) */
 static int16_t pair_of(struct gt_term *t, struct gt_resolved_look shown)
 {
-	struct colours c = { shown.ink, shown.paper };
-
-	if (t->colours == GT_MONO || (c.ink == GT_COLOUR_DEFAULT && c.paper == GT_COLOUR_DEFAULT))
+	if (t->colours == GT_MONO ||
+		(shown.ink == GT_COLOUR_DEFAULT && shown.paper == GT_COLOUR_DEFAULT))
 		return 0;
 	for (int i = 0; i < t->npairs; i++)
-		if (t->pairs[i].ink == c.ink && t->pairs[i].paper == c.paper)
+		if (t->pairs[i].ink == shown.ink && t->pairs[i].paper == shown.paper)
 			return (int16_t)(i + 1);
-	if (t->npairs >= t->most_pairs || init_extended_pair(t->npairs + 1, c.ink, c.paper) == ERR)
+	if (t->npairs >= t->most_pairs ||
+		init_extended_pair(t->npairs + 1, shown.ink, shown.paper) == ERR)
 		return 0;
-	t->pairs[t->npairs++] = c;
+	t->pairs[t->npairs++] = shown;
 	return (int16_t)t->npairs;
 }
 
