@@ -4,24 +4,19 @@
 #include "formats/base/map.h"
 
 /* Blocks of unfinished calls are written again in every epoch and are ignored here. */
-static struct gt_block_list list_of(const struct gt_archive *a, uint32_t segment, uint64_t list)
+static uint64_t sum_of(const struct gt_block *b)
 {
-	return gt_archive_blocks(a, segment, (uint32_t)(list - 1)); /* 0: GT_NONE */
-}
-
-static uint64_t sum_of(const struct gt_block *b, uint64_t list)
-{
-	uint64_t h = gt_hash_u64(list << 32 | b->kind);
+	uint64_t h = gt_hash_u64(b->kind);
 
 	h = gt_hash_u64(h ^ ((uint64_t)b->entry << 32 | b->number));
 	h = gt_hash_u64(h ^ ((uint64_t)b->epoch << 32 | b->rows));
 	return gt_hash_u64(gt_hash_u64(h ^ (uint64_t)b->start) ^ (uint64_t)b->end);
 }
 
-static void count(struct gt_unchanged_segment *s, const struct gt_block *b, uint64_t list)
+static void count(struct gt_unchanged_segment *s, const struct gt_block *b)
 {
 	s->blocks++;
-	s->sum += sum_of(b, list);
+	s->sum += sum_of(b);
 }
 
 static struct gt_unchanged_segment sum_up(const struct gt_archive *a, const struct gt_segment *seg)
@@ -29,18 +24,15 @@ static struct gt_unchanged_segment sum_up(const struct gt_archive *a, const stru
 	struct gt_unchanged_segment s = {
 		.id = seg->id, .from = seg->min_start, .ntracks = seg->ntracks
 	};
+	struct gt_block_list list = gt_archive_all_blocks(a, seg->index);
 
-	for (uint64_t l = 0; l <= seg->ntracks; l++) {
-		struct gt_block_list list = list_of(a, seg->index, l);
+	for (size_t i = 0; i < list.n; i++) {
+		const struct gt_block *b = &list.blocks[i];
 
-		for (size_t i = 0; i < list.n; i++) {
-			const struct gt_block *b = &list.blocks[i];
-
-			if (b->kind == GT_OPEN)
-				continue;
-			count(&s, b, l);
-			s.last = b->entry > s.last ? b->entry : s.last;
-		}
+		if (b->kind == GT_OPEN)
+			continue;
+		count(&s, b);
+		s.last = b->entry > s.last ? b->entry : s.last;
 	}
 	return s;
 }
@@ -85,13 +77,14 @@ static void look_at(
 		? new_floors(seg->ntracks)
 		: NULL;
 	for (uint64_t l = 0; s->floor && l <= seg->ntracks; l++) {
-		struct gt_block_list list = list_of(a, seg->index, l);
+		/* 0: GT_NONE */
+		struct gt_block_list list = gt_archive_blocks(a, seg->index, (uint32_t)(l - 1));
 
 		for (size_t i = 0; i < list.n; i++) {
 			const struct gt_block *b = &list.blocks[i];
 
 			if (b->kind != GT_OPEN && b->entry <= s->last)
-				count(&now, b, l);
+				count(&now, b);
 			else if (b->start < s->floor[l][b->kind])
 				s->floor[l][b->kind] = b->start;
 		}
