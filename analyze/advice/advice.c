@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/advice/advice_rules.h"
+#include "formats/base/sorted.h"
 
 #define LINE 100u /* columns of text, at most */
 
@@ -239,7 +240,7 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 		n += answers[i].f.state == GT_FOUND;
 		unanswered += answers[i].f.state == GT_UNANSWERED && !answers[i].f.not_requested;
 	}
-	qsort(answers, GT_RULES, sizeof(*answers), by_gain);
+	GT_SORT(answers, GT_RULES, by_gain);
 	for (size_t i = 0; i < GT_RULES; i++)
 		add_answer(f, tables[0], &answers[i], window);
 	print_answers(f, tables[0], answers, window);

@@ -10,6 +10,7 @@
 #include "analyze/columns/column_cursor.h"
 #include "analyze/stats/group_table.h"
 #include "analyze/core/report.h"
+#include "formats/base/sorted.h"
 
 #define COUNTERS_MAX GT_TOP_N_MAX /* as many as a table has rows; 32 MiB */
 
@@ -214,9 +215,8 @@ static void add(const struct gt_report_state *a, struct gt_table *t, struct coun
 static int by_place(const void *pa, const void *pb)
 {
 	const struct counter *a = pa, *b = pb;
-	int order = gt_by_place(a->seg, a->track, b->seg, b->track);
 
-	return order ? order : (a->type > b->type) - (a->type < b->type);
+	return gt_by_place(a->seg, a->track, b->seg, b->track) ?: GT_COMPARE(a->type, b->type);
 }
 
 static void note_doubts(const struct counters *c, struct gt_table *t)

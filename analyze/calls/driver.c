@@ -12,6 +12,7 @@
 #include "analyze/columns/column_cursor.h"
 #include "analyze/stats/group_table.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 #define FAILURES_MAX 65536u /* kinds of failure */
 /* limit of open calls of a thread: each return visits all of them; programs have a few */
@@ -433,20 +434,17 @@ struct function {
 static int by_name(const void *pa, const void *pb)
 {
 	const struct function *a = pa, *b = pb;
-	int order = strcmp(a->name, b->name);
 
-	return order ? order : (a->category > b->category) - (a->category < b->category);
+	return strcmp(a->name, b->name) ?: GT_COMPARE(a->category, b->category);
 }
 
 static int by_driver(const void *pa, const void *pb)
 {
 	const struct function *a = pa, *b = pb;
 
-	if (a->sum.driver != b->sum.driver)
-		return a->sum.driver < b->sum.driver ? 1 : -1;
-	if (a->sum.ns != b->sum.ns)
-		return a->sum.ns < b->sum.ns ? 1 : -1;
-	return by_name(pa, pb);
+	return GT_COMPARE(b->sum.driver, a->sum.driver) ?:
+		GT_COMPARE(b->sum.ns, a->sum.ns) ?:
+		by_name(pa, pb);
 }
 
 static void add_sums(struct spent *into, const struct spent *s)
@@ -477,16 +475,14 @@ static struct function *functions(const struct driver *d, size_t *n)
 					seg->types[t].category, *s };
 		}
 	}
-	if (all)
-		qsort(list, all, sizeof(*list), by_name);
+	GT_SORT(list, all, by_name);
 	for (size_t i = 0; i < all; i++) {
 		if (*n && !by_name(&list[*n - 1], &list[i]))
 			add_sums(&list[*n - 1].sum, &list[i].sum);
 		else
 			list[(*n)++] = list[i];
 	}
-	if (*n)
-		qsort(list, *n, sizeof(*list), by_driver);
+	GT_SORT(list, *n, by_driver);
 	return list;
 }
 
@@ -519,15 +515,11 @@ static int by_count(const void *pa, const void *pb)
 {
 	const struct ioctl_failure *a = pa, *b = pb;
 
-	if (a->count != b->count)
-		return a->count < b->count ? 1 : -1;
-	if (a->first != b->first)
-		return a->first < b->first ? -1 : 1;
-	if (a->key.segment != b->key.segment)
-		return a->key.segment < b->key.segment ? -1 : 1;
-	if (a->key.type != b->key.type)
-		return a->key.type < b->key.type ? -1 : 1;
-	return (a->key.code > b->key.code) - (a->key.code < b->key.code);
+	return GT_COMPARE(b->count, a->count) ?:
+		GT_COMPARE(a->first, b->first) ?:
+		GT_COMPARE(a->key.segment, b->key.segment) ?:
+		GT_COMPARE(a->key.type, b->key.type) ?:
+		GT_COMPARE(a->key.code, b->key.code);
 }
 
 static void fill_failures(struct driver *d, struct gt_table *t)

@@ -4,6 +4,7 @@
 #include "analyze/columns/return_codes.h"
 #include "analyze/stats/group_table.h"
 #include "analyze/core/report.h"
+#include "formats/base/sorted.h"
 
 #define ERRORS_MAX 65536  /* limit of kinds of failure */
 #define PLACES_MAX 262144 /* limit of pairs of failure and thread; 4 MiB */
@@ -142,15 +143,11 @@ static int by_count(const void *pa, const void *pb)
 {
 	const struct failure *a = pa, *b = pb;
 
-	if (a->count != b->count)
-		return a->count < b->count ? 1 : -1;
-	if (a->key.segment != b->key.segment)
-		return a->key.segment < b->key.segment ? -1 : 1;
-	if (a->key.type != b->key.type)
-		return a->key.type < b->key.type ? -1 : 1;
-	if (a->key.process != b->key.process)
-		return a->key.process < b->key.process ? -1 : 1;
-	return (a->key.code > b->key.code) - (a->key.code < b->key.code);
+	return GT_COMPARE(b->count, a->count) ?:
+		GT_COMPARE(a->key.segment, b->key.segment) ?:
+		GT_COMPARE(a->key.type, b->key.type) ?:
+		GT_COMPARE(a->key.process, b->key.process) ?:
+		GT_COMPARE(a->key.code, b->key.code);
 }
 
 static void add(const struct errors *e, struct gt_table *t, const struct failure *f)

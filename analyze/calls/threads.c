@@ -2,6 +2,7 @@
  * recording, cut to --from and --to). The depth says how far calls nest: 1 is no nesting. */
 #include <stdlib.h>
 #include "analyze/core/report.h"
+#include "formats/base/sorted.h"
 
 struct busy {
 	const struct gt_segment *seg;
@@ -23,9 +24,8 @@ static int by_busy(const void *pa, const void *pb)
 {
 	const struct busy *a = pa, *b = pb;
 
-	if (a->lane->busy != b->lane->busy)
-		return a->lane->busy < b->lane->busy ? 1 : -1;
-	return gt_by_place(a->seg, a->track, b->seg, b->track);
+	return GT_COMPARE(b->lane->busy, a->lane->busy)
+		?: gt_by_place(a->seg, a->track, b->seg, b->track);
 }
 
 /* The caller frees the result. */
@@ -50,7 +50,7 @@ static struct busy *collect(const struct gt_report_state *a, size_t *n)
 		}
 	}
 	if (list)
-		qsort(list, *n, sizeof(*list), by_busy);
+		GT_SORT(list, *n, by_busy);
 	return list;
 }
 

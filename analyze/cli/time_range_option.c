@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/core/report.h"
+#include "formats/base/sorted.h"
 #include "formats/cmdline/opt.h"
 
 int gt_read_time(const char *text, int64_t *ns, struct gt_err *err)
@@ -20,12 +21,10 @@ static int by_clock(const void *pa, const void *pb)
 {
 	const struct gt_segment *a = *(const struct gt_segment *const *)pa,
 				*b = *(const struct gt_segment *const *)pb;
-	int order = strcmp(a->boot_id ? a->boot_id : "", b->boot_id ? b->boot_id : "");
 
-	if (order)
-		return order;
-	return a->min_start != b->min_start ? (a->min_start < b->min_start ? -1 : 1)
-					    : (a->index > b->index) - (a->index < b->index);
+	return strcmp(a->boot_id ? a->boot_id : "", b->boot_id ? b->boot_id : "") ?:
+		GT_COMPARE(a->min_start, b->min_start) ?:
+		GT_COMPARE(a->index, b->index);
 }
 
 static int find_origins(struct gt_time_ranges *a, struct gt_reader *r)
@@ -37,7 +36,7 @@ static int find_origins(struct gt_time_ranges *a, struct gt_reader *r)
 	for (uint32_t i = 0; list && i < n; i++)
 		list[i] = gt_reader_segment(r, i);
 	if (list)
-		qsort(list, n, sizeof(*list), by_clock);
+		GT_SORT(list, n, by_clock);
 	for (uint32_t i = 0; list && a->origins && i < n; i++)
 		a->origins[list[i]->index] = i && gt_same_clock(list[i - 1], list[i])
 			? a->origins[list[i - 1]->index]

@@ -17,6 +17,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/sorted.h"
 
 /* pairs of sources that a segment tells apart; the last entry takes all others */
 #define PAIRS_MAX 8
@@ -59,24 +60,18 @@ static int by_thread(const void *pa, const void *pb)
 {
 	const struct track_owner *a = pa, *b = pb;
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->thread != b->thread)
-		return a->thread ? 1 : -1;
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return (a->track > b->track) - (a->track < b->track);
+	return GT_COMPARE(a->pid, b->pid) ?:
+		GT_COMPARE(a->thread, b->thread) ?:
+		GT_COMPARE(a->tid, b->tid) ?:
+		GT_COMPARE(a->start, b->start) ?:
+		GT_COMPARE(a->track, b->track);
 }
 
 static int by_rank(const void *pa, const void *pb)
 {
 	const struct track_owner *a = pa, *b = pb;
 
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return (a->track > b->track) - (a->track < b->track);
+	return GT_COMPARE(a->rank, b->rank) ?: GT_COMPARE(a->track, b->track);
 }
 
 /* The end of the adjacent owners that are one thread. A start of 0 is unknown, and comes first. */
@@ -134,7 +129,7 @@ static int collect_owners(struct part *p, const struct gt_segment *seg)
 					.track = t };
 	}
 	free(first);
-	qsort(p->owners, p->nowners, sizeof(*p->owners), by_thread);
+	GT_SORT(p->owners, p->nowners, by_thread);
 	return 0;
 }
 
@@ -153,7 +148,7 @@ static int find_duplicates(struct part *p, const struct gt_segment *seg)
 		uint64_t best;
 
 		end = end_of(s, last);
-		qsort(s, (size_t)(end - s), sizeof(*s), by_rank);
+		GT_SORT(s, (size_t)(end - s), by_rank);
 		best = s->rank;
 		for (uint32_t group = s->track; best != end[-1].rank && s < end; s++) {
 			*(s->thread ? &p->out.threads : &p->out.processes) += s->rank != best;

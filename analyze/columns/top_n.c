@@ -5,10 +5,7 @@
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
 #include "formats/base/heap.h"
-
-#define DIFFER(x)                                                                                  \
-	if (a->x != b->x)                                                                          \
-	return a->x < b->x ? -1 : 1
+#include "formats/base/sorted.h"
 
 /* < 0: a is better. Only rows that are equal in all fields compare equal: the order must not
  * depend on which row came first. */
@@ -16,18 +13,16 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct gt_top_entry *a = pa, *b = pb;
 
-	if (a->score != b->score)
-		return a->score > b->score ? -1 : 1;
-	DIFFER(seg->index);
-	DIFFER(start);
-	DIFFER(track);
-	DIFFER(depth);
-	DIFFER(type);
-	DIFFER(dur);
-	DIFFER(ret);
-	DIFFER(a);
-	DIFFER(b);
-	return 0;
+	return GT_COMPARE(b->score, a->score) ?:
+		GT_COMPARE(a->seg->index, b->seg->index) ?:
+		GT_COMPARE(a->start, b->start) ?:
+		GT_COMPARE(a->track, b->track) ?:
+		GT_COMPARE(a->depth, b->depth) ?:
+		GT_COMPARE(a->type, b->type) ?:
+		GT_COMPARE(a->dur, b->dur) ?:
+		GT_COMPARE(a->ret, b->ret) ?:
+		GT_COMPARE(a->a, b->a) ?:
+		GT_COMPARE(a->b, b->b);
 }
 
 static bool is_worse(const void *arg, const struct gt_top_entry *a, const struct gt_top_entry *b)
@@ -59,11 +54,7 @@ int gt_top_n_merge(struct gt_top_n *into, const struct gt_top_n *from, struct gt
 	return 0;
 }
 
-void gt_top_n_sort(struct gt_top_n *k)
-{
-	if (k->n)
-		qsort(k->list, k->n, sizeof(*k->list), compare);
-}
+void gt_top_n_sort(struct gt_top_n *k) { GT_SORT(k->list, k->n, compare); }
 
 void gt_top_n_release(struct gt_top_n *k)
 {

@@ -5,6 +5,7 @@
 #include "analyze/stats/name_interner.h"
 #include "analyze/core/report.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 /* The total of a type's name, created if needed. NULL: no memory. */
 static struct gt_name_total *name_of(struct gt_name_totals *names, struct gt_name_interner *ids,
@@ -53,12 +54,8 @@ struct gt_stat gt_name_totals_sum(
 static int by_total(const void *a, const void *b)
 {
 	const struct gt_name_total *x = a, *y = b;
-	int order;
 
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	order = memcmp(x->text, y->text, x->len < y->len ? x->len : y->len);
-	return order ? order : (x->len > y->len) - (x->len < y->len);
+	return GT_COMPARE(y->total, x->total) ?: gt_compare_texts(x->text, x->len, y->text, y->len);
 }
 
 /* Releases unused memory. If realloc fails, the list stays as it is. */
@@ -92,7 +89,7 @@ int gt_name_totals_collect(struct gt_name_totals *names, const struct gt_aggrega
 	gt_name_interner_release(&ids); /* its ids are indices before sorting */
 	if (names->n) {
 		trim(names);
-		qsort(names->list, names->n, sizeof(*names->list), by_total);
+		GT_SORT(names->list, names->n, by_total);
 	}
 	return rc;
 }

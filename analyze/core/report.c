@@ -7,6 +7,7 @@
 #include <string.h>
 #include "analyze/ranks/ranks.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/trace/meta.h"
 
 struct rereading {
@@ -176,9 +177,7 @@ static int larger_rest(const void *a, const void *b)
 {
 	const struct rest *x = a, *y = b;
 
-	if (x->remainder != y->remainder)
-		return x->remainder < y->remainder ? 1 : -1;
-	return (x->i > y->i) - (x->i < y->i);
+	return GT_COMPARE(y->remainder, x->remainder) ?: GT_COMPARE(x->i, y->i);
 }
 
 int gt_compute_shares(const uint64_t *parts, size_t n, int64_t *shares, struct gt_err *err)
@@ -202,7 +201,7 @@ int gt_compute_shares(const uint64_t *parts, size_t n, int64_t *shares, struct g
 		left -= shares[i];
 	}
 	if (sum)
-		qsort(rests, n, sizeof(*rests), larger_rest);
+		GT_SORT(rests, n, larger_rest);
 	for (size_t i = 0; sum && i < n && left > 0; i++, left--)
 		shares[rests[i].i]++;
 	free(rests);

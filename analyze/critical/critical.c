@@ -12,6 +12,7 @@
 #include "analyze/critical/critical_graph.h"
 #include "analyze/gpu/work_kind.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
 #include "formats/names/globs.h"
 #include "formats/names/name_patterns.h"
@@ -259,9 +260,7 @@ static int by_key(const void *pa, const void *pb)
 {
 	const struct named *a = pa, *b = pb;
 
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	return (a->key > b->key) - (a->key < b->key);
+	return GT_COMPARE(a->kind, b->kind) ?: GT_COMPARE(a->key, b->key);
 }
 
 static const char *full_text(const struct named *one)
@@ -273,10 +272,9 @@ static int by_time(const void *pa, const void *pb)
 {
 	const struct named *a = pa, *b = pb;
 
-	if (a->path.ns != b->path.ns)
-		return a->path.ns < b->path.ns ? 1 : -1;
-	return strcmp(full_text(a), full_text(b)) ? strcmp(full_text(a), full_text(b))
-						  : by_key(a, b);
+	return GT_COMPARE(b->path.ns, a->path.ns) ?:
+		strcmp(full_text(a), full_text(b)) ?:
+		by_key(a, b);
 }
 
 /* The types of the process' recording; types of one name (an interned string) are added up. */
@@ -300,8 +298,7 @@ static int list_types(struct critical *s, struct list *l, struct gt_err *err)
 		if (one.sum && add_named(l, &one, err))
 			return err->code;
 	}
-	if (l->n)
-		qsort(l->all, l->n, sizeof(*l->all), by_key);
+	GT_SORT(l->all, l->n, by_key);
 	for (size_t i = 0; i < l->n; i++) {
 		if (n && !by_key(&l->all[n - 1], &l->all[i])) {
 			l->all[n - 1].path.ns += l->all[i].path.ns;
@@ -356,8 +353,7 @@ static int collect_names(struct critical *s, struct list *l, struct gt_err *err)
 		if (l->all[i].path.ns)
 			l->all[n++] = l->all[i];
 	l->n = n;
-	if (n)
-		qsort(l->all, n, sizeof(*l->all), by_time);
+	GT_SORT(l->all, n, by_time);
 	return rc;
 }
 
@@ -394,7 +390,7 @@ static int in_order(const void *pa, const void *pb)
 {
 	const struct gt_top_entry *a = pa, *b = pb;
 
-	return (a->start > b->start) - (a->start < b->start);
+	return GT_COMPARE(a->start, b->start);
 }
 
 static struct gt_cell track_id(const struct gt_segment *seg, uint32_t track, unsigned kind)
@@ -409,8 +405,7 @@ static void add_longest(struct critical *s, struct gt_table *t)
 	const struct gt_report_state *a = &s->chain.report;
 
 	s->shorter += s->longest.offered - s->longest.n;
-	if (s->longest.n)
-		qsort(s->longest.list, s->longest.n, sizeof(*s->longest.list), in_order);
+	GT_SORT(s->longest.list, s->longest.n, in_order);
 	for (size_t i = 0; i < s->longest.n; i++) {
 		const struct gt_top_entry *one = &s->longest.list[i];
 		bool thread = one->track < one->seg->ntracks &&
@@ -540,7 +535,7 @@ static int longer(const void *pa, const void *pb)
 					 *b = *(const struct gt_critical_process *const *)pb;
 	uint64_t x = (uint64_t)a->to - (uint64_t)a->from, y = (uint64_t)b->to - (uint64_t)b->from;
 
-	return x != y ? (x < y ? 1 : -1) : (a > b) - (a < b);
+	return GT_COMPARE(y, x) ?: GT_COMPARE(a, b);
 }
 
 static int add_process(struct critical *s, const struct gt_critical_process *p,
@@ -594,8 +589,7 @@ static int add_processes(struct critical *s, struct gt_table **tables, struct gt
 	for (size_t i = 0; list && i < s->chain.where.n && !s->chain.too_many; i++)
 		if (s->chain.processes[i].ops)
 			list[n++] = &s->chain.processes[i];
-	if (n)
-		qsort(list, n, sizeof(*list), longer);
+	GT_SORT(list, n, longer);
 	s->longest_max = n < GT_TOP_N_MAX ? GT_TOP_N_MAX / (n + !n) : 1;
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = add_process(s, list[i], tables, &left_out, err);

@@ -357,15 +357,12 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct gt_critical_loss *a = pa, *b = pb;
 
-	if (a->segment != b->segment)
-		return a->segment < b->segment ? -1 : 1;
-	return (a->start > b->start) - (a->start < b->start);
+	return GT_COMPARE(a->segment, b->segment) ?: GT_COMPARE(a->start, b->start);
 }
 
 void gt_critical_sort_losses(struct gt_critical *c)
 {
-	if (c->nlost)
-		qsort(c->lost, c->nlost, sizeof(*c->lost), by_start);
+	GT_SORT(c->lost, c->nlost, by_start);
 	for (size_t i = 0; i < c->nlost; i++) {
 		struct gt_critical_loss *l = &c->lost[i];
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include "analyze/core/report.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
 
 static const char *const verdict_words[] = {
@@ -235,14 +236,11 @@ static uint64_t weight(const struct name *n)
 static int by_weight(const void *pa, const void *pb)
 {
 	const struct name *a = pa, *b = pb;
-	int order;
 
-	if ((a->verdict == GT_VERDICT_SAME) != (b->verdict == GT_VERDICT_SAME))
-		return a->verdict == GT_VERDICT_SAME ? 1 : -1;
-	if (weight(a) != weight(b))
-		return weight(a) < weight(b) ? 1 : -1;
-	order = strcmp(a->name, b->name);
-	return order ? order : strcmp(a->layer, b->layer);
+	return GT_COMPARE(a->verdict == GT_VERDICT_SAME, b->verdict == GT_VERDICT_SAME) ?:
+		GT_COMPARE(weight(b), weight(a)) ?:
+		strcmp(a->name, b->name) ?:
+		strcmp(a->layer, b->layer);
 }
 
 static int compare_names(struct compared *c, const struct gt_side *a, const struct gt_side *b,
@@ -266,8 +264,7 @@ static int compare_names(struct compared *c, const struct gt_side *a, const stru
 		c->list[c->n++] = one;
 	}
 	free(pairs);
-	if (c->n)
-		qsort(c->list, c->n, sizeof(*c->list), by_weight);
+	GT_SORT(c->list, c->n, by_weight);
 	return c->list ? 0 : gt_err_set(err, -ENOMEM, "out of memory (comparison of %zu names)", n);
 }
 
@@ -349,7 +346,7 @@ static struct gt_kernel_names *name_kernels(const struct compared *c, enum gt_na
 		if (is_kernel(&c->list[i]))
 			full[n++] = c->list[i].name;
 	if (full)
-		qsort(full, n, sizeof(*full), compare_texts);
+		GT_SORT(full, n, compare_texts);
 	for (size_t i = 0; kernels && i < n; i++)
 		gt_kernel_names_get(kernels, full[i]);
 	free(full);
@@ -559,16 +556,12 @@ static int by_change(const void *pa, const void *pb)
 	const struct figure *a = pa, *b = pb;
 	long double ca = fabsl(a->change), cb = fabsl(b->change);
 
-	if ((a->what == SAME) != (b->what == SAME))
-		return a->what == SAME ? 1 : -1;
-	if (a->rule != b->rule)
-		return a->rule < b->rule ? -1 : 1;
-	if (ca != cb)
-		return ca < cb ? 1 : -1;
-	if (a->rows.b != b->rows.b)
-		return a->rows.b < b->rows.b ? -1 : 1;
-	return a->rows.a != b->rows.a ? (a->rows.a < b->rows.a ? -1 : 1)
-				      : (a->column_b > b->column_b) - (a->column_b < b->column_b);
+	return GT_COMPARE(a->what == SAME, b->what == SAME) ?:
+		GT_COMPARE(a->rule, b->rule) ?:
+		GT_COMPARE(cb, ca) ?:
+		GT_COMPARE(a->rows.b, b->rows.b) ?:
+		GT_COMPARE(a->rows.a, b->rows.a) ?:
+		GT_COMPARE(a->column_b, b->column_b);
 }
 
 static const struct gt_column figure_columns[] = {
@@ -617,8 +610,7 @@ static struct gt_table *figures(struct figures *fs, unsigned top)
 
 	if (!t)
 		return NULL;
-	if (fs->n)
-		qsort(fs->list, fs->n, sizeof(*fs->list), by_change);
+	GT_SORT(fs->list, fs->n, by_change);
 	for (size_t i = 0; i < shown; i++)
 		if (put_figure(t, &fs->list[i])) {
 			gt_table_free(t);

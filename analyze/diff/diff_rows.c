@@ -7,6 +7,7 @@
 #include "analyze/diff/diff.h"
 #include "analyze/core/report.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 /* ---- one file ---- */
 
@@ -143,9 +144,8 @@ struct keyed {
 static int by_key(const void *pa, const void *pb)
 {
 	const struct keyed *a = pa, *b = pb;
-	int order = strcmp(a->key, b->key);
 
-	return order ? order : (a->row > b->row) - (a->row < b->row);
+	return strcmp(a->key, b->key) ?: GT_COMPARE(a->row, b->row);
 }
 
 static void free_keys(struct keyed *list, unsigned n)
@@ -166,8 +166,8 @@ static struct keyed *keys_of(const char *columns, const char *without, const str
 		list[i] = (struct keyed){ join(columns, without, "\x1f", false, t, i), i };
 		failed = !list[i].key;
 	}
-	if (!failed && n)
-		qsort(list, n, sizeof(*list), by_key);
+	if (!failed)
+		GT_SORT(list, n, by_key);
 	if (!failed)
 		return list;
 	free_keys(list, n);
@@ -222,8 +222,8 @@ int gt_pair_rows(const struct gt_diff_rule *rule, const struct gt_table *a,
 	rc = pair(rule->keys, NULL, a, b, *pairs, n, &common, err);
 	if (!rc && !common && gt_list_has(rule->keys, varies))
 		rc = pair(rule->keys, varies, a, b, *pairs, n, &common, err);
-	if (!rc && *n)
-		qsort(*pairs, *n, sizeof(**pairs), in_order);
+	if (!rc)
+		GT_SORT(*pairs, *n, in_order);
 	return rc;
 }
 

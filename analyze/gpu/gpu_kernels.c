@@ -19,6 +19,7 @@
 #include "analyze/columns/column_cursor.h"
 #include "analyze/gpu/shared_gpus.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
 
 #define KERNELS_MAX (1u << 16)
@@ -124,11 +125,9 @@ static int kernels_block(void *state, const struct gt_cols *cols, struct gt_err 
 static int by_total(const void *pa, const void *pb)
 {
 	const struct kernel *a = pa, *b = pb;
-	int order = memcmp(a->name, b->name, a->len < b->len ? a->len : b->len);
 
-	if (a->ran.total != b->ran.total)
-		return a->ran.total < b->ran.total ? 1 : -1;
-	return order ? order : (a->len > b->len) - (a->len < b->len);
+	return GT_COMPARE(b->ran.total, a->ran.total)
+		?: gt_compare_texts(a->name, a->len, b->name, b->len);
 }
 
 /* After the last row: computes busy times, and sorts by total. */
@@ -142,8 +141,8 @@ static int close_list(struct kernels *k, struct gt_err *err)
 		gt_gpu_time_add_marks(&k->time, busy, k->n);
 	for (size_t i = 0; !rc && i < k->n; i++)
 		k->list[i].busy = busy[i];
-	if (!rc && k->n)
-		qsort(k->list, k->n, sizeof(*k->list), by_total);
+	if (!rc)
+		GT_SORT(k->list, k->n, by_total);
 	free(busy);
 	return rc;
 }

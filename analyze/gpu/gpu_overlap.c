@@ -14,6 +14,7 @@
 #include "analyze/order/concurrency_sweep.h"
 #include "analyze/gpu/work_kind.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 enum { SECOND_KERNEL = GT_WORK_KINDS, MEMBERS, SETS = 1 << MEMBERS };
 #define DEVICES_MAX 16384u
@@ -248,13 +249,10 @@ static int by_gain(const void *pa, const void *pb)
 	const struct two *a = pa, *b = pb;
 	uint64_t x = time_apart(a), y = time_apart(b);
 
-	if (x != y)
-		return x < y ? 1 : -1;
-	if (a->d != b->d)
-		return a->d < b->d ? -1 : 1;
-	if (a->b != b->b)
-		return a->b < b->b ? -1 : 1;
-	return (a->a > b->a) - (a->a < b->a);
+	return GT_COMPARE(y, x) ?:
+		GT_COMPARE(a->d, b->d) ?:
+		GT_COMPARE(a->b, b->b) ?:
+		GT_COMPARE(a->a, b->a);
 }
 
 static void add_pair(struct gt_table *t, const struct two *two)
@@ -303,7 +301,7 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 				list[n++] = (struct two){ d, a, b, x < y ? x : y };
 			}
 	}
-	qsort(list, n, sizeof(*list), by_gain);
+	GT_SORT(list, n, by_gain);
 	shown = gt_rows_shown(n, o->time.report.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_pair(t, &list[i]);
@@ -370,8 +368,7 @@ static int overlap_finish(void *state, struct gt_table **tables, unsigned max, s
 		return err->code;
 	for (size_t i = 0; i < o->n; i++)
 		gt_sweep_finish(&o->devices[i].sweep, on_interval, &o->devices[i]);
-	if (o->n)
-		qsort(o->devices, o->n, sizeof(*o->devices), by_track);
+	GT_SORT(o->devices, o->n, by_track);
 	add_devices(o, tables[0], tables[1]);
 	rc = add_pairs(o, tables[2], err);
 	add_notes(o, tables[0]);

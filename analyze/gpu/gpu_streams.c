@@ -7,6 +7,7 @@
 #include "analyze/gpu/gpu_name.h"
 #include "analyze/gpu/gpu_time.h"
 #include "analyze/gpu/shared_gpus.h"
+#include "formats/base/sorted.h"
 
 static int streams_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -104,8 +105,7 @@ static int streams_finish(void *state, struct gt_table **tables, unsigned max, s
 		NCOLUMNS, "sets process copies last_ns first_ns name kernels", err);
 	if (rc || !tables[0])
 		return err->code;
-	if (g->nplaces)
-		qsort(g->places, g->nplaces, sizeof(*g->places), by_device);
+	GT_SORT(g->places, g->nplaces, by_device);
 	for (size_t i = 0; i < shown; i++)
 		add(g, tables[0], &g->places[i], &namer);
 	release(&namer);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "analyze/gpu/shared_gpus.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 #define MARKED_MAX (1u << 19) /* pairs of mark and device; 24 MiB */
 
@@ -172,8 +173,7 @@ int gt_gpu_time_finish(struct gt_gpu_time *t, struct gt_err *err)
 {
 	int rc = gt_time_ordered_flush(&t->order, err);
 
-	if (t->nplaces)
-		qsort(t->places, t->nplaces, sizeof(*t->places), by_track);
+	GT_SORT(t->places, t->nplaces, by_track);
 	return rc;
 }
 

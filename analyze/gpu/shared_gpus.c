@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/trace/meta.h"
 
 #define UUIDS_MOST 4096u /* as many as the recorder writes */
@@ -48,17 +49,14 @@ static int by_device(const void *pa, const void *pb)
 {
 	const struct uuid *a = pa, *b = pb;
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return (a->device > b->device) - (a->device < b->device);
+	return GT_COMPARE(a->pid, b->pid) ?: GT_COMPARE(a->device, b->device);
 }
 
 static int by_uuid(const void *pa, const void *pb)
 {
 	const struct gpu *a = pa, *b = pb;
-	int order = strcmp(a->uuid, b->uuid);
 
-	return order ? order : gt_by_place(a->seg, a->track, b->seg, b->track);
+	return strcmp(a->uuid, b->uuid) ?: gt_by_place(a->seg, a->track, b->seg, b->track);
 }
 
 static int add_devices(struct gpus *g, const struct gt_segment *seg, const struct uuids *all)
@@ -95,14 +93,13 @@ static int find_gpus(struct gpus *g, struct gt_reader *r)
 
 		rc = strstr(seg->meta_json, "\"gpu_uuids.") ? gt_meta_each(seg, note_uuid, &all)
 							    : 0;
-		if (all.n)
-			qsort(all.list, all.n, sizeof(*all.list), by_device);
+		GT_SORT(all.list, all.n, by_device);
 		if (!rc)
 			rc = add_devices(g, seg, &all);
 		free(all.list);
 	}
-	if (!rc && g->n)
-		qsort(g->list, g->n, sizeof(*g->list), by_uuid);
+	if (!rc)
+		GT_SORT(g->list, g->n, by_uuid);
 	return rc;
 }
 

@@ -4,6 +4,7 @@
 #include "analyze/idle/idle.h"
 #include "analyze/gpu/shared_gpus.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
 
 #define PARTS (GT_WORK_KINDS + GT_IDLE_CAUSE_COUNT)
@@ -307,11 +308,9 @@ static const struct gt_column name_columns[] = {
 static int by_exposed(const void *pa, const void *pb)
 {
 	const struct gt_idle_name *a = pa, *b = pb;
-	int order = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
 
-	if (a->exposed != b->exposed)
-		return a->exposed < b->exposed ? 1 : -1;
-	return order ? order : (a->len > b->len) - (a->len < b->len);
+	return GT_COMPARE(b->exposed, a->exposed)
+		?: gt_compare_texts(a->text, a->len, b->text, b->len);
 }
 
 static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, struct gt_err *err)
@@ -325,8 +324,7 @@ static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, 
 		gt_kernel_names_free(names);
 		return gt_err_set(err, -ENOMEM, "out of memory (kernels)");
 	}
-	if (s->nnames)
-		qsort(s->names, s->nnames, sizeof(*s->names), by_exposed);
+	GT_SORT(s->names, s->nnames, by_exposed);
 	for (size_t i = 0; i < shown; i++) {
 		const struct gt_idle_name *n = &s->names[i];
 

@@ -3,6 +3,7 @@
 #include "analyze/idle/sync_targets.h"
 #include "analyze/idle/idle.h"
 #include "analyze/gpu/shared_gpus.h"
+#include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
 
 struct gaps {
@@ -130,8 +131,7 @@ static int causes_table(
 	int64_t *shares;
 
 	join_names(s, names);
-	if (s->nsums)
-		qsort(s->sums, s->nsums, sizeof(*s->sums), gt_idle_by_time);
+	GT_SORT(s->sums, s->nsums, gt_idle_by_time);
 	shares = GT_NEW_SHARES(s->sums, s->nsums, ns, err);
 	shown = gt_rows_shown(s->nsums, s->report.opt->top);
 	for (size_t i = 0; shares && i < shown; i++) {

@@ -16,6 +16,7 @@
 #include "analyze/idle/idle_internal.h"
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/cuda/gpu_rows.h"
 
 /* intervals of host activity in memory before unneeded ones are first dropped */
@@ -547,18 +548,16 @@ static int by_number(const void *pa, const void *pb)
 {
 	const struct gt_idle_device *a = pa, *b = pb;
 
-	return (a->number > b->number) - (a->number < b->number);
+	return GT_COMPARE(a->number, b->number);
 }
 
 int gt_idle_by_time(const void *pa, const void *pb)
 {
 	const struct gt_idle_sum *a = pa, *b = pb;
 
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? 1 : -1;
-	if (a->cause != b->cause)
-		return a->cause < b->cause ? -1 : 1;
-	return (a->type > b->type) - (a->type < b->type);
+	return GT_COMPARE(b->ns, a->ns) ?:
+		GT_COMPARE(a->cause, b->cause) ?:
+		GT_COMPARE(a->type, b->type);
 }
 
 static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
@@ -599,8 +598,7 @@ int gt_idle_finish(struct gt_idle *s, struct gt_err *err)
 
 	if (!rc && s->full.ntimes)
 		rc = read_second_time(s, err);
-	if (s->ndevices)
-		qsort(s->devices, s->ndevices, sizeof(*s->devices), by_number);
+	GT_SORT(s->devices, s->ndevices, by_number);
 	return rc;
 }
 

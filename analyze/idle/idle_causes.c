@@ -112,12 +112,12 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct gt_idle_loss *a = pa, *b = pb;
 
-	return (a->from > b->from) - (a->from < b->from);
+	return GT_COMPARE(a->from, b->from);
 }
 
 static void sort_losses(struct gt_idle *s)
 {
-	qsort(s->losses, s->nlosses, sizeof(*s->losses), by_start);
+	GT_SORT(s->losses, s->nlosses, by_start);
 	for (size_t i = 0; i < s->nlosses; i++)
 		s->losses[i].until = i && s->losses[i - 1].until > s->losses[i].to
 			? s->losses[i - 1].until

@@ -11,6 +11,7 @@
 #include "analyze/launch/waits.h"
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
+#include "formats/base/sorted.h"
 #include "formats/cuda/gpu_rows.h"
 
 #define SLOTS (1u << 17) /* 2 MiB */
@@ -135,12 +136,10 @@ static const struct gt_column columns[] = {
 static int by_time(const void *pa, const void *pb)
 {
 	const struct gt_sync_target_sum *a = pa, *b = pb;
-	int order;
 
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? 1 : -1;
-	order = strcmp(a->call, b->call);
-	return order ? order : (a->stream > b->stream) - (a->stream < b->stream);
+	return GT_COMPARE(b->ns, a->ns) ?:
+		strcmp(a->call, b->call) ?:
+		GT_COMPARE(a->stream, b->stream);
 }
 
 static void add(const struct gt_idle *s, struct gt_table *t, const struct gt_sync_target_sum *one,
@@ -173,8 +172,7 @@ struct gt_table *gt_sync_targets_table(
 	size_t shown = gt_rows_shown(a->n, s->report.opt->top);
 	int64_t *shares = NULL;
 
-	if (a->n)
-		qsort(a->list, a->n, sizeof(*a->list), by_time);
+	GT_SORT(a->list, a->n, by_time);
 	if (t && !a->no_memory)
 		shares = GT_NEW_SHARES(a->list, a->n, ns, err);
 	if (!shares) {

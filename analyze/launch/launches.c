@@ -21,6 +21,7 @@
 #include "analyze/core/durations.h"
 #include "analyze/launch/starvation.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
 
 #define GROUPS_MAX (1u << 16)
@@ -250,26 +251,18 @@ static int add_group(
 
 static int by_name(const struct group *a, const struct group *b)
 {
-	int order;
-
-	if (!a->name || !b->name) {
-		if (a->name || b->name)
-			return a->name ? -1 : 1;
-		if (a->graph != b->graph)
-			return a->graph < b->graph ? -1 : 1;
-		return a->seg != b->seg
-			? (a->seg->index > b->seg->index) - (a->seg->index < b->seg->index)
-			: (a->process > b->process) - (a->process < b->process);
-	}
-	order = memcmp(a->name, b->name, a->len < b->len ? a->len : b->len);
-	return order ? order : (a->len > b->len) - (a->len < b->len);
+	if (a->name && b->name)
+		return gt_compare_texts(a->name, a->len, b->name, b->len);
+	return GT_COMPARE(!a->name, !b->name) ?:
+		GT_COMPARE(a->graph, b->graph) ?:
+		gt_by_place(a->seg, a->process, b->seg, b->process);
 }
 
 static int by_call(const void *pa, const void *pb)
 {
 	const struct group *a = pa, *b = pb;
 
-	return a->call != b->call ? (a->call < b->call ? 1 : -1) : by_name(a, b);
+	return GT_COMPARE(b->call, a->call) ?: by_name(a, b);
 }
 
 static uint64_t excess(const struct group *g) { return g->brief_call - g->brief_gpu; }
@@ -278,7 +271,7 @@ static int by_excess(const void *pa, const void *pb)
 {
 	const struct group *a = pa, *b = pb;
 
-	return excess(a) != excess(b) ? (excess(a) < excess(b) ? 1 : -1) : by_name(a, b);
+	return GT_COMPARE(excess(b), excess(a)) ?: by_name(a, b);
 }
 
 static void note_all(const struct launches *s, struct gt_table *t)
@@ -324,8 +317,7 @@ static int launches_table(
 	char text[96];
 	int rc = 0;
 
-	if (s->n)
-		qsort(s->list, s->n, sizeof(*s->list), by_call);
+	GT_SORT(s->list, s->n, by_call);
 	for (size_t i = 0; !rc && i < shown; i++)
 		rc = add_group(t, &s->list[i], label(&s->list[i], names, text), err);
 	gt_table_note_cut(t, s->n, shown);
@@ -351,8 +343,7 @@ static int short_table(
 	char text[96];
 	int rc = -ENOMEM;
 
-	if (s->n)
-		qsort(s->list, s->n, sizeof(*s->list), by_excess);
+	GT_SORT(s->list, s->n, by_excess);
 	while (n < s->n && excess(&s->list[n]))
 		n++;
 	for (size_t i = 0; parts && i < n; i++)

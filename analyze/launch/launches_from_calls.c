@@ -6,6 +6,7 @@
 #include <string.h>
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/cuda/cuda_api.h"
 #include "formats/names/kernel_names.h"
 
@@ -174,20 +175,16 @@ static int transfers_merge(void *into, void *from, struct gt_err *err)
 static int by_total(const void *pa, const void *pb)
 {
 	const struct gt_call_launches_group *a = pa, *b = pb;
-	uint32_t len = a->len < b->len ? a->len : b->len;
-	int order;
 
-	if (a->total != b->total)
-		return a->total < b->total ? 1 : -1;
-	order = a->name && b->name ? memcmp(a->name, b->name, len) : !a->name - !b->name;
-	return order ? order : (a->len > b->len) - (a->len < b->len);
+	if (a->total == b->total && a->name && b->name)
+		return gt_compare_texts(a->name, a->len, b->name, b->len);
+	return GT_COMPARE(b->total, a->total) ?: !a->name - !b->name ?: GT_COMPARE(a->len, b->len);
 }
 
 /* Sorts the groups by total time. Returns their shares; the caller frees them. */
 static int64_t *sorted_shares(struct gt_call_launches *g, struct gt_err *err)
 {
-	if (g->n)
-		qsort(g->list, g->n, sizeof(*g->list), by_total);
+	GT_SORT(g->list, g->n, by_total);
 	return GT_NEW_SHARES(g->list, g->n, total, err);
 }
 

@@ -15,6 +15,7 @@
 #include "analyze/launch/queue_accounting.h"
 #include "analyze/core/busy_strip.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 #define CLASSES 5        /* of depth: 0, 1-15, 16-255, 256 up to full, full */
 #define STRIPS_MAX 16384 /* 8 MiB */
@@ -257,8 +258,7 @@ static int fill(struct queues *q, struct gt_table **tables, struct gt_err *err)
 	unsigned n = gt_busy_strip_cells(q->all.gpu.report.opt, BESIDE);
 	int rc = 0;
 
-	if (q->n)
-		qsort(q->tallies, q->n, sizeof(*q->tallies), by_device);
+	GT_SORT(q->tallies, q->n, by_device);
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct tally *l = &q->tallies[i];
 		struct gt_busy_strip_window w = gt_busy_strip_window(q->all.gpu.report.opt, l->seg);

@@ -54,9 +54,7 @@ static int by_time(const void *pa, const void *pb)
 {
 	const struct gt_stall *a = pa, *b = pb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return (a->from > b->from) - (a->from < b->from);
+	return GT_COMPARE(a->thread, b->thread) ?: GT_COMPARE(a->from, b->from);
 }
 
 /* Calls of one thread do not overlap, but a call that launches a graph on several streams may be
@@ -65,8 +63,7 @@ void gt_stalls_finish(struct gt_queue_stalls *q)
 {
 	size_t n = 0;
 
-	if (q->ntimes)
-		qsort(q->times, q->ntimes, sizeof(*q->times), by_time);
+	GT_SORT(q->times, q->ntimes, by_time);
 	for (size_t i = 0; i < q->ntimes; i++) {
 		struct gt_stall *last = n ? &q->times[n - 1] : NULL;
 

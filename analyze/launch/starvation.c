@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
 
 /* A gap that has ended; more operations may start at the same time. */
@@ -270,8 +271,7 @@ static void fill(struct gt_starvation *s, struct gt_table **tables, struct gt_ke
 {
 	size_t shown = gt_rows_shown(s->nlanes, s->launched->report.opt->top);
 
-	if (s->nlanes)
-		qsort(s->lanes, s->nlanes, sizeof(*s->lanes), by_track);
+	GT_SORT(s->lanes, s->nlanes, by_track);
 	for (size_t i = 0; i < shown; i++)
 		add_device(s, tables[0], &s->lanes[i]);
 	gt_table_note_cut(tables[0], s->nlanes, shown);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "analyze/launch/waits.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 #define GROUPS_MAX 65536u
 
@@ -204,17 +205,12 @@ static int by_thread(const void *pa, const void *pb)
 static int by_total(const void *pa, const void *pb)
 {
 	const struct group *a = pa, *b = pb;
-	int order = by_thread(a, b);
 
-	if (a->sum.total != b->sum.total)
-		return a->sum.total < b->sum.total ? 1 : -1;
-	if (order)
-		return order;
-	if (a->name != b->name)
-		return a->name < b->name ? -1 : 1;
-	if (a->what != b->what)
-		return a->what < b->what ? -1 : 1;
-	return (a->stream > b->stream) - (a->stream < b->stream);
+	return GT_COMPARE(b->sum.total, a->sum.total) ?:
+		by_thread(a, b) ?:
+		GT_COMPARE(a->name, b->name) ?:
+		GT_COMPARE(a->what, b->what) ?:
+		GT_COMPARE(a->stream, b->stream);
 }
 
 static void add_thread(const struct sync *s, struct gt_table *t, const struct group *g)
@@ -233,16 +229,14 @@ static void fill_threads(struct sync *s, struct gt_table *t)
 {
 	size_t n = 0, shown;
 
-	if (s->n)
-		qsort(s->groups, s->n, sizeof(*s->groups), by_thread);
+	GT_SORT(s->groups, s->n, by_thread);
 	for (size_t i = 0; i < s->n; i++) {
 		if (n && !by_thread(&s->groups[n - 1], &s->groups[i]))
 			add_sum(&s->groups[n - 1].sum, &s->groups[i].sum);
 		else
 			s->groups[n++] = s->groups[i];
 	}
-	if (n)
-		qsort(s->groups, n, sizeof(*s->groups), by_total);
+	GT_SORT(s->groups, n, by_total);
 	shown = gt_rows_shown(n, s->waits.report.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_thread(s, t, &s->groups[i]);
@@ -321,8 +315,7 @@ static int sync_finish(void *state, struct gt_table **tables, unsigned max, stru
 		err);
 	if (!tables[0] || !tables[1])
 		return err->code;
-	if (s->n)
-		qsort(s->groups, s->n, sizeof(*s->groups), by_total);
+	GT_SORT(s->groups, s->n, by_total);
 	for (size_t i = 0; i < shown; i++)
 		add_group(s, tables[0], &s->groups[i]);
 	gt_table_note_cut(tables[0], s->n, shown);

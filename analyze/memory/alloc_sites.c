@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 int gt_alloc_groups_init(struct gt_alloc_groups *g, size_t places, struct gt_err *err)
 {
@@ -118,18 +119,14 @@ static int by_weight(const void *pa, const void *pb)
 {
 	const struct ranked *a = pa, *b = pb;
 
-	if (a->weight != b->weight)
-		return a->weight < b->weight ? 1 : -1;
-	return (a->g > b->g) - (a->g < b->g);
+	return GT_COMPARE(b->weight, a->weight) ?: GT_COMPARE(a->g, b->g);
 }
 
 static int by_place(const void *pa, const void *pb)
 {
 	const struct ranked *a = pa, *b = pb;
 
-	return a->g->place != b->g->place
-		? (a->g->place > b->g->place) - (a->g->place < b->g->place)
-		: by_weight(pa, pb);
+	return GT_COMPARE(a->g->place, b->g->place) ?: by_weight(pa, pb);
 }
 
 /* Computes the shares of the groups in the peak of their process. */
@@ -140,8 +137,8 @@ static int compute_peak_shares(struct ranked *list, size_t n, struct gt_err *err
 	int rc = parts && shares ? 0
 				 : gt_err_set(err, -ENOMEM, "out of memory (list of allocations)");
 
-	if (!rc && n)
-		qsort(list, n, sizeof(*list), by_place);
+	if (!rc)
+		GT_SORT(list, n, by_place);
 	for (size_t from = 0, to; !rc && from < n; from = to) {
 		for (to = from; to < n && list[to].g->place == list[from].g->place; to++)
 			parts[to - from] = list[to].weight;
@@ -245,8 +242,7 @@ static int fill(const struct filling *f, struct gt_table *t, enum which which, s
 		free(list);
 		return err->code;
 	}
-	if (n)
-		qsort(list, n, sizeof(*list), by_weight);
+	GT_SORT(list, n, by_weight);
 	shown = gt_rows_shown(n, f->a->opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add(f, t, &list[i], which);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 #define COUNTERS_MAX 65536u
 
@@ -80,9 +81,8 @@ static const struct gt_column columns[] = {
 static int by_place(const void *pa, const void *pb)
 {
 	const struct gt_live_counter *a = pa, *b = pb;
-	int order = gt_by_place(a->seg, a->track, b->seg, b->track);
 
-	return order ? order : (a->type > b->type) - (a->type < b->type);
+	return gt_by_place(a->seg, a->track, b->seg, b->track) ?: GT_COMPARE(a->type, b->type);
 }
 
 /* Live bytes at the end. When a process exits, its counters become 0, after its last call: the
@@ -109,8 +109,7 @@ struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct
 
 	if (!t)
 		return NULL;
-	if (c->n)
-		qsort(c->list, c->n, sizeof(*c->list), by_place);
+	GT_SORT(c->list, c->n, by_place);
 	for (size_t i = 0; i < shown; i++) {
 		const struct gt_live_counter *one = &c->list[i];
 		const struct gt_type *type = &one->seg->types[one->type];

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "analyze/columns/launch_fields.h"
 #include "analyze/nsight/nsight.h"
+#include "formats/base/sorted.h"
 
 #define GROUPS_MOST (1u << 15) /* each group is four times as large as in other reports */
 
@@ -131,7 +132,7 @@ static int by_mean(const void *pa, const void *pb)
 	unsigned __int128 x = (unsigned __int128)a->d[TOTAL].total * b->d[TOTAL].count;
 	unsigned __int128 y = (unsigned __int128)b->d[TOTAL].total * a->d[TOTAL].count;
 
-	return x != y ? (x < y ? 1 : -1) : memcmp(&a->key, &b->key, sizeof(a->key));
+	return GT_COMPARE(y, x) ?: memcmp(&a->key, &b->key, sizeof(a->key));
 }
 
 static void where_cells(

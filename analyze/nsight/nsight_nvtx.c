@@ -20,6 +20,7 @@
 #include "analyze/columns/launch_fields.h"
 #include "analyze/nsight/nsight.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 #define WINDOW (1u << 17) /* ranges in a window, including carried ones */
 #define PAIRS (1u << 19)  /* pairs of a range and a kernel in it, per window */
@@ -87,10 +88,9 @@ static int compare_nesting(const void *pa, const void *pb)
 {
 	const struct range *a = pa, *b = pb;
 
-	if (a->end != b->end)
-		return a->end > b->end ? -1 : 1;
-	return a->depth != b->depth ? (a->depth > b->depth) - (a->depth < b->depth)
-				    : (a->id > b->id) - (a->id < b->id);
+	return GT_COMPARE(b->end, a->end) ?:
+		GT_COMPARE(a->depth, b->depth) ?:
+		GT_COMPARE(a->id, b->id);
 }
 
 /* Sorts by track, then start, enclosing ranges first. Ranges come by start, so each only needs
@@ -113,7 +113,7 @@ static void sort_ranges(struct nvtx *v)
 			k < v->n && to[k].track == to[i].track && to[k].start == to[i].start;)
 			k++;
 		if (k > i + 1)
-			qsort(to + i, k - i, sizeof(*to), compare_nesting);
+			GT_SORT(to + i, k - i, compare_nesting);
 	}
 	v->spare = v->ranges;
 	v->ranges = to;
@@ -325,7 +325,7 @@ static int by_id(const void *a, const void *b)
 {
 	uint32_t x = ((const struct range *)a)->id, y = ((const struct range *)b)->id;
 
-	return (x > y) - (x < y);
+	return GT_COMPARE(x, y);
 }
 
 /* Drops the pairs of finished ranges; most are. */
@@ -358,8 +358,7 @@ static int close_window(struct nvtx *v, struct gt_err *err)
 		else
 			rc = close_range(v, &v->ranges[i], err);
 	v->n = kept;
-	if (kept)
-		qsort(v->ranges, kept, sizeof(*v->ranges), by_id);
+	GT_SORT(v->ranges, kept, by_id);
 	if (!rc && v->pairs.n)
 		rc = carry_pairs(v, err);
 	v->from = v->to;
@@ -549,8 +548,7 @@ static int by_proj(const void *pa, const void *pb)
 {
 	const struct proj *a = pa, *b = pb;
 
-	return a->d.total != b->d.total ? (a->d.total < b->d.total ? 1 : -1)
-					: (a->name > b->name) - (a->name < b->name);
+	return GT_COMPARE(b->d.total, a->d.total) ?: GT_COMPARE(a->name, b->name);
 }
 
 static const struct gt_column kern_columns[] = {
@@ -597,8 +595,7 @@ static int by_total(const void *pa, const void *pb)
 {
 	const struct kern *a = pa, *b = pb;
 
-	return a->d.total != b->d.total ? (a->d.total < b->d.total ? 1 : -1)
-					: memcmp(&a->key, &b->key, sizeof(a->key));
+	return GT_COMPARE(b->d.total, a->d.total) ?: memcmp(&a->key, &b->key, sizeof(a->key));
 }
 
 static int nvtx_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

@@ -8,6 +8,7 @@
 #include "analyze/core/report_status.h"
 #include "analyze/nsight/nsight.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 enum part {
 	NOTHING,
@@ -231,12 +232,10 @@ static int sums_block(void *state, const struct gt_cols *cols, struct gt_err *er
 static int by_total(const void *pa, const void *pb)
 {
 	const struct sum *a = pa, *b = pb;
-	int order;
 
-	if (a->d.total != b->d.total)
-		return a->d.total < b->d.total ? 1 : -1;
-	order = strcmp(a->text, b->text);
-	return order ? order : memcmp(&a->key, &b->key, sizeof(a->key));
+	return GT_COMPARE(b->d.total, a->d.total) ?:
+		strcmp(a->text, b->text) ?:
+		memcmp(&a->key, &b->key, sizeof(a->key));
 }
 
 /* Only groups with rows: a block may declare types whose rows a filter removes. */

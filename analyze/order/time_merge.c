@@ -4,6 +4,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 #include "formats/base/heap.h"
+#include "formats/base/sorted.h"
 
 #define NEAR 16         /* moments ahead */
 #define FEW 16          /* up to this many runs are compared one by one */
@@ -52,7 +53,7 @@ static void sort(struct gt_moment *m, size_t n)
 		m[k] = one;
 	}
 	if (steps >= 4 * n)
-		qsort(m, n, sizeof(*m), by_at);
+		GT_SORT(m, n, by_at);
 }
 
 /* ---- runs ---- */

@@ -12,6 +12,7 @@
 #include "analyze/stats/group_table.h"
 #include "analyze/idle/idle.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/cmdline/did_you_mean.h"
 
 #define GROUPS_MOST 4096u
@@ -189,8 +190,7 @@ static int by_total(const void *pa, const void *pb)
 {
 	const struct gap_group *a = pa, *b = pb;
 
-	return a->d.total != b->d.total ? (a->d.total < b->d.total ? 1 : -1)
-					: memcmp(&a->key, &b->key, sizeof(a->key));
+	return GT_COMPARE(b->d.total, a->d.total) ?: memcmp(&a->key, &b->key, sizeof(a->key));
 }
 
 static struct gt_cell key_cell(

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "analyze/core/report_status.h"
 #include "analyze/query/query_report.h"
+#include "formats/base/sorted.h"
 
 int gt_query_init(struct gt_query_state *s, const struct gt_query *q, struct gt_reader *r,
 	const struct gt_analysis_options *opt, struct gt_err *err)
@@ -223,8 +224,8 @@ struct gt_query_sorted *gt_query_in_order(const struct gt_query_groups *g)
 	for (size_t i = 0; list && i < g->table.n; i++)
 		list[i] = (struct gt_query_sorted){ g, gt_query_agg_cell(g, i, g->q->order), i,
 			real };
-	if (list && g->table.n)
-		qsort(list, g->table.n, sizeof(*list), by_order);
+	if (list)
+		GT_SORT(list, g->table.n, by_order);
 	return list;
 }
 

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/import/importers.h"
 #include "formats/trace/meta.h"
 
@@ -218,7 +219,7 @@ static int by_number(const void *pa, const void *pb)
 {
 	const struct gt_rank *a = pa, *b = pb;
 
-	return a->number < b->number ? -1 : a->number > b->number;
+	return GT_COMPARE(a->number, b->number);
 }
 
 /* Moves the files that are read to the front; their order stays. */
@@ -262,7 +263,7 @@ static int names_differ(const struct gt_ranks *ranks)
 	for (size_t i = 0; names && i < ranks->nread; i++)
 		names[i] = base_of(ranks->list[i].path);
 	if (names)
-		qsort(names, ranks->nread, sizeof(*names), by_text);
+		GT_SORT(names, ranks->nread, by_text);
 	for (size_t i = 1; names && i < ranks->nread; i++)
 		differ &= strcmp(names[i - 1], names[i]) != 0;
 	free(names);
@@ -310,7 +311,7 @@ static int label_by_path(struct gt_ranks *ranks)
 
 static int label_by_number(struct gt_ranks *ranks)
 {
-	qsort(ranks->list, ranks->nread, sizeof(*ranks->list), by_number);
+	GT_SORT(ranks->list, ranks->nread, by_number);
 	for (size_t i = 0; i < ranks->nread; i++)
 		if (!(ranks->list[i].label = text_of("%lld", ranks->list[i].number)))
 			return -ENOMEM;

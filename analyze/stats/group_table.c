@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 #define KEY_MOST 72
 
@@ -41,8 +42,7 @@ bool gt_group_table_is_rest(const struct gt_group_table *g, const void *group)
 
 void gt_group_table_sort(struct gt_group_table *g, int (*compare)(const void *a, const void *b))
 {
-	if (g->n)
-		qsort(g->list, g->n, g->size, compare);
+	gt_sort(g->list, g->n, g->size, compare);
 }
 
 void gt_group_table_release(struct gt_group_table *g)

@@ -12,6 +12,7 @@
 #include "analyze/stats/name_interner.h"
 #include "analyze/steps/sequences.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
 
 #define NAMES_MAX (1u << 17)
@@ -268,7 +269,7 @@ static int streams_table(const struct patterns *p, struct gt_table *t, struct gt
 		return gt_err_set(err, -ENOMEM, "out of memory (streams)");
 	for (size_t i = 0; i < p->nlanes; i++)
 		list[i] = &p->lanes[i];
-	qsort(list, p->nlanes, sizeof(*list), by_stream);
+	GT_SORT(list, p->nlanes, by_stream);
 	for (size_t i = 0; i < shown; i++)
 		add_stream(t, list[i]);
 	gt_table_note_cut(t, p->nlanes, shown);
@@ -280,11 +281,9 @@ static int by_runs(const void *pa, const void *pb)
 {
 	const struct name *a = *(const struct name *const *)pa,
 			  *b = *(const struct name *const *)pb;
-	int order = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
 
-	if (a->in_runs != b->in_runs)
-		return a->in_runs < b->in_runs ? 1 : -1;
-	return order ? order : (a->len > b->len) - (a->len < b->len);
+	return GT_COMPARE(b->in_runs, a->in_runs)
+		?: gt_compare_texts(a->text, a->len, b->text, b->len);
 }
 
 static void add_run_row(const struct patterns *p, struct gt_table *t, struct gt_kernel_names *names,
@@ -313,7 +312,7 @@ static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_ke
 	for (size_t i = 0; i < p->nnames; i++)
 		if (p->names[i].runs)
 			list[n++] = &p->names[i];
-	qsort(list, n, sizeof(*list), by_runs);
+	GT_SORT(list, n, by_runs);
 	shown = gt_rows_shown(n, p->gpu.report.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_run_row(p, t, names, list[i]);

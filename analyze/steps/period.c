@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/map.h"
+#include "formats/base/sorted.h"
 
 #define CANDIDATES_MAX 48u
 #define PER_COUNT 3u /* candidates with the same number of occurrences */
@@ -104,18 +105,16 @@ static int by_count(const void *pa, const void *pb)
 {
 	const struct candidate *a = pa, *b = pb;
 
-	if (a->count != b->count)
-		return a->count < b->count ? 1 : -1;
-	if (a->even != b->even)
-		return a->even < b->even ? 1 : -1;
-	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
+	return GT_COMPARE(b->count, a->count) ?:
+		GT_COMPARE(b->even, a->even) ?:
+		GT_COMPARE(a->symbol, b->symbol);
 }
 
 static int by_evenness(const void *pa, const void *pb)
 {
 	const struct candidate *a = pa, *b = pb;
 
-	return a->even != b->even ? (a->even < b->even ? 1 : -1) : by_count(pa, pb);
+	return GT_COMPARE(b->even, a->even) ?: by_count(pa, pb);
 }
 
 /* The most frequent symbols; of those with equal count the most even ones, at most PER_COUNT. */
@@ -130,15 +129,15 @@ static int choose_candidates(struct finder *f, struct gt_err *err)
 		if (f->symbols[i].count > GT_PERIOD_LEAST)
 			list[n++] = (struct candidate){ i, f->symbols[i].count,
 				evenness(&f->symbols[i]) };
-	qsort(list, n, sizeof(*list), by_count);
+	GT_SORT(list, n, by_count);
 	for (size_t i = 0; i < n; i++) {
 		same = i && list[i].count == list[i - 1].count ? same + 1 : 0;
 		if (same < PER_COUNT)
 			list[kept++] = list[i];
 	}
-	qsort(list, kept, sizeof(*list), by_evenness);
+	GT_SORT(list, kept, by_evenness);
 	kept = kept < CANDIDATES_MAX ? kept : CANDIDATES_MAX;
-	qsort(list, kept, sizeof(*list), by_count);
+	GT_SORT(list, kept, by_count);
 	for (f->ncandidates = 0; f->ncandidates < kept; f->ncandidates++)
 		f->candidates[f->ncandidates] = list[f->ncandidates].symbol;
 	free(list);
@@ -160,18 +159,14 @@ static int by_hash(const void *pa, const void *pb)
 {
 	const struct interval *a = pa, *b = pb;
 
-	if (a->hash != b->hash)
-		return a->hash < b->hash ? -1 : 1;
-	return (a->first > b->first) - (a->first < b->first);
+	return GT_COMPARE(a->hash, b->hash) ?: GT_COMPARE(a->first, b->first);
 }
 
 static int by_length(const void *pa, const void *pb)
 {
 	const struct interval *a = pa, *b = pb;
 
-	if (a->length != b->length)
-		return a->length < b->length ? -1 : 1;
-	return (a->first > b->first) - (a->first < b->first);
+	return GT_COMPARE(a->length, b->length) ?: GT_COMPARE(a->first, b->first);
 }
 
 /* The most frequent interval; if no two are equal, one of median length. count: intervals. */
@@ -185,7 +180,7 @@ static struct interval usual_of(struct finder *f, uint32_t count)
 
 		f->sample[i] = (struct interval){ hash_of(f->list + first, length), first, length };
 	}
-	qsort(f->sample, n, sizeof(*f->sample), by_hash);
+	GT_SORT(f->sample, n, by_hash);
 	for (uint32_t i = 0, run = 0; i < n; i++) {
 		run = i && f->sample[i].hash == f->sample[i - 1].hash ? run + 1 : 1;
 		if (run > most)
@@ -193,7 +188,7 @@ static struct interval usual_of(struct finder *f, uint32_t count)
 	}
 	if (most > 1)
 		return f->sample[best];
-	qsort(f->sample, n, sizeof(*f->sample), by_length);
+	GT_SORT(f->sample, n, by_length);
 	return f->sample[n / 2];
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "analyze/columns/aggregate.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 #define SHORTEST GT_SEQUENCE_SHORTEST
 #define LONGEST GT_SEQUENCE_LONGEST
@@ -258,13 +259,10 @@ static int by_covered(const void *pa, const void *pb)
 {
 	const struct gt_sequence *a = pa, *b = pb;
 
-	if (a->count * a->n != b->count * b->n)
-		return a->count * a->n < b->count * b->n ? 1 : -1;
-	if (a->n != b->n)
-		return a->n < b->n ? -1 : 1;
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	return (a->first > b->first) - (a->first < b->first);
+	return GT_COMPARE(b->count * b->n, a->count * a->n) ?:
+		GT_COMPARE(a->n, b->n) ?:
+		GT_COMPARE(a->stream, b->stream) ?:
+		GT_COMPARE(a->first, b->first);
 }
 
 /* Is it a shorter one repeated? Two names that alternate are too short for a sequence, so they are
@@ -343,8 +341,7 @@ int gt_sequences_select(struct gt_sequences *q, struct gt_err *err)
 		rc = count(q, &q->ends[q->counted++ % GT_SEQUENCE_ENDS]);
 	listed.list = q->list;
 	n = q->nlist; /* sequences in chains occurred once */
-	if (n)
-		qsort(q->list, n, sizeof(*q->list), by_covered);
+	GT_SORT(q->list, n, by_covered);
 	q->n = 0;
 	for (size_t i = 0; rc >= 0 && i < n; i++) {
 		if (q->list[i].count < 2 || repeats(&q->list[i]))

@@ -18,6 +18,7 @@
 #include "analyze/core/report_status.h"
 #include "analyze/steps/steps.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
 
 #define LIST_MAX (1u << 20)  /* symbols of one stream */
@@ -99,14 +100,14 @@ static int compare_u64(const void *pa, const void *pb)
 {
 	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
 
-	return (a > b) - (a < b);
+	return GT_COMPARE(a, b);
 }
 
 static int compare_double(const void *pa, const void *pb)
 {
 	double a = *(const double *)pa, b = *(const double *)pb;
 
-	return (a > b) - (a < b);
+	return GT_COMPARE(a, b);
 }
 
 /* The smallest of n > 0 sorted values such that a share of at least q is not larger. */
@@ -120,7 +121,7 @@ static uint64_t quantile(const uint64_t *sorted, size_t n, double q)
 /* The lower median of n > 0 values, which it sorts. */
 static uint64_t median(uint64_t *values, size_t n)
 {
-	qsort(values, n, sizeof(*values), compare_u64);
+	GT_SORT(values, n, compare_u64);
 	return quantile(values, n, 0.5);
 }
 
@@ -134,18 +135,14 @@ static int by_signature(const void *pa, const void *pb)
 {
 	const struct sequence *a = pa, *b = pb;
 
-	if (a->signature != b->signature)
-		return a->signature < b->signature ? -1 : 1;
-	return (a->first > b->first) - (a->first < b->first);
+	return GT_COMPARE(a->signature, b->signature) ?: GT_COMPARE(a->first, b->first);
 }
 
 static int by_frequency(const void *pa, const void *pb)
 {
 	const struct sequence *a = pa, *b = pb;
 
-	if (a->count != b->count)
-		return a->count < b->count ? 1 : -1;
-	return (a->first > b->first) - (a->first < b->first);
+	return GT_COMPARE(b->count, a->count) ?: GT_COMPARE(a->first, b->first);
 }
 
 static void number_sequences(struct gt_steps_lane *l, struct sequence *list, uint32_t *rank_of)
@@ -155,7 +152,7 @@ static void number_sequences(struct gt_steps_lane *l, struct sequence *list, uin
 	l->alike_ops = 0;
 	for (size_t i = 0; i < l->n; i++)
 		list[i] = (struct sequence){ l->steps[i].signature, 1, i };
-	qsort(list, l->n, sizeof(*list), by_signature);
+	GT_SORT(list, l->n, by_signature);
 	for (size_t i = 0; i < l->n; i++) {
 		l->steps[list[i].first].sequence =
 			(uint32_t)(n && list[n - 1].signature == list[i].signature ? n - 1 : n);
@@ -166,7 +163,7 @@ static void number_sequences(struct gt_steps_lane *l, struct sequence *list, uin
 	}
 	for (size_t i = 0; i < n; i++)
 		list[i].signature = i;
-	qsort(list, n, sizeof(*list), by_frequency);
+	GT_SORT(list, n, by_frequency);
 	for (size_t i = 0; i < n; i++)
 		rank_of[list[i].signature] = (uint32_t)i;
 	for (size_t i = 0; i < l->n; i++) {
@@ -255,7 +252,7 @@ static int find_drift(const struct gt_step *steps, size_t n, struct drift *d, st
 				((double)gt_step_ns(&steps[y]) - (double)gt_step_ns(&steps[x])) /
 				(double)(y - x);
 		}
-	qsort(slopes, pairs, sizeof(*slopes), compare_double);
+	GT_SORT(slopes, pairs, compare_double);
 	spread = 1.96 * sqrt((double)m * (double)(m - 1) * (2.0 * (double)m + 5) / 18);
 	d->known = true;
 	d->per_step = slopes[(pairs - 1) / 2];
@@ -548,9 +545,7 @@ static int by_difference(const void *pa, const void *pb)
 	const struct different *a = pa, *b = pb;
 	uint64_t x = abs_difference(a), y = abs_difference(b);
 
-	if (x != y)
-		return x < y ? 1 : -1;
-	return (a->name > b->name) - (a->name < b->name);
+	return GT_COMPARE(y, x) ?: GT_COMPARE(a->name, b->name);
 }
 
 /* The time of a name in a picked step; name GT_NONE: idle time. */
@@ -625,7 +620,7 @@ static int add_slow(const struct gt_steps *s, struct gt_table *t, const struct g
 			list[i] = (struct different){ name, time_in(s, step, name),
 				median_of(s, l, name, scratch) };
 		}
-		qsort(list, n + 1ul, sizeof(*list), by_difference);
+		GT_SORT(list, n + 1ul, by_difference);
 		for (uint32_t i = 0; i < DIFFERENT && i <= n &&
 			abs_difference(&list[i]) > (gt_step_ns(step) - l->median) / LITTLE;
 			i++)

@@ -7,6 +7,7 @@
 #include "analyze/columns/column_cursor.h"
 #include "analyze/steps/steps.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 #define TRIES 3 /* streams of a GPU that are searched */
 
@@ -61,9 +62,7 @@ static int by_ops(const void *pa, const void *pb)
 {
 	const struct gt_steps_stream *a = pa, *b = pb;
 
-	if (a->ops != b->ops)
-		return a->ops < b->ops ? 1 : -1;
-	return (a->number > b->number) - (a->number < b->number);
+	return GT_COMPARE(b->ops, a->ops) ?: GT_COMPARE(a->number, b->number);
 }
 
 static struct gt_steps_lane *lane_of(struct gt_steps *s, uint32_t device)
@@ -93,7 +92,7 @@ static int by_number(const void *pa, const void *pb)
 {
 	const struct gt_steps_lane *a = pa, *b = pb;
 
-	return (a->number > b->number) - (a->number < b->number);
+	return GT_COMPARE(a->number, b->number);
 }
 
 /* Makes lanes of the GPUs with the most work, in the order of the trace. */
@@ -102,8 +101,7 @@ static int find_lanes(struct gt_steps *s, struct gt_err *err)
 	s->lanes = calloc(GT_STEPS_LANES, sizeof(*s->lanes));
 	if (!s->lanes)
 		return gt_err_set(err, -ENOMEM, "out of memory (list of GPUs)");
-	if (s->nstreams)
-		qsort(s->streams, s->nstreams, sizeof(*s->streams), by_ops);
+	GT_SORT(s->streams, s->nstreams, by_ops);
 	for (size_t i = 0; i < s->nstreams; i++) {
 		const struct gt_steps_stream *one = &s->streams[i];
 		struct gt_steps_lane *lane = lane_of(s, s->device_of[one->number]);
@@ -115,8 +113,7 @@ static int find_lanes(struct gt_steps *s, struct gt_err *err)
 		lane->last = !lane->ops || one->last > lane->last ? one->last : lane->last;
 		lane->ops += one->ops;
 	}
-	if (s->nlanes)
-		qsort(s->lanes, s->nlanes, sizeof(*s->lanes), by_number);
+	GT_SORT(s->lanes, s->nlanes, by_number);
 	return 0;
 }
 

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
+#include "formats/base/sorted.h"
 #include "formats/text/printable.h"
 #include "formats/names/kernel_names.h"
 #include "formats/trace/read/nest.h"
@@ -357,7 +358,7 @@ static int print_sorted(struct gt_out *out, struct gt_buf *text, size_t nlines)
 		return -ENOMEM;
 	for (size_t i = 0; i < nlines; i++, p += strlen(p) + 1)
 		lines[i] = p;
-	qsort(lines, nlines, sizeof(*lines), compare_lines);
+	GT_SORT(lines, nlines, compare_lines);
 	for (size_t i = 0; i < nlines; i++) {
 		gt_out_str(out, lines[i]);
 		gt_out_str(out, "\n");

@@ -20,6 +20,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
+#include "formats/base/sorted.h"
 #include "formats/names/demangle.h"
 #include "formats/trace/read/reader.h"
 
@@ -370,7 +371,7 @@ static const char **kernels_of(struct gt_reader *r, size_t *n)
 			all[(*n)++] = gt_str(seg, seg->types[t].name);
 		}
 	}
-	qsort(all, *n, sizeof(*all), by_bytes);
+	GT_SORT(all, *n, by_bytes);
 	return all;
 }
 

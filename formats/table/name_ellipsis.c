@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/sorted.h"
 #include "formats/text/utf8.h"
 
 #define WHERE_THEY_DIFFER 9u
@@ -65,7 +66,7 @@ static int by_looks(const void *a, const void *b)
 {
 	int order = strcmp(looks(*(struct name *const *)a), looks(*(struct name *const *)b));
 
-	return order ? order : by_full(*(struct name *const *)a, *(struct name *const *)b);
+	return order ?: by_full(*(struct name *const *)a, *(struct name *const *)b);
 }
 
 static void note_alike(struct name *a, struct name *b)
@@ -94,7 +95,7 @@ static bool mark_twins(struct name *names, struct name **order, size_t n)
 		names[i].twin = false;
 		names[i].alike = 0;
 	}
-	qsort(order, n, sizeof(struct name *), by_looks);
+	GT_SORT(order, n, by_looks);
 	for (size_t i = 1; i < n; i++)
 		if (!strcmp(looks(order[i - 1]), looks(order[i]))) {
 			note_alike(order[i - 1], order[i]);
@@ -152,7 +153,7 @@ static size_t sort_unique(struct name *names, size_t n)
 {
 	size_t unique = 0;
 
-	qsort(names, n, sizeof(*names), by_full);
+	GT_SORT(names, n, by_full);
 	for (size_t i = 0; i < n; i++)
 		if (!unique || by_full(&names[unique - 1], &names[i]))
 			names[unique++] = names[i];

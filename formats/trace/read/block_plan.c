@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/sorted.h"
 
 /* blocks of a portion: 4 MiB, twice that while they are selected */
 #define MANY 131072u
@@ -114,7 +115,7 @@ static int by_boot(const void *a, const void *b)
 	const struct boot *x = a, *y = b;
 	int boot = strcmp(x->boot, y->boot), host = boot ? 0 : strcmp(x->host, y->host);
 
-	return boot ? boot : host ? host : x->seg < y->seg ? -1 : x->seg > y->seg;
+	return boot ?: host ?: GT_COMPARE(x->seg, y->seg);
 }
 
 /* A group is named by its first segment. A segment without a boot id is a group of its own. */
@@ -131,7 +132,7 @@ static int find_groups(struct gt_block_plan *a)
 		all[i] = (struct boot){ a->reader->segs[i].boot, a->reader->segs[i].host,
 			(uint32_t)i };
 	if (a->order == GT_BY_CLOCK && n > 1)
-		qsort(all, n, sizeof(*all), by_boot);
+		GT_SORT(all, n, by_boot);
 	for (size_t i = 0; i < n; i++) {
 		bool same = a->order == GT_BY_CLOCK && i && all[i].boot[0] &&
 			!strcmp(all[i].boot, all[i - 1].boot) &&
@@ -149,13 +150,10 @@ static int compare(const void *a, const void *b)
 {
 	const struct gt_plan_entry *x = a, *y = b;
 
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->seg != y->seg)
-		return x->seg < y->seg ? -1 : 1;
-	return x->entry < y->entry ? -1 : x->entry > y->entry;
+	return GT_COMPARE(x->group, y->group) ?:
+		GT_COMPARE(x->start, y->start) ?:
+		GT_COMPARE(x->seg, y->seg) ?:
+		GT_COMPARE(x->entry, y->entry);
 }
 
 int gt_block_plan_open(struct gt_block_plan *a, struct gt_reader *r, const struct gt_filter *filter,
@@ -220,7 +218,7 @@ static int add(struct gt_block_plan *a, const struct gt_plan_entry *entry)
 static void keep_earliest(struct gt_block_plan *a)
 {
 	if (a->n > 1)
-		qsort(a->found, a->n, sizeof(*a->found), compare);
+		GT_SORT(a->found, a->n, compare);
 	if (a->n > MANY) {
 		a->n = MANY;
 		a->all = false;

@@ -343,7 +343,7 @@ static int by_offset(const void *a, const void *b)
 {
 	uint64_t x = ((const struct gt_seg *)a)->at, y = ((const struct gt_seg *)b)->at;
 
-	return x < y ? -1 : x > y;
+	return GT_COMPARE(x, y);
 }
 
 /* Sets the segment of each damage: the last one that begins before it, or the first one. */
@@ -386,7 +386,7 @@ static int find_segments(struct gt_reader *r, struct gt_err *err)
 	if (end && (code < 0 || (code = read_heads(r, r->from, end, NULL, false, err))))
 		return code;
 	if (r->nsegs > 1)
-		qsort(r->segs, r->nsegs, sizeof(*r->segs), by_offset);
+		GT_SORT(r->segs, r->nsegs, by_offset);
 	return finish_segments(r, 0, err);
 }
 

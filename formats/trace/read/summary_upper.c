@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/sorted.h"
 #include "formats/trace/read/reader_internal.h"
 #include "formats/trace/summary.h"
 
@@ -111,7 +112,7 @@ static int more_rows(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return x > y ? -1 : x < y;
+	return GT_COMPARE(y, x);
 }
 
 /* The number of rows that a track needs to get grids: if there are too many tracks
@@ -127,7 +128,7 @@ static int find_least_rows(const struct upper *u, uint64_t *least)
 	if (!(sorted = malloc(n * sizeof(*sorted))))
 		return -ENOMEM;
 	memcpy(sorted, u->rows, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), more_rows);
+	GT_SORT(sorted, n, more_rows);
 	if (sorted[fit] >= *least)
 		*least = sorted[fit] + 1;
 	free(sorted);

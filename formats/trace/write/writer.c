@@ -25,6 +25,7 @@
 #include <unistd.h>
 #include <jansson.h>
 #include "formats/base/alloc_failure.h"
+#include "formats/base/sorted.h"
 #include "formats/io/json_build.h"
 #include "formats/trace/read/reader.h"
 #include "formats/trace/summary.h"
@@ -428,7 +429,7 @@ static int put_open(struct gt_writer *w, int64_t now, struct gt_err *err)
 	for (size_t i = 0; i < buffers->ntouched; i++) {
 		struct gt_row_buffer *s = &buffers->by_track[buffers->touched[i]];
 
-		qsort(s->rows, s->n, sizeof(*s->rows), gt_compare_rows);
+		GT_SORT(s->rows, s->n, gt_compare_rows);
 		for (size_t r = 0; r < s->n; r++)
 			s->rows[r].end = s->rows[r].start > now ? s->rows[r].start : now;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "formats/base/sorted.h"
 #include "formats/trace/summary.h"
 
 #define QUIET_ROWS 1024                /* an empty buffer keeps memory for so many rows at most */
@@ -277,7 +278,7 @@ static int by_id(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return x < y ? -1 : x > y;
+	return GT_COMPARE(x, y);
 }
 
 /* Writes all rows of a kind: busy tracks in blocks of their own, the others together. */
@@ -287,13 +288,12 @@ int gt_blocks_kind(
 	size_t n = 0, rows = 0, first = 0;
 	int code = 0;
 
-	if (buffers->ntouched)
-		qsort(buffers->touched, buffers->ntouched, sizeof(*buffers->touched), by_id);
+	GT_SORT(buffers->touched, buffers->ntouched, by_id);
 	for (size_t i = 0; !code && i < buffers->ntouched; i++) {
 		struct gt_row_buffer *s = &buffers->by_track[buffers->touched[i]];
 
 		if (s->unsorted)
-			qsort(s->rows, s->n, sizeof(*s->rows), gt_compare_rows);
+			GT_SORT(s->rows, s->n, gt_compare_rows);
 		if (s->n >= OWN_BLOCK_ROWS &&
 			(code = gt_blocks_busy(w, kind, buffers->touched[i] - 1, s, err)))
 			return code;

@@ -3,6 +3,7 @@
 #include "formats/base/heap.h"
 #include "formats/base/err.h"
 #include "formats/base/map.h"
+#include "formats/base/sorted.h"
 #include "formats/text/printable.h"
 #include "tests/unit/t.h"
 
@@ -204,7 +205,24 @@ static void a_heap_hands_out_the_first(void)
 	}
 }
 
+static int by_value(const void *a, const void *b)
+{
+	return GT_COMPARE(*(const int *)a, *(const int *)b);
+}
+
+static void sorting(void)
+{
+	int list[] = { 3, 1, 2 }, *none = NULL;
+
+	GT_SORT(list, 3, by_value);
+	GT_SORT(none, 0, by_value);
+	CHECK(list[0] == 1 && list[1] == 2 && list[2] == 3);
+	CHECK(gt_compare_texts("abc", 2, "abd", 2) == 0);
+	CHECK(gt_compare_texts("abc", 2, "abc", 3) < 0);
+	CHECK(gt_compare_texts("b", 1, "abc", 3) > 0);
+}
+
 T_MAIN(T(the_first_error_wins), T(an_error_too_long_is_cut), T(printing_is_one_safe_line),
 	T(printable_is_harmless), T(buffers_grow), T(buffers_refuse_the_absurd),
 	T(maps_find_what_was_added), T(equal_hashes_are_told_apart), T(hashes_read_every_byte),
-	T(a_heap_hands_out_the_first))
+	T(a_heap_hands_out_the_first), T(sorting))
