@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/os/safe_path.h"
 #include "formats/trace/wire.h"
 
@@ -172,7 +173,7 @@ static int by_last_use(const void *pa, const void *pb)
 {
 	const struct cached_copy *a = pa, *b = pb;
 
-	return a->used != b->used ? (a->used < b->used ? -1 : 1) : strcmp(a->name, b->name);
+	return GT_COMPARE(a->used, b->used) ?: strcmp(a->name, b->name);
 }
 
 /* Every user and writer of a copy holds a lock on it. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "viewer/util/deadline.h"
 #include "viewer/cells/measure.h"
 #include "viewer/cells/unfinished_calls.h"
@@ -51,7 +52,7 @@ static int by_time(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return GT_COMPARE(*x, *y);
 }
 
 /* A piece starts at each start of an unfinished call, so the call covers a piece completely or not

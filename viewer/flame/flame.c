@@ -8,6 +8,7 @@
 #include "analyze/columns/source_dedup.h"
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
+#include "formats/base/sorted.h"
 #include "formats/trace/read/nest.h"
 #include "formats/trace/summary.h"
 #include "viewer/util/deadline.h"
@@ -421,9 +422,7 @@ static int by_time(const void *pa, const void *pb, void *arg)
 	const struct gt_flame_node *nodes = ((const struct gt_flame *)arg)->nodes;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	if (nodes[a].ns != nodes[b].ns)
-		return nodes[a].ns > nodes[b].ns ? -1 : 1;
-	return (a > b) - (a < b);
+	return GT_COMPARE(nodes[b].ns, nodes[a].ns) ?: GT_COMPARE(a, b);
 }
 
 static unsigned column(const struct picture *p, uint64_t ns)

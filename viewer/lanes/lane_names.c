@@ -1,10 +1,10 @@
 /* Labels of lanes, and the filter by label. */
+#define _GNU_SOURCE /* strcasestr */
 #include "viewer/lanes/lanes_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static void track_label(
 	const struct gt_lanes_of *o, const struct gt_track *t, char *to, size_t room)
@@ -150,17 +150,6 @@ void gt_lanes_path(const struct gt_lanes *l, const struct gt_lane_line *what, ch
 
 /* ---- filter ---- */
 
-/* Ignores the case of ASCII letters. */
-static bool contains(const char *text, const char *part)
-{
-	size_t n = strlen(part);
-
-	for (; *text; text++)
-		if (!strncasecmp(text, part, n))
-			return true;
-	return false;
-}
-
 /* Parents come before their children in the list of tracks. So a pass from the last track sets the
  * bits of parents, and a pass from the first one those of children. */
 static void match_segment(struct gt_lanes_of *o, const char *filter)
@@ -172,7 +161,7 @@ static void match_segment(struct gt_lanes_of *o, const char *filter)
 		o->flags[t] &= ~(uint32_t)(GT_LANES_MATCH | GT_LANES_MATCH_BELOW);
 	for (uint32_t t = o->seg->ntracks; *filter && t-- > 0;) {
 		track_label(o, &tracks[t], label, sizeof(label));
-		if (!(o->flags[t] & GT_LANES_LONE) && contains(label, filter))
+		if (!(o->flags[t] & GT_LANES_LONE) && strcasestr(label, filter))
 			o->flags[t] |= GT_LANES_MATCH;
 		if (o->flags[t] & (GT_LANES_MATCH | GT_LANES_MATCH_BELOW) && tracks[t].parent < t)
 			o->flags[tracks[t].parent] |= GT_LANES_MATCH_BELOW;

@@ -3,6 +3,7 @@
  * back, when none reaches to where it starts. */
 #include <stdlib.h>
 
+#include "formats/base/sorted.h"
 #include "viewer/util/deadline.h"
 #include "viewer/search/event_search.h"
 
@@ -71,11 +72,9 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct place *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->segment != b->segment)
-		return a->segment < b->segment ? -1 : 1;
-	return a->block->entry < b->block->entry ? -1 : a->block->entry > b->block->entry;
+	return GT_COMPARE(a->start, b->start) ?:
+		GT_COMPARE(a->segment, b->segment) ?:
+		GT_COMPARE(a->block->entry, b->block->entry);
 }
 
 static int find_places(struct gt_event_search *h)

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 #include "formats/os/safe_path.h"
 #include "formats/trace/record.h"
 
@@ -53,7 +54,7 @@ static int by_time(const void *pa, const void *pb)
 {
 	const struct gt_bookmark *a = pa, *b = pb;
 
-	return a->at != b->at ? (a->at < b->at ? -1 : 1) : strcmp(a->name, b->name);
+	return GT_COMPARE(a->at, b->at) ?: strcmp(a->name, b->name);
 }
 
 int gt_bookmarks_set(
