@@ -21,10 +21,8 @@ struct gt_selection_job {
 	/* rows of some kind */
 	struct gt_event_search *search;
 	struct gt_search_spec spec;
-	char name[400]; /* of rows of the same name */
-	int64_t from;   /* start of the search, the viewer's time */
-	bool again;     /* the search continues from the other end of the trace */
-	struct gt_event_ref call;
+	int64_t from; /* start of the search, the viewer's time */
+	bool again;   /* the search continues from the other end of the trace */
 	/* gaps */
 	struct gt_lane_cells *strips;
 	struct gt_cell_window window;
@@ -201,7 +199,7 @@ static struct gt_selection_job *new_job(struct gt_selection *p,
 	}
 	p->job->what = what;
 	p->job->lane = at->lane;
-	p->job->backward = p->job->spec.backward = backward;
+	p->job->backward = backward;
 	return p->job;
 }
 
@@ -216,75 +214,57 @@ static int begin_event_search(struct gt_selection *p, int64_t from, int64_t to, 
 	return j->search ? 0 : err->code;
 }
 
-/* Starts after the selection or the cell's start; backwards: before it. */
-static int begin_from(
-	struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
+/* Starts a search after the selection or the cell's start; backwards: before it. */
+static int begin_from(struct gt_selection *p, const struct gt_selection_origin *at,
+	const char *what, int by, struct gt_search_spec spec, struct gt_err *err)
 {
-	struct gt_selection_job *j = p->job;
-	int64_t picked, end;
+	struct gt_selection_job *j = new_job(p, at, what, by < 0, err);
+	int64_t end;
 
+	if (!j)
+		return err->code;
+	spec.backward = j->backward;
+	j->spec = spec;
 	j->from = j->backward ? at->from : at->from - 1;
-	if (at->on_it && p->what != GT_SELECTION_NONE) {
-		gt_selection_range(p, &picked, &end);
-		j->from = picked;
-	}
+	if (at->on_it && p->what != GT_SELECTION_NONE)
+		gt_selection_range(p, &j->from, &end);
 	return j->backward ? begin_event_search(p, INT64_MIN, j->from, err)
 			   : begin_event_search(p, j->from + 1, INT64_MAX, err);
-}
-
-static bool has_name(const struct gt_segment *seg, const struct gt_type *type, void *arg)
-{
-	const struct gt_selection_job *j = arg;
-
-	return !strcmp(gt_str(seg, type->name), j->name);
 }
 
 int gt_select_of_types(struct gt_selection *p, const struct gt_selection_origin *at,
 	const struct gt_selection_types *types, int by, struct gt_err *err)
 {
-	struct gt_selection_job *j = new_job(p, at, types->what, by < 0, err);
+	return begin_from(p, at, types->what, by,
+		(struct gt_search_spec){
+			.what = GT_SEARCH_TYPE, .wants = types->wants, .arg = types->arg },
+		err);
+}
 
-	if (!j)
-		return err->code;
-	j->spec.what = GT_SEARCH_TYPE;
-	j->spec.wants = types->wants;
-	j->spec.arg = types->arg;
-	return begin_from(p, at, err);
+static bool has_name(const struct gt_segment *seg, const struct gt_type *type, void *name)
+{
+	return !strcmp(gt_str(seg, type->name), name);
 }
 
 int gt_select_same_name(
 	struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
 {
-	struct gt_selection_job *j;
-	const char *name;
+	struct gt_selection_origin here = *at;
+	struct gt_search_spec spec = { .what = GT_SEARCH_TYPE, .wants = has_name };
 	int code = select_row(p, at, err);
 
 	if (code <= 0)
 		return code;
-	name = gt_event_name(p->archive, &p->row);
-	j = new_job(p, at, "another of this name", by < 0, err);
-	if (!j)
-		return err->code;
-	if (strlen(name) >= sizeof(j->name)) {
-		gt_selection_stop(p);
-		return say(p, "its name is too long for that");
-	}
-	strcpy(j->name, name);
-	j->spec.what = GT_SEARCH_TYPE;
-	j->spec.wants = has_name;
-	j->spec.arg = j;
-	return begin_from(p, &(struct gt_selection_origin){ .on_it = true }, err);
+	here.on_it = true;
+	spec.arg = (void *)(uintptr_t)gt_event_name(p->archive, &p->row);
+	return begin_from(p, &here, "another of this name", by, spec, err);
 }
 
 int gt_select_failure(
 	struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
 {
-	struct gt_selection_job *j = new_job(p, at, "failed call", by < 0, err);
-
-	if (!j)
-		return err->code;
-	j->spec.what = GT_SEARCH_ERROR;
-	return begin_from(p, at, err);
+	return begin_from(
+		p, at, "failed call", by, (struct gt_search_spec){ .what = GT_SEARCH_ERROR }, err);
 }
 
 static int search_launched(
@@ -292,9 +272,8 @@ static int search_launched(
 {
 	struct gt_selection_job *j = p->job;
 
-	j->call = *call;
 	j->spec.what = GT_SEARCH_LAUNCHED;
-	j->spec.call = &j->call;
+	j->spec.call = call;
 	return begin_event_search(p, viewer_time(p, call), INT64_MAX, err);
 }
 
