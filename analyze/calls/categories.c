@@ -97,12 +97,10 @@ static void note_files(const struct gt_report_state *a, struct gt_table *t)
 				seg->types[k].category == GT_CAT_FILE)
 				gt_stat_add(&files, gt_aggregate_stat(a->opt->aggregate, i, k));
 	}
-	if (files.count)
-		gt_note_plural(t, files.count,
-			"ioctl: %llu of these rows {opens, maps or closes|open, map or close} the driver's files, %s; the "
-			"others are ioctls, as in summary",
-			(unsigned long long)files.count,
-			gt_scaled(GT_C_NS, gt_clamp(files.total)).text);
+	gt_note_plural(t, files.count,
+		"ioctl: %llu of these rows {opens, maps or closes|open, map or close} the driver's files, %s; the "
+		"others are ioctls, as in summary",
+		(unsigned long long)files.count, gt_scaled(GT_C_NS, gt_clamp(files.total)).text);
 }
 
 static int layers_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

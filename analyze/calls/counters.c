@@ -232,11 +232,10 @@ static void note_doubts(const struct counters *c, struct gt_table *t)
 		n += one->doubtful;
 		first = one->doubtful && at < first ? at : first;
 	}
-	if (n)
-		gt_note_plural(t, n,
-			"%zu of the counters {is|are} uncertain from %.6f s on: some calls that change {it|them} were not "
-			"recorded",
-			n, (double)first / 1e9);
+	gt_note_plural(t, n,
+		"%zu of the counters {is|are} uncertain from %.6f s on: some calls that change {it|them} were not "
+		"recorded",
+		n, (double)first / 1e9);
 }
 
 static int counters_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -257,10 +256,9 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 	for (size_t i = 0; i < shown; i++)
 		add(&c->report, tables[0], counter_at(c, i));
 	gt_table_note_cut(tables[0], c->counters.n, shown);
-	if (c->beyond)
-		gt_note_plural(tables[0], c->beyond,
-			"more than %u counters: %llu {sample|samples} of further counters {is|are} left out",
-			COUNTERS_MAX, (unsigned long long)c->beyond);
+	gt_note_plural(tables[0], c->beyond,
+		"more than %u counters: %llu {sample|samples} of further counters {is|are} left out",
+		COUNTERS_MAX, (unsigned long long)c->beyond);
 	note_doubts(c, tables[0]);
 	gt_note_unordered(tables[0], gt_time_ordered_late(&c->order), "means");
 	for (uint32_t i = 0; i < gt_reader_segments(c->report.reader); i++)

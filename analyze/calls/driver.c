@@ -549,10 +549,9 @@ static void fill_failures(struct driver *d, struct gt_table *t)
 				gt_cell_u(f->ns), gt_cell_time(&d->report, seg, f->first) });
 	}
 	gt_table_note_cut(t, d->failures.n, shown);
-	if (beyond)
-		gt_note_plural(t, beyond,
-			"%llu failed {ioctl is|ioctls are} beyond the first %u kinds and in no row",
-			(unsigned long long)beyond, FAILURES_MAX);
+	gt_note_plural(t, beyond,
+		"%llu failed {ioctl is|ioctls are} beyond the first %u kinds and in no row",
+		(unsigned long long)beyond, FAILURES_MAX);
 }
 
 /* Notes the other ioctls, so that figures can be compared with other reports. */
@@ -572,11 +571,10 @@ static void note_files(const struct driver *d, struct gt_table *t)
 	}
 	gt_table_note(t,
 		"of outermost calls, with the ioctls within them; and the ioctls that are in no call");
-	if (files)
-		gt_note_plural(t, files,
-			"of these %llu ioctls %llu {opens, maps or closes|open, map or close} the driver's files; summary leaves "
-			"{it|those} out",
-			(unsigned long long)all, (unsigned long long)files);
+	gt_note_plural(t, files,
+		"of these %llu ioctls %llu {opens, maps or closes|open, map or close} the driver's files; summary leaves "
+		"{it|those} out",
+		(unsigned long long)all, (unsigned long long)files);
 }
 
 static void note_limits(const struct driver *d, struct gt_table *t)
@@ -585,7 +583,7 @@ static void note_limits(const struct driver *d, struct gt_table *t)
 
 	for (uint32_t i = 0; i < d->order.nsegs; i++)
 		without += !d->recorded[i];
-	if (without && without < d->order.nsegs)
+	if (without < d->order.nsegs)
 		gt_note_plural(t, without,
 			"%u {recording has|recordings have} no ioctls and {is|are} in no figure",
 			without);

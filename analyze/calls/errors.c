@@ -189,10 +189,9 @@ static int errors_finish(void *state, struct gt_table **tables, unsigned max, st
 	for (size_t i = 0; i < shown; i++)
 		add(e, tables[0], failure_at(e, i));
 	gt_table_note_cut(tables[0], n, shown);
-	if (beyond)
-		gt_note_plural(tables[0], beyond,
-			"%llu failed {call is|calls are} of further kinds than the first %d, and not listed",
-			(unsigned long long)beyond, ERRORS_MAX);
+	gt_note_plural(tables[0], beyond,
+		"%llu failed {call is|calls are} of further kinds than the first %d, and not listed",
+		(unsigned long long)beyond, ERRORS_MAX);
 	return 1;
 }
 

@@ -99,11 +99,10 @@ static struct gt_table *userspace(
 			figure(a, GT_LAYER_COUNT, GT_OP_ALLOC, alloc_known, u->alloc_bytes),
 			figure(a, GT_LAYER_COUNT, GT_OP_COPY, copies, u->copies),
 			figure(a, GT_LAYER_COUNT, GT_OP_COPY, copy_known, u->copy_bytes) });
-	if (u->runtime)
-		gt_note_plural(t, u->runtime,
-			"%llu of the calls {is|are} the CUDA runtime's (libcudart.so), which {is|are} recorded in place of "
-			"the driver's",
-			(unsigned long long)u->runtime);
+	gt_note_plural(t, u->runtime,
+		"%llu of the calls {is|are} the CUDA runtime's (libcudart.so), which {is|are} recorded in place of "
+		"the driver's",
+		(unsigned long long)u->runtime);
 	note_unsized(t, "allocation", u->allocs - u->alloc_failed, u->alloc_sized);
 	note_unsized(t, "transfer", u->copies - u->copy_failed, u->copy_sized);
 	return t;
@@ -133,7 +132,7 @@ static int summary_finish(void *state, struct gt_table **tables, unsigned max, s
 			figure(a, GT_LAYER_IOCTL, GT_OP_IOCTL, ioctl, u.ioctl_ns),
 			figure(a, GT_LAYER_SCHED, GT_OP_NONE,
 				gt_is_recorded(a->reader, GT_LAYER_SCHED), u.sched) });
-	if (u.files && !a->opt->in_default_report)
+	if (!a->opt->in_default_report)
 		gt_note_plural(tables[1], u.files,
 			"without %llu {call that opens, maps or closes|calls that open, map or close} the driver's "
 			"files",

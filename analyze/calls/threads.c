@@ -93,10 +93,9 @@ static int threads_finish(void *state, struct gt_table **tables, unsigned max, s
 		add(a, tables[0], &list[i]);
 	for (size_t i = 0; i < n; i++)
 		doubtful += is_doubtful(a, &list[i]);
-	if (doubtful)
-		gt_note_plural(tables[0], doubtful,
-			"calls of %zu {thread|threads} overlap without being nested: their busy time is uncertain",
-			doubtful);
+	gt_note_plural(tables[0], doubtful,
+		"calls of %zu {thread|threads} overlap without being nested: their busy time is uncertain",
+		doubtful);
 	gt_table_note_cut(tables[0], n, shown);
 	free(list);
 	return 1;

@@ -161,10 +161,9 @@ static void add_threads(const struct state *s, struct gt_table *t)
 		}
 	}
 	gt_table_note_cut(t, n, gt_rows_shown(n, s->report.opt->top));
-	if (s->undrawn)
-		gt_note_plural(t, s->undrawn,
-			"more than %u threads: further threads have no strip; they made %llu {call|calls}",
-			STRIPS_MAX, (unsigned long long)s->undrawn);
+	gt_note_plural(t, s->undrawn,
+		"more than %u threads: further threads have no strip; they made %llu {call|calls}",
+		STRIPS_MAX, (unsigned long long)s->undrawn);
 	gt_note_unordered(t, gt_time_ordered_late(&s->order), "busy times");
 }
 

@@ -118,6 +118,8 @@ void gt_note_plural(struct gt_table *t, uint64_t n, const char *fmt, ...)
 	char *text = NULL;
 	va_list ap;
 
+	if (!n)
+		return;
 	gt_put_plural(&words, fmt, n);
 	gt_buf_byte(&words, 0);
 	va_start(ap, fmt);
@@ -132,22 +134,19 @@ void gt_note_plural(struct gt_table *t, uint64_t n, const char *fmt, ...)
 void gt_note_joins(struct gt_table *t, uint64_t all, const char *what, uint64_t unjoined,
 	const char *figures, uint64_t by_order)
 {
-	if (unjoined)
-		gt_note_plural(t, unjoined, "%llu of %llu %s {is|are} joined to no call, and %s",
-			(unsigned long long)unjoined, (unsigned long long)all, what, figures);
-	if (by_order)
-		gt_note_plural(t, by_order,
-			"%llu of %llu %s {was|were} joined to {its call|their calls} by order in the stream: likely, not "
-			"certain",
-			(unsigned long long)by_order, (unsigned long long)all, what);
+	gt_note_plural(t, unjoined, "%llu of %llu %s {is|are} joined to no call, and %s",
+		(unsigned long long)unjoined, (unsigned long long)all, what, figures);
+	gt_note_plural(t, by_order,
+		"%llu of %llu %s {was|were} joined to {its call|their calls} by order in the stream: likely, not "
+		"certain",
+		(unsigned long long)by_order, (unsigned long long)all, what);
 }
 
 void gt_note_unordered(struct gt_table *t, uint64_t late, const char *what)
 {
-	if (late)
-		gt_note_plural(t, late,
-			"%llu {row|rows} came too late to be sorted by time, which makes %s approximate",
-			(unsigned long long)late, what);
+	gt_note_plural(t, late,
+		"%llu {row|rows} came too late to be sorted by time, which makes %s approximate",
+		(unsigned long long)late, what);
 }
 
 void gt_note_top_n(struct gt_table *t, const struct gt_top_n *keep)

@@ -76,7 +76,7 @@ static inline size_t gt_rows_shown(size_t n, unsigned top)
 /* Writes text with each {one|many} replaced by the form for n: "{row is|rows are} left out". */
 void gt_put_plural(struct gt_buf *to, const char *text, uint64_t n);
 /* Adds a note whose fmt has such forms: "%llu {row is|rows are} left out". Braces must not
- * contain conversions. */
+ * contain conversions. No note if n is 0. */
 void gt_note_plural(struct gt_table *t, uint64_t n, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Notes that rows have no call, or a call matched by order only. all: number of rows; what:

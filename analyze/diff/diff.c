@@ -416,7 +416,7 @@ static struct gt_table *names(const struct compared *c, const struct gt_side *a,
 		"the total changes with the count as well");
 	gt_table_note(t, "the noise is that within each file: another run may differ by more");
 	gt_table_note_cut(t, n, shown);
-	if (top && c->verdicts[GT_VERDICT_SAME])
+	if (top)
 		gt_note_plural(t, c->verdicts[GT_VERDICT_SAME],
 			"%llu of %zu names {is|are} the same, within 1 %%: --top 0 lists {it|them}",
 			(unsigned long long)c->verdicts[GT_VERDICT_SAME], c->n);
@@ -621,7 +621,7 @@ static struct gt_table *figures(struct figures *fs, unsigned top)
 			"figures that changed by more than 1 %%; the noise of a single figure is unknown");
 	gt_table_set_hideable(t, "a b");
 	gt_table_note_cut(t, n, shown);
-	if (top && fs->same)
+	if (top)
 		gt_note_plural(t, fs->same,
 			"%zu of %zu figures {is|are} the same, within 1 %%: --top 0 lists {it|them}",
 			fs->same, fs->n);

@@ -393,11 +393,10 @@ static void fill_pinning(const struct copies *c, struct gt_table *t)
 		for (unsigned z = 1; z < SIZES; z++)
 			if (p.pageable[z].count && !add_size(t, directions[d], &p, z))
 				without += p.pageable[z].count;
-		if (without)
-			gt_note_plural(t, without,
-				"cannot estimate the gain for %llu {copy|copies} %s: no pinned copy of similar size was recorded "
-				"(similar: the same size class; from 1 MiB on, also down to a quarter of the size)",
-				(unsigned long long)without, gt_direction_text(directions[d]));
+		gt_note_plural(t, without,
+			"cannot estimate the gain for %llu {copy|copies} %s: no pinned copy of similar size was recorded "
+			"(similar: the same size class; from 1 MiB on, also down to a quarter of the size)",
+			(unsigned long long)without, gt_direction_text(directions[d]));
 	}
 }
 
@@ -417,10 +416,9 @@ static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *bus
 			t, "hidden times are unknown: there are more than %u GPUs", SWEEPS_MAX);
 	else if (!kernels && c->n)
 		gt_table_note(t, "hidden times are unknown: --match leaves out GPU operations");
-	if (unsized)
-		gt_note_plural(t, unsized,
-			"%llu {row has|rows have} no size and {is|are} in no figure of bytes",
-			(unsigned long long)unsized);
+	gt_note_plural(t, unsized,
+		"%llu {row has|rows have} no size and {is|are} in no figure of bytes",
+		(unsigned long long)unsized);
 	gt_gpu_time_notes(&c->time, t, "transfers");
 }
 

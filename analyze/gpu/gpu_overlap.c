@@ -310,10 +310,9 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 	if (!n && o->n)
 		gt_table_note(t,
 			"no GPU used more than one stream: no operations could run side by side");
-	if (unpaired)
-		gt_note_plural(t, unpaired,
-			"%llu {row is|rows are} on streams beyond the first %u of {its|their} GPU, which are in no pair",
-			(unsigned long long)unpaired, GT_STREAM_PAIRS_MOST);
+	gt_note_plural(t, unpaired,
+		"%llu {row is|rows are} on streams beyond the first %u of {its|their} GPU, which are in no pair",
+		(unsigned long long)unpaired, GT_STREAM_PAIRS_MOST);
 	return 0;
 }
 
@@ -343,10 +342,9 @@ static int by_track(const void *pa, const void *pb)
 
 static void add_notes(const struct overlap *o, struct gt_table *t)
 {
-	if (o->beyond)
-		gt_note_plural(t, o->beyond,
-			"more than %u GPUs: %llu {row|rows} of further GPUs {is|are} in no figure",
-			DEVICES_MAX, (unsigned long long)o->beyond);
+	gt_note_plural(t, o->beyond,
+		"more than %u GPUs: %llu {row|rows} of further GPUs {is|are} in no figure",
+		DEVICES_MAX, (unsigned long long)o->beyond);
 	gt_note_unordered(t, gt_time_ordered_late(&o->time.order), "times");
 }
 

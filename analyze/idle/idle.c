@@ -652,7 +652,7 @@ void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t)
 		idle = gt_sat_add(idle, s->devices[i].idle);
 		window = gt_sat_add(window, s->devices[i].window);
 	}
-	gt_note_plural(t, gaps, "%llu {gap|gaps}, %s of %s%s", (unsigned long long)gaps,
+	gt_table_note(t, "%llu gap%s, %s of %s%s", (unsigned long long)gaps, gt_plural(gaps, "s"),
 		gt_scaled(GT_C_NS, gt_clamp(idle)).text, gt_scaled(GT_C_NS, gt_clamp(window)).text,
 		s->ndevices > 1 ? " (of several GPUs: times are added)" : "");
 	gt_idle_note_late(s, t);

@@ -273,25 +273,21 @@ static void note_incomplete(const struct gt_call_launches *g, struct gt_table *t
 
 	for (size_t i = 0; i < g->n; i++)
 		incomplete += g->list[i].count - g->list[i].failed - g->list[i].sized;
-	if (g->from_copies)
-		gt_note_plural(t, g->from_copies,
-			"for %llu {copy|copies} the call has no direction and size: {they are|these are} "
-			"taken from the GPU's records",
-			(unsigned long long)g->from_copies);
-	if (g->likely)
-		gt_note_plural(t, g->likely,
-			"for %llu of these the call was inferred by {its|their} order in the stream",
-			(unsigned long long)g->likely);
+	gt_note_plural(t, g->from_copies,
+		"for %llu {copy|copies} the call has no direction and size: {they are|these are} "
+		"taken from the GPU's records",
+		(unsigned long long)g->from_copies);
+	gt_note_plural(t, g->likely,
+		"for %llu of these the call was inferred by {its|their} order in the stream",
+		(unsigned long long)g->likely);
 	if (g->copies.crowded)
 		gt_table_note(t, "more than %u copies of the GPU: further ones are ignored",
 			GT_CALL_COPIES_MOST);
-	if (incomplete)
-		gt_note_plural(t, incomplete,
-			"the arguments of %llu {copy|copies} were not recorded%s",
-			(unsigned long long)incomplete,
-			gt_is_recorded(g->report.reader, GT_LAYER_GPU)
-				? ": report copies has the copies of the GPU"
-				: "");
+	gt_note_plural(t, incomplete, "the arguments of %llu {copy|copies} were not recorded%s",
+		(unsigned long long)incomplete,
+		gt_is_recorded(g->report.reader, GT_LAYER_GPU)
+			? ": report copies has the copies of the GPU"
+			: "");
 }
 
 static void add_direction(struct gt_table *t, const struct gt_call_launches_group *k, int64_t share)

@@ -297,10 +297,9 @@ static void add_notes(const struct queues *q, struct gt_table **tables)
 			"more than %u streams and GPUs: further streams have no row, but count in that of their GPU, for which "
 			"it is unknown whether they were full",
 			GT_QUEUES_MOST);
-	if (q->all.beyond)
-		gt_note_plural(tables[0], q->all.beyond,
-			"%llu {operation|operations} on further GPUs {is|are} in no row",
-			(unsigned long long)q->all.beyond);
+	gt_note_plural(tables[0], q->all.beyond,
+		"%llu {operation|operations} on further GPUs {is|are} in no row",
+		(unsigned long long)q->all.beyond);
 	gt_note_unordered(tables[0], q->all.late, "depths");
 	gt_launched_note_unrecorded(&q->all.gpu, tables[0]);
 	gt_launched_note_unrecorded(&q->all.gpu, tables[1]);

@@ -257,12 +257,10 @@ static void note_no_target(const struct sync *s, struct gt_table *t)
 		n += g->sum.unknown;
 		kineto |= !strcmp(gt_str(g->seg, g->seg->tracks[g->track].source), "import kineto");
 	}
-	if (n)
-		gt_note_plural(t, n,
-			"for %llu unknown {wait|waits} for a stream it was not recorded which stream%s",
-			(unsigned long long)n,
-			kineto ? " (PyTorch's profiler records it with enable_cuda_sync_events)"
-			       : "");
+	gt_note_plural(t, n,
+		"for %llu unknown {wait|waits} for a stream it was not recorded which stream%s",
+		(unsigned long long)n,
+		kineto ? " (PyTorch's profiler records it with enable_cuda_sync_events)" : "");
 }
 
 static void note_unrecorded(const struct sync *s, struct gt_table *t)
@@ -286,14 +284,12 @@ static void note_unrecorded(const struct sync *s, struct gt_table *t)
 					 : "no GPU operation was recorded for their process");
 	if (lost)
 		gt_table_note(t, "events were lost: no wait counts as unnecessary");
-	if (s->waits.frees_unknown)
-		gt_note_plural(t, s->waits.frees_unknown,
-			"%llu {free is left out: it|frees are left out: they} may have waited for one of several devices",
-			(unsigned long long)s->waits.frees_unknown);
-	if (s->beyond)
-		gt_note_plural(t, s->beyond,
-			"%llu {wait|waits} of groups beyond the first %u {is|are} in no row",
-			(unsigned long long)s->beyond, GROUPS_MAX);
+	gt_note_plural(t, s->waits.frees_unknown,
+		"%llu {free is left out: it|frees are left out: they} may have waited for one of several devices",
+		(unsigned long long)s->waits.frees_unknown);
+	gt_note_plural(t, s->beyond,
+		"%llu {wait|waits} of groups beyond the first %u {is|are} in no row",
+		(unsigned long long)s->beyond, GROUPS_MAX);
 	gt_note_unordered(t, gt_time_ordered_late(&s->waits.order), "times of the GPU");
 }
 

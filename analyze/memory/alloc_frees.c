@@ -101,10 +101,9 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 	if (some_unknown)
 		gt_table_note(t,
 			"cannot answer whether frees waited if GPU operations were not recorded or are left out");
-	if (f->waits.frees_unknown)
-		gt_note_plural(t, f->waits.frees_unknown,
-			"%llu {free|frees} may have waited for one of several devices: not counted as waits",
-			(unsigned long long)f->waits.frees_unknown);
+	gt_note_plural(t, f->waits.frees_unknown,
+		"%llu {free|frees} may have waited for one of several devices: not counted as waits",
+		(unsigned long long)f->waits.frees_unknown);
 	return t;
 }
 

@@ -249,10 +249,9 @@ static int fill(const struct filling *f, struct gt_table *t, enum which which, s
 	gt_table_note_cut(t, n, shown);
 	if (which == CHURN)
 		note_steps(t, list, n);
-	if (f->g->beyond)
-		gt_note_plural(t, f->g->beyond,
-			"%llu {allocation|allocations} of groups beyond the first %u {is|are} in no row",
-			(unsigned long long)f->g->beyond, GT_ALLOC_GROUPS_MAX);
+	gt_note_plural(t, f->g->beyond,
+		"%llu {allocation|allocations} of groups beyond the first %u {is|are} in no row",
+		(unsigned long long)f->g->beyond, GT_ALLOC_GROUPS_MAX);
 	free(list);
 	return 0;
 }

@@ -146,32 +146,28 @@ static void note_unknown(const struct memory *m, struct gt_table *t)
 
 	for (uint32_t i = 0; i < m->tracker.where.nsegs; i++)
 		add_account(&all, &m->tracker.kinds[i][ALL]);
-	if (all.null_frees)
-		gt_note_plural(t, all.null_frees, "%llu {free|frees} of NULL: not counted as frees",
-			(unsigned long long)all.null_frees);
-	if (all.references)
-		gt_note_plural(t, all.references,
-			"%llu {release|releases} of physical memory that had another handle "
-			"(cuMemRetainAllocationHandle): not counted as frees",
-			(unsigned long long)all.references);
-	if (all.imported)
-		gt_note_plural(t, all.imported,
-			"%llu {release|releases} of memory that was imported, or allocated before the "
-			"recording: not counted as frees",
-			(unsigned long long)all.imported);
+	gt_note_plural(t, all.null_frees, "%llu {free|frees} of NULL: not counted as frees",
+		(unsigned long long)all.null_frees);
+	gt_note_plural(t, all.references,
+		"%llu {release|releases} of physical memory that had another handle "
+		"(cuMemRetainAllocationHandle): not counted as frees",
+		(unsigned long long)all.references);
+	gt_note_plural(t, all.imported,
+		"%llu {release|releases} of memory that was imported, or allocated before the "
+		"recording: not counted as frees",
+		(unsigned long long)all.imported);
 	if (m->partial && gt_table_rows(t))
 		gt_table_note(t, "cannot answer which memory was live: %s", m->partial);
 	if (!m->partial && gt_table_rows(t) && gt_begins_late(&m->report))
 		gt_table_note(t, "memory allocated before the selected range is not counted");
-	if (m->tracker.missed_frees && !m->partial)
+	if (!m->partial)
 		gt_note_plural(t, m->tracker.missed_frees,
 			"%llu {free was missed: its address was|frees were missed: their addresses were} "
 			"allocated again",
 			(unsigned long long)m->tracker.missed_frees);
-	if (m->tracker.not_followed)
-		gt_note_plural(t, m->tracker.not_followed,
-			"%llu {allocation was|allocations were} beyond the %u that can be tracked: freed, peak and live are too small",
-			(unsigned long long)m->tracker.not_followed, GT_LIVE_MAX);
+	gt_note_plural(t, m->tracker.not_followed,
+		"%llu {allocation was|allocations were} beyond the %u that can be tracked: freed, peak and live are too small",
+		(unsigned long long)m->tracker.not_followed, GT_LIVE_MAX);
 	gt_note_unordered(t, m->tracker.late, "the peak");
 }
 

@@ -483,9 +483,8 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 	if (v->crowded)
 		gt_table_set_unanswered(t, "%s", v->crowded);
 	gt_note_joins(t, v->work, work, v->unjoined, "in no range", 0);
-	if (v->outside)
-		gt_note_plural(t, v->outside, "%llu of %llu %s {was|were} launched in no range",
-			(unsigned long long)v->outside, (unsigned long long)v->work, work);
+	gt_note_plural(t, v->outside, "%llu of %llu %s {was|were} launched in no range",
+		(unsigned long long)v->outside, (unsigned long long)v->work, work);
 	if (v->idle && v->spec->kernels)
 		gt_note_plural(t, v->idle,
 			"%llu {range launched no kernel itself|ranges launched no kernel themselves}: kernels of ranges inside "
@@ -494,10 +493,9 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 	else if (v->idle)
 		gt_note_plural(t, v->idle, "%llu {range|ranges} launched no GPU work",
 			(unsigned long long)v->idle);
-	if (v->unended)
-		gt_note_plural(t, v->unended,
-			"%llu {range has|ranges have} no end, or no beginning, and {is|are} not counted",
-			(unsigned long long)v->unended);
+	gt_note_plural(t, v->unended,
+		"%llu {range has|ranges have} no end, or no beginning, and {is|are} not counted",
+		(unsigned long long)v->unended);
 	if (v->overrun)
 		gt_table_note(t, "too many pairs of range and kernel: NVTX Inst is unknown");
 	/* both are needed; one reason is enough */

@@ -334,18 +334,14 @@ static void note_limits(const struct sums *s, struct gt_table *t)
 	if (runtime && driver)
 		gt_table_note(t,
 			"calls of the runtime are listed, and also the driver's calls within them");
-	if (s->open)
-		gt_note_plural(t, s->open,
-			"%llu {call|calls} had not returned and {is|are} not counted: gtanalyze open",
-			(unsigned long long)s->open);
-	if (s->unended)
-		gt_note_plural(t, s->unended,
-			"%llu {range has|ranges have} no end, or no beginning, and {is|are} not counted",
-			(unsigned long long)s->unended);
-	if (s->unsized)
-		gt_note_plural(t, s->unsized,
-			"%llu {row has|rows have} no size and {is|are} not counted",
-			(unsigned long long)s->unsized);
+	gt_note_plural(t, s->open,
+		"%llu {call|calls} had not returned and {is|are} not counted: gtanalyze open",
+		(unsigned long long)s->open);
+	gt_note_plural(t, s->unended,
+		"%llu {range has|ranges have} no end, or no beginning, and {is|are} not counted",
+		(unsigned long long)s->unended);
+	gt_note_plural(t, s->unsized, "%llu {row has|rows have} no size and {is|are} not counted",
+		(unsigned long long)s->unsized);
 	if (coarse)
 		gt_table_note(t, "too many rows: some have no median");
 }

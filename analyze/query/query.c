@@ -244,7 +244,7 @@ static void note_matched(const struct gt_query_state *s, struct gt_table *t)
 {
 	const struct gt_query *q = s->q;
 
-	if (q->nby && s->matched)
+	if (q->nby)
 		gt_note_plural(t, s->matched, "%llu {row|rows} in %zu group%s, largest %s first",
 			(unsigned long long)s->matched, s->groups.table.n,
 			gt_plural(s->groups.table.n, "s"), q->aggs[q->order].text);

@@ -294,7 +294,7 @@ void gt_query_note_absent(const struct gt_query_rows *e, struct gt_table *t)
 		const struct gt_query_node *n = &e->q->nodes[i];
 		const struct gt_query_use *use = &e->q->uses[n->use];
 
-		if (n->op == GT_Q_TEST && n->test != GT_Q_THERE && e->absent[i])
+		if (n->op == GT_Q_TEST && n->test != GT_Q_THERE)
 			gt_note_plural(t, e->absent[i],
 				"%llu {row|rows} tested with %.*s {has|have} no %s%s: the test is false for {it|them}",
 				(unsigned long long)e->absent[i], (int)n->length,

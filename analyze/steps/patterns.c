@@ -413,20 +413,18 @@ static void add_notes(const struct patterns *p, struct gt_table **tables)
 	gt_note_joins(tables[1], l->ops, "kernels, copies and sets", unjoined,
 		"an unknown call counts as 0 ns", 0);
 	gt_note_unordered(tables[0], gt_time_ordered_late(&l->order), "runs and sequences");
-	if (p->beyond)
-		gt_note_plural(tables[0], p->beyond,
-			"more than %u streams: %llu {operation|operations} on further ones {is|are} left "
-			"out",
-			LANES_MAX, (unsigned long long)p->beyond);
+	gt_note_plural(tables[0], p->beyond,
+		"more than %u streams: %llu {operation|operations} on further ones {is|are} left "
+		"out",
+		LANES_MAX, (unsigned long long)p->beyond);
 	if (gt_name_interner_has_rest(&p->ids))
 		gt_table_note(tables[1],
 			"more than %u different operations: further ones are in no run and no sequence",
 			NAMES_MAX);
-	if (p->sequences.forgotten)
-		gt_note_plural(tables[1], p->sequences.forgotten,
-			"too many different sequences: %llu that had occurred once {was|were} dropped; if {it|one of them} occurs again, "
-			"its count is too low by 1",
-			(unsigned long long)p->sequences.forgotten);
+	gt_note_plural(tables[1], p->sequences.forgotten,
+		"too many different sequences: %llu that had occurred once {was|were} dropped; if {it|one of them} occurs again, "
+		"its count is too low by 1",
+		(unsigned long long)p->sequences.forgotten);
 	if (p->sequences.missed)
 		gt_table_note(
 			tables[1], "too many different sequences: the last ones were not counted");
