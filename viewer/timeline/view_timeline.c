@@ -390,6 +390,7 @@ static int learn(struct gt_view *v, struct gt_err *err)
 static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct timeline *t = v->state;
+	uint64_t deadline = gt_deadline(us);
 	int rc = gt_lane_cells_step(t->strips, us, err);
 
 	if (rc)
@@ -398,12 +399,10 @@ static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 		rc = learn(v, err);
 		return rc ? rc : 1;
 	}
-	if (t->gauges.more) {
-		rc = gt_counter_lanes_step(&t->gauges, us, err);
-		return rc ? rc : 1;
-	}
-	rc = gt_unfinished_edges_step(&t->heads, us, err);
-	return rc ? rc : gt_overview_bar_step(&t->map, us, err);
+	rc = gt_counter_cells_step(t->gauges.gauges, gt_left_us(deadline), err);
+	if (!rc)
+		rc = gt_unfinished_edges_step(&t->heads, gt_left_us(deadline), err);
+	return rc ? rc : gt_overview_bar_step(&t->map, gt_left_us(deadline), err);
 }
 
 /* ---- keys ---- */

@@ -42,7 +42,6 @@ void gt_counter_lanes_detach(struct gt_counter_lanes *g)
 	g->counters = NULL;
 	g->ncounters = g->n = 0;
 	g->window = (struct gt_cell_window){ .cells = 0 };
-	g->more = false;
 }
 
 int gt_counter_lanes_reopen(struct gt_counter_lanes *g, struct gt_err *err)
@@ -86,7 +85,6 @@ static int send_request(struct gt_counter_lanes *g, struct gt_err *err)
 		else if (line->kind == GT_LANE_QUEUE)
 			queues[nqueues++] = (struct gt_queue_id){ line->segment, line->track };
 	}
-	g->more = ncounters;
 	rc = gt_counter_cells_request(g->gauges, &g->window, counters, ncounters, err);
 	return rc ? rc : gt_queue_lanes_request(g->queues, &g->window, queues, nqueues, err);
 }
@@ -111,14 +109,6 @@ int gt_counter_lanes_request(
 		return 0;
 	g->window = *w;
 	return send_request(g, err);
-}
-
-int gt_counter_lanes_step(struct gt_counter_lanes *g, uint64_t us, struct gt_err *err)
-{
-	int rc = g->more ? gt_counter_cells_step(g->gauges, us, err) : 0;
-
-	g->more = rc > 0;
-	return rc;
 }
 
 int gt_counter_lanes_wait(struct gt_counter_lanes *g, uint64_t us, bool *found, struct gt_err *err)

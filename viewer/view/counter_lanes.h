@@ -15,7 +15,6 @@ struct gt_counter_lanes {
 	struct gt_cell_window window; /* the request: */
 	struct gt_lane_line *lines;   /* its lines */
 	size_t n, cap;
-	bool more; /* there is more to do for counters */
 	/* the queues need so much reading that no frame waits for them */
 	bool is_too_large;
 };
@@ -32,11 +31,9 @@ void gt_counter_lanes_describe(const struct gt_counter_lanes *g, struct gt_lanes
 /* Sets the request: the counter lanes among these lines, in the scene's window. 0 or negative. */
 int gt_counter_lanes_request(
 	struct gt_counter_lanes *g, const struct gt_lane_line *lines, size_t n, struct gt_err *err);
-/* Works on counters for at most `us` µs (0: until done). 1: there is more to do, 0: done,
- * negative: error. */
-int gt_counter_lanes_step(struct gt_counter_lanes *g, uint64_t us, struct gt_err *err);
-/* The same for the thread that counts launches. *found: the set of queues became known or
- * changed, so the list of lanes may change. */
+/* Works for at most `us` µs (0: until done) on the numbers of waiting launches; for counters there
+ * is gt_counter_cells_step. *found: the set of queues became known or changed, so the list of lanes
+ * may change. 1: there is more to do, 0: done, negative: error. */
 int gt_counter_lanes_wait(struct gt_counter_lanes *g, uint64_t us, bool *found, struct gt_err *err);
 /* Copies the window's cells of a requested line. */
 void gt_counter_lanes_get(const struct gt_counter_lanes *g, const struct gt_lane_line *line,
