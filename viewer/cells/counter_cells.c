@@ -410,6 +410,7 @@ void gt_counter_cells_detach(struct gt_counter_cells *g)
 	if (!g->since.n)
 		release_was(g);
 	g->archive = NULL;
+	g->window = (struct gt_cell_window){ .cells = 0 };
 }
 
 void gt_counter_cells_reopen(struct gt_counter_cells *g, struct gt_archive *a) { g->archive = a; }
@@ -417,8 +418,13 @@ void gt_counter_cells_reopen(struct gt_counter_cells *g, struct gt_archive *a) {
 int gt_counter_cells_request(struct gt_counter_cells *g, const struct gt_cell_window *w,
 	const struct gt_counter_key *of, size_t n, struct gt_err *err)
 {
+	bool same = g->n == n && gt_same_window(&g->window, w);
 	int code = 0;
 
+	for (size_t i = 0; same && i < n; i++)
+		same = !compare(&g->gauges[i].of, &of[i]);
+	if (same)
+		return 0;
 	put_aside(g);
 	if (g->since.n)
 		gt_unchanged_until_compare(&g->since, g->archive);
@@ -446,9 +452,10 @@ int gt_counter_cells_request(struct gt_counter_cells *g, const struct gt_cell_wi
 	return code ? gt_err_set(err, code, "out of memory") : 0;
 }
 
-void gt_counter_cells_get(const struct gt_counter_cells *g, size_t i, struct gt_counter_cell *to)
+void gt_counter_cells_get(const struct gt_counter_cells *g, const struct gt_counter_key *key,
+	struct gt_counter_cell *to)
 {
-	const struct gauge *of = &g->gauges[i];
+	const struct gauge *of = find_gauge(g, key);
 	bool known = of->lead;
 	double value = of->lead_value; /* before the cell */
 

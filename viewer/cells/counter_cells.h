@@ -31,12 +31,14 @@ void gt_counter_cells_free(struct gt_counter_cells *g); /* NULL is fine */
  * (unchanged_until.h) are reused. */
 void gt_counter_cells_detach(struct gt_counter_cells *g); /* NULL is fine */
 void gt_counter_cells_reopen(struct gt_counter_cells *g, struct gt_archive *a);
-/* Sets the request (copied): these counters in this window. 0 or negative. */
+/* Sets the request (copied): these counters in this window; if it is the current one, that goes on.
+ * 0 or negative. */
 int gt_counter_cells_request(struct gt_counter_cells *g, const struct gt_cell_window *w,
 	const struct gt_counter_key *of, size_t n, struct gt_err *err);
 /* Works for at most `us` µs (0: until done). 1: there is more to do and cells may still change;
  * 0: done; negative: error. */
 int gt_counter_cells_step(struct gt_counter_cells *g, uint64_t us, struct gt_err *err);
-/* the window's cells of counter i */
-void gt_counter_cells_get(const struct gt_counter_cells *g, size_t i, struct gt_counter_cell *to);
+/* the window's cells of a requested counter */
+void gt_counter_cells_get(const struct gt_counter_cells *g, const struct gt_counter_key *of,
+	struct gt_counter_cell *to);
 #endif

@@ -1,8 +1,6 @@
 #include "viewer/view/counter_lanes.h"
 
 #include <stdlib.h>
-#include "formats/base/buf.h"
-#include "viewer/cells/lane_cells.h"
 #include "viewer/term/screen.h"
 
 #define STILL_ROWS 2000000u /* rows of GPU work that a printed frame waits for: about a second */
@@ -40,8 +38,7 @@ void gt_counter_lanes_detach(struct gt_counter_lanes *g)
 	gt_queue_lanes_detach(g->queues);
 	free(g->counters);
 	g->counters = NULL;
-	g->ncounters = g->n = 0;
-	g->window = (struct gt_cell_window){ .cells = 0 };
+	g->ncounters = 0;
 }
 
 int gt_counter_lanes_reopen(struct gt_counter_lanes *g, struct gt_err *err)
@@ -57,7 +54,6 @@ void gt_counter_lanes_release(struct gt_counter_lanes *g)
 	gt_counter_cells_free(g->gauges);
 	gt_queue_lanes_free(g->queues);
 	free(g->counters);
-	free(g->lines);
 	*g = (struct gt_counter_lanes){ .scene = NULL };
 }
 
@@ -69,46 +65,28 @@ void gt_counter_lanes_describe(const struct gt_counter_lanes *g, struct gt_lanes
 	known->queues_arg = (void *)(uintptr_t)g;
 }
 
-static int send_request(struct gt_counter_lanes *g, struct gt_err *err)
+static struct gt_counter_key key_of(const struct gt_lane_line *line)
 {
-	struct gt_counter_key counters[GT_SCREEN_MOST];
-	struct gt_queue_id queues[GT_SCREEN_MOST];
-	size_t ncounters = 0, nqueues = 0;
-	int rc;
-
-	for (size_t i = 0; i < g->n; i++) {
-		const struct gt_lane_line *line = &g->lines[i];
-
-		if (line->kind == GT_LANE_COUNTER)
-			counters[ncounters++] =
-				(struct gt_counter_key){ line->segment, line->track, line->type };
-		else if (line->kind == GT_LANE_QUEUE)
-			queues[nqueues++] = (struct gt_queue_id){ line->segment, line->track };
-	}
-	rc = gt_counter_cells_request(g->gauges, &g->window, counters, ncounters, err);
-	return rc ? rc : gt_queue_lanes_request(g->queues, &g->window, queues, nqueues, err);
+	return (struct gt_counter_key){ line->segment, line->track, line->type };
 }
 
 int gt_counter_lanes_request(
 	struct gt_counter_lanes *g, const struct gt_lane_line *lines, size_t n, struct gt_err *err)
 {
 	const struct gt_cell_window *w = &g->scene->window;
-	bool same = gt_same_window(&g->window, w);
-	size_t have = g->n;
+	struct gt_counter_key counters[GT_SCREEN_MOST];
+	struct gt_queue_id queues[GT_SCREEN_MOST];
+	size_t ncounters = 0, nqueues = 0;
+	int rc;
 
-	if (gt_grow(&g->lines, &g->cap, n + 1, sizeof(*g->lines)))
-		return gt_err_set(err, -ENOMEM, "out of memory");
-	g->n = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (!gt_lane_is_counter(&lines[i]))
-			continue;
-		same &= g->n < have && gt_same_lane_line(&g->lines[g->n], &lines[i]);
-		g->lines[g->n++] = lines[i];
-	}
-	if (same && g->n == have)
-		return 0;
-	g->window = *w;
-	return send_request(g, err);
+	for (size_t i = 0; i < n; i++)
+		if (lines[i].kind == GT_LANE_COUNTER)
+			counters[ncounters++] = key_of(&lines[i]);
+		else if (lines[i].kind == GT_LANE_QUEUE)
+			queues[nqueues++] =
+				(struct gt_queue_id){ lines[i].segment, lines[i].track };
+	rc = gt_counter_cells_request(g->gauges, w, counters, ncounters, err);
+	return rc ? rc : gt_queue_lanes_request(g->queues, w, queues, nqueues, err);
 }
 
 int gt_counter_lanes_wait(struct gt_counter_lanes *g, uint64_t us, bool *found, struct gt_err *err)
@@ -124,14 +102,11 @@ int gt_counter_lanes_wait(struct gt_counter_lanes *g, uint64_t us, bool *found, 
 void gt_counter_lanes_get(const struct gt_counter_lanes *g, const struct gt_lane_line *line,
 	struct gt_counter_cell *to)
 {
-	size_t before = 0;
+	const struct gt_counter_key counter = key_of(line);
 
-	if (line->kind == GT_LANE_QUEUE) {
+	if (line->kind == GT_LANE_QUEUE)
 		gt_queue_lanes_get(
 			g->queues, &(struct gt_queue_id){ line->segment, line->track }, to);
-		return;
-	}
-	for (size_t i = 0; i < g->n && !gt_same_lane_line(&g->lines[i], line); i++)
-		before += g->lines[i].kind == GT_LANE_COUNTER;
-	gt_counter_cells_get(g->gauges, before, to);
+	else
+		gt_counter_cells_get(g->gauges, &counter, to);
 }

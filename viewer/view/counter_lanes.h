@@ -12,9 +12,6 @@ struct gt_counter_lanes {
 	struct gt_queue_lanes *queues;
 	struct gt_counter_key *counters; /* the counters of the trace */
 	size_t ncounters;
-	struct gt_cell_window window; /* the request: */
-	struct gt_lane_line *lines;   /* its lines */
-	size_t n, cap;
 	/* the queues need so much reading that no frame waits for them */
 	bool is_too_large;
 };

@@ -485,6 +485,9 @@ static bool is_still_needed(const struct gt_queue_lanes *q)
 int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window *w,
 	const struct gt_queue_id *of, size_t n, struct gt_err *err)
 {
+	if (q->n == n && gt_same_window(&q->window, w) &&
+		(!n || !memcmp(q->of, of, n * sizeof(*of))))
+		return 0;
 	if (gt_grow(&q->of, &q->cap, n + 1, sizeof(*q->of)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	memcpy(q->of, of, n * sizeof(*of));

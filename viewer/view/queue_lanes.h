@@ -30,7 +30,8 @@ unsigned gt_queue_lanes_read_count(const struct gt_queue_lanes *q);
 void gt_queue_lanes_detach(struct gt_queue_lanes *q); /* NULL is fine */
 int gt_queue_lanes_reopen(
 	struct gt_queue_lanes *q, struct gt_archive *a, const struct gt_time_extent *e);
-/* Sets the request (copied): streams or devices. 0 or negative. */
+/* Sets the request (copied): streams or devices; if it is the current one, that goes on. 0 or
+ * negative. */
 int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window *w,
 	const struct gt_queue_id *of, size_t n, struct gt_err *err);
 /* Waits for at most `us` µs (0: until all is known, also of new data). 1: a job is running, 0:

@@ -123,7 +123,7 @@ static void cells_are_what_samples_say(void)
 		while (gt_counter_cells_step(g, 1, &err) > 0)
 			;
 		for (size_t i = 0; i < 3; i++) {
-			gt_counter_cells_get(g, i, got);
+			gt_counter_cells_get(g, &of[i], got);
 			for (unsigned c = 0; c < w.cells; c += 1 + below(8)) {
 				struct gt_counter_cell want = count_cell(
 					&of[i], gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
@@ -205,14 +205,14 @@ static void what_was_known_stays(void)
 			else
 				w.first += (int64_t)below(30) - 10;
 			CHECK(!gt_counter_cells_request(g, &w, of, 2, &err));
-			gt_counter_cells_get(g, 0, got);
+			gt_counter_cells_get(g, &of[0], got);
 			at_once += got[w.cells / 3].known;
 			if (below(5))
 				CHECK(!gt_counter_cells_step(g, 0, &err));
 			else
 				continue;
 			for (size_t i = 0; i < 2; i++) {
-				gt_counter_cells_get(g, i, got);
+				gt_counter_cells_get(g, &of[i], got);
 				for (unsigned c = 0; c < w.cells; c++) {
 					struct gt_counter_cell want = count_cell(&of[i],
 						gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
