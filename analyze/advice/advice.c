@@ -58,15 +58,12 @@ struct location {
 static struct location location(const struct gt_idle *s, const struct gt_evidence *e)
 {
 	uint32_t first = s->order.tracks[e->seg->index],
-		 device = e->device == GT_NONE ? GT_NONE : e->device - first;
-	struct location w = { .device = device,
-		.thread = e->thread == GT_NONE ? GT_NONE : e->thread - first };
+		 device = e->device == GT_NONE ? GT_NONE : e->device - first,
+		 thread = e->thread == GT_NONE ? GT_NONE : e->thread - first;
 
-	while (w.device != GT_NONE && e->seg->tracks[w.device].kind != GT_TRACK_DEVICE)
-		w.device = e->seg->tracks[w.device].parent;
-	device = w.thread != GT_NONE ? w.thread : device;
-	w.process = device == GT_NONE ? GT_NONE : gt_track_process(e->seg, device);
-	return w;
+	return (struct location){ .device = gt_track_device(e->seg, device),
+		.thread = thread,
+		.process = gt_track_process(e->seg, thread != GT_NONE ? thread : device) };
 }
 
 static struct gt_cell id_of(const struct gt_evidence *e, uint32_t track)

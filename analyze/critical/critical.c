@@ -393,10 +393,10 @@ static int in_order(const void *pa, const void *pb)
 	return GT_COMPARE(a->start, b->start);
 }
 
-static struct gt_cell track_id(const struct gt_segment *seg, uint32_t track, unsigned kind)
+static struct gt_cell track_id(
+	const struct gt_segment *seg, uint32_t track, enum gt_track_kind kind)
 {
-	while (track != GT_NONE && seg->tracks[track].kind != kind)
-		track = seg->tracks[track].parent;
+	track = gt_track_above(seg, track, kind);
 	return track == GT_NONE ? gt_cell_none() : gt_cell_i(seg->tracks[track].id);
 }
 

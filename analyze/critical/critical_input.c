@@ -73,15 +73,14 @@ uint8_t gt_critical_find_role(struct gt_critical *c, const struct gt_segment *se
 static struct gt_critical_line *new_line(
 	struct gt_critical *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
 {
-	uint32_t first = c->order.tracks[seg->index], track = number - first, device = track;
+	uint32_t first = c->order.tracks[seg->index], track = number - first,
+		 device = gt_track_device(seg, track);
 	struct gt_critical_process *p;
 
 	if (c->nlines == LINES_MAX) {
 		c->too_many = true;
 		return NULL;
 	}
-	while (device != GT_NONE && seg->tracks[device].kind != GT_TRACK_DEVICE)
-		device = seg->tracks[device].parent;
 	p = &c->processes[gt_process_slot_of(&c->where, seg, track)];
 	if (gt_grow(&c->lines, &c->lines_cap, c->nlines + 1, sizeof(*c->lines)) ||
 		gt_grow(&p->lines, &p->lines_cap, p->nlines + 1, sizeof(*p->lines))) {

@@ -87,14 +87,6 @@ static int make_names(struct gt_query_rows *e, enum gt_query_id id, struct gt_er
 
 /* ---- of a track ---- */
 
-/* The first track of a kind from this one upwards, or GT_NONE. */
-static uint32_t above(const struct gt_segment *seg, uint32_t track, enum gt_track_kind kind)
-{
-	while (track < seg->ntracks && seg->tracks[track].kind != kind)
-		track = seg->tracks[track].parent < track ? seg->tracks[track].parent : GT_NONE;
-	return track < seg->ntracks ? track : GT_NONE;
-}
-
 static struct gt_query_value of_track(
 	const struct gt_segment *seg, uint32_t track, enum gt_query_id id)
 {
@@ -110,7 +102,7 @@ static struct gt_query_value of_track(
 
 	if (id == GT_Q_RECORDING)
 		return of_uint(seg->index);
-	track = above(seg, track, kinds[id]);
+	track = gt_track_above(seg, track, kinds[id]);
 	if (track == GT_NONE)
 		return none();
 	return id == GT_Q_PROCESS || id == GT_Q_THREAD ? of_string(seg, seg->tracks[track].name)

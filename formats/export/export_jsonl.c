@@ -63,10 +63,10 @@ static void put_id(struct jsonl *j, const char *key, const struct gt_segment *se
 /* Writes the GPU of a track: stream ids and counters of two GPUs may be the same. */
 static void put_device(struct jsonl *j, const struct gt_segment *seg, uint32_t track)
 {
-	while (track < seg->ntracks && seg->tracks[track].kind != GT_TRACK_DEVICE)
-		track = seg->tracks[track].parent;
-	if (track < seg->ntracks)
-		put_id(j, ",\"device\":", seg, track);
+	uint32_t device = gt_track_device(seg, track);
+
+	if (device != GT_NONE)
+		put_id(j, ",\"device\":", seg, device);
 }
 
 static void put_place(

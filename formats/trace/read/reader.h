@@ -60,11 +60,21 @@ const struct gt_segment *gt_reader_segment(const struct gt_reader *r, uint32_t i
 /* The string, or "?" for GT_NONE. NUL-terminated. */
 const char *gt_str(const struct gt_segment *seg, uint32_t id);
 const char *gt_type_name(const struct gt_segment *seg, uint32_t type);
-/* The process (device) track above (or at) this track, or GT_NONE. */
-uint32_t gt_track_process(const struct gt_segment *seg, uint32_t track);
-uint32_t gt_track_device(const struct gt_segment *seg, uint32_t track);
-/* The context above (or at) it, which stands below its device. */
-uint32_t gt_track_context(const struct gt_segment *seg, uint32_t track);
+/* The first track of this kind from `track` upwards; GT_NONE: none, or track is GT_NONE. */
+uint32_t gt_track_above(const struct gt_segment *seg, uint32_t track, enum gt_track_kind kind);
+static inline uint32_t gt_track_process(const struct gt_segment *seg, uint32_t track)
+{
+	return gt_track_above(seg, track, GT_TRACK_PROCESS);
+}
+static inline uint32_t gt_track_device(const struct gt_segment *seg, uint32_t track)
+{
+	return gt_track_above(seg, track, GT_TRACK_DEVICE);
+}
+/* The context stands below its device. */
+static inline uint32_t gt_track_context(const struct gt_segment *seg, uint32_t track)
+{
+	return gt_track_above(seg, track, GT_TRACK_CONTEXT);
+}
 /* By track: is it the only context of its device, with all streams of the device
  * below it? Usually it is: a program has one context on a GPU, and names of streams
  * need not mention it. new: free it; NULL: no memory. */

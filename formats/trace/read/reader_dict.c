@@ -355,24 +355,11 @@ const char *gt_type_name(const struct gt_segment *seg, uint32_t type)
 	return type < seg->ntypes ? gt_str(seg, seg->types[type].name) : "?";
 }
 
-static uint32_t track_above(const struct gt_segment *seg, uint32_t track, uint8_t kind)
+uint32_t gt_track_above(const struct gt_segment *seg, uint32_t track, enum gt_track_kind kind)
 {
 	while (track < seg->ntracks && seg->tracks[track].kind != kind)
 		track = seg->tracks[track].parent;
 	return track < seg->ntracks ? track : GT_NONE;
-}
-
-uint32_t gt_track_process(const struct gt_segment *seg, uint32_t track)
-{
-	return track_above(seg, track, GT_TRACK_PROCESS);
-}
-uint32_t gt_track_device(const struct gt_segment *seg, uint32_t track)
-{
-	return track_above(seg, track, GT_TRACK_DEVICE);
-}
-uint32_t gt_track_context(const struct gt_segment *seg, uint32_t track)
-{
-	return track_above(seg, track, GT_TRACK_CONTEXT);
 }
 
 static bool is_on_device(const struct gt_segment *seg, const struct gt_track *t)
