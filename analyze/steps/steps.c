@@ -1,14 +1,6 @@
 /* Report "steps": the iterations of a program: duration, slow steps and their differences.
- * steps_find.c and period.c find the steps, steps_fill.c computes the figures of each.
- *
- * Warm-up: the steps before the first three settled steps in a row. If the first half has no such
- * three, it is another phase of the program, and there is no warm-up. A step is settled if its
- * sequence occurs in the second half, and its duration does not exceed the median of the second
- * half by more than 10 % and three times the usual deviation (median absolute deviation,
- * times 1.4826).
- *
- * Drift: the median of the slopes between all pairs of up to DRIFT_SAMPLE steps (Theil-Sen), which
- * a few slow steps do not change. It is noise if its 95 % interval (Kendall's) contains 0.
+ * steps_find.c and period.c find the steps, steps_fill.c computes the figures of each, and
+ * steps_statistics.c those of all steps of a lane.
  *
  * Difference of a slow step: for each name, its time in this step minus its median over a sample of
  * the steps. */
@@ -24,11 +16,7 @@
 #define LIST_MAX (1u << 20)  /* symbols of one stream */
 #define LISTS_MAX (1u << 22) /* of all: 16 MiB */
 #define LISTED (1u << 16)    /* streams with a list */
-#define DRIFT_SAMPLE 201u
-#define DRIFT_LEAST 8u
-#define WARM_LEAST 8u
-#define SAMPLE_MAX 121u /* sampled steps of a lane, for the medians of names */
-#define DIFFERENT 5u    /* names shown of a slow step */
+#define DIFFERENT 5u         /* names shown of a slow step */
 /* smallest share of a shown name in the extra time of the step */
 #define LITTLE 20
 
@@ -92,270 +80,6 @@ static int steps_block(void *state, const struct gt_cols *cols, struct gt_err *e
 		if (!gt_steps_name(s, cols->seg, cols->types[cols->code ? cols->code[i] : 0], err))
 			return err->code;
 	return gt_time_ordered_run(&s->order, cols, err) ? 0 : err->code;
-}
-
-/* ---- figures ---- */
-
-static int compare_u64(const void *pa, const void *pb)
-{
-	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-
-	return GT_COMPARE(a, b);
-}
-
-static int compare_double(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return GT_COMPARE(a, b);
-}
-
-/* The smallest of n > 0 sorted values such that a share of at least q is not larger. */
-static uint64_t quantile(const uint64_t *sorted, size_t n, double q)
-{
-	size_t i = (size_t)ceil(q * (double)n);
-
-	return sorted[i ? i - 1 : 0];
-}
-
-/* The lower median of n > 0 values, which it sorts. */
-static uint64_t median(uint64_t *values, size_t n)
-{
-	GT_SORT(values, n, compare_u64);
-	return quantile(values, n, 0.5);
-}
-
-struct sequence {
-	uint64_t signature;
-	uint64_t count;
-	size_t first;
-};
-
-static int by_signature(const void *pa, const void *pb)
-{
-	const struct sequence *a = pa, *b = pb;
-
-	return GT_COMPARE(a->signature, b->signature) ?: GT_COMPARE(a->first, b->first);
-}
-
-static int by_frequency(const void *pa, const void *pb)
-{
-	const struct sequence *a = pa, *b = pb;
-
-	return GT_COMPARE(b->count, a->count) ?: GT_COMPARE(a->first, b->first);
-}
-
-static void number_sequences(struct gt_steps_lane *l, struct sequence *list, uint32_t *rank_of)
-{
-	size_t n = 0;
-
-	l->alike_ops = 0;
-	for (size_t i = 0; i < l->n; i++)
-		list[i] = (struct sequence){ l->steps[i].signature, 1, i };
-	GT_SORT(list, l->n, by_signature);
-	for (size_t i = 0; i < l->n; i++) {
-		l->steps[list[i].first].sequence =
-			(uint32_t)(n && list[n - 1].signature == list[i].signature ? n - 1 : n);
-		if (n && list[n - 1].signature == list[i].signature)
-			list[n - 1].count++;
-		else
-			list[n++] = list[i];
-	}
-	for (size_t i = 0; i < n; i++)
-		list[i].signature = i;
-	GT_SORT(list, n, by_frequency);
-	for (size_t i = 0; i < n; i++)
-		rank_of[list[i].signature] = (uint32_t)i;
-	for (size_t i = 0; i < l->n; i++) {
-		l->steps[i].sequence = rank_of[l->steps[i].sequence];
-		l->alike_ops += list[l->steps[i].sequence].count > 1 ? l->steps[i].ops : 0;
-	}
-	l->sequences = (uint32_t)n;
-}
-
-/* Numbers sequences by their frequency. */
-static int find_sequences(struct gt_steps_lane *l, struct gt_err *err)
-{
-	struct sequence *list = malloc((l->n + 1) * sizeof(*list));
-	uint32_t *rank_of = malloc((l->n + 1) * sizeof(*rank_of));
-
-	if (list && rank_of)
-		number_sequences(l, list, rank_of);
-	free(rank_of);
-	free(list);
-	return list && rank_of ? 0 : gt_err_set(err, -ENOMEM, "out of memory (steps)");
-}
-
-/* The limit for the duration of a settled step. */
-static double longest_settled(const struct gt_steps_lane *l, uint64_t *scratch)
-{
-	size_t half = l->n / 2, n = l->n - half;
-	uint64_t middle;
-
-	for (size_t i = 0; i < n; i++)
-		scratch[i] = gt_step_ns(&l->steps[half + i]);
-	middle = median(scratch, n);
-	for (size_t i = 0; i < n; i++)
-		scratch[i] = scratch[i] > middle ? scratch[i] - middle : middle - scratch[i];
-	return 1.1 * (double)middle + 3 * 1.4826 * (double)median(scratch, n);
-}
-
-static int find_warm_up(struct gt_steps_lane *l, struct gt_err *err)
-{
-	uint64_t *scratch = malloc((l->n + 1) * sizeof(*scratch));
-	bool *late = calloc(l->sequences + 1ul, sizeof(*late));
-	size_t half = l->n / 2, row = 0;
-
-	if (!scratch || !late) {
-		free(scratch);
-		free(late);
-		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
-	}
-	l->warm = 0;
-	if (l->n >= WARM_LEAST)
-		l->limit = longest_settled(l, scratch);
-	for (size_t i = half; i < l->n; i++)
-		late[l->steps[i].sequence] = true;
-	for (size_t i = 0; l->n >= WARM_LEAST && i < half + 2 && row < 3; i++) {
-		row = late[l->steps[i].sequence] && (double)gt_step_ns(&l->steps[i]) <= l->limit
-			? row + 1
-			: 0;
-		l->warm = row == 3 ? i - 2 : 0;
-	}
-	free(scratch);
-	free(late);
-	return 0;
-}
-
-struct drift {
-	bool known, noise;
-	double per_step;
-}; /* ns per step */
-
-/* steps: those after the warm-up. */
-static int find_drift(const struct gt_step *steps, size_t n, struct drift *d, struct gt_err *err)
-{
-	size_t m = n < DRIFT_SAMPLE ? n : DRIFT_SAMPLE, pairs = m * (m - (m > 0)) / 2, k = 0;
-	double *slopes, spread;
-
-	*d = (struct drift){ 0 };
-	if (n < DRIFT_LEAST)
-		return 0;
-	slopes = malloc(pairs * sizeof(*slopes));
-	if (!slopes)
-		return gt_err_set(err, -ENOMEM, "out of memory (drift)");
-	for (size_t b = 1; b < m; b++)
-		for (size_t a = 0; a < b; a++) {
-			size_t x = a * n / m, y = b * n / m;
-
-			slopes[k++] =
-				((double)gt_step_ns(&steps[y]) - (double)gt_step_ns(&steps[x])) /
-				(double)(y - x);
-		}
-	GT_SORT(slopes, pairs, compare_double);
-	spread = 1.96 * sqrt((double)m * (double)(m - 1) * (2.0 * (double)m + 5) / 18);
-	d->known = true;
-	d->per_step = slopes[(pairs - 1) / 2];
-	k = (double)pairs > spread ? (size_t)(((double)pairs - spread) / 2) : 0;
-	d->noise = slopes[k] <= 0 && slopes[pairs - 1 - k] >= 0;
-	free(slopes);
-	return 0;
-}
-
-/* ---- slow steps ---- */
-
-/* Lists at most `most` of the slowest steps from `first` on, the slowest first, then the earlier
- * one. Returns their number. */
-static size_t slowest_of(const struct gt_steps_lane *l, size_t first, size_t *list, size_t most)
-{
-	size_t n = 0;
-
-	for (size_t i = first; i < l->n; i++) {
-		uint64_t ns = gt_step_ns(&l->steps[i]);
-		size_t k = n;
-
-		for (; k && gt_step_ns(&l->steps[list[k - 1]]) < ns; k--)
-			if (k < most)
-				list[k] = list[k - 1];
-		if (k < most)
-			list[k] = i;
-		n += n < most;
-	}
-	return n;
-}
-
-static void pick(struct gt_steps *s, struct gt_step *step)
-{
-	if (!step->picked)
-		step->picked = ++s->npicked;
-}
-
-/* Picks the steps whose time is computed by name: a sample of all, and the slowest. The warm-up is
- * not known yet. */
-static void pick_steps(struct gt_steps *s, struct gt_steps_lane *l)
-{
-	size_t most = SAMPLE_MAX / s->nlanes, slow[16],
-	       n = slowest_of(l, 0, slow, s->nlanes > 8 ? GT_STEPS_SLOWEST + 1 : 16);
-
-	l->sampled = most < 9 ? 9 : most;
-	l->sampled = l->n < l->sampled ? l->n : l->sampled;
-	for (size_t i = 0; i < l->sampled; i++)
-		pick(s, &l->steps[i * l->n / l->sampled]);
-	for (size_t i = 0; i < n; i++)
-		pick(s, &l->steps[slow[i]]);
-}
-
-/* Repeated copies, as when a model is loaded, are not steps. */
-static void drop_copy_loops(struct gt_steps_lane *l)
-{
-	uint64_t kernels = 0;
-
-	for (size_t i = 0; i < l->n; i++)
-		kernels += l->steps[i].kernels;
-	if (kernels || !l->n || l->mark)
-		return;
-	l->n = l->sampled = 0;
-	l->why = "only copies and sets repeat";
-}
-
-/* Computes the figures of each step. */
-static int fill(struct gt_steps *s, struct gt_err *err)
-{
-	int rc;
-
-	free(s->times);
-	s->times = calloc(s->npicked * (GT_STEPS_NAMES + 1ul) + 1, sizeof(*s->times));
-	if (!s->times)
-		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
-	rc = gt_steps_fill(s, err);
-	for (uint32_t i = 0; !rc && i < s->nlanes; i++) {
-		drop_copy_loops(&s->lanes[i]);
-		rc = find_sequences(&s->lanes[i], err);
-		if (!rc)
-			rc = find_warm_up(&s->lanes[i], err);
-		s->lanes[i].nslowest = rc ? 0
-					  : slowest_of(&s->lanes[i], s->lanes[i].warm,
-						    s->lanes[i].slowest, GT_STEPS_SLOWEST);
-	}
-	return rc;
-}
-
-static int find_all_steps(struct gt_steps *s, struct gt_err *err)
-{
-	int rc = gt_steps_find(s, err);
-	uint32_t before;
-
-	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
-		pick_steps(s, &s->lanes[i]);
-	before = s->npicked;
-	if (!rc && s->nsteps)
-		rc = fill(s, err);
-	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
-		for (size_t k = 0; k < s->lanes[i].nslowest; k++)
-			pick(s, &s->lanes[i].steps[s->lanes[i].slowest[k]]);
-	if (!rc && s->npicked > before) /* the warm-up contained the slowest */
-		rc = fill(s, err);
-	return rc;
 }
 
 /* ---- tables ---- */
@@ -428,7 +152,7 @@ static const char *name_of(const struct gt_steps *s, uint32_t name, struct gt_ke
 	return n->tag == GT_LAYER_GPU ? gt_kernel_names_shown(names, n->text) : n->text;
 }
 
-static void drift_cells(const struct drift *d, uint64_t middle, struct gt_cell cells[2])
+static void drift_cells(const struct gt_steps_drift *d, uint64_t middle, struct gt_cell cells[2])
 {
 	cells[0] = gt_cell_text(!d->known ? "too few steps"
 			: d->noise        ? "no drift"
@@ -444,8 +168,8 @@ static int figure_cells(struct gt_steps_lane *l, struct gt_cell cells[8], struct
 {
 	size_t n = l->n - l->warm;
 	uint64_t *times = malloc((n + 1) * sizeof(*times)), busy = 0, wall = 0;
-	struct drift d;
-	int rc = times ? find_drift(l->steps + l->warm, n, &d, err)
+	struct gt_steps_drift d;
+	int rc = times ? gt_steps_find_drift(l->steps + l->warm, n, &d, err)
 		       : gt_err_set(err, -ENOMEM, "out of memory (steps)");
 
 	for (size_t i = 0; !rc && i < n; i++) {
@@ -454,10 +178,10 @@ static int figure_cells(struct gt_steps_lane *l, struct gt_cell cells[8], struct
 		wall = gt_sat_add(wall, times[i]);
 	}
 	if (!rc) {
-		l->median = median(times, n);
+		l->median = gt_steps_median(times, n);
 		cells[0] = gt_cell_u(l->median);
-		cells[1] = gt_cell_u(quantile(times, n, 0.9));
-		cells[2] = gt_cell_u(quantile(times, n, 0.99));
+		cells[1] = gt_cell_u(gt_steps_quantile(times, n, 0.9));
+		cells[2] = gt_cell_u(gt_steps_quantile(times, n, 0.99));
 		cells[3] = gt_cell_u(times[0]);
 		cells[4] = gt_cell_u(times[n - 1]);
 		cells[5] = gt_cell_share(busy, wall);
@@ -481,7 +205,7 @@ static int add_lane(const struct gt_steps *s, struct gt_table *t, struct gt_step
 		cells[4] = gt_cell_text(l->mark ? "marks" : "sequence");
 		cells[6] = gt_cell_share(l->alike_ops, l->ops);
 		cells[7] = gt_cell_u(l->sequences);
-		cells[8] = gt_cell_known(l->n >= WARM_LEAST, l->warm);
+		cells[8] = gt_cell_known(l->n >= GT_STEPS_WARM_LEAST, l->warm);
 		rc = figure_cells(l, cells + 9, err);
 		cells[17] = gt_cell_text(l->mark ? l->mark : name_of(s, l->period.anchor, names));
 	}
@@ -569,7 +293,7 @@ static uint64_t median_of(
 		if (at >= l->warm)
 			scratch[n++] = time_in(s, &l->steps[at], name);
 	}
-	return n ? median(scratch, n) : 0;
+	return n ? gt_steps_median(scratch, n) : 0;
 }
 
 static void add_different(const struct gt_steps *s, struct gt_table *t,
@@ -730,7 +454,7 @@ static int steps_finish(void *state, struct gt_table **tables, unsigned max, str
 	if (rc || !tables[0] || !tables[1] || !tables[2])
 		return err->code;
 	if (!s->crowded)
-		rc = find_all_steps(s, err);
+		rc = gt_steps_find_all(s, err);
 	if (!rc)
 		rc = fill_tables(s, tables, err);
 	return rc ? rc : 3;
@@ -768,7 +492,7 @@ static int find_loops(struct gt_steps *s, struct gt_err *err)
 	s->nsigns = s->names.n;
 	return rc || !s->names.of_type || gt_name_interner_has_rest(&s->names)
 		? rc
-		: find_all_steps(s, err);
+		: gt_steps_find_all(s, err);
 }
 
 static struct gt_loop *loop_of(struct gt_loop *list, size_t *n, const struct gt_steps_lane *l)

@@ -1,6 +1,6 @@
 /* The steps of a program: how they are found (steps_find.c, steps_marks.c), the figures of each
- * step (steps_fill.c), and the report (steps.c). A lane is a GPU as one process sees it; each lane
- * has its own steps. */
+ * step (steps_fill.c), their statistics (steps_statistics.c), and the report (steps.c). A lane is a
+ * GPU as one process sees it; each lane has its own steps. */
 #ifndef GT_STEPS_H
 #define GT_STEPS_H
 #include "analyze/gpu/gpu_time.h"
@@ -13,6 +13,7 @@
 #define GT_STEPS_MAX (1u << 18)     /* steps of all lanes (26 MiB) */
 #define GT_STEPS_SLOWEST 3u         /* steps that are compared by name */
 #define GT_STEPS_SYMBOLS (1u << 17) /* different names */
+#define GT_STEPS_WARM_LEAST 8u      /* fewer steps have no warm-up */
 /* names with a time of their own in picked steps; further names are added up */
 #define GT_STEPS_NAMES 2048u
 
@@ -133,6 +134,19 @@ int gt_steps_marks(struct gt_steps *s, struct gt_err *err);
 /* after the last row: finds lanes and their steps */
 int gt_steps_find(struct gt_steps *s, struct gt_err *err);
 int gt_steps_fill(struct gt_steps *s, struct gt_err *err); /* the figures of each step */
+/* Finds the steps of all lanes, their figures, sequences and warm-up, and the slowest ones. */
+int gt_steps_find_all(struct gt_steps *s, struct gt_err *err);
+struct gt_steps_drift {
+	bool known, noise;
+	double per_step; /* ns per step */
+};
+/* steps: those after the warm-up. */
+int gt_steps_find_drift(
+	const struct gt_step *steps, size_t n, struct gt_steps_drift *d, struct gt_err *err);
+/* The smallest of n > 0 sorted values such that a share of at least q is not larger. */
+uint64_t gt_steps_quantile(const uint64_t *sorted, size_t n, double q);
+/* The lower median of n > 0 values, which it sorts. */
+uint64_t gt_steps_median(uint64_t *values, size_t n);
 /* The loop of a process, to count calls per step: of the GPU with the most operations. The calls of
  * its steps begin from `from` on and before `to`. */
 struct gt_loop {
