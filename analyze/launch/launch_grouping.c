@@ -6,11 +6,11 @@
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
 
-#define ENTRIES (4 * GT_LAUNCHED_KNOWN)
+#define ENTRIES (4 * GT_RECENT_LAUNCHES)
 #define AHEAD 4 /* rows */
 
 /* The launch of a row that is not sorted yet; gt_moment.addr is its number. */
-struct gt_launched_slot {
+struct gt_unsorted_launch {
 	int64_t start, end;
 	uint64_t correlation, graph;
 	uint32_t track; /* GT_NONE: the launch is unknown */
@@ -18,7 +18,7 @@ struct gt_launched_slot {
 	uint8_t what;   /* enum gt_gpu_what, of the row */
 	bool in_graph, by_order;
 };
-struct gt_launched_known {
+struct gt_recent_launch {
 	struct gt_launch launch;
 	uint64_t correlation;
 	uint32_t hash;
@@ -26,19 +26,19 @@ struct gt_launched_known {
 };
 /* A slot of a hash table that is at most a quarter full. It has the hash, so that most lookups do
  * not read other launches. */
-struct gt_launched_entry {
+struct gt_launch_hash_entry {
 	uint32_t hash, launch;
 }; /* launch: 1 + index; 0: free */
 
 /* ---- rows, not sorted yet ---- */
 
-static uint32_t hash_of(const struct gt_launched_slot *s)
+static uint32_t hash_of(const struct gt_unsorted_launch *s)
 {
 	return (uint32_t)gt_hash_u64((uint64_t)s->start ^ s->correlation << 40) + s->track;
 }
 
 /* Rows of one type in a run: their columns, and the number of rows seen so far. */
-struct gt_launched_from {
+struct gt_launch_columns {
 	struct gt_launch_fields launch;
 	const uint64_t *graph;
 	uint32_t ngraph, rows_seen;
@@ -46,10 +46,10 @@ struct gt_launched_from {
 	bool in_graph;
 };
 
-static struct gt_launched_from columns_of(const struct gt_cols *cols, uint32_t code)
+static struct gt_launch_columns columns_of(const struct gt_cols *cols, uint32_t code)
 {
 	const struct gt_type *type = gt_cols_type(cols, code);
-	struct gt_launched_from f = { .what = (uint8_t)gt_gpu_what(type) };
+	struct gt_launch_columns f = { .what = (uint8_t)gt_gpu_what(type) };
 
 	gt_launch_fields_read(&f.launch, cols, code,
 		GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_CORRELATION);
@@ -60,11 +60,11 @@ static struct gt_launched_from columns_of(const struct gt_cols *cols, uint32_t c
 }
 
 static void fill_slot(struct gt_launch_grouping *l, const struct gt_cols *cols,
-	const struct gt_launched_from *from, struct gt_launched_slot *s)
+	const struct gt_launch_columns *from, struct gt_unsorted_launch *s)
 {
 	struct gt_launch_call call;
 
-	*s = (struct gt_launched_slot){
+	*s = (struct gt_unsorted_launch){
 		.graph = from->rows_seen < from->ngraph ? from->graph[from->rows_seen] : 0,
 		.track = GT_NONE,
 		.what = from->what,
@@ -81,15 +81,15 @@ static void fill_slot(struct gt_launch_grouping *l, const struct gt_cols *cols,
 }
 
 static int fill_slots(struct gt_launch_grouping *l, const struct gt_cols *cols,
-	struct gt_launched_slot *slots, struct gt_err *err)
+	struct gt_unsorted_launch *slots, struct gt_err *err)
 {
-	if (gt_grow(&l->from, &l->from_cap, cols->ntypes + 1ul, sizeof(*l->from)))
+	if (gt_grow(&l->columns, &l->columns_cap, cols->ntypes + 1ul, sizeof(*l->columns)))
 		return gt_err_set(err, -ENOMEM, "out of memory (launches)");
 	for (uint32_t i = 0; i < cols->ntypes; i++)
-		l->from[i].rows_seen = 0;
+		l->columns[i].rows_seen = 0;
 	for (uint32_t i = 0; i < cols->n; i++) {
 		uint32_t code = cols->code ? cols->code[i] : 0;
-		struct gt_launched_from *from = &l->from[code];
+		struct gt_launch_columns *from = &l->columns[code];
 
 		if (!from->rows_seen) /* most types of a block do not occur in each of its runs */
 			*from = columns_of(cols, code);
@@ -102,7 +102,7 @@ static int fill_slots(struct gt_launch_grouping *l, const struct gt_cols *cols,
 int gt_launch_grouping_run(
 	struct gt_launch_grouping *l, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gt_launched_slot *slots;
+	struct gt_unsorted_launch *slots;
 	struct gt_moment *m;
 	uint64_t first;
 
@@ -127,7 +127,7 @@ static uint32_t next_entry(uint32_t at) { return (at + 1) % ENTRIES; }
  * hole. */
 static void remove_entry(struct gt_launch_grouping *l, uint32_t number)
 {
-	const uint32_t hash = l->known[number].hash;
+	const uint32_t hash = l->recent[number].hash;
 	uint32_t free = hash % ENTRIES;
 
 	/* a new launch may already have its index */
@@ -141,32 +141,32 @@ static void remove_entry(struct gt_launch_grouping *l, uint32_t number)
 	l->entries[free].launch = 0;
 }
 
-static void unlink_age(struct gt_launch_grouping *l, const struct gt_launched_known *k)
+static void unlink_age(struct gt_launch_grouping *l, const struct gt_recent_launch *k)
 {
-	*(k->older == GT_NONE ? &l->oldest : &l->known[k->older].newer) = k->newer;
-	*(k->newer == GT_NONE ? &l->newest : &l->known[k->newer].older) = k->older;
+	*(k->older == GT_NONE ? &l->oldest : &l->recent[k->older].newer) = k->newer;
+	*(k->newer == GT_NONE ? &l->newest : &l->recent[k->newer].older) = k->older;
 }
 
-static void link_newest(struct gt_launch_grouping *l, struct gt_launched_known *k)
+static void link_newest(struct gt_launch_grouping *l, struct gt_recent_launch *k)
 {
-	uint32_t i = (uint32_t)(k - l->known);
+	uint32_t i = (uint32_t)(k - l->recent);
 
 	k->older = l->newest;
 	k->newer = GT_NONE;
-	*(l->newest == GT_NONE ? &l->oldest : &l->known[l->newest].newer) = i;
+	*(l->newest == GT_NONE ? &l->oldest : &l->recent[l->newest].newer) = i;
 	l->newest = i;
 }
 
 /* Adds a launch to this slot. If the table is full, it replaces the launch without a new operation
  * for the longest time. NULL with err filled in. */
-static struct gt_launched_known *add_launch(struct gt_launch_grouping *l, uint32_t hash,
-	struct gt_launched_entry *entry, struct gt_err *err)
+static struct gt_recent_launch *add_launch(struct gt_launch_grouping *l, uint32_t hash,
+	struct gt_launch_hash_entry *entry, struct gt_err *err)
 {
-	bool full = l->nknown == GT_LAUNCHED_KNOWN;
+	bool full = l->nknown == GT_RECENT_LAUNCHES;
 	uint32_t number = full ? l->oldest : l->nknown;
-	struct gt_launched_known *k = &l->known[number];
+	struct gt_recent_launch *k = &l->recent[number];
 
-	*entry = (struct gt_launched_entry){ hash, number + 1 };
+	*entry = (struct gt_launch_hash_entry){ hash, number + 1 };
 	if (!full) {
 		l->nknown++;
 		return k;
@@ -176,12 +176,12 @@ static struct gt_launched_known *add_launch(struct gt_launch_grouping *l, uint32
 	remove_entry(l, l->oldest);
 	unlink_age(l, k);
 	/* the next launch to be replaced; mostly they are neighbours in memory */
-	__builtin_prefetch(&l->entries[l->known[l->oldest].hash % ENTRIES]);
-	__builtin_prefetch(&l->known[(l->oldest + 2 * AHEAD) % GT_LAUNCHED_KNOWN]);
+	__builtin_prefetch(&l->entries[l->recent[l->oldest].hash % ENTRIES]);
+	__builtin_prefetch(&l->recent[(l->oldest + 2 * AHEAD) % GT_RECENT_LAUNCHES]);
 	return k;
 }
 
-static bool same_call(const struct gt_launched_known *k, const struct gt_launched_slot *s)
+static bool same_call(const struct gt_recent_launch *k, const struct gt_unsorted_launch *s)
 {
 	const struct gt_launch *l = &k->launch;
 
@@ -191,27 +191,27 @@ static bool same_call(const struct gt_launched_known *k, const struct gt_launche
 
 /* The launch of a row, added at its first row. NULL with err filled in. */
 static struct gt_launch *launch_of(
-	struct gt_launch_grouping *l, const struct gt_launched_slot *s, struct gt_err *err)
+	struct gt_launch_grouping *l, const struct gt_unsorted_launch *s, struct gt_err *err)
 {
 	uint32_t hash = s->hash, at = hash % ENTRIES;
-	struct gt_launched_known *k;
+	struct gt_recent_launch *k;
 
 	while (l->entries[at].launch &&
 		!(l->entries[at].hash == hash &&
-			same_call(&l->known[l->entries[at].launch - 1], s)))
+			same_call(&l->recent[l->entries[at].launch - 1], s)))
 		at = next_entry(at);
 	if (l->entries[at].launch) {
-		k = &l->known[l->entries[at].launch - 1];
+		k = &l->recent[l->entries[at].launch - 1];
 		unlink_age(l, k);
 	} else {
 		k = add_launch(l, hash, &l->entries[at], err);
 		if (!k)
 			return NULL;
-		*k = (struct gt_launched_known){ .launch = { .track = s->track,
-							 .start = s->start,
-							 .end = s->end,
-							 .work_start = INT64_MAX,
-							 .work_end = INT64_MIN },
+		*k = (struct gt_recent_launch){ .launch = { .track = s->track,
+							.start = s->start,
+							.end = s->end,
+							.work_start = INT64_MAX,
+							.work_end = INT64_MIN },
 			.correlation = s->correlation,
 			.hash = hash };
 	}
@@ -225,7 +225,7 @@ static struct gt_launch *launch_of(
 static void prefetch(
 	const struct gt_launch_grouping *l, const struct gt_time_merge *line, uint64_t number)
 {
-	const struct gt_launched_slot *slot =
+	const struct gt_unsorted_launch *slot =
 		number < line->nrecords ? gt_time_merge_record(line, number) : NULL;
 
 	if (slot)
@@ -237,7 +237,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	struct gt_launch_grouping *l = arg;
 	const struct gt_segment *seg = gt_time_ordered_segment(&l->order, l->report.reader, m);
 	const struct gt_time_merge *line = &l->order.lines[seg->index];
-	const struct gt_launched_slot *slot = gt_time_merge_record(line, m->addr);
+	const struct gt_unsorted_launch *slot = gt_time_merge_record(line, m->addr);
 	struct gt_grouped_op op = { .seg = seg,
 		.type_number = m->what,
 		.track = m->place,
@@ -278,10 +278,10 @@ int gt_launch_grouping_init(struct gt_launch_grouping *l, struct gt_reader *r,
 	l->fn = fn;
 	l->done = done;
 	l->oldest = l->newest = GT_NONE;
-	l->known = malloc(GT_LAUNCHED_KNOWN * sizeof(*l->known));
+	l->recent = malloc(GT_RECENT_LAUNCHES * sizeof(*l->recent));
 	l->entries = calloc(ENTRIES, sizeof(*l->entries));
 	l->windows = malloc((gt_reader_segments(r) + 1ul) * sizeof(*l->windows));
-	if (rc || !l->known || !l->entries || !l->windows)
+	if (rc || !l->recent || !l->entries || !l->windows)
 		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (launches)");
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
 		gt_gpu_window_open(&l->windows[i], opt, gt_reader_segment(r, i));
@@ -292,8 +292,8 @@ int gt_launch_grouping_finish(struct gt_launch_grouping *l, struct gt_err *err)
 {
 	int rc = gt_time_ordered_flush(&l->order, err);
 
-	for (uint32_t i = l->oldest; !rc && l->done && i != GT_NONE; i = l->known[i].newer)
-		rc = l->done(l, &l->known[i].launch, err);
+	for (uint32_t i = l->oldest; !rc && l->done && i != GT_NONE; i = l->recent[i].newer)
+		rc = l->done(l, &l->recent[i].launch, err);
 	return rc;
 }
 
@@ -324,13 +324,14 @@ void gt_launch_grouping_notes(
 			"events were lost while recording (see the header): operations and launches may be missing");
 }
 
-void gt_launched_note_unrecorded(const struct gt_launch_grouping *l, struct gt_table *t)
+void gt_launch_grouping_note_unrecorded(const struct gt_launch_grouping *l, struct gt_table *t)
 {
 	if (!gt_table_rows(t) && !gt_is_recorded(l->report.reader, GT_LAYER_GPU))
 		gt_table_note(t, "reports of calls: gtanalyze launches");
 }
 
-bool gt_launched_is_blocked(const struct gt_launch_grouping *l, struct gt_table *t, const char *why)
+bool gt_launch_grouping_is_blocked(
+	const struct gt_launch_grouping *l, struct gt_table *t, const char *why)
 {
 	if (!l->report.opt->filter.match)
 		return false;
@@ -342,8 +343,8 @@ void gt_launch_grouping_release(struct gt_launch_grouping *l)
 {
 	gt_time_ordered_release(&l->order);
 	free(l->device);
-	free(l->from);
-	free(l->known);
+	free(l->columns);
+	free(l->recent);
 	free(l->entries);
 	free(l->windows);
 }

@@ -3,7 +3,7 @@
  *
  * The row of an operation has start and duration of its call. One call may launch several
  * operations (a graph launches all its nodes): operations with the same call (thread, start, end,
- * correlation id) are grouped. The last GT_LAUNCHED_KNOWN launches are kept; the one without a new
+ * correlation id) are grouped. The last GT_RECENT_LAUNCHES launches are kept; the one without a new
  * operation for the longest time is done. If more calls than that come between two nodes of a
  * graph, its launch counts twice. */
 #ifndef GT_LAUNCH_GROUPING_H
@@ -11,7 +11,7 @@
 #include "analyze/gpu/gpu_window.h"
 #include "analyze/gpu/gpu_time.h"
 
-#define GT_LAUNCHED_KNOWN (1u << 14)
+#define GT_RECENT_LAUNCHES (1u << 14)
 
 struct gt_launch {                    /* one call */
 	uint32_t track;               /* its thread, numbered over all segments */
@@ -41,11 +41,11 @@ struct gt_launch_grouping { /* the first member of a report's state; begins with
 	struct gt_time_ordered order;
 	uint32_t *device; /* by track number; NULL: no row so far */
 	gt_grouped_op_fn *fn;
-	gt_launch_done_fn *done;       /* may be NULL */
-	struct gt_launched_from *from; /* by code, of the current run */
-	size_t from_cap;
-	struct gt_launched_known *known;
-	struct gt_launched_entry *entries; /* hash table of the known launches */
+	gt_launch_done_fn *done;           /* may be NULL */
+	struct gt_launch_columns *columns; /* by code, of the current run */
+	size_t columns_cap;
+	struct gt_recent_launch *recent;
+	struct gt_launch_hash_entry *entries; /* hash table of the known launches */
 	uint32_t nknown, oldest, newest;
 	struct gt_gpu_window *windows; /* by segment, with the operations so far */
 	/* operations; without a known call; with an inferred one */
@@ -70,9 +70,9 @@ void gt_launch_grouping_notes(
 	const struct gt_launch_grouping *l, struct gt_table *t, const char *figures);
 /* If the table is empty because no GPU work was recorded, adds a note that names the report based
  * on calls. */
-void gt_launched_note_unrecorded(const struct gt_launch_grouping *l, struct gt_table *t);
+void gt_launch_grouping_note_unrecorded(const struct gt_launch_grouping *l, struct gt_table *t);
 /* If --match makes the figures wrong: notes `why`, and returns true. */
-bool gt_launched_is_blocked(
+bool gt_launch_grouping_is_blocked(
 	const struct gt_launch_grouping *l, struct gt_table *t, const char *why);
 void gt_launch_grouping_release(struct gt_launch_grouping *l);
 #endif

@@ -301,8 +301,8 @@ static void add_notes(const struct queues *q, struct gt_table **tables)
 		"%llu {operation|operations} on further GPUs {is|are} in no row",
 		(unsigned long long)q->all.beyond);
 	gt_note_unordered(tables[0], q->all.late, "depths");
-	gt_launched_note_unrecorded(&q->all.gpu, tables[0]);
-	gt_launched_note_unrecorded(&q->all.gpu, tables[1]);
+	gt_launch_grouping_note_unrecorded(&q->all.gpu, tables[0]);
+	gt_launch_grouping_note_unrecorded(&q->all.gpu, tables[1]);
 }
 
 static int queues_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -321,8 +321,8 @@ static int queues_finish(void *state, struct gt_table **tables, unsigned max, st
 			picture_columns, NPICTURE, "process most pid device", err);
 	if (rc || !tables[0] || !tables[1])
 		return err->code;
-	if (gt_launched_is_blocked(&q->all.gpu, tables[0], why) |
-		gt_launched_is_blocked(&q->all.gpu, tables[1], why))
+	if (gt_launch_grouping_is_blocked(&q->all.gpu, tables[0], why) |
+		gt_launch_grouping_is_blocked(&q->all.gpu, tables[1], why))
 		return 2;
 	rc = fill(q, tables, err);
 	add_notes(q, tables);

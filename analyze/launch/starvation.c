@@ -34,14 +34,14 @@ struct gt_starvation_device {
 
 void gt_starvation_init(struct gt_starvation *s, struct gt_launch_grouping *l)
 {
-	s->launched = l;
+	s->grouping = l;
 	gt_top_n_init(&s->longest, l->report.opt->top);
 }
 
 static struct gt_starvation_device *lane_of(
 	struct gt_starvation *s, const struct gt_grouped_op *op, struct gt_err *err)
 {
-	const struct gt_time_ordered *order = &s->launched->order;
+	const struct gt_time_ordered *order = &s->grouping->order;
 
 	if (!s->lane && !(s->lane = calloc(order->tracks[order->nsegs] + 1ul, sizeof(*s->lane)))) {
 		gt_err_set(err, -ENOMEM, "out of memory (list of devices)");
@@ -220,7 +220,7 @@ static const struct gt_column stretch_columns[] = {
 static void add_device(
 	const struct gt_starvation *s, struct gt_table *t, const struct gt_starvation_device *l)
 {
-	uint64_t window = gt_launch_grouping_window_ns(s->launched, l->seg);
+	uint64_t window = gt_launch_grouping_window_ns(s->grouping, l->seg);
 	struct gt_cell cells[NDEVICE];
 
 	gt_where_device(cells, l->seg, l->track);
@@ -241,9 +241,9 @@ static void add_device(
 static void add_stretch(const struct gt_starvation *s, struct gt_table *t,
 	struct gt_kernel_names *names, const struct gt_top_entry *k)
 {
-	const struct gt_report_state *a = &s->launched->report;
+	const struct gt_report_state *a = &s->grouping->report;
 	uint32_t type =
-		k->type == GT_NONE ? GT_NONE : k->type - s->launched->order.types[k->seg->index];
+		k->type == GT_NONE ? GT_NONE : k->type - s->grouping->order.types[k->seg->index];
 	const char *name = gt_type_name(k->seg, type);
 	struct gt_cell cells[NSTRETCH];
 
@@ -269,7 +269,7 @@ static int by_track(const void *pa, const void *pb)
 
 static void fill(struct gt_starvation *s, struct gt_table **tables, struct gt_kernel_names *names)
 {
-	size_t shown = gt_rows_shown(s->nlanes, s->launched->report.opt->top);
+	size_t shown = gt_rows_shown(s->nlanes, s->grouping->report.opt->top);
 
 	GT_SORT(s->lanes, s->nlanes, by_track);
 	for (size_t i = 0; i < shown; i++)
@@ -292,7 +292,7 @@ static void fill(struct gt_starvation *s, struct gt_table **tables, struct gt_ke
 int gt_starvation_tables(struct gt_starvation *s, struct gt_table **tables, struct gt_err *err)
 {
 	static const char why[] = "idle time needs all operations (--match leaves some out)";
-	const struct gt_report_state *a = &s->launched->report;
+	const struct gt_report_state *a = &s->grouping->report;
 	struct gt_kernel_names *names = gt_kernel_names_of(a->reader, a->opt->names);
 	int rc = 0;
 
@@ -311,10 +311,10 @@ int gt_starvation_tables(struct gt_starvation *s, struct gt_table **tables, stru
 		gt_kernel_names_free(names);
 		return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (table)");
 	}
-	if (!gt_launched_is_blocked(s->launched, tables[0], why))
+	if (!gt_launch_grouping_is_blocked(s->grouping, tables[0], why))
 		fill(s, tables, names);
 	else
-		gt_launched_is_blocked(s->launched, tables[1], why);
+		gt_launch_grouping_is_blocked(s->grouping, tables[1], why);
 	gt_kernel_names_free(names);
 	return 2;
 }

@@ -23,7 +23,7 @@
 #define GT_LATE_NS 1000000
 
 struct gt_starvation {
-	struct gt_launch_grouping *launched; /* borrowed */
+	struct gt_launch_grouping *grouping; /* borrowed */
 	struct gt_starvation_device *lanes;  /* one per device */
 	size_t nlanes, cap;
 	/* by device, numbered as tracks over all segments: 1 + index; NULL: none so far */

@@ -399,7 +399,7 @@ static void add_notes(const struct patterns *p, struct gt_table **tables)
 	uint64_t unjoined = l->unjoined;
 
 	for (int i = 0; i < 3; i++)
-		gt_launched_note_unrecorded(l, tables[i]);
+		gt_launch_grouping_note_unrecorded(l, tables[i]);
 	if (!p->nlanes)
 		return;
 	gt_table_note(tables[0],
@@ -455,7 +455,7 @@ static int patterns_finish(void *state, struct gt_table **tables, unsigned max, 
 	if (!tables[0] || !tables[1] || !tables[2])
 		return err->code;
 	for (int i = 0; i < 3; i++)
-		cannot |= gt_launched_is_blocked(&p->gpu, tables[i], why);
+		cannot |= gt_launch_grouping_is_blocked(&p->gpu, tables[i], why);
 	if (cannot)
 		return 3;
 	names = gt_kernel_names_of(p->gpu.report.reader, p->gpu.report.opt->names);
