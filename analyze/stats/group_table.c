@@ -7,16 +7,10 @@
 
 #define KEY_MOST 72
 
-static bool same(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return !memcmp(gt_group_table_at(arg, value), key, len);
-}
-
 uint32_t gt_group_table_find(struct gt_group_table *g, const void *key, struct gt_err *err)
 {
 	unsigned char rest[KEY_MOST];
-	uint64_t hash = gt_hash(key, g->key);
-	uint32_t i = gt_map_get(&g->map, hash, same, g, key, g->key);
+	uint32_t i = gt_map_find_item(&g->map, g->list, g->size, key, g->key);
 
 	if (i != GT_GROUP_TABLE_NONE)
 		return i;
@@ -25,7 +19,7 @@ uint32_t gt_group_table_find(struct gt_group_table *g, const void *key, struct g
 	if (g->n == g->most)
 		key = memset(rest, 0xff, g->key);
 	if (gt_grow(&g->list, &g->cap, g->n + 1, g->size) ||
-		gt_map_add(&g->map, hash, (uint32_t)g->n))
+		gt_map_add(&g->map, gt_hash(key, g->key), (uint32_t)g->n))
 		return gt_err_set(err, -ENOMEM, "out of memory (groups of rows)"),
 		       GT_GROUP_TABLE_NONE;
 	memset(gt_group_table_at(g, g->n), 0, g->size);
