@@ -162,8 +162,7 @@ static void print_finding(const struct gt_advice_facts *f, struct gt_table *t,
 		return;
 	snprintf(text, sizeof(text), "see: %s%.9f s, for %s",
 		gt_recording_prefix(&s->report, e->seg).text,
-		(double)gt_time_since_origin(s->report.opt, s->report.reader, e->seg, e->from) /
-			1e9,
+		(double)gt_time_since_origin(&s->report, e->seg, e->from) / 1e9,
 		ns_text((uint64_t)(e->to - e->from)));
 	put_location(s, e, text + strlen(text), sizeof(text) - strlen(text));
 	print_wrapped(s, t, "      ", text);

@@ -226,8 +226,7 @@ static void note_doubts(const struct counters *c, struct gt_table *t)
 
 	for (size_t i = 0; i < c->counters.n; i++) {
 		const struct counter *one = counter_at(c, i);
-		int64_t at =
-			gt_time_since_origin(c->report.opt, c->report.reader, one->seg, one->doubt);
+		int64_t at = gt_time_since_origin(&c->report, one->seg, one->doubt);
 
 		n += one->doubtful;
 		first = one->doubtful && at < first ? at : first;

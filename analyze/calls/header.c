@@ -441,8 +441,8 @@ static int add_segment(
 	const struct losses *l = &h->losses[seg->index];
 	struct losses damage = damage_of(h->report.reader, seg->index);
 	struct gt_buf layers = { 0 }, sources = { 0 };
-	int64_t complete = gt_time_since_origin(h->report.opt, h->report.reader, seg,
-		seg->closed ? seg->max_end : seg->complete_to);
+	int64_t complete = gt_time_since_origin(
+		&h->report, seg, seg->closed ? seg->max_end : seg->complete_to);
 	struct known k = { .notes = { .report = &h->report, .seg = seg, .t = t } };
 	int rc = gt_meta_each(seg, note_known, &k);
 
@@ -514,9 +514,7 @@ static void note_unclosed(const struct header *h, struct gt_table *t, const stru
 
 	if (has_rows(seg))
 		snprintf(complete, sizeof(complete), "complete to %.6f s%s",
-			(double)gt_time_since_origin(
-				h->report.opt, h->report.reader, seg, seg->complete_to) /
-				1e9,
+			(double)gt_time_since_origin(&h->report, seg, seg->complete_to) / 1e9,
 			seg->max_end > seg->complete_to ? ", later events are incomplete" : "");
 	note_unreliable(h, t, seg,
 		"NOT CLOSED: %s, %" PRIu64

@@ -73,8 +73,7 @@ static int list_calls(struct state *s, const struct gt_cols *cols, struct gt_err
 {
 	for (uint32_t i = 0; i < cols->n; i++) {
 		/* earlier is better */
-		int64_t score = ~gt_time_since_origin(
-			s->report.opt, s->report.reader, cols->seg, cols->start[i]);
+		int64_t score = ~gt_time_since_origin(&s->report, cols->seg, cols->start[i]);
 		struct gt_top_entry one;
 
 		if (!gt_top_n_offer(&s->calls, score)) {

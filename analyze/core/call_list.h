@@ -18,7 +18,7 @@ static inline void gt_call_list_cells(struct gt_cell cells[GT_CALL_LIST_CELLS],
 {
 	gt_where_process(cells, one->seg, gt_track_process(one->seg, one->track));
 	gt_where_thread(cells + 3, one->seg, one->track);
-	cells[5] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, one->seg, one->start));
+	cells[5] = gt_cell_time(a, one->seg, one->start);
 	cells[6] = gt_cell_i(one->dur);
 	cells[7] = gt_cell_text(gt_type_name(one->seg, one->type));
 	cells[8] = gt_cell_u(one->depth);

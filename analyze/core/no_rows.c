@@ -59,7 +59,7 @@ void gt_note_no_rows(struct gt_table *t, const struct gt_report_state *a)
 	gt_table_note(t, "nothing matched");
 	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
-		int64_t end = gt_time_since_origin(a->opt, a->reader, seg, seg->max_end);
+		int64_t end = gt_time_since_origin(a, seg, seg->max_end);
 
 		to = end > to ? end : to;
 	}

@@ -238,10 +238,10 @@ int64_t gt_origin(
 	return gt_same_clock(gt_reader_segment(r, 0), seg) ? opt->origin : seg->min_start;
 }
 
-int64_t gt_time_since_origin(const struct gt_analysis_options *opt, struct gt_reader *r,
-	const struct gt_segment *seg, int64_t at)
+int64_t gt_time_since_origin(
+	const struct gt_report_state *a, const struct gt_segment *seg, int64_t at)
 {
-	return gt_subtract_origin(at, gt_origin(opt, r, seg));
+	return gt_subtract_origin(at, gt_origin(a->opt, a->reader, seg));
 }
 
 uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg)

@@ -115,12 +115,12 @@ static inline int64_t gt_subtract_origin(int64_t at, int64_t origin)
 							   : INT64_MAX;
 }
 /* A time as printed: relative to the origin of its recording. */
-int64_t gt_time_since_origin(const struct gt_analysis_options *opt, struct gt_reader *r,
-	const struct gt_segment *seg, int64_t at);
+int64_t gt_time_since_origin(
+	const struct gt_report_state *a, const struct gt_segment *seg, int64_t at);
 static inline struct gt_cell gt_cell_time(
 	const struct gt_report_state *a, const struct gt_segment *seg, int64_t at)
 {
-	return gt_cell_i(gt_time_since_origin(a->opt, a->reader, seg, at));
+	return gt_cell_i(gt_time_since_origin(a, seg, at));
 }
 /* ns: the duration of the segment, cut to --from and --to. */
 uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg);

@@ -470,8 +470,8 @@ static void note_path(const struct critical *s, struct gt_table *t)
 		"process %lld: the breakdown covers %s, from %.9f s to %.9f s (first to last %s)",
 		p->track == GT_NONE ? -1ll : (long long)p->seg->tracks[p->track].id,
 		gt_scaled(GT_C_NS, gt_clamp((uint64_t)p->to - (uint64_t)p->from)).text,
-		(double)gt_time_since_origin(a->opt, a->reader, p->seg, p->from) / 1e9,
-		(double)gt_time_since_origin(a->opt, a->reader, p->seg, p->to) / 1e9,
+		(double)gt_time_since_origin(a, p->seg, p->from) / 1e9,
+		(double)gt_time_since_origin(a, p->seg, p->to) / 1e9,
 		a->opt->whole ? "call or GPU operation" : "GPU operation");
 	if (s->likely.pieces)
 		gt_table_note(t,

@@ -165,9 +165,7 @@ bool gt_query_note_unanswered(const struct gt_query_state *s, struct gt_table *t
 int gt_query_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_query_state *s = state;
-	int64_t origin = cols->seg->min_start -
-		gt_time_since_origin(
-			s->report.opt, s->report.reader, cols->seg, cols->seg->min_start);
+	int64_t origin = gt_origin(s->report.opt, s->report.reader, cols->seg);
 	int rc = s->q ? gt_query_run(s->rows, cols, err) : 0;
 
 	if (!s->q || s->groups.full)

@@ -399,9 +399,8 @@ struct gt_query_rows *gt_query_rows_new(const struct gt_query *q, struct gt_read
 	for (; e->nsegs < n; e->nsegs++) {
 		const struct gt_segment *seg = gt_reader_segment(r, e->nsegs);
 
-		e->segs[e->nsegs] = (struct gt_query_segment){ .seg = seg,
-			.origin = seg->min_start -
-				gt_time_since_origin(opt, r, seg, seg->min_start) };
+		e->segs[e->nsegs] =
+			(struct gt_query_segment){ .seg = seg, .origin = gt_origin(opt, r, seg) };
 	}
 	for (unsigned i = 0; !rc && i < q->nuses; i++)
 		if (q->uses[i].id >= GT_Q_NAME && q->uses[i].id <= GT_Q_MANGLED)
