@@ -610,7 +610,7 @@ const char *gt_idle_why_unanswered(const struct gt_idle *s)
 		return f->match ? "--match leaves rows out, and their time would look idle"
 				: "--tid leaves rows out, and their time would look idle";
 	if (s->too_wide)
-		return "the recording lasts for more than four years: a clock set_by_jump";
+		return "the recording lasts for more than four years: a clock jumped";
 	if (s->crowded)
 		return "there are more than 16,384 GPUs, or more than 65,536 streams";
 	if (s->ndevices)

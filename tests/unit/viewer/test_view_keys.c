@@ -276,7 +276,7 @@ static void lanes_fold_hide_and_filter(void)
 	CHECK(line_of(&st, "GPU 0") < 0);
 	CHECK(play(&st, "Space") && on_screen(&st, "▾ pid 1") && on_screen(&st, "▸ GPU 0"));
 	CHECK(play(&st, "j Space") && on_screen(&st, "stream 7") && on_screen(&st, "copies HtoD"));
-	/* is_foldable the lane that contains this one */
+	/* folds the lane that contains this one */
 	CHECK(play(&st, "j Space") && line_of(&st, "copies HtoD") < 0);
 	CHECK(play(&st, "Space \\ 'STREAM 8' Enter") && on_screen(&st, "stream 8") &&
 		on_screen(&st, "lanes with 'STREAM 8'"));

@@ -109,7 +109,7 @@ static void close_world(struct world *w)
 	gt_reader_close(w->reader);
 }
 
-/* All lines as text: indentation, a mark for is_foldable, the label. */
+/* All lines as text: indentation, a mark for what folds, the label. */
 static const char *text(struct world *w)
 {
 	static char all[8000];
