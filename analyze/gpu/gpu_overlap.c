@@ -110,6 +110,7 @@ static int overlap_init(
 
 	o->time.each = on_row;
 	o->time.each_arg = o;
+	o->time.rows_only = true;
 	return rc;
 }
 

@@ -22,11 +22,12 @@ enum gt_gpu_what gt_gpu_what(const struct gt_type *type)
 static void count(struct gt_gpu_place *p, enum gt_gpu_what what, const struct gt_moment *m,
 	int64_t start, int64_t end)
 {
-	uint64_t *const counts[] = { &p->kernels, &p->copies, &p->sets, &p->others };
-
 	p->first = m->at < p->first ? m->at : p->first;
 	p->last = m->end > p->last ? m->end : p->last;
-	++*counts[what];
+	p->kernels += what == GT_GPU_KERNEL;
+	p->copies += what == GT_GPU_COPY;
+	p->sets += what == GT_GPU_SET;
+	p->others += what == GT_GPU_OTHER;
 	gt_union_add(&p->busy, start, end);
 }
 
@@ -49,23 +50,20 @@ static int add_marked(
 	return 0;
 }
 
-/* The place of a track, by its number; NULL: no memory. */
-static struct gt_gpu_place *place_of(
-	struct gt_gpu_time *t, const struct gt_segment *seg, uint32_t number)
+/* Adds the place of a track, by its number. */
+static int add_place(struct gt_gpu_time *t, const struct gt_segment *seg, uint32_t number)
 {
 	uint32_t first = t->order.tracks[seg->index];
 
-	if (!t->slot[number]) {
-		if (gt_grow(&t->places, &t->places_cap, t->nplaces + 1, sizeof(*t->places)))
-			return NULL;
-		t->places[t->nplaces++] = (struct gt_gpu_place){ .seg = seg,
-			.track = number - first,
-			.device = t->device[number] - first,
-			.first = INT64_MAX,
-			.last = INT64_MIN };
-		t->slot[number] = (uint32_t)t->nplaces;
-	}
-	return &t->places[t->slot[number] - 1];
+	if (gt_grow(&t->places, &t->places_cap, t->nplaces + 1, sizeof(*t->places)))
+		return -ENOMEM;
+	t->places[t->nplaces++] = (struct gt_gpu_place){ .seg = seg,
+		.track = number - first,
+		.device = t->device[number] - first,
+		.first = INT64_MAX,
+		.last = INT64_MIN };
+	t->slot[number] = (uint32_t)t->nplaces;
+	return 0;
 }
 
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
@@ -77,28 +75,25 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	struct gt_range in = gt_range_of(&t->report.opt->filter, seg);
 	int64_t start = m->at < in.from ? in.from : m->at, end = m->end > in.to ? in.to : m->end;
 	uint32_t device = t->device[m->place];
+	struct gt_gpu_row row = { m, gt_gpu_what(type), .start = start, .end = end };
 	int rc = 0;
 
+	if ((!t->slot[m->place] && add_place(t, seg, m->place)) ||
+		(!t->slot[device] && add_place(t, seg, device)))
+		return gt_err_set(err, -ENOMEM, "out of memory (streams)");
+	row.stream = &t->places[t->slot[m->place] - 1];
+	row.device = &t->places[t->slot[device] - 1];
+	if (t->rows_only)
+		return t->each(t->each_arg, &row, err);
 	gt_gpu_window_add(&t->windows[seg->index], m->at, m->end);
-	for (uint32_t number = m->place;; number = device) {
-		struct gt_gpu_place *p = place_of(t, seg, number);
-
-		if (!p)
-			return gt_err_set(err, -ENOMEM, "out of memory (streams)");
-		count(p, gt_gpu_what(type), m, start, end);
-		if (number == device)
-			break;
-	}
+	count(row.stream, row.what, m, start, end);
+	if (row.device != row.stream)
+		count(row.device, row.what, m, start, end);
 	if (m->addr && t->whole)
 		rc = add_marked(t, (m->addr - 1) << 32 | device, m->at, m->end, err);
 	else if (m->addr)
 		rc = add_marked(t, (m->addr - 1) << 32 | device, start, end, err);
-	if (rc || !t->each)
-		return rc;
-	return t->each(t->each_arg,
-		&(struct gt_gpu_row){ m, gt_gpu_what(type), &t->places[t->slot[m->place] - 1],
-			&t->places[t->slot[device] - 1], start, end },
-		err);
+	return rc || !t->each ? rc : t->each(t->each_arg, &row, err);
 }
 
 int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r,

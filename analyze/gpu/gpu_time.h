@@ -63,6 +63,7 @@ struct gt_gpu_time {
 	/* set by the owner after init, or NULL: gets all rows in order of their start */
 	int (*each)(void *arg, const struct gt_gpu_row *row, struct gt_err *err);
 	void *each_arg;
+	bool rows_only; /* nothing but `each` is needed: places and windows have no figures */
 	struct gt_time_ordered order;
 	struct gt_gpu_place *places; /* of tracks with rows, in no order */
 	size_t nplaces, places_cap;

@@ -58,14 +58,17 @@ struct gt_moment *gt_time_ordered_run(
 	return m;
 }
 
-const struct gt_segment *gt_time_ordered_segment(
+const struct gt_segment *gt_time_ordered_find_segment(
 	struct gt_time_ordered *t, struct gt_reader *r, const struct gt_moment *m)
 {
-	if (m->place < t->tracks[t->handed])
-		t->handed = 0;
-	while (m->place >= t->tracks[t->handed + 1])
-		t->handed++;
-	return gt_reader_segment(r, t->handed);
+	uint32_t i = t->place_seg && m->place >= t->first_place ? t->place_seg->index : 0;
+
+	while (m->place >= t->tracks[i + 1])
+		i++;
+	t->first_place = t->tracks[i];
+	t->nplaces = t->tracks[i + 1] - t->tracks[i];
+	t->place_seg = gt_reader_segment(r, i);
+	return t->place_seg;
 }
 
 int gt_time_ordered_flush(struct gt_time_ordered *t, struct gt_err *err)
@@ -92,7 +95,6 @@ void gt_time_ordered_rewind(struct gt_time_ordered *t, gt_time_merge_fn *fn, voi
 		gt_time_merge_release(&t->lines[i]);
 	t->fn = fn;
 	t->arg = arg;
-	t->handed = 0;
 	t->block = 0;
 	t->seg = NULL;
 }

@@ -15,8 +15,10 @@ struct gt_time_ordered {
 	 */
 	gt_time_merge_fn *fn;
 	void *arg;
-	uint32_t handed; /* segment of the last moment handed out */
-	uint64_t block;  /* current block */
+	/* the segment of the last moment for which it was asked, and the numbers of its tracks */
+	const struct gt_segment *place_seg;
+	uint32_t first_place, nplaces;
+	uint64_t block; /* current block */
 	const struct gt_segment *seg;
 };
 
@@ -36,9 +38,16 @@ uint64_t gt_time_ordered_late(const struct gt_time_ordered *t);
 /* After a flush: prepares another scan, whose moments go to fn. */
 void gt_time_ordered_rewind(struct gt_time_ordered *t, gt_time_merge_fn *fn, void *arg);
 void gt_time_ordered_release(struct gt_time_ordered *t);
-/* The segment of the moment that is handed out: moments come segment by segment. */
-const struct gt_segment *gt_time_ordered_segment(
+const struct gt_segment *gt_time_ordered_find_segment(
 	struct gt_time_ordered *t, struct gt_reader *r, const struct gt_moment *m);
+/* The segment of the moment that is handed out. Moments come segment by segment, so it is nearly
+ * always that of the moment before. */
+static inline const struct gt_segment *gt_time_ordered_segment(
+	struct gt_time_ordered *t, struct gt_reader *r, const struct gt_moment *m)
+{
+	return m->place - t->first_place < t->nplaces ? t->place_seg
+						      : gt_time_ordered_find_segment(t, r, m);
+}
 /* The segment of a track or type number; numbers: `tracks` or `types`. */
 static inline const struct gt_segment *gt_segment_of_number(
 	const uint32_t *numbers, struct gt_reader *r, uint32_t number)

@@ -23,9 +23,10 @@ uint64_t gt_hash(const void *bytes, size_t len)
 		memcpy(&word, p, 8);
 		h = gt_hash_u64(h ^ word);
 	}
+	if (!len)
+		return h;
 	word = 0;
-	if (len)
-		memcpy(&word, p, len);
+	memcpy(&word, p, len);
 	return gt_hash_u64(h ^ word);
 }
 
