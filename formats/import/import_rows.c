@@ -26,6 +26,7 @@
 struct name {
 	struct gt_type type;
 	uint32_t group, plain_type;
+	uint32_t shape; /* the last one that was found */
 	size_t at, len;
 };
 /* name: index in names; compared by memcmp */
@@ -609,9 +610,15 @@ static uint32_t type_of(struct gt_import_rows *r, uint32_t name, uint32_t begin,
 				make_type(r, &r->names[name], &r->schemas[0], &r->schemas[0]);
 		return r->names[name].plain_type;
 	}
-	found = gt_map_find_item(&r->shape_map, r->shapes, sizeof(shape), &shape, key);
-	if (found != GT_NONE)
+	/* most names have one shape */
+	found = r->names[name].shape;
+	if (found < r->nshapes && !memcmp(&r->shapes[found], &shape, key))
 		return r->shapes[found].type;
+	found = gt_map_find_item(&r->shape_map, r->shapes, sizeof(shape), &shape, key);
+	if (found != GT_NONE) {
+		r->names[name].shape = found;
+		return r->shapes[found].type;
+	}
 	shape.type = make_type(r, &r->names[name], &r->schemas[begin], &r->schemas[end]);
 	found = shape.type == GT_NONE ? GT_NONE
 				      : gt_map_add_item(&r->shape_map, &r->shapes, &r->nshapes,
