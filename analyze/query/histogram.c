@@ -30,10 +30,7 @@ static int histogram_configure(
 		return gt_histogram_gaps_configure(c, opt, err);
 	q = gt_query_new_hist(gt_report_option(opt, "where"), gt_report_option(opt, "by"), of,
 		&c->option, &c->text, err);
-	c->settings = q;
-	if (q)
-		gt_query_configure(q, &c->report);
-	return q ? 0 : err->code;
+	return gt_query_apply(c, q, err);
 }
 
 static int histogram_init(

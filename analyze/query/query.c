@@ -58,6 +58,15 @@ static const struct gt_option_row order_option = {
 	.report = "query",
 };
 
+int gt_query_apply(struct gt_configured_report *c, struct gt_query *q, const struct gt_err *err)
+{
+	c->settings = q;
+	if (!q)
+		return err->code;
+	gt_query_configure(q, &c->report);
+	return 0;
+}
+
 static int query_configure(
 	struct gt_configured_report *c, const struct gt_analysis_options *opt, struct gt_err *err)
 {
@@ -65,10 +74,7 @@ static int query_configure(
 		gt_report_option(opt, "by"), gt_report_option(opt, "agg"),
 		gt_report_option(opt, "order-by"), &c->option, &c->text, err);
 
-	c->settings = q;
-	if (q)
-		gt_query_configure(q, &c->report);
-	return q ? 0 : err->code;
+	return gt_query_apply(c, q, err);
 }
 
 void gt_query_free_settings(void *query) { gt_query_free(query); }
