@@ -13,7 +13,7 @@
 #define OPENING_MS 100 /* interval of progress lines */
 
 static struct {
-	const char *render, *from, *to;
+	const char *render, *from, *to, *at;
 	int view;
 	bool colour, svg, ascii, follow;
 } opt;
@@ -35,6 +35,11 @@ static const struct gt_opt options[] = {
 		.to = &opt.to,
 		.arg = "TIME",
 		.help = "show until TIME after the start" },
+	{ .name = "at",
+		.kind = GT_OPT_STR,
+		.to = &opt.at,
+		.arg = "TIME[+TIME]",
+		.help = "show TIME in the middle; 2s+50ms: show these 50 ms, and mark them" },
 	{ .name = "follow",
 		.kind = GT_OPT_FLAG,
 		.to = &opt.follow,
@@ -74,7 +79,7 @@ static int fail(const char *file, const struct gt_err *err, int status)
 
 struct frame {
 	unsigned width, height;
-	int64_t from, to;
+	struct gt_ui_times times;
 };
 
 /* "120x40" */
@@ -92,19 +97,43 @@ static int parse_size(const char *text, struct frame *f, struct gt_err *err)
 	return 0;
 }
 
-static int parse_range(struct frame *f, struct gt_err *err)
+static int bad_time(const char *option, const char *text, struct gt_err *err)
 {
-	f->from = INT64_MIN;
-	f->to = INT64_MAX;
-	if (opt.from && gt_parse_ns(opt.from, &f->from))
-		return gt_err_set(err, -EINVAL, "--from: '%.60s' is not a time (1.5s, 250ms, 10us)",
-			opt.from);
-	if (opt.to && gt_parse_ns(opt.to, &f->to))
-		return gt_err_set(
-			err, -EINVAL, "--to: '%.60s' is not a time (1.5s, 250ms, 10us)", opt.to);
-	if (f->from >= f->to)
-		return gt_err_set(err, -EINVAL, "--from must come before --to");
+	return gt_err_set(
+		err, -EINVAL, "--%s: '%.60s' is not a time (1.5s, 250ms, 10us)", option, text);
+}
+
+/* "2s" or "2s+50ms" */
+static int parse_at(const char *text, struct gt_ui_times *to, struct gt_err *err)
+{
+	const char *plus = strchr(text, '+');
+	char start[64];
+	int64_t ns = 0;
+
+	snprintf(start, sizeof(start), "%.*s", plus ? (int)(plus - text) : 63, text);
+	if (gt_parse_ns(start, &to->from) || (plus && gt_parse_ns(plus + 1, &ns)))
+		return gt_err_set(err, -EINVAL,
+			"--at: '%.60s' is not a time, or a time and a duration (1.5s, 1.5s+20ms)",
+			text);
+	to->how = plus ? GT_UI_SPAN : GT_UI_MIDDLE;
+	if (__builtin_add_overflow(to->from, ns, &to->to))
+		to->to = INT64_MAX;
 	return 0;
+}
+
+static int parse_times(struct gt_ui_times *to, struct gt_err *err)
+{
+	*to = (struct gt_ui_times){ opt.from || opt.to ? GT_UI_RANGE : GT_UI_ALL, INT64_MIN,
+		INT64_MAX };
+	if (opt.from && gt_parse_ns(opt.from, &to->from))
+		return bad_time("from", opt.from, err);
+	if (opt.to && gt_parse_ns(opt.to, &to->to))
+		return bad_time("to", opt.to, err);
+	if (to->from >= to->to)
+		return gt_err_set(err, -EINVAL, "--from must come before --to");
+	if (opt.at && to->how != GT_UI_ALL)
+		return gt_err_set(err, -EINVAL, "give --at, or --from and --to, not both");
+	return opt.at ? parse_at(opt.at, to, err) : 0;
 }
 
 /* ---- one frame ---- */
@@ -117,8 +146,8 @@ static int render(struct gt_ui *s, const struct frame *f, struct gt_err *err)
 
 	s->scene.is_static = true;
 	rc = gt_ui_resize(s, f->width, f->height, err);
-	if (!rc && (opt.from || opt.to))
-		rc = gt_ui_range(s, f->from, f->to, err);
+	if (!rc)
+		rc = gt_ui_show_times(s, &f->times, err);
 	if (!rc)
 		rc = gt_ui_step(s, 0, err);
 	if (!rc)
@@ -201,11 +230,9 @@ static int show_frame(struct gt_trace_open *o, const struct frame *f, struct gt_
  * If the file cannot be opened, the message appears before the terminal changes its mode. */
 static int show(struct gt_trace_open *o, const struct frame *f, struct gt_err *err)
 {
-	const struct gt_event_loop_options how = { .view = gt_views[opt.view],
-		.from = f->from,
-		.to = f->to,
-		.ranged = opt.from || opt.to,
-		.ascii = opt.ascii };
+	const struct gt_event_loop_options how = {
+		.view = gt_views[opt.view], .times = f->times, .ascii = opt.ascii
+	};
 	struct gt_err why = GT_ERR_INIT;
 	struct gt_term *term = NULL;
 	int rc = gt_trace_open_step(o, OPENING_MS, err);
@@ -259,7 +286,7 @@ int main(int argc, char **argv)
 		rc = gt_err_set(&err, -EINVAL,
 			n ? "give only one trace" : "no trace given (see gtview --help)");
 	if (!rc)
-		rc = parse_range(&f, &err);
+		rc = parse_times(&f.times, &err);
 	if (!rc && opt.svg && !opt.render)
 		rc = gt_err_set(
 			&err, -EINVAL, "--svg prints one frame: add --render WxH for its size");

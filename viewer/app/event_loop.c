@@ -279,8 +279,8 @@ static int view_trace(struct event_loop *s, enum end *end, struct gt_err *err)
 	gt_term_size(s->term, &width, &height);
 	if (!rc)
 		rc = gt_ui_resize(v, width, height, err);
-	if (!rc && how->ranged)
-		rc = gt_ui_range(v, how->from, how->to, err);
+	if (!rc)
+		rc = gt_ui_show_times(v, &how->times, err);
 	s->dirty = true;
 	s->more = 1;
 	s->shown = 0;

@@ -8,8 +8,7 @@
 
 struct gt_event_loop_options {
 	const struct gt_view_ops *view; /* the first view */
-	int64_t from, to; /* ns since the start of the trace, as in gt_ui_range; used if ranged */
-	bool ranged;
+	struct gt_ui_times times;
 	bool ascii;
 };
 /* Runs until the user quits or the terminal closes. The caller may have begun to open the trace; it

@@ -86,18 +86,50 @@ int gt_ui_resize(struct gt_ui *s, unsigned width, unsigned height, struct gt_err
 	return arrange(s, err);
 }
 
+/* A time after the start of the trace in the viewer's time, limited to int64_t. */
+static int64_t viewer_time(const struct gt_ui *s, int64_t t)
+{
+	int64_t at;
+
+	if (__builtin_add_overflow(s->scene.extent.from, t, &at))
+		at = t < 0 ? INT64_MIN : INT64_MAX;
+	return at;
+}
+
 int gt_ui_range(struct gt_ui *s, int64_t from, int64_t to, struct gt_err *err)
 {
 	const struct gt_time_extent *e = &s->scene.extent;
-	int64_t a, b;
+	int64_t a = viewer_time(s, from), b = viewer_time(s, to);
 
-	if (__builtin_add_overflow(e->from, from, &a))
-		a = from < 0 ? INT64_MIN : INT64_MAX;
-	if (__builtin_add_overflow(e->from, to, &b))
-		b = to < 0 ? INT64_MIN : INT64_MAX;
 	gt_window_show(
 		&s->scene.window, e, a < e->to ? a : e->to - 1, b > e->from ? b : e->from + 1);
 	return arrange(s, err);
+}
+
+/* The time around a moment that is shown without a duration. */
+#define MOMENT_PART 100      /* of the run */
+#define MOMENT_MOST 50000000 /* ns on each side */
+
+int gt_ui_show_times(struct gt_ui *s, const struct gt_ui_times *times, struct gt_err *err)
+{
+	const struct gt_time_extent *e = &s->scene.extent;
+	int64_t margin = (e->to - e->from) / (2 * MOMENT_PART) + 1, from = times->from,
+		to = times->to;
+
+	if (times->how == GT_UI_ALL)
+		return 0;
+	if (times->how == GT_UI_RANGE)
+		return gt_ui_range(s, from, to, err);
+	if (times->how == GT_UI_SPAN)
+		gt_marks_jump(&s->scene.marks, viewer_time(s, from), viewer_time(s, to));
+	if (times->how == GT_UI_SPAN && to > from)
+		margin = (to - from) / 4;
+	else
+		margin = margin < MOMENT_MOST ? margin : MOMENT_MOST;
+	s->scene.target_time = viewer_time(s, from);
+	s->scene.has_target_time = true;
+	return gt_ui_range(
+		s, from - margin, to > INT64_MAX - margin ? INT64_MAX : to + margin, err);
 }
 
 /* Shows another view; the old one cancels its background work. */

@@ -45,6 +45,18 @@ int gt_ui_resize(struct gt_ui *s, unsigned width, unsigned height, struct gt_err
 /* Shows a range (ns since the start of the trace; INT64_MIN, INT64_MAX: without limit). Call it
  * after a resize. */
 int gt_ui_range(struct gt_ui *s, int64_t from, int64_t to, struct gt_err *err);
+/* The times that a command line requests, as in gt_ui_range. */
+struct gt_ui_times {
+	enum {
+		GT_UI_ALL,
+		GT_UI_RANGE,  /* [from, to) */
+		GT_UI_SPAN,   /* [from, to) with a margin of a quarter on each side; marked */
+		GT_UI_MIDDLE, /* `from` in the middle */
+	} how;
+	int64_t from, to;
+};
+/* Call it after a resize. 0 or negative. */
+int gt_ui_show_times(struct gt_ui *s, const struct gt_ui_times *times, struct gt_err *err);
 int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err); /* 0 or negative */
 /* Shows a view now. 0 or negative */
 int gt_ui_turn(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err);

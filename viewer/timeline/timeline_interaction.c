@@ -719,8 +719,10 @@ void gt_interaction_draw(
 	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	draw_boxes(d, p, to);
-	if (p->scene->is_static)
+	if (p->scene->is_static) {
+		draw_marks(d, p, to);
 		return;
+	}
 	draw_picked(d, p, to);
 	draw_cursor(p, to);
 	draw_brief(d, p, to);

@@ -31,6 +31,8 @@ done
 want view-from-after-to 2 "$V" --render 80x24 --from 2s --to 1s "$R/h200-train.zst"
 want view-bad-time 2 "$V" --render 80x24 --from soon "$R/h200-train.zst"; says view-bad-time-says "^gtview: --from: 'soon' is not a time"
 want view-beyond 0 "$V" --render 80x24 --from 3600s "$R/h200-train.zst"
+want view-bad-at 2 "$V" --render 80x24 --at 1s+ "$R/h200-train.zst"; says view-bad-at-says "^gtview: --at: '1s[+]' is not a time"
+want view-at-and-from 2 "$V" --render 80x24 --at 1s --from 1s "$R/h200-train.zst"; says view-at-and-from-says "^gtview: give --at, or --from and --to, not both"
 want view-before 0 "$V" --render 80x24 --to 1ns "$R/h200-train.zst"
 for size in 80 x24 80x 0x24 80x0 80x24x 1025x24 80x9999 -1x5 '8 x4' 80X24; do
 	want "view-bad-size-$size" 2 "$V" "--render=$size" "$R/h200-train.zst"
