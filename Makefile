@@ -38,7 +38,7 @@ HAVE_CURSES := $(shell printf '\043include <curses.h>\n' | $(CC) -E -x c - >/dev
 VIEWER   := $(call sources,viewer,viewer/gtview.c $(if $(HAVE_CURSES),,viewer/term/term.c))
 
 PROGRAMS := $(if $(wildcard collect/gtcollect.c),$(BUILD)/gtcollect) $(if $(wildcard formats/gtexport.c),$(BUILD)/gtexport) \
-            $(if $(wildcard analyze/gtanalyze.c),$(BUILD)/gtanalyze) $(if $(HAVE_CURSES),$(patsubst viewer/%.c,$(BUILD)/%,$(wildcard viewer/gtview.c)))
+            $(if $(wildcard analyze/gtanalyze.c),$(BUILD)/gtanalyze) $(BUILD)/gtrace $(if $(HAVE_CURSES),$(patsubst viewer/%.c,$(BUILD)/%,$(wildcard viewer/gtview.c)))
 GUEST    := $(if $(wildcard collect/guest/guest.mk),$(BUILD)/libgtpreload.so)
 SIM      := $(if $(wildcard samples/simgpu/*.c),$(BUILD)/sim/libcuda.so.1 $(BUILD)/sim/libcupti.so.13)
 SAMPLES  := $(patsubst samples/%.c,$(BUILD)/samples/%,$(wildcard samples/*.c))
@@ -68,6 +68,9 @@ $(BUILD)/gtview: $(call obj,viewer/gtview.c) $(BUILD)/libgtview.a $(BUILD)/libgt
 	$(CC) $(SANFLAGS) $(WRAPS) $^ $(LIBS) $(CURSES) -o $@
 $(BUILD)/gtcollect: $(call obj,collect/gtcollect.c $(COLLECT)) $(LIBGT)
 	$(CC) $(SANFLAGS) $(WRAPS) $^ $(LIBS) -ldl -o $@
+# It reads no trace, so it links no library of the others.
+$(BUILD)/gtrace: $(call obj,command/gtrace.c) $(LIBGT)
+	$(CC) $(SANFLAGS) $(WRAPS) $^ -o $@
 
 setup:
 	@.ci/setup

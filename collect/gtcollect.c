@@ -14,9 +14,11 @@
 #include "collect/cli/child_process.h"
 #include "collect/cli/doctor.h"
 #include "collect/cli/exit_summary.h"
+#include "collect/cli/final_report.h"
 #include "collect/cli/metadata.h"
 #include "collect/cli/options.h"
 #include "collect/cli/output.h"
+#include "collect/cli/python_command.h"
 #include "collect/ipc/guest_server.h"
 #include "collect/ipc/shared_memory.h"
 #include "collect/recorder/recorder.h"
@@ -396,6 +398,9 @@ static int run_program(char **argv)
 	record_until_the_end(argv[0]);
 	close_trace();
 	gt_exit_summary_print(recording(argv[0]));
+	if (gt_options.report && !run.failure.code && gt_exit_has_events(recording(argv[0])) &&
+		gt_final_report_print(run.path, &err))
+		gt_err_print(TOOL, NULL, &err);
 	status = run.child.status;
 	if ((run.failure.code || !has_all_sources) && !status)
 		status = GT_EXIT_OWN;
@@ -454,6 +459,7 @@ int main(int argc, char **argv)
 {
 	struct gt_err err = GT_ERR_INIT;
 	int operands, code;
+	char **command;
 	size_t n;
 
 	gt_std_fds_occupy();
@@ -465,27 +471,31 @@ int main(int argc, char **argv)
 	if (!code && operands < 1)
 		code = gt_err_set(&err, -EINVAL,
 			"no command given (gtcollect [options] [--] COMMAND [ARGS])");
-	if (!code && gt_options.probes_only) {
-		code = exec_with_probes_only(argv + 1, &err);
+	if (code)
+		return fail(code == -EINVAL ? 2 : GT_EXIT_OWN, NULL, &err);
+	command = gt_python_command(argv + 1);
+	if (!command)
+		return finish(GT_EXIT_OWN, false);
+	if (gt_options.probes_only) {
+		code = exec_with_probes_only(command, &err);
 		return fail(code, NULL, &err);
 	}
-	if (!code)
-		code = check_use(argv[1], &err);
+	code = check_use(argv[1], &err);
 	if (code)
 		return fail(code == -EINVAL ? 2 : GT_EXIT_OWN, NULL, &err);
 	/* before -f overwrites a trace because of a mistyped command */
-	if (gt_child_check(&run.child, argv[1], &err))
+	if (gt_child_check(&run.child, command[0], &err))
 		return fail(run.child.status, NULL, &err);
 	if (gt_child_init(&run.child, gt_options.wait == GT_WAIT_ALL, &err) || open_session(&err) ||
 		gt_sources_open(&run.sources, &err))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	if (gt_output_open(&run.out, run.path, gt_options.force, &err) ||
-		open_trace(argv + 1, &err)) {
+		open_trace(command, &err)) {
 		n = strlen(err.text);
 		if (!gt_options.output && err.code != -ENOMEM)
 			snprintf(err.text + n, sizeof(err.text) - n,
 				"; use -o FILE to write elsewhere");
 		return fail(GT_EXIT_OWN, run.path, &err);
 	}
-	return run_program(argv + 1);
+	return run_program(command);
 }

@@ -23,6 +23,7 @@ port_link = $(CC) -pie -nodefaultlibs -Wl,--wrap=__libc_start_main $(WRAPS) -Wl,
 $(PORT)/bin/gtcollect: $(call obj,collect/gtcollect.c $(COLLECT))
 $(PORT)/bin/gtexport: $(call obj,formats/gtexport.c)
 $(PORT)/bin/gtanalyze: $(call obj,analyze/gtanalyze.c $(ANALYZE))
+$(PORT)/bin/gtrace: $(call obj,command/gtrace.c)
 $(PORT)/bin/gtview: $(call obj,viewer/gtview.c) $(BUILD)/libgtview.a $(BUILD)/libgtanalyze.a
 $(PORT)/bin/%: $(PORT)/shim.o $(LIBGT) $(PORT)/stubs-2.31/done
 	@mkdir -p $(@D)

@@ -10,6 +10,8 @@
 tree=$(cd "${1:-$(dirname "$0")/..}" && pwd) || exit 2
 plan=$(cd "$(dirname "$0")/.." && pwd)/docs/architecture.md
 cd "$tree" || exit 2
+# The top folders of the programs' sources.
+programs='formats collect analyze viewer command'
 status=0
 complain() { echo "$*"; status=1; }
 
@@ -17,8 +19,8 @@ found=$(mktemp) || exit 2
 trap 'rm -f "$found"' EXIT
 
 # FOLDER|INCLUDE|FILE:LINE of each include of our own headers.
-grep -rnE --include='*.[chS]' '^#[[:space:]]*include "(formats|collect|analyze|viewer|samples|tests)/' \
-	formats collect analyze viewer 2>/dev/null |
+grep -rnE --include='*.[chS]' '^#[[:space:]]*include "(formats|collect|analyze|viewer|command|samples|tests)/' \
+	$programs 2>/dev/null |
 	sed -E 's,^(([^:]*)/[^/:]*:[0-9]+):.*"([^"]+)".*,\2|\3|\1,' >"$found"
 awk -F '|' '
 	FILENAME == ARGV[1] {	# | `folder` | what it knows | entry | may include |
@@ -59,7 +61,7 @@ grep -rnE --include='*.[chS]' '"(formats|collect|analyze|viewer|tests)/' samples
 
 outside() {	# outside HEADERS FOLDER...: headers of a library are included in these folders only
 	headers=$1; shift
-	grep -rnE --include='*.[ch]' "#include <($headers)>" formats collect analyze viewer samples tests 2>/dev/null |
+	grep -rnE --include='*.[ch]' "#include <($headers)>" $programs samples tests 2>/dev/null |
 		grep -vE "^($(echo "$@" | tr ' ' '|'))/" >"$found" || return
 	cat "$found"; complain "^ only these may include <$headers>: $*"
 }
@@ -70,23 +72,23 @@ outside 'bpf/.*' collect
 outside 'cupti.*' collect samples tests/gpu tests/unit
 outside 'cuda.*' tests/gpu
 
-twice=$(find formats collect analyze viewer samples tests/unit -name '*.[ch]' 2>/dev/null | sed 's,.*/,,' | sort | uniq -d)
+twice=$(find $programs samples tests/unit -name '*.[ch]' 2>/dev/null | sed 's,.*/,,' | sort | uniq -d)
 [ -z "$twice" ] || complain "file names used twice: "$twice
 twice=$(grep -rhoE --include='*.[ch]' '^[[:space:]]*(static )?(const )?(typedef )?struct gt_[a-z0-9_]+ \{' \
-	formats collect analyze viewer 2>/dev/null | grep -oE 'gt_[a-z0-9_]+' | sort | uniq -d | grep -v '^gt_tail$')
+	$programs 2>/dev/null | grep -oE 'gt_[a-z0-9_]+' | sort | uniq -d | grep -v '^gt_tail$')
 [ -z "$twice" ] || complain "struct tags defined twice: "$twice
 grep -soE '`(struct )?(gt_[a-z0-9_]+(\(\))?|[a-z0-9_]+\.[ch])' docs/architecture.md | sed -E 's/^`(struct )?//; s/\(\)$//' | sort -u |
 	while read -r name; do
 		case $name in
-		*.[ch]) [ "$(find formats collect analyze viewer -name "$name" | head -n 1)" ] || echo "$name" ;;
+		*.[ch]) [ "$(find $programs -name "$name" | head -n 1)" ] || echo "$name" ;;
 		*) grep -rqw --include='*.h' -e "$name" formats collect analyze viewer || echo "$name" ;;
 		esac
 	done >"$found"
 [ ! -s "$found" ] || complain "docs/architecture.md names what does not exist: "$(cat "$found")
 # Files that comments name. These are not ours: system headers, those of other projects, generated files.
 foreign='string.h|cuda.h|nv_escape.h|uvm_ioctl.h|wrappers.c|cupti_activity.h|sys/sdt.h|sys/ioctl.h|nvToolsExt.h|nvToolsExtPayload.h|nvtxTypes.h'
-files=$(find formats collect analyze viewer samples tests -name '*.[chS]' 2>/dev/null)
-find formats collect analyze viewer -name '*.[ch]' 2>/dev/null | xargs awk '
+files=$(find $programs samples tests -name '*.[chS]' 2>/dev/null)
+find $programs -name '*.[ch]' 2>/dev/null | xargs awk '
 /^[[:space:]]*#[[:space:]]*include/ {next}
 { line=$0; c=""
  while (1) { if (inc) { e=index(line,"*/"); if(!e){c=c " " line;break} c=c " " substr(line,1,e-1); line=substr(line,e+2); inc=0 }

@@ -52,7 +52,7 @@ for f in "$SRC"/samples/recorded/*.json.gz "$SRC"/tests/fuzz/corpus/fuzz_import/
 done
 
 commands() {	# one a line; $B is the build
-	for p in gtcollect gtanalyze gtexport gtview; do
+	for p in gtrace gtcollect gtanalyze gtexport gtview; do
 		printf '$B/%s --%s\n' $p help $p version
 		for shell in bash zsh fish; do echo "\$B/$p --completion $shell"; done
 	done

@@ -146,14 +146,19 @@ static int environment_make(
 
 /* ---- the program ---- */
 
-static void exec_child(char *const *argv, const struct environment *e, int error_pipe)
+void gt_child_inherit_signals(void)
 {
-	int code;
-
 	for (size_t i = 0; i < COUNT(ignored); i++)
 		sigaction(ignored[i], &old_action[i], NULL);
 	sigaction(SIGCHLD, &old_child, NULL);
 	sigprocmask(SIG_SETMASK, &old_mask, NULL);
+}
+
+static void exec_child(char *const *argv, const struct environment *e, int error_pipe)
+{
+	int code;
+
+	gt_child_inherit_signals();
 	execvpe(argv[0], argv, e->list);
 	code = errno;
 	if (write(error_pipe, &code, sizeof(code)) != sizeof(code))

@@ -48,6 +48,8 @@ int gt_child_check_inject(struct gt_err *err);
 int gt_child_exec_instead(char *const *argv, const struct gt_child_settings *s, struct gt_err *err);
 /* Forwards pending signals to the program, and checks whether it has ended. */
 void gt_child_handle_signals(struct gt_child *l);
+/* In a forked child, before it executes a program: signals are as gtcollect inherited them. */
+void gt_child_inherit_signals(void);
 /* Unblocks the signals, as before gt_child_init. */
 void gt_child_restore_signals(void);
 #endif

@@ -29,6 +29,7 @@
 #include "collect/source/source.h"
 #include "formats/arch/arch.h"
 #include "formats/base/numbers.h"
+#include "formats/os/program_folder.h"
 #include "formats/text/printable.h"
 #include "formats/trace/clock.h"
 
@@ -393,11 +394,8 @@ static const struct {
 static void print_simulator_hint(FILE *to)
 {
 	char self[PATH_MAX], sim[PATH_MAX + 32];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
-	self[n > 0 ? n : 0] = 0;
-	if (strrchr(self, '/'))
-		*strrchr(self, '/') = 0;
+	gt_program_folder(self, sizeof(self));
 	snprintf(sim, sizeof(sim), "%s/sim/" LIBCUDA, self);
 	if (!access(sim, R_OK))
 		fprintf(to,

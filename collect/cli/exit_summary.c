@@ -337,15 +337,28 @@ static void print_file(const struct gt_recording *r, bool empty)
 		events(r), gt_plural(events(r), "s"), work, values, t->processes,
 		gt_plural(t->processes, "es"), losses_text(r, lost, sizeof(lost)),
 		seconds(r->stop - r->start), *ending ? "; " : "", ending,
-		empty ? "" : "; next: gtanalyze ", empty ? "" : name);
+		empty                       ? ""
+			: gt_options.report ? "; next: gtview "
+					    : "; next: gtanalyze ",
+		empty ? "" : name);
+}
+
+static bool has_calls(const struct gt_recording *r)
+{
+	return r->stats->rows[GT_CALL] || r->totals->open;
+}
+
+bool gt_exit_has_events(const struct gt_recording *r)
+{
+	char text[160];
+
+	return has_calls(r) || sampled_rows(r, text, sizeof(text));
 }
 
 void gt_exit_summary_print(const struct gt_recording *r)
 {
 	const struct gt_recorder_totals *t = r->totals;
-	bool empty = !r->stats->rows[GT_CALL] && !t->open;
 	const struct gt_losses all = losses(r);
-	char text[160];
 
 	if (!stderr_takes_text())
 		gt_child_restore_signals(); /* a signal ends gtcollect if the writes block */
@@ -355,8 +368,8 @@ void gt_exit_summary_print(const struct gt_recording *r)
 	if (r->failure->code || gt_options.quiet)
 		return;
 	gt_losses_print(&all, TOOL, stderr);
-	print_file(r, empty && !sampled_rows(r, text, sizeof(text)));
-	if (empty && (r->has_gates || !r->sources->n))
+	print_file(r, !gt_exit_has_events(r));
+	if (!has_calls(r) && (r->has_gates || !r->sources->n))
 		print_empty(r);
 	if (!gt_options.verbose)
 		return;

@@ -21,6 +21,8 @@ struct gt_recording {
 /* The status line of a terminal: shown at most every half second, if standard error takes text at
  * once. */
 void gt_status_line_show(const struct gt_recording *r, int64_t now);
+/* Is there anything in the file that gtanalyze reports on? */
+bool gt_exit_has_events(const struct gt_recording *r);
 /* The last lines: failure, losses, file, and reasons if the file is empty. */
 void gt_exit_summary_print(const struct gt_recording *r);
 

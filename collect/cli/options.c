@@ -77,6 +77,8 @@ static const struct gt_opt when_and_how[] = {
 		"write no trace: only load the library into COMMAND, for bpftrace, perf and "
 		"others to attach to its USDT probes",
 		NULL },
+	{ 0, "report", GT_OPT_FLAG, &o.report, NULL,
+		"at the end, print gtanalyze's default report of the trace", NULL },
 	{ 'q', "quiet", GT_OPT_FLAG, &o.quiet, NULL, "print errors only", NULL },
 	{ 'v', "verbose", GT_OPT_COUNT, &o.verbose, NULL, "print more", NULL },
 	{ 0, "doctor", GT_OPT_FLAG, &o.doctor, NULL,

@@ -12,7 +12,7 @@ enum { GT_TIMING_OFF = GT_TIMING_EVENTS + 1 }; /* behind enum gt_gpu_timing */
 struct gt_collect_options {
 	const char *output, *events, *range, *cupti;
 	const char *nvtx_range; /* NAME of --range nvtx:NAME, or NULL */
-	bool force, lossless, quiet, doctor, probes_only, inject;
+	bool force, lossless, quiet, doctor, probes_only, inject, report;
 	int verbose;
 	int args;       /* enum gt_args_mode */
 	int wait;       /* enum gt_wait_for */

@@ -19,6 +19,7 @@
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
+#include "formats/os/program_folder.h"
 #include "formats/os/safe_path.h"
 
 #define LIBRARY "libgtpreload.so"
@@ -46,13 +47,10 @@ int gt_session_library(char *path, size_t size, struct gt_err *err)
 		"%s/../lib/" LIBRARY };
 	char self[4096], found[4096 + 64];
 	const char *given = getenv("GT_GUEST");
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	if (given && *given)
 		return library_from_environment(given, path, size, err);
-	self[n > 0 ? n : 0] = 0;
-	if (strrchr(self, '/'))
-		*strrchr(self, '/') = 0;
+	gt_program_folder(self, sizeof(self));
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		snprintf(found, sizeof(found), places[i], self);
 		if (!access(found, R_OK) && strlen(found) < size) {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 #include "formats/cmdline/terminal.h"
+#include "formats/cmdline/verbs.h"
 
 #define HELP_COLUMN 27
 /* on terminals narrower than NARROW the text starts below its option */
@@ -323,6 +324,11 @@ void gt_opt_help(const struct gt_command *cmd, FILE *to)
 		put_lines(&s, 0, cmd->about);
 		fputc('\n', to);
 	}
+	for (const struct gt_verb *v = cmd->verbs; v && v->name; v++) {
+		fputs(v == cmd->verbs ? "\nVerbs:\n" : "", to);
+		put_wrapped(&s, (size_t)fprintf(to, "  %s", v->name), v->help);
+		fputc('\n', to);
+	}
 	for (size_t i = 0; i < cmd->noptions; i++)
 		headings |= cmd->options[i].kind == GT_OPT_TEXT;
 	if (!cmd->noptions || cmd->options[0].kind != GT_OPT_TEXT)
@@ -417,7 +423,9 @@ static int run_own(
 	else if ((shell = word_index(o, value)) < 0)
 		return refuse_word(o, "--completion", value, err);
 	else if (shell == 2)
-		put_fish(cmd, stdout);
+		put_fish(cmd, stdout), gt_verbs_put_fish(cmd, stdout);
+	else if (cmd->verbs)
+		gt_verbs_put_bash(cmd, stdout, shell == 1);
 	else
 		put_bash(cmd, stdout, shell == 1);
 	if (fflush(stdout) || ferror(stdout))

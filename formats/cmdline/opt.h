@@ -32,14 +32,16 @@ struct gt_opt {
 	const char *help;         /* one sentence, no full stop */
 	const char *const *words; /* GT_OPT_WORD */
 };
+struct gt_verb; /* verbs.h */
 struct gt_command {
 	const char *name;  /* "gtanalyze" */
 	const char *usage; /* "[options] [REPORT...] FILE..." */
 	const char *about; /* a line or two under the usage */
 	const struct gt_opt *options;
 	size_t noptions;
-	bool stop_at_first; /* options end at the first operand (gtcollect) */
-	const char *after;  /* printed after the options; NULL: nothing */
+	bool stop_at_first;          /* options end at the first operand (gtcollect) */
+	const char *after;           /* printed after the options; NULL: nothing */
+	const struct gt_verb *verbs; /* the first operand is one of these; NULL: no verbs */
 };
 #define GT_VERSION "0.1.0"
 /* Parses argv[1..]. Returns 0: operands have been moved to argv[1..*operands]. 1: --help, --version

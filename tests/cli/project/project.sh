@@ -45,7 +45,7 @@ done) >links.out
 if [ -s links.out ]; then fail links "lead nowhere: $(tr '\n' ' ' <links.out)"; else ok links; fi
 
 # Each program: --help equals the manual page, --version, completion that a shell can parse, exit status 2 on bad use.
-for p in "$B"/gtcollect "$B"/gtexport "$B"/gtanalyze "$B"/gtview; do
+for p in "$B"/gtrace "$B"/gtcollect "$B"/gtexport "$B"/gtanalyze "$B"/gtview; do
 	[ -x "$p" ] || continue
 	n=${p##*/} page=$SRC/docs/${p##*/}.1.md
 	"$p" --help >help.txt 2>help.err || fail "$n-help" "--help failed: $(cat help.err)"
