@@ -36,7 +36,7 @@ static struct {
 	int format, names, colour;
 	const char *from, *to, *output;
 	uint64_t pid, tid, top, threads;
-	struct gt_opt_list match, fail_if;
+	struct gt_opt_list match, exclude, fail_if;
 } opt = { .output = "-", .top = NOT_GIVEN, .threads = NOT_GIVEN };
 static struct gt_report_options report_options;
 
@@ -84,6 +84,8 @@ static const struct gt_opt common_options[] = {
 	{ 0, "tid", GT_OPT_U64, &opt.tid, "TID", "only this thread", NULL },
 	{ 'm', "match", GT_OPT_LIST, &opt.match, "GLOB",
 		"only operations whose full name matches, or @CATEGORY; repeatable", NULL },
+	{ 0, "exclude", GT_OPT_LIST, &opt.exclude, "GLOB",
+		"no operations whose full name matches, or @CATEGORY; repeatable", NULL },
 };
 static struct gt_opt options[N(common_options) + 2 * GT_REPORT_OPTIONS_MOST];
 static struct gt_command command = {
@@ -166,6 +168,8 @@ static void put_restrictions(struct gt_buf *b)
 	PUT(opt.tid, "--tid %llu", (unsigned long long)opt.tid);
 	for (size_t i = 0; i < opt.match.n; i++)
 		PUT(true, "--match %s", opt.match.items[i]);
+	for (size_t i = 0; i < opt.exclude.n; i++)
+		PUT(true, "--exclude %s", opt.exclude.items[i]);
 #undef PUT
 	if (b->len)
 		gt_buf_byte(b, 0);
@@ -196,7 +200,9 @@ static int check_options(struct gt_err *err)
 	if ((opt.top > UINT_MAX && opt.top != NOT_GIVEN) || opt.pid > INT64_MAX ||
 		opt.tid > INT64_MAX)
 		return gt_err_set(err, -EINVAL, "a number is too large");
-	return gt_globs_check(&opt.match, "--match", err);
+	if (gt_globs_check(&opt.match, "--match", err))
+		return err->code;
+	return gt_globs_check(&opt.exclude, "--exclude", err);
 }
 
 /* ---- one file ---- */
@@ -262,17 +268,20 @@ struct trace_options {
 static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const char *path,
 	const int64_t *origins, struct trace_options *a, struct gt_err *err)
 {
+	const char *unused;
+	size_t at = 0;
+
 	memset(a, 0, sizeof(*a));
 	*o = (struct gt_analysis_options){ .file = path };
 	o->top = opt.top != NOT_GIVEN ? (unsigned)opt.top : opt.format == GT_TEXT ? TEXT_TOP : 0;
 	o->filter.pid = (int64_t)opt.pid;
 	o->filter.tid = (int64_t)opt.tid;
-	if (opt.match.n) {
-		o->filter.match = gt_name_patterns_match;
-		o->filter.match_arg = &a->match;
-		if (gt_name_patterns_init(&a->match, &opt.match, r, err))
-			return err->code;
-	}
+	if (gt_name_patterns_init(&a->match, &opt.match, &opt.exclude, r, err))
+		return err->code;
+	gt_name_patterns_set(&a->match, &o->filter);
+	o->match_options = !opt.exclude.n ? GT_BY_MATCH : opt.match.n ? GT_BY_BOTH : GT_BY_EXCLUDE;
+	while ((unused = gt_name_globs_useless(&a->match.exclude, r, &at)))
+		gt_message(stderr, "gtanalyze", "%s: no name matches --exclude %s", path, unused);
 	o->whole = opt.whole;
 	o->names = (enum gt_name_form)opt.names;
 	o->report_options = report_options.given;
@@ -695,6 +704,7 @@ int main(int argc, char **argv)
 	gt_files_release(&files);
 	gt_gates_release(&chosen.gates);
 	gt_opt_list_release(&opt.match);
+	gt_opt_list_release(&opt.exclude);
 	gt_opt_list_release(&opt.fail_if);
 	gt_report_options_release(&report_options);
 	return status;

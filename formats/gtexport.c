@@ -27,7 +27,7 @@ struct args {
 	const char *output;
 	int64_t from, to;
 	uint64_t pid, tid;
-	struct gt_opt_list match;
+	struct gt_opt_list match, exclude;
 	int cost;
 };
 
@@ -75,6 +75,11 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 			.to = &a->match,
 			.arg = "GLOB",
 			.help = "only names that match, or @CATEGORY; repeat it to match more" },
+		{ .name = "exclude",
+			.kind = GT_OPT_LIST,
+			.to = &a->exclude,
+			.arg = "GLOB",
+			.help = "no names that match, or @CATEGORY; repeat it to exclude more" },
 		{ .name = "cost",
 			.kind = GT_OPT_WORD,
 			.to = &a->cost,
@@ -154,28 +159,37 @@ static int set_filter(const struct args *a, struct gt_reader *r, struct gt_filte
 	struct gt_name_patterns *m, struct gt_err *err)
 {
 	int64_t start = gt_reader_segments(r) ? gt_reader_segment(r, 0)->min_start : 0;
+	int rc = gt_name_patterns_init(m, &a->match, &a->exclude, r, err);
+	const char *unused;
+	size_t at = 0;
 
 	f->pid = (int64_t)(a->pid & INT64_MAX);
 	f->tid = (int64_t)(a->tid & INT64_MAX);
 	f->ranged = a->from != NOT_GIVEN || a->to != NOT_GIVEN;
 	f->from = a->from == NOT_GIVEN ? INT64_MIN : plus(start, a->from);
 	f->to = a->to == NOT_GIVEN ? INT64_MAX : plus(start, a->to);
-	if (a->match.n) {
-		f->match = gt_name_patterns_match;
-		f->match_arg = m;
-	}
-	return gt_name_patterns_init(m, &a->match, r, err);
+	gt_name_patterns_set(m, f);
+	while (!rc && (unused = gt_name_globs_useless(&m->exclude, r, &at)))
+		gt_message(stderr, TOOL, "no name matches --exclude %s", unused);
+	return rc;
+}
+
+static json_t *describe_globs(const struct gt_opt_list *globs)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < globs->n; i++)
+		json_array_append_new(list, gt_json_text(globs->items[i], strlen(globs->items[i])));
+	return list;
 }
 
 /* new: the filter as JSON, for the metadata of a copy. NULL: no memory. */
 static char *describe_filter(const struct args *a, const struct gt_filter *f)
 {
-	json_t *o = json_object(), *cut = json_object(), *match = json_array();
+	json_t *o = json_object(), *cut = json_object();
 
-	for (size_t i = 0; i < a->match.n; i++)
-		json_array_append_new(
-			match, gt_json_text(a->match.items[i], strlen(a->match.items[i])));
-	json_object_set_new(cut, "match", match);
+	json_object_set_new(cut, "match", describe_globs(&a->match));
+	json_object_set_new(cut, "exclude", describe_globs(&a->exclude));
 	if (a->from != NOT_GIVEN)
 		json_object_set_new(cut, "from_ns", json_integer(a->from));
 	if (a->to != NOT_GIVEN)
@@ -331,6 +345,8 @@ int main(int argc, char **argv)
 		rc = gt_err_set(&err, -EINVAL, "--from must come before --to");
 	if (!rc)
 		rc = gt_globs_check(&a.match, "--match", &err);
+	if (!rc)
+		rc = gt_globs_check(&a.exclude, "--exclude", &err);
 	if (!rc && !a.output && !(name = default_output(argv[1], x->suffix)))
 		rc = gt_err_set(&err, -ENOMEM, "out of memory");
 	if (rc) {
@@ -340,6 +356,7 @@ int main(int argc, char **argv)
 		status = run(&a, x, argv[1], a.output ? a.output : name);
 	}
 	gt_opt_list_release(&a.match);
+	gt_opt_list_release(&a.exclude);
 	free(name);
 	return status;
 }

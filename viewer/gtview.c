@@ -7,6 +7,7 @@
 #include "formats/cmdline/opt.h"
 #include "formats/text/printable.h"
 #include "formats/cmdline/std_fds.h"
+#include "formats/names/globs.h"
 #include "viewer/app/event_loop.h"
 
 #define TOOL "gtview"
@@ -16,6 +17,7 @@ static struct {
 	const char *render, *from, *to, *at;
 	int view;
 	bool colour, svg, ascii, follow;
+	struct gt_opt_list exclude;
 } opt;
 static const char *views[GT_VIEWS_MOST + 1]; /* names of gt_views */
 static const struct gt_opt options[] = {
@@ -40,6 +42,11 @@ static const struct gt_opt options[] = {
 		.to = &opt.at,
 		.arg = "TIME[+TIME]",
 		.help = "show TIME in the middle; 2s+50ms: show these 50 ms, and mark them" },
+	{ .name = "exclude",
+		.kind = GT_OPT_LIST,
+		.to = &opt.exclude,
+		.arg = "GLOB",
+		.help = "no names that match, or @CATEGORY; repeatable" },
 	{ .name = "follow",
 		.kind = GT_OPT_FLAG,
 		.to = &opt.follow,
@@ -254,7 +261,8 @@ static int show(struct gt_trace_open *o, const struct frame *f, struct gt_err *e
 
 static int show_file(const char *file, const struct frame *f)
 {
-	const struct gt_trace_open_options how = { .follow = opt.follow };
+	const struct gt_trace_open_options how = { .follow = opt.follow,
+		.exclude = opt.exclude.n ? &opt.exclude : NULL };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_trace_open *o = gt_trace_open_start(file, &how, &err);
 	int rc = o ? show(o, f, &err) : err.code, status = rc ? fail(file, &err, 1) : 0;
@@ -287,6 +295,11 @@ int main(int argc, char **argv)
 			n ? "give only one trace" : "no trace given (see gtview --help)");
 	if (!rc)
 		rc = parse_times(&f.times, &err);
+	if (!rc)
+		rc = gt_globs_check(&opt.exclude, "--exclude", &err);
+	if (!rc && opt.follow && opt.exclude.n)
+		rc = gt_err_set(&err, -EINVAL,
+			"--exclude needs a complete trace: it cannot be used with --follow");
 	if (!rc && opt.svg && !opt.render)
 		rc = gt_err_set(
 			&err, -EINVAL, "--svg prints one frame: add --render WxH for its size");
@@ -297,5 +310,6 @@ int main(int argc, char **argv)
 	else
 		rc = fail(NULL, &err, rc == -EINVAL ? 2 : 1);
 	gt_buf_release(&keys);
+	gt_opt_list_release(&opt.exclude);
 	return rc;
 }

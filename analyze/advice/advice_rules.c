@@ -459,7 +459,9 @@ static const char *why_no_leaks(const struct gt_advice_facts *f)
 	const struct gt_leaks_sum *l = &f->leak;
 
 	if (a->opt->filter.match || a->opt->filter.tid)
-		return "--match and --tid leave out allocations and frees";
+		return a->opt->filter.match
+			? GT_MATCH_TEXT(a->opt, "", " leaves out allocations and frees")
+			: "--tid leaves out allocations and frees";
 	if (!gt_is_recorded(a->reader, GT_LAYER_API))
 		return "allocations and frees were not recorded";
 	if (l->tracked < l->allocs)

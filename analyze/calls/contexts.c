@@ -275,8 +275,9 @@ static int contexts_finish(void *state, struct gt_table **tables, unsigned max, 
 					gt_cell_u(c->sums[e].longest) });
 	if (c->unknown)
 		gt_table_note(tables[1], "switches and repeated binds are unknown%s",
-			c->report.opt->filter.match ? ": --match may leave out calls"
-						    : " if the context was not recorded");
+			c->report.opt->filter.match
+				? GT_MATCH_TEXT(c->report.opt, ": ", " may leave out calls")
+				: " if the context was not recorded");
 	return 2;
 }
 

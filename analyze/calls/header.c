@@ -622,7 +622,7 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 			"%s damaged in %zu place%s: rows are missing from every report; the header report lists the places",
 			h->report.opt->ranks ? "files are" : "the file is", n, gt_plural(n, "s"));
 	if (!seg->index && h->report.opt->restrictions)
-		gt_table_note(t, "restricted to %s%s", h->report.opt->restrictions,
+		gt_table_note(t, "restricted by %s%s", h->report.opt->restrictions,
 			h->report.opt->filter.ranged
 				? "; calls that overlap the range count in full"
 				: "");

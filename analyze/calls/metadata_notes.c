@@ -16,6 +16,7 @@ static const struct {
 	{ "duration_limit_ns", NULL, "recorded for ", " ns at most" },
 	{ "range", NULL, "recorded only in the range ", "" },
 	{ "cut.match", "", "cut out of a longer recording: match ", "" },
+	{ "cut.exclude", "", "cut out of a longer recording: without ", "" },
 	{ "cut.from_ns", NULL, "cut out of a longer recording: from_ns ", "" },
 	{ "cut.to_ns", NULL, "cut out of a longer recording: to_ns ", "" },
 	{ "cut.pid", NULL, "cut out of a longer recording: pid ", "" },

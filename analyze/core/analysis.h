@@ -40,6 +40,7 @@ struct gt_report_option {
 struct gt_analysis_options {
 	unsigned top; /* rows that a table shows; 0: all */
 	struct gt_filter filter;
+	enum gt_match_options { GT_BY_MATCH, GT_BY_EXCLUDE, GT_BY_BOTH } match_options;
 	int64_t origin; /* time 0 of printed times */
 	/* the same by recording; NULL: `origin` for recordings of the first one's clock, for others
 	 * their own start */
@@ -64,6 +65,12 @@ struct gt_analysis_options {
 	 * finish() is called */
 	void *engine;
 };
+/* A message that names the options of filter.match; before and after are literals. */
+#define GT_MATCH_TEXT(opt, before, after)                                                          \
+	((opt)->match_options == GT_BY_MATCH                    ? before "--match" after           \
+			: (opt)->match_options == GT_BY_EXCLUDE ? before "--exclude" after         \
+								: before                           \
+			"--match or --exclude" after)
 /* If the trace has GPU rows, the default report says what limits the program; else it says what
  * was called. */
 enum gt_default_use { GT_DEFAULT_NEVER, GT_DEFAULT_ALWAYS, GT_DEFAULT_GPU, GT_DEFAULT_CALLS };
@@ -83,7 +90,7 @@ struct gt_analysis {
 	/* layers, GT_BIT(enum gt_layer) | ...: it cannot answer if none of them was recorded. 0: it
 	 * checks that itself */
 	unsigned needs;
-	/* its figures need all rows: with --match it gets none, and cannot answer */
+	/* its figures need all rows: with --match or --exclude it gets none, and cannot answer */
 	bool needs_unfiltered;
 	bool wants_args;
 	unsigned aggregates; /* enum gt_aggregate_part: the parts it reads */

@@ -284,7 +284,8 @@ static int note_layer_facts(void *arg, const char *key, const char *value)
 	t->refused |= !strcmp(key, "gpu_source") && gt_no_gpu_source(value) &&
 		!strcmp(t->layer, gt_layer_word(GT_LAYER_GPU));
 	t->filtered |= *value &&
-		(!strcmp(key, "filter") || !strcmp(key, "exclude") || !strcmp(key, "cut.match"));
+		(!strcmp(key, "filter") || !strcmp(key, "exclude") || !strcmp(key, "cut.match") ||
+			!strcmp(key, "cut.exclude"));
 	return 0;
 }
 
@@ -390,7 +391,7 @@ const char *gt_why_filtered_out(const struct gt_report_state *a, unsigned layer,
 				return NULL;
 		}
 	}
-	return f->match ? "left out by --match" : NULL;
+	return f->match ? GT_MATCH_TEXT(a->opt, "left out by ", "") : NULL;
 }
 
 void gt_where_process(struct gt_cell cells[3], const struct gt_segment *seg, uint32_t process)

@@ -129,7 +129,8 @@ static const char *why_not(
 	const char *why = empty && of->needs ? gt_why_unrecorded(a->reader, of->needs) : NULL;
 
 	if (!why && gt_is_blocked_by_match(of, a->opt))
-		why = "--match leaves out GPU operations, and this report needs all of them";
+		why = GT_MATCH_TEXT(a->opt, "",
+			" leaves out GPU operations, and this report needs all of them");
 	if (!why && gt_is_selection_empty(a))
 		why = "nothing matched";
 	if (!why && empty && !(of->wants & ~(GT_BIT(GT_GPU) | GT_BIT(GT_LOST))))

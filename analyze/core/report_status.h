@@ -18,7 +18,7 @@ const char *gt_why_tid_excludes_work(const struct gt_report_state *a);
 /* Does the selected time range leave out the beginning of a recording; its end? */
 bool gt_begins_late(const struct gt_report_state *a);
 bool gt_ends_early(const struct gt_report_state *a);
-/* Would --match make the figures of this report wrong? It gets no rows then. */
+/* Would filter.match make the figures of this report wrong? It gets no rows then. */
 bool gt_is_blocked_by_match(const struct gt_analysis *a, const struct gt_analysis_options *opt);
 /* For each of the n tables of finish() that has no rows: adds the reason. Either the data was not
  * recorded ("cannot answer"), or nothing happened. */

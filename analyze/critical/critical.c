@@ -61,8 +61,9 @@ static int critical_init(
 	struct critical *s = state;
 
 	if (opt->filter.match || opt->filter.tid)
-		s->refused = opt->filter.match ? "--match leaves out parts of the path"
-					       : "--tid leaves out parts of the path";
+		s->refused = opt->filter.match
+			? GT_MATCH_TEXT(opt, "", " leaves out parts of the path")
+			: "--tid leaves out parts of the path";
 	return gt_critical_init(&s->chain, r, opt, err);
 }
 
@@ -495,21 +496,11 @@ static void note_rows(const struct critical *s, struct gt_table *t)
 
 static void note_without(const struct critical *s, struct gt_table *t)
 {
-	const struct gt_opt_list *globs = without_of(s->chain.report.opt);
+	const char *glob;
+	size_t at = 0;
 
-	for (size_t i = 0; i < globs->n; i++) {
-		bool any = false;
-
-		for (uint32_t k = 0; k < s->chain.order.nsegs && !any; k++) {
-			const struct gt_segment *seg = gt_reader_segment(s->chain.report.reader, k);
-
-			for (uint32_t type = 0; type < seg->ntypes && !any; type++)
-				any = gt_name_pattern_matches(
-					&s->without, i, seg, &seg->types[type]);
-		}
-		if (!any)
-			gt_table_note(t, "--without %s matches nothing", globs->items[i]);
-	}
+	while ((glob = gt_name_globs_useless(&s->without.match, s->chain.report.reader, &at)))
+		gt_table_note(t, "--without %s matches nothing", glob);
 	gt_table_note(t,
 		"an upper bound: events that match take no time and do not wait; all others begin as soon as their known "
 		"dependencies have ended, and take as long as in the recording");
@@ -568,7 +559,7 @@ static int prepare(struct critical *s, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "out of memory (critical path)");
 	if (without_of(c->report.opt) &&
 		gt_name_patterns_init(
-			&s->without, without_of(c->report.opt), c->report.reader, err))
+			&s->without, without_of(c->report.opt), NULL, c->report.reader, err))
 		return err->code;
 	for (uint32_t i = 0; i < c->order.nsegs && without_of(c->report.opt); i++) {
 		const struct gt_segment *seg = gt_reader_segment(c->report.reader, i);

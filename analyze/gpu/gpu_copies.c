@@ -415,7 +415,8 @@ static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *bus
 		gt_table_note(
 			t, "hidden times are unknown: there are more than %u GPUs", SWEEPS_MAX);
 	else if (!kernels && c->n)
-		gt_table_note(t, "hidden times are unknown: --match leaves out GPU operations");
+		gt_table_note(t, "hidden times are unknown: %s",
+			GT_MATCH_TEXT(c->time.report.opt, "", " leaves out GPU operations"));
 	gt_note_plural(t, unsized,
 		"%llu {row has|rows have} no size and {is|are} in no figure of bytes",
 		(unsigned long long)unsized);

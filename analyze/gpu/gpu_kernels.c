@@ -207,7 +207,7 @@ static void note_limits(const struct kernels *k, struct gt_table *t)
 		gt_table_note(t, "too many kernels: some have no p50, p90 and p99");
 }
 
-/* The busy time that shares are of. 0: unknown, because --match leaves out operations. */
+/* The busy time that shares are of. 0: unknown, because filter.match leaves out operations. */
 static uint64_t all_busy(const struct kernels *k)
 {
 	return k->time.report.opt->filter.match ? 0 : gt_gpu_time_busy(&k->time);

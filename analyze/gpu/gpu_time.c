@@ -209,7 +209,8 @@ void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, cons
 void gt_gpu_time_note_match(const struct gt_gpu_time *t, struct gt_table *table)
 {
 	if (t->nplaces && t->report.opt->filter.match)
-		gt_table_note(table, "busy %% is unknown: --match leaves out GPU operations");
+		gt_table_note(table, "busy %% is unknown: %s",
+			GT_MATCH_TEXT(t->report.opt, "", " leaves out GPU operations"));
 }
 
 void gt_gpu_time_note_window(const struct gt_gpu_time *t, struct gt_table *table)

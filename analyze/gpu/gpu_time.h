@@ -94,7 +94,7 @@ int gt_gpu_time_finish(struct gt_gpu_time *t, struct gt_err *err);
 /* ns: the sum over devices */
 uint64_t gt_gpu_time_busy(const struct gt_gpu_time *t);
 /* ns: the window of a recording (gpu_window.h), the whole of busy shares. 0: unknown, because
- * --match leaves out operations. */
+ * --match or --exclude leaves out operations. */
 uint64_t gt_gpu_time_window(const struct gt_gpu_time *t, const struct gt_segment *seg);
 /* busy[mark] += ns, for n marks. Not valid if t->crowded. */
 void gt_gpu_time_add_marks(const struct gt_gpu_time *t, uint64_t *busy, size_t n);

@@ -607,7 +607,8 @@ const char *gt_idle_why_unanswered(const struct gt_idle *s)
 	const struct gt_filter *f = &s->report.opt->filter;
 
 	if (f->match || f->tid)
-		return f->match ? "--match leaves rows out, and their time would look idle"
+		return f->match ? GT_MATCH_TEXT(s->report.opt, "",
+					  " leaves rows out, and their time would look idle")
 				: "--tid leaves rows out, and their time would look idle";
 	if (s->too_wide)
 		return "the recording lasts for more than four years: a clock jumped";

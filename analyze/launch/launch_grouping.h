@@ -71,7 +71,7 @@ void gt_launch_grouping_notes(
 /* If the table is empty because no GPU work was recorded, adds a note that names the report based
  * on calls. */
 void gt_launch_grouping_note_unrecorded(const struct gt_launch_grouping *l, struct gt_table *t);
-/* If --match makes the figures wrong: notes `why`, and returns true. */
+/* If filter.match makes the figures wrong: notes `why`, and returns true. */
 bool gt_launch_grouping_is_blocked(
 	const struct gt_launch_grouping *l, struct gt_table *t, const char *why);
 void gt_launch_grouping_release(struct gt_launch_grouping *l);

@@ -307,8 +307,9 @@ static void add_notes(const struct queues *q, struct gt_table **tables)
 
 static int queues_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	static const char why[] = "queues need all operations (--match leaves some out)";
 	struct queues *q = state;
+	const char *why = GT_MATCH_TEXT(
+		q->all.gpu.report.opt, "queues need all operations (", " leaves some out)");
 	int rc = q->all.gpu.report.opt->filter.ranged ? read_all(q, err) : 0;
 
 	rc = rc ? rc : gt_queues_finish(&q->all, err);

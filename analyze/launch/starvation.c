@@ -291,8 +291,9 @@ static void fill(struct gt_starvation *s, struct gt_table **tables, struct gt_ke
 
 int gt_starvation_tables(struct gt_starvation *s, struct gt_table **tables, struct gt_err *err)
 {
-	static const char why[] = "idle time needs all operations (--match leaves some out)";
 	const struct gt_report_state *a = &s->grouping->report;
+	const char *why =
+		GT_MATCH_TEXT(a->opt, "idle time needs all operations (", " leaves some out)");
 	struct gt_kernel_names *names = gt_kernel_names_of(a->reader, a->opt->names);
 	int rc = 0;
 

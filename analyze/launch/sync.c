@@ -279,7 +279,8 @@ static void note_unrecorded(const struct sync *s, struct gt_table *t)
 		gt_table_note(t,
 			"cannot answer for %llu of the waits how long the GPU was busy, nor for frees whether they waited: %s",
 			(unsigned long long)unknown,
-			f->match         ? "--match leaves out GPU operations"
+			f->match ? GT_MATCH_TEXT(
+					   s->waits.report.opt, "", " leaves out GPU operations")
 				: f->tid ? "--tid leaves out GPU operations"
 					 : "no GPU operation was recorded for their process");
 	if (lost)

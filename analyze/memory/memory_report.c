@@ -256,7 +256,8 @@ static const char *why_partial(const struct memory *m)
 		for (uint32_t t = 0; t < seg->ntypes; t++)
 			if ((seg->types[t].op == GT_OP_ALLOC || seg->types[t].op == GT_OP_FREE) &&
 				!f->match(seg, &seg->types[t], f->match_arg))
-				return "--match leaves out calls that allocate or free";
+				return GT_MATCH_TEXT(m->report.opt, "",
+					" leaves out calls that allocate or free");
 	}
 	return NULL;
 }

@@ -432,8 +432,9 @@ static void add_notes(const struct patterns *p, struct gt_table **tables)
 
 static int patterns_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	static const char why[] = "sequences need all operations (--match leaves some out)";
 	struct patterns *p = state;
+	const char *why = GT_MATCH_TEXT(
+		p->gpu.report.opt, "sequences need all operations (", " leaves some out)");
 	unsigned cannot = 0;
 	struct gt_kernel_names *names;
 	int rc = gt_launch_grouping_finish(&p->gpu, err);

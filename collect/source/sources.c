@@ -327,23 +327,13 @@ static unsigned gate_category(unsigned id)
 				    : GT_CAT_FILE;
 }
 
-static bool glob_matches_gate(const char *glob, unsigned id)
-{
-	const char *name = gate_name(id);
-	char base[128];
-
-	snprintf(base, sizeof(base), "%.*s", (int)gt_api_base_length(name), name);
-	return gt_glob_matches(glob, name, gate_category(id)) ||
-		gt_glob_matches(glob, base, gate_category(id));
-}
-
 /* Does any of the globs match? Counts the matches of each in hits. */
 static bool any_matches(const struct gt_opt_list *globs, unsigned id, unsigned *hits)
 {
 	bool found = false;
 
 	for (size_t i = 0; i < globs->n; i++)
-		if (glob_matches_gate(globs->items[i], id)) {
+		if (gt_glob_matches_call(globs->items[i], gate_name(id), gate_category(id))) {
 			found = true;
 			if (i < 64)
 				hits[i]++;

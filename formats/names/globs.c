@@ -1,6 +1,8 @@
 #include "formats/names/globs.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
+#include "formats/cuda/cuda_api.h"
 #include "formats/names/kernel_names.h"
 
 #define X(e, w) " " #w
@@ -24,21 +26,31 @@ int gt_globs_check(const struct gt_opt_list *globs, const char *option, struct g
 	return 0;
 }
 
-bool gt_glob_matches(const char *glob, const char *name, unsigned category)
+static bool matches(const char *glob, const char *name, unsigned category)
 {
 	return *glob == '@' ? !fnmatch(glob + 1, gt_category_word(category), 0)
 			    : !fnmatch(glob, name, 0);
 }
 
+bool gt_glob_matches_call(const char *glob, const char *name, unsigned category)
+{
+	char base[128];
+
+	snprintf(base, sizeof(base), "%.*s", (int)gt_api_base_length(name), name);
+	return matches(glob, name, category) || matches(glob, base, category);
+}
+
 bool gt_globs_match(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
 	const struct gt_opt_list *globs = arg;
+	bool (*of)(const char *, const char *, unsigned) =
+		type->layer == GT_LAYER_API ? gt_glob_matches_call : matches;
 	char brief[GT_SHORT_MAX + 1] = "";
 
 	if (globs->n && type->layer == GT_LAYER_GPU && type->category == GT_CAT_KERNEL)
 		gt_kernel_short(gt_str(seg, type->name), 1, brief);
 	for (size_t i = 0; i < globs->n; i++)
-		if (gt_glob_matches(globs->items[i], gt_str(seg, type->name), type->category) ||
+		if (of(globs->items[i], gt_str(seg, type->name), type->category) ||
 			(*brief && *globs->items[i] != '@' && !fnmatch(globs->items[i], brief, 0)))
 			return true;
 	return false;

@@ -9,15 +9,27 @@
 #include <unistd.h>
 #include "formats/export/exporters.h"
 #include "formats/import/importers.h"
+#include "formats/io/json_build.h"
+#include "formats/names/name_patterns.h"
+#include "formats/os/file.h"
 #include "formats/trace/meta.h"
 
 /* ---- in the child process ---- */
 
-/* The number of recordings is stored as well: a file that lost its last recordings is still closed.
- */
-static void describe(char to[120], const char *id, uint32_t segments)
+/* new: the copy's metadata. The number of recordings is stored as well: a file that lost its last
+ * recordings is still closed. NULL: no memory. */
+static char *describe(const struct gt_index_job *x, uint32_t segments)
 {
-	snprintf(to, 120, "{\"indexed\":{\"as\":\"%s\",\"recordings\":%" PRIu32 "}}", id, segments);
+	json_t *meta = json_object(), *o = json_object(), *globs = json_array();
+
+	for (size_t i = 0; x->exclude && i < x->exclude->n; i++)
+		json_array_append_new(
+			globs, gt_json_text(x->exclude->items[i], strlen(x->exclude->items[i])));
+	json_object_set_new(o, "as", json_string(x->id));
+	json_object_set_new(o, "recordings", json_integer(segments));
+	json_object_set_new(o, "exclude", globs);
+	json_object_set_new(meta, "indexed", o);
+	return gt_json_finish(meta);
 }
 
 static void get_damage(struct gt_reader *r, struct gt_index_result *result)
@@ -30,43 +42,66 @@ static void get_damage(struct gt_reader *r, struct gt_index_result *result)
 	snprintf(result->damage_text, sizeof(result->damage_text), "%s", d[0].text);
 }
 
-static int copy_trace(struct gt_reader *r, int to, const char *id, struct gt_index_result *result)
+static int copy_trace(
+	struct gt_reader *r, const struct gt_index_job *x, struct gt_index_result *result)
 {
 	struct gt_export_options opt = { .filter = { .kinds = 0 } };
-	char meta[120];
-	int rc;
+	struct gt_name_patterns names;
+	char *meta = describe(x, gt_reader_segments(r));
+	int rc = gt_name_patterns_init(&names, NULL, x->exclude, r, &result->err);
 
-	describe(meta, id, gt_reader_segments(r));
+	if (!meta)
+		rc = -ENOMEM;
 	opt.cut = meta;
-	rc = gt_export_copy(r, &opt, to, &result->err);
+	gt_name_patterns_set(&names, &opt.filter);
+	if (!rc)
+		rc = gt_export_copy(r, &opt, x->to, &result->err);
+	gt_name_patterns_release(&names);
+	free(meta);
 	get_damage(r, result);
+	return rc;
+}
+
+/* If names are excluded, the imported trace is copied once more, without them. */
+static int import(const struct gt_index_job *x, struct gt_index_result *result, struct gt_err *err)
+{
+	int to = x->exclude ? gt_temporary(err) : x->to, rc = to < 0 ? err->code : 0;
+	char *meta = describe(x, 1);
+	struct gt_reader *r = NULL;
+
+	if (!rc)
+		rc = meta ? gt_import(fcntl(x->from, F_DUPFD_CLOEXEC, 0), to, meta, err) : -ENOMEM;
+	if (!rc && x->exclude) {
+		r = gt_reader_open_fd(fcntl(to, F_DUPFD_CLOEXEC, 0), err);
+		rc = r ? copy_trace(r, x, result) : err->code;
+	}
+	gt_reader_close(r);
+	if (x->exclude && to >= 0)
+		close(to);
+	free(meta);
 	return rc;
 }
 
 /* Tries gt's format first if the file begins like it. A file that no importer knows may be a trace
  * in gt's format with a damaged beginning. */
-static int convert(int from, int to, const char *id, struct gt_index_result *result)
+static int convert(const struct gt_index_job *x, struct gt_index_result *result)
 {
 	struct gt_err theirs = GT_ERR_INIT, *err = &result->err;
-	bool ours = gt_may_be_native(from);
+	bool ours = gt_may_be_native(x->from);
 	struct gt_reader *r;
-	char meta[120];
 	int rc;
 
-	if (!ours) {
-		describe(meta, id, 1);
-		rc = gt_import(fcntl(from, F_DUPFD_CLOEXEC, 0), to, meta, &theirs);
-		if (rc != -EILSEQ) {
+	if (!ours && (rc = import(x, result, &theirs)) != -EILSEQ) {
+		if (theirs.code)
 			*err = theirs;
-			return rc;
-		}
+		return rc;
 	}
-	r = gt_reader_open_fd(fcntl(from, F_DUPFD_CLOEXEC, 0), err);
+	r = gt_reader_open_fd(fcntl(x->from, F_DUPFD_CLOEXEC, 0), err);
 	if (!r && !ours && err->code == -ESPIPE)
 		*err = theirs;
 	if (!r)
 		return err->code;
-	rc = copy_trace(r, to, id, result);
+	rc = copy_trace(r, x, result);
 	gt_reader_close(r);
 	return rc;
 }
@@ -78,7 +113,7 @@ static void work(void *arg, void *to)
 	int rc;
 
 	result->err = (struct gt_err)GT_ERR_INIT;
-	rc = convert(x->from, x->to, x->id, result);
+	rc = convert(x, result);
 	if (!rc && fsync(x->to))
 		rc = gt_err_set(&result->err, -errno, "cannot write: %s", strerror(errno));
 	if (rc)
@@ -89,13 +124,16 @@ static void work(void *arg, void *to)
 
 _Static_assert(sizeof(struct gt_index_result) <= GT_SUBPROCESS_RESULT, "fits into a result");
 
-int gt_index_job_begin(struct gt_index_job *x, int from, int to, const char *id, struct gt_err *err)
+int gt_index_job_begin(struct gt_index_job *x, int from, int to, const char *id,
+	const struct gt_opt_list *exclude, struct gt_err *err)
 {
 	struct stat st;
 
-	*x = (struct gt_index_job){
-		.from = from, .to = to, .id = id, .copying = gt_may_be_native(from)
-	};
+	*x = (struct gt_index_job){ .from = from,
+		.to = to,
+		.id = id,
+		.exclude = exclude,
+		.copying = gt_may_be_native(from) };
 	if (!fstat(from, &st) && S_ISREG(st.st_mode))
 		x->bytes = (uint64_t)st.st_size;
 	return gt_subprocess_begin(&x->worker, work, x, sizeof(struct gt_index_result), err);

@@ -5,6 +5,8 @@
  * impossible, it is a file without a name that ends with the viewer. Small files are opened
  * directly: reading all of their blocks takes little time.
  *
+ * If the user excludes names, the file is copied without them into a file without a name.
+ *
  * A followed file is never copied. It is read from its start in portions, later from where it
  * ended. The kernel tells whether a process still writes it: it grants a read lease only on a file
  * that no process has open for writing. */
@@ -200,7 +202,8 @@ static int begin_copy(struct gt_trace_open *o, struct gt_err *err)
 	if (o->copy.fd < 0)
 		return err->code;
 	o->doing = INDEXING;
-	return gt_index_job_begin(&o->indexing, o->fd, o->copy.fd, o->key.id, err);
+	return gt_index_job_begin(
+		&o->indexing, o->fd, o->copy.fd, o->key.id, o->options.exclude, err);
 }
 
 /* The cache has no space: tries a temporary file. */
@@ -256,7 +259,7 @@ static void commit_copy(struct gt_trace_open *o, const struct gt_index_result *r
 static int open_uncopied(
 	struct gt_trace_open *o, const struct gt_index_result *result, struct gt_err *err)
 {
-	int copy = o->indexing.copying && result->err.code != -EILSEQ
+	int copy = o->indexing.copying && !o->options.exclude && result->err.code != -EILSEQ
 		? fcntl(o->fd, F_DUPFD_CLOEXEC, 0)
 		: -1;
 
@@ -389,12 +392,13 @@ static int detect(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 		note(o,
 			ours ? "the trace is complete: there is nothing to follow"
 			     : "only gt's own traces can be followed");
-	rc = regular ? open_directly(o, ours, err) : 1;
+	rc = regular && !o->options.exclude ? open_directly(o, ours, err) : 1;
 	if (rc < 0)
 		return rc;
 	if (rc && regular) {
 		gt_index_cache_key(&o->key, o->path, &o->st);
-		if (!o->options.uncached && gt_index_cache_open(&o->cache, &why))
+		if (!o->options.uncached && !o->options.exclude &&
+			gt_index_cache_open(&o->cache, &why))
 			note(o, "index not cached: %.150s", why.text);
 	}
 	if (rc && !find_copy(o)) {

@@ -13,6 +13,7 @@ there are many blocks. */
 #ifndef GT_TRACE_OPEN_H
 #define GT_TRACE_OPEN_H
 #include "formats/base/err.h"
+#include "formats/cmdline/opt.h"
 #include "formats/trace/read/reader.h"
 
 struct gt_trace_open;
@@ -20,6 +21,9 @@ struct gt_trace_open_options {
 	/* the file may still be written: it is read directly, without a copy */
 	bool follow;
 	bool uncached; /* the cache is neither read nor written */
+	/* globs of names that the trace is copied without, for this time only, or NULL. Not
+	 * together with follow. Borrowed */
+	const struct gt_opt_list *exclude;
 	/* smaller files are opened without a copy, bytes; 0: those that take less than a second */
 	uint64_t small;
 };

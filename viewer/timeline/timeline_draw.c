@@ -634,6 +634,9 @@ static void draw_title(const struct gt_picture *p, struct gt_screen *to)
 		gt_number_text(GT_C_NS, (uint64_t)(p->scene->extent.to - p->scene->extent.from) - 1)
 			.text);
 	x = draw_open(p, x, p->at.title, false, to);
+	if (p->scene->excluded)
+		x += gt_screen_printf(
+			to, x, p->at.title, -1, gt_look_warn, "  without %s", p->scene->excluded);
 	if (p->scene->command)
 		gt_screen_printf(to, x, p->at.title, -1, gt_look_faint, "  %s", p->scene->command);
 }

@@ -36,6 +36,7 @@ struct job {
 	struct gt_report_job *owner;
 	struct key key;
 	struct gt_range *ranges;
+	char restrictions[300];
 	struct gt_analysis watches[GT_BY_TIME + 1];
 	struct gt_report_result *result;
 	atomic_ullong blocks;      /* processed */
@@ -44,6 +45,7 @@ struct job {
 };
 struct gt_report_job {
 	struct gt_archive *archive;
+	const char *excluded;
 	struct gt_reader *reader; /* used by the thread; the first job opens it */
 	struct cached_result results[RESULTS_MOST];
 	unsigned nresults;
@@ -53,13 +55,14 @@ struct gt_report_job {
 	struct key request; /* what NULL: no request */
 };
 
-struct gt_report_job *gt_report_job_new(struct gt_archive *a)
+struct gt_report_job *gt_report_job_new(struct gt_archive *a, const char *excluded)
 {
 	struct gt_report_job *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
 	p->archive = a;
+	p->excluded = excluded;
 	gt_background_thread_init(&p->thread);
 	return p;
 }
@@ -142,13 +145,26 @@ static int count_block(void *arg, const struct gt_block_info *f)
 	return 0;
 }
 
-static int set_ranges(struct job *job, struct gt_err *err)
+/* The trace is a copy without the excluded names. */
+static bool is_not_excluded(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
+	return true;
+}
+
+static int set_filter(struct job *job, struct gt_err *err)
+{
+	const char *excluded = job->owner->excluded;
 	int rc = gt_archive_limit(
 		job->owner->archive, job->key.range, &job->options.filter, &job->ranges, err);
 
-	if (job->ranges)
-		job->options.restrictions = "the visible range";
+	if (excluded) {
+		job->options.filter.match = is_not_excluded;
+		job->options.match_options = GT_BY_EXCLUDE;
+	}
+	snprintf(job->restrictions, sizeof(job->restrictions), "%s%s%s%s",
+		excluded ? "--exclude " : "", excluded ? excluded : "",
+		excluded && job->ranges ? ", " : "", job->ranges ? "the visible range" : "");
+	job->options.restrictions = job->restrictions[0] ? job->restrictions : NULL;
 	return rc;
 }
 
@@ -162,7 +178,7 @@ static int run(struct job *job, struct gt_reader *r, unsigned threads, struct gt
 	int rc = gt_time_ranges_set(&asked, &job->options, r, NULL, NULL, NULL, err);
 
 	if (!rc)
-		rc = set_ranges(job, err);
+		rc = set_filter(job, err);
 	if (!rc)
 		rc = gt_each_block(r, count_block, &count, err);
 	atomic_store(&job->expected, count.n);

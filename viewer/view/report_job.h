@@ -18,8 +18,10 @@ struct gt_report_result {
 };
 #define GT_REPORT_CELLS_MOST 2000000u /* limit of cells of unused results: about 50 MiB */
 
-/* The archive is borrowed and must live longer. NULL: no memory. new: free it. */
-struct gt_report_job *gt_report_job_new(struct gt_archive *a);
+/* excluded: the globs of names that the trace was copied without, or NULL. Reports that need all
+ * names refuse then. Both arguments are borrowed and must live longer. NULL: no memory. new: free
+ * it. */
+struct gt_report_job *gt_report_job_new(struct gt_archive *a, const char *excluded);
 /* Cancels the running report, which may take until a block is decompressed. NULL is fine. */
 void gt_report_job_free(struct gt_report_job *p);
 

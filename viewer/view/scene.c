@@ -195,7 +195,7 @@ void gt_scene_set_status(struct gt_scene *s, const char *fmt, ...)
 struct gt_report_job *gt_scene_report_job(struct gt_scene *s)
 {
 	if (!s->report_job)
-		s->report_job = gt_report_job_new(s->archive);
+		s->report_job = gt_report_job_new(s->archive, s->excluded);
 	return s->report_job;
 }
 
@@ -275,10 +275,12 @@ const char *gt_scene_time(const struct gt_scene *s, const char *text, int64_t *t
 
 /* ---- open and release ---- */
 
-static int find_command(void *arg, const char *key, const char *value)
+static int read_value(void *arg, const char *key, const char *value)
 {
 	struct gt_scene *s = arg;
 
+	if (!s->excluded && !strcmp(key, "indexed.exclude") && *value)
+		s->excluded = strdup(value);
 	if (!s->command && !strcmp(key, "command"))
 		s->command = strdup(value);
 	return 0;
@@ -320,7 +322,7 @@ static int read_trace(struct gt_scene *s, struct gt_reader *r, struct gt_err *er
 	if (!rc)
 		gt_scene_update_lanes_callbacks(s);
 	if (first)
-		gt_meta_each(first, find_command, s);
+		gt_meta_each(first, read_value, s);
 	return rc ? gt_err_set(err, rc, "out of memory") : 0;
 }
 
@@ -344,6 +346,7 @@ void gt_scene_detach(struct gt_scene *s)
 	free(s->copies);
 	free(s->troubles);
 	free(s->command);
+	free(s->excluded);
 	gt_report_job_free(s->report_job);
 	gt_marks_release(&s->marks);
 	if (s->archive)
@@ -354,7 +357,7 @@ void gt_scene_detach(struct gt_scene *s)
 	s->troubles = NULL;
 	s->ntroubles = s->troubles_cap = 0;
 	s->lost = 0;
-	s->command = NULL;
+	s->command = s->excluded = NULL;
 	s->report_job = NULL;
 	s->archive = NULL;
 	s->reader = NULL;

@@ -25,6 +25,7 @@ struct gt_scene {
 	struct gt_reader *reader; /* borrowed */
 	struct gt_archive *archive;
 	const char *name; /* path of the file; borrowed */
+	char *excluded;   /* the globs of --exclude that the trace was copied without, or NULL */
 	char *command;    /* the recorded command line, or NULL */
 	struct gt_time_extent extent;
 	struct gt_cell_window window; /* cells: as many as the visible view has */

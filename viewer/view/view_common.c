@@ -83,5 +83,7 @@ void gt_view_common_draw_top(const struct gt_scene *s, const char *what, struct 
 	if (s->is_outdated)
 		x += gt_screen_text(
 			to, x, 0, -1, "  more has been recorded: ctrl-L", gt_look_alert);
+	if (s->excluded)
+		x += gt_screen_printf(to, x, 0, -1, gt_look_warn, "  without %s", s->excluded);
 	gt_screen_printf(to, x, 0, -1, gt_look_faint, "  %s", gt_scene_title(s));
 }

@@ -108,14 +108,28 @@ check analyze-timeline-inner-strip says "                 @@@@@@@@@@@@@@@       
 
 want analyze-match 0 $A summary --match 'cuLaunch*' t.jsonl
 check analyze-match-counts says "Total CUDA API calls: 2"
-check analyze-match-says says "restricted to --match cuLaunch*"
+check analyze-match-says says "restricted by --match cuLaunch*"
 want analyze-match-twice 0 $A summary --match 'cuLaunch*' -m cuInit t.jsonl
 check analyze-match-twice-counts says "Total CUDA API calls: 3"
 want analyze-match-category 0 $A summary --match @launch -m '@ini?' t.jsonl
 check analyze-match-category-counts says "Total CUDA API calls: 3"
-check analyze-match-category-says says "restricted to --match @launch"
+check analyze-match-category-says says "restricted by --match @launch"
 want analyze-match-no-category 2 $A summary --match cuInit --match @lunch t.jsonl
 check analyze-match-no-category-says told "gtanalyze: --match '@lunch': the categories are other init context memory copy launch sync stream module graph query interop ioctl file kernel scheduler user"
+want analyze-exclude 0 $A summary --exclude 'cuLaunch*' t.jsonl
+check analyze-exclude-counts says "Total CUDA API calls: 1"
+check analyze-exclude-says says "restricted by --exclude cuLaunch*"
+want analyze-exclude-wins 0 $A summary --match cuInit -m @launch --exclude @init t.jsonl
+check analyze-exclude-wins-counts says "Total CUDA API calls: 2"
+check analyze-exclude-wins-says says "restricted by --match cuInit, --match @launch, --exclude @init"
+want analyze-exclude-version 0 $A top --exclude cuCtxGetCurrent --exclude cuMemAlloc "$SRC/samples/recorded/h200-train.zst"
+check analyze-exclude-version-all sh -c '! grep -v restricted want.out | grep -qE "cuCtxGetCurrent|cuMemAlloc_v2"'
+want analyze-exclude-unused 0 $A summary --exclude cuNone t.jsonl
+check analyze-exclude-unused-says told "gtanalyze: t.jsonl: no name matches --exclude cuNone"
+want analyze-exclude-no-category 2 $A summary --exclude @lunch t.jsonl
+check analyze-exclude-no-category-says told "gtanalyze: --exclude '@lunch': the categories are other init context memory copy launch sync stream module graph query interop ioctl file kernel scheduler user"
+want analyze-exclude-blocks 4 $A budget --exclude '*gemm*' "$SRC/samples/recorded/h200-train.zst"
+check analyze-exclude-blocks-says says "cannot answer: --exclude leaves rows out"
 want analyze-from 0 $A summary --from 150us t.jsonl
 check analyze-from-counts says "Total CUDA API calls: 1"
 want analyze-to 0 $A summary --to 150us t.jsonl

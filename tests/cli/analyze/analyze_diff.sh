@@ -34,7 +34,7 @@ want diff-csv 0 $A diff --format csv a.jsonl b.jsonl
 check diff-csv-tables grep -q "^# verdicts" want.out
 check diff-csv-notes told "gtanalyze: diff: names: slower, faster"
 want diff-restricted 0 $A diff -m 'cuNone*' a.jsonl b.jsonl
-check diff-restricted-says says "A: restricted to --match cuNone*"
+check diff-restricted-says says "A: restricted by --match cuNone*"
 want diff-real 0 $A diff "$GPU" "$GPU"
 is diff-real-same "" "$(grep -E ' (slower|faster|added|gone|worse|better) ' want.out)"
 want diff-without-gpu 0 $A diff "$SRC/samples/recorded/h200-mlp-calls.zst" "$GPU"

@@ -135,6 +135,14 @@ want export-match 0 "$X" --jsonl --match 'cuM*' --match cuInit -o - t.zst
 check export-match-only test "$(wc -l <want.out)" -eq 4
 want export-match-category 0 "$X" --jsonl --match @memory --match @copy --match @init -o - t.zst
 check export-match-category-only test "$(wc -l <want.out)" -eq 4
+want export-exclude 0 "$X" --jsonl --exclude @query -o - t.zst
+check export-exclude-only test "$(grep -c cuCtxGetCurrent want.out)" -eq 0 -a "$(wc -l <want.out)" -eq 5
+want export-exclude-wins 0 "$X" --jsonl --match 'cu*' --exclude cuMemcpyHtoD --exclude cuInit -o - t.zst
+check export-exclude-wins-only test "$(wc -l <want.out)" -eq 3
+want export-exclude-unused 0 "$X" --jsonl --exclude cuNone -o - t.zst; says export-exclude-unused-says "^gtexport: no name matches --exclude cuNone$"
+want export-exclude-copy 0 "$X" --native --exclude @query -o without.zst t.zst
+check export-exclude-copy-says sh -c "'$B/gtanalyze' header without.zst | grep -q 'cut out of a longer recording: without @query'"
+want export-exclude-no-category 2 "$X" --jsonl --exclude @lunch -o - t.zst; says export-exclude-no-category-says "^gtexport: --exclude '@lunch': the categories are other"
 want export-match-no-category 2 "$X" --jsonl --match @lunch -o - t.zst
 check export-match-no-category-says grep -q "^gtexport: --match '@lunch': the categories are other init .* launch " want.err
 # A kernel's name as reports print it means that kernel, though others have its short form: begin and end of each of its rows.

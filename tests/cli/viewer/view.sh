@@ -39,6 +39,21 @@ for size in 80 x24 80x 0x24 80x0 80x24x 1025x24 80x9999 -1x5 '8 x4' 80X24; do
 done
 says view-bad-size-says "^gtview: --render: invalid size '80X24'"
 want view-bad-view 2 "$V" --render 80x24 --view nothing "$R/h200-train.zst"
+for f in h200-train.zst kineto-h200-mlp.json.gz; do
+	"$B/gtexport" --native -f -o - --exclude '*gemm*' --exclude @launch "$R/$f" >cut.zst
+	for view in timeline kernels; do
+		"$V" --render 80x24 --view $view cut.zst | sed '1d; /cut out of a longer/d; /busy % is/d' >cut.txt
+		want "view-exclude-$view-$f" 0 "$V" --render 80x24 --view $view --exclude '*gemm*' --exclude @launch "$R/$f"
+		check "view-exclude-$view-title-$f" sh -c "head -n 1 want.out | grep -qF 'without *gemm* @launch'"
+		check "view-exclude-$view-names-$f" sh -c "! sed 1d want.out | grep -v restricted | grep -q gemm"
+		[ $view = kernels ] && continue
+		sed 1d want.out >excluded.txt; same "view-exclude-$view-frame-$f" cut.txt excluded.txt
+	done
+done
+want view-exclude-blocks 0 "$V" --render 80x24 --view gaps --exclude '*gemm*' "$R/h200-train.zst"
+check view-exclude-blocks-says grep -q 'cannot answer: --exclude leaves rows out' want.out
+want view-exclude-follow 2 "$V" --follow --exclude @query "$R/h200-train.zst"; says view-exclude-follow-says "^gtview: --exclude needs a complete trace"
+want view-exclude-no-category 2 "$V" --exclude @lunch "$R/h200-train.zst"; says view-exclude-no-category-says "^gtview: --exclude '@lunch'"
 want view-no-trace 2 "$V"; says view-no-trace-says "^gtview: no trace given"
 want view-two-traces 2 "$V" --render 80x24 a b
 want view-missing 1 "$V" --render 80x24 missing.zst; says view-missing-says "^gtview: missing.zst: "

@@ -96,7 +96,7 @@ static void figures_are_those_of_gtanalyze(const char *const *boots)
 
 	state = 11;
 	stage_up(&st, boots, 1500, 80, 24);
-	CHECK((p = gt_report_job_new(st.s.scene.archive)));
+	CHECK((p = gt_report_job_new(st.s.scene.archive, NULL)));
 	for (unsigned i = 0; i < NAMES; i++) {
 		const struct gt_time_extent *e = &st.s.scene.extent;
 		int64_t length = e->to - e->from, from = e->from + below((uint32_t)length),
@@ -128,7 +128,7 @@ static void what_was_made_is_there_at_once(void)
 
 	state = 12;
 	stage_up(&st, one_boot, 3000, 80, 24);
-	CHECK((p = gt_report_job_new(st.s.scene.archive)));
+	CHECK((p = gt_report_job_new(st.s.scene.archive, NULL)));
 	CHECK(!gt_report_job_take(p, top, all, &a, &st.err) && !a);
 	for (unsigned i = 0; i < 30; i++) { /* another each time: those before are given up */
 		some.to += 17;
@@ -164,7 +164,7 @@ static void what_is_held_stays(void)
 
 	state = 13;
 	stage_up(&st, one_boot, 300, 80, 24);
-	CHECK((p = gt_report_job_new(st.s.scene.archive)));
+	CHECK((p = gt_report_job_new(st.s.scene.archive, NULL)));
 	CHECK((held = wait_for(p, top, (struct gt_range){ INT64_MIN, INT64_MAX }, &st.err)));
 	CHECK((before = as_json(held->tables, held->n)));
 	for (int64_t i = 0; i < 40; i++) {

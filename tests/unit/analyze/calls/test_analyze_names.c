@@ -152,24 +152,35 @@ static void a_long_name_widens_its_row_only(void)
 	free(name);
 }
 
-/* --match GLOB, and --match GLOB OTHER. NULL: no rows. */
-static json_t *kernels_matching(const char *glob, const char *other)
+/* --match and --exclude, each with one glob or NULL, or two. NULL: no rows. */
+static json_t *kernels_selected(const char *const match[2], const char *const exclude[2])
 {
-	const char *items[] = { glob, other };
-	const struct gt_opt_list globs = { .items = items, .n = other ? 2 : 1 };
+	const struct gt_opt_list globs = { .items = (const char **)match,
+		.n = (size_t) !!match[0] + !!match[1] };
+	const struct gt_opt_list left_out = { .items = (const char **)exclude,
+		.n = (size_t) !!exclude[0] + !!exclude[1] };
 	struct gt_analysis_options o = plain;
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_reader *r = program();
 	struct gt_name_patterns m;
 	json_t *j = NULL;
 
-	if (!gt_name_patterns_init(&m, &globs, r, &err)) {
-		o.filter.match = gt_name_patterns_match;
-		o.filter.match_arg = &m;
+	if (!gt_name_patterns_init(&m, &globs, &left_out, r, &err)) {
+		gt_name_patterns_set(&m, &o.filter);
 		j = report(r, (const char *[]){ "kernels", NULL }, &o);
 	}
 	gt_name_patterns_release(&m);
 	return j;
+}
+
+static json_t *kernels_matching(const char *glob, const char *other)
+{
+	return kernels_selected((const char *[]){ glob, other }, (const char *[]){ NULL, NULL });
+}
+
+static json_t *kernels_without(const char *match, const char *glob, const char *other)
+{
+	return kernels_selected((const char *[]){ match, NULL }, (const char *[]){ glob, other });
 }
 
 /* A name that is copied from a table matches its own rows, although others have the same short
@@ -197,5 +208,29 @@ static void what_is_printed_is_what_matches(void)
 	json_decref(j);
 }
 
-T_MAIN(T(each_row_stays_one), T(nsight_keeps_both), T(queries_ask_for_what_is_shown),
-	T(what_is_printed_is_what_matches), T(a_long_name_widens_its_row_only))
+static void what_is_excluded_is_left_out(void)
+{
+	json_t *j;
+
+	for (enum gt_name_form form = GT_NAME_SHORT; form <= GT_NAME_MANGLED; form++)
+		for (int i = 0; i < NNAMES; i++) {
+			j = kernels_without(NULL, in_form[form][i], NULL);
+			CHECK_EQ(rows(j, "kernels"), NNAMES - 1);
+			for (size_t k = 0; k < rows(j, "kernels"); k++)
+				CHECK(!is(row(j, "kernels", k), "name", names[i]));
+			json_decref(j);
+		}
+	j = kernels_without("@kernel", "add<4, ..>*", NULL); /* both: excluded */
+	CHECK_EQ(rows(j, "kernels"), NNAMES - 2);
+	json_decref(j);
+	j = kernels_without(NULL, "add<4, float>", "mu?");
+	CHECK_EQ(rows(j, "kernels"), NNAMES - 2);
+	json_decref(j);
+	j = kernels_without(NULL, "@kernel", NULL);
+	CHECK_EQ(rows(j, "kernels"), 0);
+	json_decref(j);
+}
+
+T_MAIN(T(what_is_excluded_is_left_out), T(each_row_stays_one), T(nsight_keeps_both),
+	T(queries_ask_for_what_is_shown), T(what_is_printed_is_what_matches),
+	T(a_long_name_widens_its_row_only))

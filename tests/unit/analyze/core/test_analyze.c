@@ -277,7 +277,7 @@ static void a_range_cuts(void)
 	CHECK(num(row_named(j, "threads", "thread", "main"), "busy_ns") == 200 + 100 + 10);
 	CHECK(num(row(j, "threads", 0), "busy_ns") == 450 + 45);
 	CHECK(num(row(j, "threads", 0), "share_percent") == 58.24); /* of 850 */
-	CHECK(noted(j, "header", "restricted to --from"));
+	CHECK(noted(j, "header", "restricted by --from"));
 	json_decref(j);
 }
 

@@ -172,7 +172,11 @@ static void options_that_hide_what_is_needed(void)
 			.filter = { .ranged = true, .from = 1060, .to = 1090 },
 			.restrictions = "--from" },
 		misspelt = { .file = "x", .filter = { .match = nothing }, .restrictions = "-m x" },
-		some = { .file = "x", .filter = { .match = adds }, .restrictions = "-m add" };
+		some = { .file = "x", .filter = { .match = adds }, .restrictions = "-m add" },
+		others = { .file = "x",
+			.filter = { .match = adds },
+			.match_options = GT_BY_EXCLUDE,
+			.restrictions = "--exclude mul" };
 	static const char *const all[] = { GPU_REPORTS, "launches", "top", "summary", "errors",
 		"memory", "layers", "unseen", NULL };
 	static const char *const need_all[] = { "overlap", "steps", "queues", "patterns", "budget",
@@ -197,6 +201,9 @@ static void options_that_hide_what_is_needed(void)
 	for (size_t i = 0; i < sizeof(need_all) / sizeof(*need_all); i++)
 		CHECK(answers(with_work(), with_work(), need_all[i], &some, "cannot answer",
 			"--match leaves"));
+	for (size_t i = 0; i < sizeof(need_all) / sizeof(*need_all); i++)
+		CHECK(answers(with_work(), with_work(), need_all[i], &others, "cannot answer",
+			"--exclude leaves"));
 	/* the time was recorded, and nothing was done in it */
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
 		CHECK(answers(with_work(), with_work(), lists[i], &idle, "answered", NULL));
