@@ -102,6 +102,10 @@ static int on_op(
 {
 	struct gt_advice_facts *f = arg;
 
+	if (f->idle->types[op->type].kind == GT_WORK_COMMUNICATION &&
+		gt_collectives_add(&f->collectives, &f->idle->order, d->seg, op->stream, op->type,
+			op->start, op->end, err))
+		return err->code;
 	return gt_serialization_op(&f->serial, f->idle, d, op, err);
 }
 
@@ -164,6 +168,7 @@ static void on_restart(void *arg)
 	memset(&f->gap, 0, sizeof(f->gap));
 	f->unsure = 0;
 	gt_serialization_reset(&f->serial);
+	gt_collectives_release(&f->collectives);
 }
 
 static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
@@ -235,6 +240,8 @@ int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
 	int rc;
 
 	close_gap(f);
+	if (gt_collectives_finish(&f->collectives, &f->idle->report, err))
+		return err->code;
 	/* the default report stays fast: it reads the trace once */
 	if (f->idle->report.opt->in_default_report)
 		return 0;
@@ -251,6 +258,7 @@ int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
 void gt_advice_facts_release(struct gt_advice_facts *f)
 {
 	gt_serialization_release(&f->serial);
+	gt_collectives_release(&f->collectives);
 	gt_utilisation_release(&f->utilisation);
 	gt_leaks_release(&f->leaks);
 }

@@ -5,6 +5,7 @@
  * is selected: a loop is running then. */
 #ifndef GT_ADVICE_FACTS_H
 #define GT_ADVICE_FACTS_H
+#include "analyze/gpu/collectives.h"
 #include "analyze/idle/idle.h"
 #include "analyze/memory/leaks.h"
 #include "analyze/advice/stream_serialization.h"
@@ -41,6 +42,7 @@ struct gt_advice_facts {
 	/* ns of idle time in which a GPU may have worked, because its records were lost */
 	uint64_t unsure;
 	struct gt_serialization serial;
+	struct gt_collectives collectives;
 	struct gt_utilisation utilisation;
 	struct gt_leaks leaks;
 	struct gt_leaks_sum leak; /* set by gt_advice_facts_finish */

@@ -198,7 +198,8 @@ static struct gt_evidence where_it_waits(const struct gt_idle_device *d)
 		d, d->longest_exposed.to > d->longest_exposed.from ? d->longest_exposed : d->gap);
 }
 
-static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
+/* Adds that one GPU works longer than another one. */
+static void unbalanced_work(const struct gt_advice_facts *f, struct gt_finding *to)
 {
 	const struct gt_idle_device *all = f->idle->devices, *most = all, *least = all;
 	struct gt_evidence at;
@@ -213,12 +214,50 @@ static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct 
 	if (f->idle->ndevices < 2 || !is_significant(more, span, 1000))
 		return;
 	at = where_it_waits(least);
-	found(to, more, more, &at);
-	SET_TEXT(to, "%s works for %s (without communication) and %s for %s",
+	if (to->state != GT_FOUND)
+		found(to, more, more, &at);
+	snprintf(to->text + strlen(to->text), sizeof(to->text) - strlen(to->text),
+		"%s%s works for %s (without communication) and %s for %s", *to->text ? "; " : "",
 		gt_gpu_label_of(&f->idle->report, most->seg, most->track).text,
 		ns_text(own_work(most)),
 		gt_gpu_label_of(&f->idle->report, least->seg, least->track).text,
 		ns_text(own_work(least)));
+}
+
+/* The exposed communication of all GPUs but this one: waits that compute hides cost nothing. */
+static uint64_t exposed_elsewhere(const struct gt_idle *s, const struct gt_collective_gpu *gpu)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < s->ndevices; i++)
+		if (s->devices[i].seg != gpu->seg || s->devices[i].track != gpu->track)
+			ns = gt_sat_add(ns, s->devices[i].kind[GT_WORK_COMMUNICATION]);
+	return ns;
+}
+
+/* A GPU that arrives late at collectives, for whatever reason: the others wait there. */
+static void late_gpu(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
+{
+	const struct gt_collective_gpu *late = gt_collectives_latest(&f->collectives);
+	uint64_t exposed;
+
+	if (!late || !is_significant(late->f.caused, window, FIND))
+		return;
+	exposed = exposed_elsewhere(f->idle, late);
+	found(to, late->f.caused, late->f.caused < exposed ? late->f.caused : exposed,
+		&late->f.longest_caused);
+	SET_TEXT(to,
+		"%s arrives last at %llu of %llu collectives, %s after the first on average: the others wait %s (%.1f %%) for it in communication",
+		gt_gpu_label_of(&f->idle->report, late->seg, late->track).text,
+		(unsigned long long)late->f.last, (unsigned long long)late->f.matched,
+		ns_text(late->f.late / late->f.last), ns_text(late->f.caused),
+		percent(late->f.caused, window));
+}
+
+static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
+{
+	late_gpu(f, window, to);
+	unbalanced_work(f, to);
 }
 
 static void waits_elsewhere(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -515,7 +554,9 @@ const struct gt_rule gt_advice_rules[GT_RULES] = {
 	{ "exposed-communication", "overlap communication with compute", 0, exposed_communication },
 	{ "waits-elsewhere", "find the operation that the event waits for", GT_NEEDS_CALLS,
 		waits_elsewhere },
-	{ "unbalanced-gpus", "distribute the work evenly", 0, unbalanced },
+	{ "unbalanced-gpus",
+		"distribute the work evenly, or find what delays the late GPU: gtanalyze collectives",
+		0, unbalanced },
 	{ "profiler-overhead", "record less", GT_NEEDS_CALLS, profiled },
 	{ "serialised-streams",
 		"if one is the default stream: streams that do not wait for it (cudaStreamNonBlocking); else smaller grids",

@@ -15,7 +15,7 @@ cannot() {
 answers() { name=$1; shift; want "answers-$name" 0 $A "$@"; check "answers-$name-says" lacks "(cannot answer: "; }
 
 # ---- calls alone ----
-for r in gpu kernels copies streams queues patterns unseen overlap steps budget gaps critical advice ioctls driver counters \
+for r in gpu kernels copies streams queues patterns unseen overlap collectives steps budget gaps critical advice ioctls driver counters \
 	cuda_gpu_sum cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum cuda_gpu_trace \
 	cuda_kern_exec_sum cuda_kern_exec_trace nvtx_sum nvtx_gpu_proj_sum nvtx_kern_sum; do
 	case $r in
@@ -34,14 +34,14 @@ want memory-of-nothing 0 $A memory "$R/kineto-h200-mlp.json.gz"
 is memory-of-nothing-is-told-once 1 "$(grep -c '^  none$' want.out)"
 
 # ---- a choice that hides what a report needs ----
-for r in gpu kernels copies streams launches steps overlap queues patterns budget gaps critical cuda_gpu_sum; do
+for r in gpu kernels copies streams launches steps overlap collectives queues patterns budget gaps critical cuda_gpu_sum; do
 	cannot "tid-$r" $r --tid 472 "$R/h200-train.zst"
 done
 for r in gpu launches steps budget gaps memory top errors summary; do
 	cannot "pid-$r" $r --pid 9999 "$R/h200-train.zst"
 	cannot "late-$r" $r --from 100s "$R/h200-train.zst"
 done
-for r in overlap steps queues patterns budget gaps critical; do cannot "match-$r" $r --match 'nccl*' "$R/h200x2-nccl.zst"; done
+for r in overlap collectives steps queues patterns budget gaps critical; do cannot "match-$r" $r --match 'nccl*' "$R/h200x2-nccl.zst"; done
 want budget-of-nobody 4 $A budget --pid 9999 "$R/h200-train.zst"
 check budget-of-nobody-blames-the-choice says "(cannot answer: no GPU operation matches the options)"
 answers match-kernels kernels --match 'nope*' --match 'cuInit' "$R/h200-train.zst"

@@ -46,7 +46,7 @@ check ranks-folder-export-told told 'gtexport: folder: is a folder: name one of 
 # Each process by itself: what all say together is what the whole says.
 for pid in 577 616 617; do "$X" --native --pid $pid -o part$pid.zst "$R/h200x2-nccl.zst" 2>/dev/null; done
 without_rank() { awk '/^#/ || NF == 0 { titles = 1; print; next } NR == 1 || titles { cut = /^rank,/; titles = 0 } { if (cut) sub(/^[^,]*,/, ""); print }'; }
-for report in kernels copies cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_api_sum top categories ioctls overlap; do
+for report in kernels copies cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_api_sum top categories ioctls overlap collectives; do
 	"$A" --format csv $report "$R/h200x2-nccl.zst" 2>/dev/null | tr -d '\r' | sort >whole
 	"$A" --format csv $report part*.zst 2>/dev/null | tr -d '\r' | without_rank | sort >parts
 	same ranks-split-$report whole parts

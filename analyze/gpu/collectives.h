@@ -1,0 +1,88 @@
+/* Collectives: communication kernels (work_kind.h) on several GPUs that wait for one another, such
+ * as the kernels of one all-reduce. A GPU arrives at a collective when its kernel starts. It waits
+ * there for the last arrival, at most until its own kernel ends. The late GPU is the one that
+ * arrives last.
+ *
+ * No row names the communicator of a kernel. So the kernels of one stream are taken as a sequence,
+ * and streams of different GPUs whose sequences run side by side form a group, which stands for a
+ * communicator. A stream joins a group if at least 3 of 4 of its kernels overlap in time with a
+ * collective of the same kernel name, and if at least half of these end together with it (within
+ * 10 us, or within a quarter of the time from the last arrival to the end). Of several such groups
+ * it joins the one where most end together. Within a group, a kernel and a collective belong
+ * together if, among those of their name, each has its longest overlap with the other. So a missing
+ * kernel, or a range that cuts one off, does not shift the others. GPUs are GPUs as one process
+ * sees them. Recordings with different clocks (gt_same_clock) are never in one group.
+ *
+ * Memory: 24 bytes for each kernel and about 80 for each collective, for at most GT_COLLECTIVE_OPS
+ * kernels. */
+#ifndef GT_COLLECTIVES_H
+#define GT_COLLECTIVES_H
+#include "analyze/core/evidence.h"
+#include "analyze/core/report.h"
+#include "analyze/order/time_ordered.h"
+#include "analyze/stats/name_interner.h"
+
+#define GT_COLLECTIVE_OPS (1u << 20)
+#define GT_COLLECTIVE_STREAMS 1024u
+
+struct gt_collective_figures {
+	uint64_t count, matched; /* kernels; those that belong to a collective of several GPUs */
+	uint64_t total, wait;    /* ns, cut to --from and --to */
+	uint64_t last;           /* collectives at which it arrived last */
+	uint64_t late;           /* ns: sum of its times behind the first arrival at these */
+	uint64_t caused;         /* ns that the others waited for it */
+	struct gt_evidence longest_wait;
+	struct gt_evidence longest_caused; /* the longest wait of another GPU for it */
+};
+struct gt_collective_name {    /* kernels of one name on one stream */
+	uint32_t stream, name; /* the key: index in streams, number in names */
+	struct gt_collective_figures f;
+};
+struct gt_collective_gpu {
+	uint32_t number; /* the key: its track, numbered over all segments */
+	const struct gt_segment *seg;
+	uint32_t track;
+	struct gt_collective_figures f;
+};
+struct gt_collective_stream {
+	const struct gt_segment *seg;
+	uint32_t track, device; /* in the segment; a stream without a device is both */
+	uint32_t group;         /* 1-based */
+	/* the rest is private */
+	struct gt_collective_op {
+		int64_t start, end;
+		uint32_t name, collective;
+	} * ops;
+	size_t n, cap;
+};
+struct gt_collectives { /* zeroed: empty */
+	struct gt_collective_stream *streams;
+	size_t nstreams, streams_cap;
+	/* set by gt_collectives_finish */
+	struct gt_collective_name *sums;
+	struct gt_collective_gpu *gpus; /* those with communication */
+	size_t nsums, sums_cap, ngpus, gpus_cap;
+	uint64_t matched; /* collectives of several GPUs */
+	uint64_t beyond;  /* kernels beyond the limits, in no figure */
+	struct gt_name_interner names;
+	/* the rest is private */
+	const struct gt_time_ordered *order;
+	uint32_t *stream_of; /* by track number: 1 + index */
+	uint64_t nops;
+	struct gt_collective_group *groups;
+	size_t ngroups, groups_cap;
+	struct gt_map sums_map, gpus_map;
+};
+
+/* Adds a communication kernel. stream, type: numbered over all segments, as `order` does. 0 or
+ * negative. */
+int gt_collectives_add(struct gt_collectives *c, const struct gt_time_ordered *order,
+	const struct gt_segment *seg, uint32_t stream, uint32_t type, int64_t start, int64_t end,
+	struct gt_err *err);
+/* After the last kernel: matches them and sums up. 0 or negative. */
+int gt_collectives_finish(
+	struct gt_collectives *c, const struct gt_report_state *a, struct gt_err *err);
+/* The GPU for which the others waited longest. NULL: no GPU waited. */
+const struct gt_collective_gpu *gt_collectives_latest(const struct gt_collectives *c);
+void gt_collectives_release(struct gt_collectives *c); /* empties it */
+#endif

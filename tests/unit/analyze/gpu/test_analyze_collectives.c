@@ -1,0 +1,272 @@
+/* Report "collectives" and the rule unbalanced-gpus over programs whose arrivals, waits and late
+ * GPUs are known. */
+#define _GNU_SOURCE
+#include "analyze/core/run.h"
+#include "tests/unit/gpus.h"
+#include "tests/unit/reports.h"
+
+static const char *const both[] = { "collectives", "advice", NULL };
+
+static void begin_nccl(struct gpus *g)
+{
+	gpus_begin(g, "{\"events\":\"api,gpu\"}");
+	g->kernel[0] = gt_writer_string(g->w, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+	g->kernel[1] = gt_writer_string(g->w, "ncclDevKernel_Broadcast_RING_LL");
+}
+
+/* A third GPU. */
+static uint32_t add_gpu(struct gpus *g)
+{
+	return gpus_track(
+		g, gpus_track(g, g->process, NULL, GT_TRACK_DEVICE, 2), NULL, GT_TRACK_STREAM, 7);
+}
+
+static const json_t *gpu(const json_t *j, int device)
+{
+	for (size_t i = 0; i < rows(j, "collectives"); i++)
+		if (num(row(j, "collectives", i), "device") == device)
+			return row(j, "collectives", i);
+	return NULL;
+}
+
+static const json_t *named(const json_t *j, int device, int stream)
+{
+	for (size_t i = 0; i < rows(j, "collectives_names"); i++) {
+		const json_t *r = row(j, "collectives_names", i);
+
+		if (num(r, "device") == device && num(r, "stream") == stream)
+			return r;
+	}
+	return NULL;
+}
+
+static bool has(const json_t *r, double matched, double wait, double last, double caused)
+{
+	return num(r, "matched") == matched && num(r, "wait_ns") == wait &&
+		num(r, "last") == last && num(r, "caused_ns") == caused;
+}
+
+#define ROUND 50500 /* ns: the next all-reduce of GPU 0 begins before that of GPU 1 has ended */
+
+/* All-reduces that GPU 1 reaches 30 us after GPU 0; it ends 1 us later. */
+static void late_gpu(struct gpus *g, int from, int n, int missing)
+{
+	begin_nccl(g);
+	for (int i = from; i < n; i++) {
+		gpus_plain(g, 0, g->stream[0][0], i * ROUND, i * ROUND + 50000);
+		if (i != missing)
+			gpus_plain(g, 0, g->stream[1][0], i * ROUND + 30000, i * ROUND + 51000);
+	}
+}
+
+static void known_waits(void)
+{
+	struct gpus g;
+	const json_t *r;
+	json_t *j;
+
+	late_gpu(&g, 0, 100, -1);
+	j = report(gpus_end(&g), both, &plain);
+	CHECK(rows(j, "collectives") == 2 && rows(j, "collectives_names") == 2);
+	CHECK(has(gpu(j, 0), 100, 3000000, 0, 0) && has(gpu(j, 1), 100, 0, 100, 3000000));
+	r = gpu(j, 0);
+	CHECK(num(r, "count") == 100 && num(r, "total_ns") == 5000000 &&
+		num(r, "wait_percent") == 60 && num(r, "longest_wait_ns") == 30000);
+	CHECK(num(r, "longest_wait_at_ns") == 0 && absent(r, "late_mean_ns"));
+	r = row(j, "collectives", 0);
+	CHECK(r == gpu(j, 1) && num(r, "late_mean_ns") == 30000 && absent(r, "longest_wait_ns"));
+	CHECK(noted(j, "collectives", "100 collectives"));
+	r = row_named(j, "advice", "rule", "unbalanced-gpus");
+	CHECK(is(r, "state", "found") && num(r, "cost_ns") == 3000000 &&
+		num(r, "gain_ns") == 3000000 && num(r, "device") == 0);
+	CHECK(num(r, "at_ns") == 0 && num(r, "duration_ns") == 30000);
+	CHECK(is(r, "evidence",
+		"GPU 1 of process 100 arrives last at 100 of 100 collectives, 30.00 us after the first on average: "
+		"the others wait 3.000 ms (29.7 %) for it in communication"));
+	json_decref(j);
+}
+
+/* Both GPUs compute during all waits: nothing could be saved. */
+static void hidden_waits(void)
+{
+	struct gpus g;
+	const json_t *r;
+	json_t *j;
+
+	late_gpu(&g, 0, 100, -1);
+	g.kernel[0] = gt_writer_string(g.w, "gemm");
+	gpus_plain(&g, 0, g.stream[0][1], 0, 100 * ROUND);
+	gpus_plain(&g, 0, g.stream[1][1], 0, 100 * ROUND);
+	j = report(gpus_end(&g), both, &plain);
+	r = row_named(j, "advice", "rule", "unbalanced-gpus");
+	CHECK(num(r, "cost_ns") == 3000000 && num(r, "gain_ns") == 0);
+	json_decref(j);
+}
+
+/* One GPU has no kernel for one of the collectives: the others still belong together. */
+static void a_missing_kernel(void)
+{
+	for (int missing = 0; missing < 100; missing += 33) {
+		struct gpus g;
+		json_t *j;
+
+		late_gpu(&g, 0, 100, missing);
+		j = report(gpus_end(&g), both, &plain);
+		CHECK(has(gpu(j, 0), 99, 99 * 30000, 0, 0) &&
+			has(gpu(j, 1), 99, 0, 99, 99 * 30000));
+		CHECK(num(gpu(j, 0), "count") == 100 && num(gpu(j, 1), "count") == 99 &&
+			noted(j, "collectives", "1 kernel has no counterpart"));
+		json_decref(j);
+	}
+}
+
+/* The range begins after the kernel of GPU 0 and within that of GPU 1, and ends within a wait. */
+static void a_range(void)
+{
+	struct gt_analysis_options o = plain;
+	struct gpus g;
+	json_t *j;
+
+	late_gpu(&g, 0, 100, -1);
+	o.filter = (struct gt_filter){
+		.ranged = true, .from = 10 * ROUND + 50600, .to = 20 * ROUND + 40000
+	};
+	o.restrictions = "--from --to";
+	j = report(gpus_end(&g), both, &o);
+	CHECK(has(gpu(j, 0), 10, 10 * 30000 - 100, 0, 0) && num(gpu(j, 1), "count") == 11 &&
+		num(gpu(j, 1), "matched") == 10);
+	json_decref(j);
+	late_gpu(&g, 0, 100, -1);
+	o.filter.to = 20 * ROUND + 10000;
+	j = report(gpus_end(&g), both, &o);
+	/* the last kernel of GPU 1 begins after the range: the wait for it is unknown */
+	CHECK(has(gpu(j, 0), 9, 9 * 30000 - 100, 0, 0));
+	json_decref(j);
+}
+
+/* Three GPUs, each last in turn; the others wait for the last one. */
+static void three_gpus(void)
+{
+	struct gpus g;
+	uint32_t stream[3];
+	json_t *j;
+
+	begin_nccl(&g);
+	for (int i = 0; i < 3; i++)
+		stream[i] = i < 2 ? g.stream[i][0] : add_gpu(&g);
+	for (int i = 0; i < 90; i++)
+		for (int k = 0; k < 3; k++)
+			gpus_plain(&g, 0, stream[(i + k) % 3], i * 100000 + k * 10000,
+				i * 100000 + 60000);
+	j = report(gpus_end(&g), both, &plain);
+	for (int k = 0; k < 3; k++)
+		CHECK(has(gpu(j, k), 90, 30 * 30000, 30, 30 * 30000) &&
+			num(gpu(j, k), "late_mean_ns") == 20000);
+	CHECK(noted(j, "collectives", "90 collectives"));
+	json_decref(j);
+}
+
+/* Each GPU has two communicators, on a stream each, whose all-reduces have one name and other
+ * periods. GPU 1 is late in one, GPU 0 in the other. */
+static void two_communicators(void)
+{
+	struct gpus g;
+	json_t *j;
+
+	begin_nccl(&g);
+	for (int i = 0; i < 70; i++) {
+		gpus_plain(&g, 0, g.stream[0][0], i * 100000, i * 100000 + 60000);
+		gpus_plain(&g, 0, g.stream[1][0], i * 100000 + 20000, i * 100000 + 60000);
+	}
+	for (int i = 0; i < 50; i++) {
+		gpus_plain(&g, 0, g.stream[0][1], i * 140000 + 50000, i * 140000 + 90000);
+		gpus_plain(&g, 0, g.stream[1][1], i * 140000, i * 140000 + 90000);
+	}
+	j = report(gpus_end(&g), both, &plain);
+	CHECK(rows(j, "collectives_names") == 4);
+	CHECK(has(named(j, 0, 7), 70, 70 * 20000, 0, 0) &&
+		has(named(j, 1, 7), 70, 0, 70, 70 * 20000));
+	CHECK(has(named(j, 0, 8), 50, 0, 50, 50 * 50000) &&
+		has(named(j, 1, 8), 50, 50 * 50000, 0, 0));
+	CHECK(num(named(j, 0, 7), "group") == num(named(j, 1, 7), "group") &&
+		num(named(j, 0, 8), "group") == num(named(j, 1, 8), "group") &&
+		num(named(j, 0, 7), "group") != num(named(j, 0, 8), "group"));
+	CHECK(has(gpu(j, 0), 120, 70 * 20000, 50, 50 * 50000));
+	json_decref(j);
+}
+
+/* Two pairs of GPUs that communicate within the pair, at times that have nothing in common, are two
+ * groups; and a stream with other collectives is in none. */
+static void unrelated_gpus(void)
+{
+	struct gpus g;
+	uint32_t third;
+	json_t *j;
+
+	begin_nccl(&g);
+	third = add_gpu(&g);
+	for (int i = 0; i < 100; i++) {
+		gpus_plain(&g, 0, g.stream[0][0], i * 100000, i * 100000 + 60000);
+		gpus_plain(&g, 0, g.stream[1][0], i * 100000 + 20000, i * 100000 + 60000);
+		gpus_plain(&g, 0, third, i * 73000, i * 73000 + 20000);
+		gpus_plain(&g, 1, g.stream[0][1], i * 100000, i * 100000 + 60000);
+	}
+	j = report(gpus_end(&g), both, &plain);
+	CHECK(has(gpu(j, 1), 100, 0, 100, 2000000) && num(gpu(j, 2), "matched") == 0 &&
+		absent(gpu(j, 2), "wait_ns"));
+	CHECK(noted(j, "collectives", "200 kernels have no counterpart"));
+	json_decref(j);
+}
+
+/* Ranks in recordings of their own: of one machine, whose clock they share. */
+static void several_recordings(void)
+{
+	struct gt_err err = { .offset = GT_NO_OFFSET };
+	int fd = memfd_create("both", 0);
+	struct gpus g;
+	json_t *j;
+
+	for (int rank = 0; rank < 2; rank++) {
+		begin_nccl(&g);
+		for (int i = 0; i < 100; i++)
+			gpus_plain(&g, 0, g.stream[rank][0], i * 100000 + 20000 * rank,
+				i * 100000 + 60000);
+		CHECK(gpus_end_into(&g, fd));
+	}
+	j = report(gt_reader_open_fd(fd, &err), both, &plain);
+	CHECK(rows(j, "collectives") == 2 && has(gpu(j, 0), 100, 2000000, 0, 0) &&
+		has(gpu(j, 1), 100, 0, 100, 2000000));
+	CHECK(num(gpu(j, 1), "recording") == 1);
+	json_decref(j);
+}
+
+static void no_waits(void)
+{
+	struct gpus g;
+	json_t *j;
+
+	begin_nccl(&g);
+	gpus_plain(&g, 0, g.stream[0][0], 1000, 2000);
+	j = report(gpus_end(&g), both, &plain);
+	CHECK(is(json_object_get(j, "collectives"), "state", "cannot answer") &&
+		noted(j, "collectives", "only one GPU communicates"));
+	json_decref(j);
+	gpus_begin(&g, NULL);
+	gpus_plain(&g, 0, g.stream[0][0], 1000, 2000);
+	j = report(gpus_end(&g), both, &plain);
+	CHECK(rows(j, "collectives") == 0 &&
+		noted(j, "collectives", "no communication kernel ran") &&
+		is(json_object_get(j, "collectives"), "state", "answered"));
+	json_decref(j);
+	/* all arrive at once */
+	begin_nccl(&g);
+	for (int i = 0; i < 2; i++)
+		gpus_plain(&g, 0, g.stream[i][0], 1000, 2000);
+	j = report(gpus_end(&g), both, &plain);
+	CHECK(has(gpu(j, 0), 1, 0, 1, 0) && has(gpu(j, 1), 1, 0, 0, 0));
+	CHECK(is(row_named(j, "advice", "rule", "unbalanced-gpus"), "state", "clean"));
+	json_decref(j);
+}
+
+T_MAIN(T(known_waits), T(hidden_waits), T(a_missing_kernel), T(a_range), T(three_gpus),
+	T(two_communicators), T(unrelated_gpus), T(several_recordings), T(no_waits))
