@@ -1,4 +1,4 @@
-# gt: make, make demo, make check, make bench, make fuzz, make portable, make install PREFIX=/usr/local, make docs, make lint
+# gt: make, make demo, make check, make bench, make fuzz, make portable, make deb, rpm or wheel, make install PREFIX=/usr/local, make docs, make lint
 # SAN=address,undefined builds everything sanitized in a folder of its own. BUILD=DIR puts a build elsewhere.
 ifeq ($(origin CC),default)
 CC       := gcc
@@ -98,12 +98,14 @@ demo: setup
 	@$(MAKE) --no-print-directory -s -j$$(nproc) for_demo
 	@B=$(BUILD) samples/demo.sh
 # What there is to build is looked at anew, behind the set-up.
-for_demo: $(PROGRAMS) $(GUEST) $(SIM) $(BUILD)/samples/train
+for_demo: programs $(SIM) $(BUILD)/samples/train
+# What is installed, without samples and the simulated GPU.
+programs: $(PROGRAMS) $(GUEST)
 
 clean:
 	rm -rf build
-.PHONY: all no_gtview setup docs man install demo for_demo clean
+.PHONY: all programs no_gtview setup docs man install demo for_demo clean
 .DELETE_ON_ERROR:
 
--include collect/guest/guest.mk samples/samples.mk tests/tests.mk portable/portable.mk
+-include collect/guest/guest.mk samples/samples.mk tests/tests.mk portable/portable.mk packaging/packaging.mk
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

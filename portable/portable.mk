@@ -34,9 +34,17 @@ $(PORT)/lib/gt/libgtpreload.so: $(BUILD)/libgtpreload.so
 	@mkdir -p $(@D)
 	objcopy --strip-debug $< $@
 
-$(BUILD)/$(PORTNAME).tar.gz: $(PORTABLE) $(wildcard README.md NEWS.md LICENSE docs/*.md formats/TRACE_FORMAT.md)
-	@mkdir -p $(PORT)/share/doc/gt
+# The notices of the libraries that the programs contain, from the packages that they were linked from.
+NOTICES  := $(wildcard $(foreach p,libzstd-dev zlib1g-dev libjansson-dev libncurses-dev,/usr/share/doc/$(p)/copyright))
+
+# All files of the tarball. The packages of packaging/ hold the same ones.
+$(PORT)/complete: $(PORTABLE) $(MAN1) $(NOTICES) $(wildcard README.md NEWS.md LICENSE docs/*.md formats/TRACE_FORMAT.md)
+	@rm -rf $(PORT)/share && mkdir -p $(PORT)/share/doc/gt $(PORT)/share/man/man1
 	cp $(filter %.md LICENSE,$^) $(PORT)/share/doc/gt/
+	cp $(MAN1) $(PORT)/share/man/man1/
+	for n in $(NOTICES); do echo "==== $$n"; cat $$n; done >$(PORT)/share/doc/gt/LIBRARIES
+	@touch $@
+$(BUILD)/$(PORTNAME).tar.gz: $(PORT)/complete
 	tar -C $(PORT) --owner=0 --group=0 --sort=name --transform='s,^,$(PORTNAME)/,' -czf $@ \
 		bin $(if $(GUEST),lib) share
 portable: setup | all

@@ -4,7 +4,7 @@
 [ -z "$SAN" ] || { skip portable "sanitized programs are not carried anywhere"; exit 0; }
 [ -x "$B/gtcollect" ] || [ -x "$B/gtexport" ] || [ -x "$B/gtanalyze" ] || { fail portable "no program was built"; exit 0; }
 name=gt-portable-$(uname -m)
-make -s -C "$SRC" BUILD="${B#"$SRC"/}" "${B#"$SRC"/}/$name.tar.gz" >make.out 2>&1 || { fail portable "$(tail -n 1 make.out)"; exit 0; }
+flock "$B" make -s -C "$SRC" BUILD="${B#"$SRC"/}" "${B#"$SRC"/}/$name.tar.gz" >make.out 2>&1 || { fail portable "$(tail -n 1 make.out)"; exit 0; }
 mkdir "a folder" && tar -C "a folder" -xzf "$B/$name.tar.gz" && cd "a folder/$name" || { fail portable-unpacks "tar"; exit 0; }
 
 # needs FILE: the newest GLIBC version it asks for, as a number

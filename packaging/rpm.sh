@@ -1,0 +1,17 @@
+#!/bin/sh
+# packaging/rpm.sh PORTABLE OUT: makes OUT/gtrace-VERSION-1.ARCH.rpm of the programs in the folder PORTABLE, and prints
+# its name.
+set -e
+portable=$(cd "$1" && pwd) out=$(cd "$2" && pwd)
+cd "$(dirname "$0")/.."
+. packaging/package.sh
+command -v rpmbuild >/dev/null || { echo "make rpm needs rpmbuild (package rpm-build of Fedora, rpm of Debian)" >&2; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+install_tree "$portable" "$work/tree" gtrace
+same_dates "$work/tree"
+rpmbuild -bb --quiet --define "_topdir $work/rpm" --define "_rpmdir $out" --define "_rpmfilename %{name}-%{version}-%{release}.%{_arch}.rpm" \
+	--define "_prefix /usr" --define "_build_id_links none" --define "debug_package %{nil}" --define "__os_install_post %{nil}" \
+	--define "use_source_date_epoch_as_buildtime 1" --define "clamp_mtime_to_source_date_epoch 1" --define "_buildhost localhost" \
+	--define "tree $work/tree" --define "gt_version $version" packaging/gtrace.spec
+ls "$out/gtrace-$version-1."*.rpm
