@@ -138,9 +138,11 @@ const struct gt_diff_rule gt_diff_rules[] = {
 		.label = "kernel",
 		.keys = "name",
 		.less = "queue_mean_ns launch_mean_ns",
+		.more = "occupancy_percent",
 		.tail = "p99_ns",
 		.gates =
-			"count total_ns mean_ns p50_ns p90_ns min_ns max_ns stddev_ns busy_percent busy_ns queued joined joined_by_order" },
+			"count total_ns mean_ns p50_ns p90_ns min_ns max_ns stddev_ns busy_percent busy_ns queued joined joined_by_order waves",
+		.none = "limited_by" },
 	{ .table = "top",
 		.report = "top",
 		.layer = GT_LAYER_COUNT,

@@ -7,6 +7,8 @@
  * A kernel's row names the call that launched it. Queue time is the time from the end of that call
  * to the start of the kernel. A kernel that began before the call returned did not queue, and is
  * not in the mean.
+ *
+ * Occupancy is the theoretical one (occupancy.h), the mean over the time of the kernels.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include "analyze/core/durations.h"
 #include "analyze/gpu/gpu_name.h"
 #include "analyze/gpu/gpu_time.h"
+#include "analyze/gpu/kernel_occupancy.h"
 #include "analyze/columns/launch_fields.h"
 #include "analyze/stats/name_interner.h"
 #include "analyze/columns/column_cursor.h"
@@ -33,12 +36,15 @@ struct kernel {
 	uint64_t joined, by_order;
 	uint64_t launch_ns, queued, queue_ns;
 	uint64_t busy; /* ns: union, filled in at the end */
+	struct gt_kernel_occupancy occupancy;
 };
 struct kernels {
 	struct gt_gpu_time time; /* first: begins with struct gt_report_state */
 	struct gt_name_interner names;
 	struct kernel *list; /* by name */
 	size_t n, cap, hist_bytes;
+	bool needs_occupancy;
+	struct gt_occupancy_input occupancy;
 };
 
 static int kernels_init(
@@ -50,6 +56,13 @@ static int kernels_init(
 	return rc ? rc
 		  : gt_name_interner_init(
 			    &k->names, k->time.order.types[k->time.order.nsegs], KERNELS_MAX, err);
+}
+
+static int kernels_with_occupancy_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	((struct kernels *)state)->needs_occupancy = true;
+	return kernels_init(state, r, opt, err);
 }
 
 /* ---- rows ---- */
@@ -98,10 +111,16 @@ static int kernels_of_code(struct kernels *k, const struct gt_cols *cols, uint32
 		if (!at) {
 			if (!(at = find_kernel(k, cols->seg, cols->types[code], err)))
 				return err->code;
+			if (k->needs_occupancy &&
+				gt_occupancy_input_read(&k->occupancy, cols, code, err))
+				return err->code;
 			gt_launch_fields_read(&l, cols, code, GT_LAUNCH_START | GT_LAUNCH_NS);
 		}
 		m[p.row].addr = at;
 		gt_durations_add(&k->list[at - 1].ran, (uint64_t)cols->dur[p.row], &k->hist_bytes);
+		if (k->needs_occupancy)
+			gt_kernel_occupancy_add(&k->list[at - 1].occupancy, &k->occupancy, nth,
+				(uint64_t)cols->dur[p.row]);
 		if (gt_launch_fields_call(&l, cols->seg, nth, &call))
 			add_launch(&k->list[at - 1], &call, cols->start[p.row]);
 	}
@@ -153,10 +172,10 @@ static int close_list(struct kernels *k, struct gt_err *err)
 		{ "p90_ns", "p90", GT_C_NS }, { "p99_ns", "p99", GT_C_NS },                        \
 		{ "min_ns", "Min", GT_C_NS }, { "max_ns", "Max", GT_C_NS },                        \
 		{ "stddev_ns", "Std dev", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT },   \
-		{ "launch_mean_ns", "Launch mean", GT_C_NS },                                      \
+		GT_OCCUPANCY_COLUMNS, { "launch_mean_ns", "Launch mean", GT_C_NS },                \
 		{ "queue_mean_ns", "Queue mean", GT_C_NS }, { "queued", "Queued", GT_C_COUNT },    \
 		{ "busy_ns", NULL, GT_C_NS }, { "joined", NULL, GT_C_COUNT },                      \
-		{ "joined_by_order", NULL, GT_C_COUNT },                                           \
+		{ "joined_by_order", NULL, GT_C_COUNT }, { "waves", NULL, GT_C_REAL },             \
 	{                                                                                          \
 		"name", NULL, GT_C_TEXT                                                            \
 	}
@@ -164,6 +183,7 @@ static const struct gt_column columns[] = { { "kernel", "Kernel", GT_C_TEXT }, F
 static const struct gt_column spark_columns[] = { { "kernel", "Kernel", GT_C_TEXT },
 	GT_SPARK_COLUMN, FIGURES };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
+#define AT_OCCUPANCY 10 /* in FIGURES */
 
 /* scale: of the drawn histograms; NULL: none are drawn. */
 static void add_kernel(struct gt_table *t, const struct kernel *k, const char *brief, uint64_t busy,
@@ -171,16 +191,18 @@ static void add_kernel(struct gt_table *t, const struct kernel *k, const char *b
 {
 	const struct gt_durations *d = &k->ran;
 	char line[3 * GT_SPARK_CELLS + 1];
-	const struct gt_cell figures[NCOLUMNS - 1] = { gt_cell_u(d->count), gt_cell_u(d->total),
+	struct gt_cell figures[NCOLUMNS - 1] = { gt_cell_u(d->count), gt_cell_u(d->total),
 		gt_cell_mean(d->total, d->count), gt_durations_quantile(d, 0.50),
 		gt_durations_quantile(d, 0.90), gt_durations_quantile(d, 0.99),
 		gt_cell_u(d->shortest), gt_cell_u(d->longest), gt_durations_deviation(d),
-		gt_cell_share(k->busy, crowded ? 0 : busy), gt_cell_mean(k->launch_ns, k->joined),
-		gt_cell_mean(k->queue_ns, k->queued), gt_cell_known(k->joined, k->queued),
-		gt_cell_known(!crowded, k->busy), gt_cell_u(k->joined), gt_cell_u(k->by_order),
+		gt_cell_share(k->busy, crowded ? 0 : busy), gt_cell_none(), gt_cell_none(),
+		gt_cell_mean(k->launch_ns, k->joined), gt_cell_mean(k->queue_ns, k->queued),
+		gt_cell_known(k->joined, k->queued), gt_cell_known(!crowded, k->busy),
+		gt_cell_u(k->joined), gt_cell_u(k->by_order), gt_kernel_waves(&k->occupancy),
 		gt_cell_text(k->name) };
 	struct gt_cell cells[NCOLUMNS + 1] = { gt_cell_text(brief), gt_cell_none() };
 
+	gt_kernel_occupancy_cells(&k->occupancy, figures + AT_OCCUPANCY);
 	if (scale && d->hist && !d->coarse) {
 		gt_spark(line, scale, d->hist, gt_bars_utf8());
 		cells[1] = gt_cell_text(line);
@@ -222,6 +244,22 @@ static void note_busy(const struct kernels *k, struct gt_table *t, uint64_t busy
 			gt_scaled(GT_C_NS, gt_clamp(busy)).text);
 }
 
+static void note_occupancy(const struct kernels *k, struct gt_table *t)
+{
+	uint64_t total = 0, known = 0;
+
+	for (size_t i = 0; i < k->n; i++) {
+		total = gt_sat_add(total, k->list[i].ran.total);
+		known = gt_sat_add(known, k->list[i].occupancy.ns);
+	}
+	if (total && !known)
+		gt_table_note(t,
+			"occupancy is unknown: the recording has no limits of the GPU, or no registers, shared memory and blocks of kernels");
+	else if (known)
+		gt_table_note(t,
+			"occupancy is the theoretical one: warps that fit on an SM, of its warp slots");
+}
+
 static int kernels_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct kernels *k = state;
@@ -235,7 +273,7 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 
 	tables[0] = gt_report_table(&k->time.report, "kernels", "Kernels on the GPU, by total time",
 		sparks ? spark_columns : columns, NCOLUMNS + sparks,
-		"queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns mean_ns busy_percent spark",
+		"queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns limited_by occupancy_percent mean_ns busy_percent spark",
 		err);
 	if (rc || !names || !tables[0]) {
 		gt_kernel_names_free(names);
@@ -252,6 +290,7 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 	gt_spark_note(tables[0], &scale);
 	if (k->n)
 		note_busy(k, tables[0], busy);
+	note_occupancy(k, tables[0]);
 	note_limits(k, tables[0]);
 	gt_name_interner_note(&k->names, tables[0], "kernels");
 	gt_gpu_time_notes(&k->time, tables[0], "launches");
@@ -368,6 +407,7 @@ static void kernels_release(void *state)
 		gt_durations_release(&k->list[i].ran);
 	free(k->list);
 	gt_name_interner_release(&k->names);
+	gt_occupancy_input_release(&k->occupancy);
 	gt_gpu_time_release(&k->time);
 }
 
@@ -387,13 +427,13 @@ const struct gt_analysis gt_gpu_report = {
 
 const struct gt_analysis gt_kernels_report = {
 	.name = "kernels",
-	.help = "kernels on the GPU by name: durations, share of busy time, launch and queue",
+	.help = "kernels on the GPU by name: durations, share of busy time, occupancy, launch and queue",
 	.wants = GT_BIT(GT_GPU),
 	.needs = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
 	.order = GT_BY_TIME,
 	.state_size = sizeof(struct kernels),
-	.init = kernels_init,
+	.init = kernels_with_occupancy_init,
 	.block = kernels_block,
 	.finish = kernels_finish,
 	.release = kernels_release,

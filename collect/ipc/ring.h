@@ -42,7 +42,7 @@
 #define GT_RING_SESSION "GT_SESSION"   /* the variable */
 #define GT_RING_ANCESTOR "gt-session-" /* an abstract socket, with gtcollect's process id */
 #define GT_RING_MAGIC 0x31676e6972746721ULL
-#define GT_RING_VERSION 8
+#define GT_RING_VERSION 9
 /* calls nested deeper than this are counted, not recorded */
 #define GT_RING_OPEN_MAX 16
 #define GT_RING_OPEN_ARGS 5

@@ -166,9 +166,23 @@ struct gt_ev_graph {
 	uint32_t new, old; /* CUPTI's numbers */
 	uint64_t handle;   /* the program's, of the new one */
 };
+/* What limits how many warps fit on a multiprocessor (SM): enum gt_device_limit */
+enum gt_device_limit {
+	GT_DEVICE_CAPABILITY_MAJOR,
+	GT_DEVICE_CAPABILITY_MINOR,
+	GT_DEVICE_MULTIPROCESSORS,
+	GT_DEVICE_THREADS, /* of an SM, as the rest */
+	GT_DEVICE_BLOCKS,
+	GT_DEVICE_REGISTERS,
+	GT_DEVICE_SHARED,          /* bytes */
+	GT_DEVICE_SHARED_RESERVED, /* bytes of each block */
+	GT_DEVICE_LIMITS
+};
 struct gt_ev_device {
-	uint64_t device;  /* UINT64_MAX: unknown */
-	uint8_t uuid[16]; /* written only if the driver knows it */
+	uint64_t device; /* UINT64_MAX: unknown */
+	/* the rest is written only if the driver knows the UUID */
+	uint8_t uuid[16];
+	uint32_t limits[GT_DEVICE_LIMITS]; /* 0: unknown */
 };
 
 /* ---- annotations ---- */
@@ -223,7 +237,7 @@ GT_EV_SIZE(managed, 4);
 GT_EV_SIZE(overhead, 2);
 GT_EV_SIZE(node, 1);
 GT_EV_SIZE(graph, 2);
-GT_EV_SIZE(device, 3);
+GT_EV_SIZE(device, 7);
 GT_EV_SIZE(annotation, 6);
 GT_EV_SIZE(annotation_end, 2);
 GT_EV_SIZE(name, 3);

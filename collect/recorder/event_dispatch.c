@@ -184,11 +184,43 @@ static int take_annotation(struct gt_recorder *r, struct gt_traced_thread *t,
 
 #define UUIDS_MOST 4096u /* of all processes: limits the size of the metadata */
 
-/* Writes the UUID of a process's device: device 0 may be another GPU in another process. */
-static int put_uuid(struct gt_recorder *r, struct gt_process *p, unsigned device,
-	const uint8_t b[16], struct gt_err *err)
+/* Writes what limits the occupancy of kernels on a process's device (analyze/gpu/occupancy.h). */
+static int put_limits(struct gt_recorder *r, const struct gt_process *p, unsigned device,
+	const uint32_t limits[GT_DEVICE_LIMITS], struct gt_err *err)
 {
+	static const char *const names[GT_DEVICE_LIMITS] = {
+		[GT_DEVICE_MULTIPROCESSORS] = "multiprocessors",
+		[GT_DEVICE_THREADS] = "threads",
+		[GT_DEVICE_BLOCKS] = "blocks",
+		[GT_DEVICE_REGISTERS] = "registers",
+		[GT_DEVICE_SHARED] = "shared_bytes",
+		[GT_DEVICE_SHARED_RESERVED] = "shared_reserved_bytes",
+	};
+	char json[400];
+	size_t n;
+
+	if (!limits[GT_DEVICE_CAPABILITY_MAJOR])
+		return 0;
+	n = (size_t)snprintf(json, sizeof(json),
+		"{\"gpu_limits.%d.%u\":{\"compute_capability\":\"%u.%u\"",
+		p->guest.host_pid ? p->guest.host_pid : p->guest.ns_pid, device,
+		limits[GT_DEVICE_CAPABILITY_MAJOR], limits[GT_DEVICE_CAPABILITY_MINOR]);
+	for (unsigned i = 0; i < GT_DEVICE_LIMITS; i++)
+		if (names[i] && limits[i])
+			n += (size_t)snprintf(
+				json + n, sizeof(json) - n, ",\"%s\":%u", names[i], limits[i]);
+	snprintf(json + n, sizeof(json) - n, "}}");
+	return gt_writer_meta(r->w, json, err);
+}
+
+/* Writes the UUID and limits of a process's device: device 0 may be another GPU in another process.
+ */
+static int put_device(struct gt_recorder *r, struct gt_process *p, unsigned device,
+	const struct gt_ev_device *e, struct gt_err *err)
+{
+	const uint8_t *b = e->uuid;
 	char json[128];
+	int rc;
 
 	if (device >= 64 || p->uuids >> device & 1 || r->uuids == UUIDS_MOST)
 		return 0;
@@ -199,7 +231,8 @@ static int put_uuid(struct gt_recorder *r, struct gt_process *p, unsigned device
 		"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x\"}",
 		p->guest.host_pid ? p->guest.host_pid : p->guest.ns_pid, device, b[0], b[1], b[2],
 		b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
-	return gt_writer_meta(r->w, json, err);
+	rc = gt_writer_meta(r->w, json, err);
+	return rc ? rc : put_limits(r, p, device, e->limits, err);
 }
 
 static int take_device(struct gt_recorder *r, struct gt_traced_thread *t,
@@ -210,7 +243,7 @@ static int take_device(struct gt_recorder *r, struct gt_traced_thread *t,
 
 	t->device = known ? (uint8_t)(e->device + 1) : 0;
 	return known && rec->n >= sizeof(*e) / 8
-		? put_uuid(r, &r->procs[t->proc], (unsigned)e->device, e->uuid, err)
+		? put_device(r, &r->procs[t->proc], (unsigned)e->device, e, err)
 		: 0;
 }
 

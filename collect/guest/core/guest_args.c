@@ -166,6 +166,40 @@ static bool uuid_of(uint64_t device, uint8_t uuid[16])
 	return device != UINT64_MAX && ask && !ask(uuid, (int32_t)device);
 }
 
+/* Limits are asked for once per device: 64 devices at most, as the recorder writes. Two threads may
+ * write the same values. */
+static void limits_of(uint64_t device, uint32_t to[GT_DEVICE_LIMITS])
+{
+	GT_GUEST_CODE;
+	static const uint8_t attributes[GT_DEVICE_LIMITS] = { /* CUdevice_attribute */
+		[GT_DEVICE_CAPABILITY_MAJOR] = 75,
+		[GT_DEVICE_CAPABILITY_MINOR] = 76,
+		[GT_DEVICE_MULTIPROCESSORS] = 16,
+		[GT_DEVICE_THREADS] = 39,
+		[GT_DEVICE_BLOCKS] = 106,
+		[GT_DEVICE_REGISTERS] = 82,
+		[GT_DEVICE_SHARED] = 81,
+		[GT_DEVICE_SHARED_RESERVED] = 111
+	};
+	static uint32_t known[64][GT_DEVICE_LIMITS];
+	static struct gt_driver_function attribute;
+	int32_t (*ask)(int32_t *, int32_t, int32_t) =
+		gt_driver_function_address(&attribute, "cuDeviceGetAttribute");
+
+	memset(to, 0, GT_DEVICE_LIMITS * sizeof(*to));
+	if (device >= 64 || !ask)
+		return;
+	/* the capability last: where it is known, all others are */
+	for (unsigned i = GT_DEVICE_LIMITS;
+		i-- && !__atomic_load_n(known[device], __ATOMIC_ACQUIRE);) {
+		int32_t value = 0;
+
+		if (!ask(&value, attributes[i], (int32_t)device) && value > 0)
+			__atomic_store_n(&known[device][i], (uint32_t)value, __ATOMIC_RELEASE);
+	}
+	memcpy(to, known[device], GT_DEVICE_LIMITS * sizeof(*to));
+}
+
 /* Writes the device of an allocation to the ring, unless the thread's last allocation was on the
  * same device. */
 static void put_device(struct gt_tcb *t, const struct gt_api *api, uint64_t address)
@@ -182,6 +216,7 @@ static void put_device(struct gt_tcb *t, const struct gt_api *api, uint64_t addr
 		return;
 	e.device = device;
 	known = uuid_of(device, e.uuid);
+	limits_of(device, e.limits);
 	now = gt_now(t);
 	if (gt_ring_put_event(t, GT_EV_DEVICE, now, now, &e, known ? sizeof(e) : sizeof(e.device)))
 		t->device = (uint32_t)device + 2;

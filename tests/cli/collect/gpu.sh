@@ -20,6 +20,11 @@ want train 0 run train "$B/samples/train"
 same train-is-the-truth train.truth train.rows
 is train-calls 'copy 1 cuMemcpyDtoHAsync_v2 10; copy 1 cuMemcpyHtoDAsync_v2 100; kernel 1 cuLaunchKernel 1600; set 1 cuMemsetD32Async 104' "$(causes train.zst | sed 's/set 1 [A-Za-z0-9_]* [0-9]*;* *//g; s/; $//'); $(causes train.zst | grep -o 'set 1 [A-Za-z0-9_]* [0-9]*' | awk '{ n += $4 } END { print "set 1 cuMemsetD32Async", n }')"
 is train-none-wrong '0 0 0' "$(meta gpu_joined_wrong train.zst) $(meta gpu_unjoined train.zst) $(meta gpu_launches_without_record train.zst)"
+# the limits of the GPU, and the occupancy that follows
+is train-limits '"gpu_limits.PID.0":{"compute_capability":"9.0","multiprocessors":132,"threads":2048,"blocks":32,"registers":65536,"shared_bytes":233472,"shared_reserved_bytes":1024}' \
+	"$(zstd -dcq train.zst | LC_ALL=C grep -ao '"gpu_limits[^}]*}' | tail -n 1 | sed 's/limits.[0-9]*/limits.PID/')"
+want train-occupancy 0 "$A" kernels --format json train.zst
+is train-occupancy-full 100.00 "$(grep -o '"occupancy_percent": [0-9.]*' want.out | cut -d ' ' -f 2 | sort -u)"
 for s in overlap pageable_copy leak idle_host; do
 	want $s 0 run $s "$B/samples/$s"
 	same $s-is-the-truth $s.truth $s.rows
