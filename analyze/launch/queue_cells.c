@@ -6,6 +6,7 @@
 #include "analyze/columns/column_cursor.h"
 #include "analyze/launch/queue_accounting.h"
 #include "formats/base/buf.h"
+#include "formats/base/edges.h"
 
 #define PARTS 4096u             /* of a segment */
 #define PARTS_OF_ALL (1u << 19) /* 8 MiB */
@@ -13,6 +14,7 @@
 struct cells {
 	struct gt_queues all; /* first */
 	const struct gt_queue_request *ask;
+	struct gt_edges edges; /* of the request */
 	struct gt_queue_cell *to;
 	struct gt_queue_reach *reach; /* to be filled, or NULL */
 	/* by queue: 1 + index of the request; 0: unknown yet; GT_NONE: not requested */
@@ -126,9 +128,8 @@ static void find_missing(const struct cells *c, struct gt_reader *r)
 static struct gt_range rows_near(const struct gt_queue_request *ask, uint32_t segment)
 {
 	const struct gt_queue_reach *r = &ask->near[segment];
-	int64_t from = (int64_t)((uint64_t)ask->first[segment] << ask->shift);
-	int64_t to = (int64_t)((uint64_t)(ask->first[segment] + ask->cells) << ask->shift), back,
-		ahead;
+	int64_t from = ask->edges[0] + ask->offset[segment],
+		to = ask->edges[ask->cells] + ask->offset[segment], back, ahead;
 
 	if (!r->back)
 		return (struct gt_range){ 0, 0 };
@@ -161,20 +162,20 @@ static uint32_t find_request(const struct cells *c, uint32_t track)
 }
 
 /* Time before the recording is left out: launches may have waited then. */
-static void fill(const struct gt_queue_request *ask, struct gt_queue_cell *cells,
-	const struct gt_segment *seg, int64_t from, int64_t to, uint64_t depth)
+static void fill(const struct cells *c, struct gt_queue_cell *cells, const struct gt_segment *seg,
+	int64_t from, int64_t to, uint64_t depth)
 {
 	int64_t start = from > seg->min_start ? from : seg->min_start,
-		first = ask->first[seg->index];
-	int64_t a = start >> ask->shift, b = (to - 1) >> ask->shift;
+		offset = c->ask->offset[seg->index], a = gt_edges_find(&c->edges, start - offset),
+		b = gt_edges_find(&c->edges, to - 1 - offset);
 	uint32_t n = depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX - 1;
 
 	if (to <= seg->min_start)
 		return;
-	a = a < first ? first : a;
-	b = b >= first + ask->cells ? first + ask->cells - 1 : b;
+	a = a < 0 ? 0 : a;
+	b = b >= (int64_t)c->ask->cells ? (int64_t)c->ask->cells - 1 : b;
 	for (; a <= b; a++) {
-		struct gt_queue_cell *cell = &cells[a - first];
+		struct gt_queue_cell *cell = &cells[a];
 
 		cell->least = n < cell->least ? n : cell->least;
 		cell->most = n > cell->most ? n : cell->most;
@@ -190,8 +191,7 @@ static void on_values(struct gt_queues *all, const struct gt_queue *l, int64_t f
 	if (!*request)
 		*request = find_request(c, all->gpu.order.tracks[l->seg->index] + l->track);
 	if (*request != GT_NONE)
-		fill(c->ask, c->to + (size_t)(*request - 1) * c->ask->cells, l->seg, from, to,
-			l->depth);
+		fill(c, c->to + (size_t)(*request - 1) * c->ask->cells, l->seg, from, to, l->depth);
 }
 
 static int on_work(struct gt_queues *all, const struct gt_grouped_op *op, size_t queue,
@@ -224,7 +224,7 @@ static void find_known(struct cells *c, bool *known)
 		if (first < i)
 			memcpy(c->to + i * cells, c->to + first * cells, cells * sizeof(*c->to));
 		else
-			fill(c->ask, c->to + i * cells,
+			fill(c, c->to + i * cells,
 				gt_reader_segment(all->gpu.report.reader, c->ask->of[i].segment),
 				number ? all->list[number - 1].since : INT64_MIN, INT64_MAX, 0);
 	}
@@ -285,9 +285,11 @@ int gt_queue_cells(struct gt_reader *r, const struct gt_queue_request *ask,
 	struct gt_queue_cell *to, bool *known, struct gt_queue_reach *reach, struct gt_err *err)
 {
 	static const struct gt_analysis_options plain = { .top = 0 };
-	struct cells c = {
-		.all = { .on_values = on_values, .work = on_work }, .ask = ask, .to = to, .err = err
-	};
+	struct cells c = { .all = { .on_values = on_values, .work = on_work },
+		.ask = ask,
+		.edges = gt_edges_of(ask->edges, ask->cells),
+		.to = to,
+		.err = err };
 	struct gt_range *ranges = calloc(gt_reader_segments(r) + 1ul, sizeof(*ranges));
 	int rc = ranges ? gt_queues_init(&c.all, r, &plain, err)
 			: gt_err_set(err, -ENOMEM, "out of memory (launches)");

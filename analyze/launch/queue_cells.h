@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include "formats/trace/read/reader.h"
 
-/* In [start, start + 2^shift): the smallest and the largest number of waiting launches, for any
+/* In a cell of time: the smallest and the largest number of waiting launches, for any
  * length of time, and the number at its end. Time before the recording does not count; least is
  * UINT32_MAX if the whole cell is before it. */
 struct gt_queue_cell {
@@ -40,9 +40,10 @@ void gt_queue_reach_free(struct gt_queue_reach *of, uint32_t segments); /* NULL 
 struct gt_queue_request {
 	const struct gt_queue_id *of;
 	size_t n;
-	unsigned shift, cells; /* of each; shift below 63 */
-	/* by segment: the first cell is [first << shift, ...) of its clock */
-	const int64_t *first;
+	unsigned cells; /* of each */
+	/* starts of the cells and the end of the last one, in a time that is the segment's minus
+	 * offset[segment] */
+	const int64_t *edges, *offset;
 	/* reach of the launches; NULL: unknown, the whole trace is read */
 	const struct gt_queue_reach *near;
 	/* duplicate rows, which are left out; NULL: none */

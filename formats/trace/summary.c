@@ -26,6 +26,23 @@ void gt_grid_place(struct gt_grid *g, int64_t first, unsigned shift, size_t n)
 		g->covered[d] = INT64_MIN;
 }
 
+void gt_grid_place_between(struct gt_grid *g, const int64_t *edges, size_t n)
+{
+	gt_grid_place(g, 0, 0, n);
+	g->edges = gt_edges_of(edges, n);
+}
+
+static inline int64_t start_of(const struct gt_grid *g, int64_t i)
+{
+	return g->edges.n ? g->edges.at[i] : begin_of(g->first + i, g->shift);
+}
+
+/* The bucket of a time: negative, or n or more, if it is outside. */
+static inline int64_t index_of(const struct gt_grid *g, int64_t t)
+{
+	return g->edges.n ? gt_edges_find(&g->edges, t) : (t >> g->shift) - g->first;
+}
+
 void gt_grid_init(struct gt_grid *g, int64_t from, int64_t to, size_t most)
 {
 	unsigned shift = 0;
@@ -81,9 +98,12 @@ void gt_grid_finish(struct gt_grid *g)
 			uint64_t rows = 0;
 
 			for (size_t i = 0; more && i < g->n; i++) {
+				uint64_t width = span_of(
+					start_of(g, (int64_t)i), start_of(g, (int64_t)i + 1));
+
 				rows += (uint64_t)more[i];
-				g->tally[d][i].busy += rows << g->shift;
-				g->tally[d][i].by_category[c] += rows << g->shift;
+				g->tally[d][i].busy += rows * width;
+				g->tally[d][i].by_category[c] += rows * width;
 			}
 		}
 	release_whole(g);
@@ -92,30 +112,25 @@ void gt_grid_finish(struct gt_grid *g)
 /* Adds the busy time of [start, end) to the buckets that it overlaps. */
 static void spread(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category)
 {
-	int64_t low = begin_of(g->first, g->shift), whole = end >> g->shift;
+	int64_t n = (int64_t)g->n, whole = index_of(g, end), i;
 	struct gt_tally *t = g->tally[depth];
 
-	if (start < low)
-		start = low;
-	/* the first bucket that is not covered whole */
-	whole = whole - g->first < (int64_t)g->n ? whole : g->first + (int64_t)g->n;
-	while (start < end) {
-		uint64_t b = (uint64_t)((start >> g->shift) - g->first);
-		int64_t next;
+	if (start < start_of(g, 0))
+		start = start_of(g, 0);
+	whole = whole < n ? whole : n; /* the first bucket that is not covered whole */
+	for (i = start < end ? index_of(g, start) : n; start < end && i < n; i++) {
+		int64_t next = start_of(g, i + 1);
 		uint64_t part;
 
-		if (b >= g->n)
-			return;
-		next = begin_of((start >> g->shift) + 1, g->shift);
-		if (start == begin_of(start >> g->shift, g->shift) &&
-			whole - (start >> g->shift) > LONG_ROW &&
-			cover_whole(g, depth, category, (size_t)b, (size_t)(whole - g->first))) {
-			start = begin_of(whole, g->shift);
+		if (start == start_of(g, i) && whole - i > LONG_ROW &&
+			cover_whole(g, depth, category, (size_t)i, (size_t)whole)) {
+			start = start_of(g, whole);
+			i = whole - 1;
 			continue;
 		}
 		part = (uint64_t)((end < next ? end : next) - start);
-		t[b].busy += part;
-		t[b].by_category[category] += part;
+		t[i].busy += part;
+		t[i].by_category[category] += part;
 		start = next;
 	}
 }
@@ -141,6 +156,10 @@ static inline struct gt_tally *bucket_of_row(
 	int64_t number = start >> g->shift;
 	uint64_t b = (uint64_t)(number - g->first);
 
+	if (g->edges.n) {
+		b = (uint64_t)gt_edges_find(&g->edges, start);
+		number = b < g->n && end < g->edges.at[b + 1] ? end >> g->shift : INT64_MIN;
+	}
 	if (end >> g->shift != number || depth >= GT_SUMMARY_DEPTHS || !g->tally[depth] ||
 		b >= g->n)
 		return NULL;
@@ -150,7 +169,7 @@ static inline struct gt_tally *bucket_of_row(
 int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category,
 	uint64_t bytes, bool overlapping)
 {
-	uint64_t b = (uint64_t)((start >> g->shift) - g->first);
+	uint64_t b = (uint64_t)index_of(g, start);
 	struct gt_tally *t = overlapping ? NULL : bucket_of_row(g, depth, start, end);
 
 	if (t) {
@@ -182,7 +201,7 @@ int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, u
 
 int gt_grid_add_bucket(struct gt_grid *g, unsigned depth, const struct gt_bucket *b)
 {
-	uint64_t i = (uint64_t)((b->start >> g->shift) - g->first);
+	uint64_t i = (uint64_t)index_of(g, b->start);
 	struct gt_tally *t;
 
 	if (i >= g->n)
@@ -255,15 +274,13 @@ void gt_grid_coarsen(struct gt_grid *g, unsigned times)
 
 int gt_grid_add_grid(struct gt_grid *g, const struct gt_grid *from)
 {
-	unsigned wider = g->shift - from->shift;
-
 	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++) {
 		if (!from->tally[d])
 			continue;
 		if (!g->tally[d] && !(g->tally[d] = calloc(g->n, sizeof(*g->tally[d]))))
 			return -ENOMEM;
 		for (size_t i = 0; i < from->n; i++) {
-			uint64_t to = (uint64_t)(((from->first + (int64_t)i) >> wider) - g->first);
+			uint64_t to = (uint64_t)index_of(g, start_of(from, (int64_t)i));
 
 			if (to < g->n)
 				add_tally(&g->tally[d][to], &from->tally[d][i], true);

@@ -4,6 +4,7 @@
 #ifndef GT_SUMMARY_H
 #define GT_SUMMARY_H
 #include "formats/base/buf.h"
+#include "formats/base/edges.h"
 #include "formats/trace/block.h"
 #include "formats/trace/codec.h"
 #include "formats/trace/segment.h"
@@ -19,6 +20,8 @@ struct gt_reader;
 struct gt_grid {
 	unsigned shift; /* log2 of the width */
 	int64_t first;  /* number of the first bucket: start >> shift */
+	/* n 0: buckets of 2^shift ns; else these buckets, without shift and first */
+	struct gt_edges edges;
 	size_t n;
 	struct gt_tally {
 		uint64_t busy, count, bytes, longest;
@@ -42,11 +45,15 @@ void gt_grid_release(struct gt_grid *g);
 
 /* A grid of n buckets of 2^shift ns, the first of which is number `first`. */
 void gt_grid_place(struct gt_grid *g, int64_t first, unsigned shift, size_t n);
+/* A grid of n buckets of any width between these times (n + 1; borrowed). It cannot be coarsened or
+ * put. */
+void gt_grid_place_between(struct gt_grid *g, const int64_t *edges, size_t n);
 /* Adds a stored bucket. It must lie within one bucket of the grid, or outside the grid. 0 or
  * -ENOMEM. */
 int gt_grid_add_bucket(struct gt_grid *g, unsigned depth, const struct gt_bucket *b);
-/* Adds another, finished grid. Its buckets must be as wide or narrower; those outside this grid are
- * ignored. Of equally long rows the later one counts as the longest. 0 or -ENOMEM. */
+/* Adds another, finished grid. Each of its buckets must lie within one bucket of this grid; those
+ * outside this grid are ignored. Of equally long rows the later one counts as the longest. 0 or
+ * -ENOMEM. */
 int gt_grid_add_grid(struct gt_grid *g, const struct gt_grid *from);
 /* Adds the completely covered buckets to the tallies. Call it before reading them. */
 void gt_grid_finish(struct gt_grid *g);

@@ -314,7 +314,8 @@ static unsigned whole_shift(const struct view *l)
 
 static int open_view(struct view *l, const char *path)
 {
-	int64_t from, to;
+	struct gt_time_extent e = { .widest = 60, .rows = UINT32_MAX };
+	struct gt_cell_window w = { .cells = WIDTH };
 
 	l->err = (struct gt_err)GT_ERR_INIT;
 	l->reader = gt_reader_open(path, &l->err);
@@ -323,9 +324,11 @@ static int open_view(struct view *l, const char *path)
 	if (!l->strips)
 		return -1;
 	choose_lanes(l);
-	gt_archive_extent(l->archive, &from, &to);
-	return draw_frame(
-		l, &(struct gt_cell_window){ from >> whole_shift(l), whole_shift(l), WIDTH });
+	gt_archive_extent(l->archive, &e.from, &e.to);
+	e.to++;
+	e.finest = gt_archive_finest_bucket(l->archive);
+	gt_window_fit(&w, &e);
+	return draw_frame(l, &w);
 }
 
 struct frame_times {
@@ -354,7 +357,7 @@ static int draw_until_exact(struct view *l, const struct gt_cell_window *w, stru
 
 	for (unsigned i = 0;; i++, before = now) {
 		now = now_ms(CLOCK_PROCESS_CPUTIME_ID);
-		add_frame(f, now - before, w->shift);
+		add_frame(f, now - before, gt_window_log2(w));
 		if (more <= 0 || i == FRAMES)
 			break;
 		more = gt_lane_cells_step(l->strips, GT_UI_STEP_US, &l->err);
@@ -373,14 +376,14 @@ static int zoom_through(struct view *l, struct frame_times *f)
 
 	gt_archive_extent(l->archive, &from, &to);
 	for (unsigned shift = whole_shift(l) + 1; code >= 0 && shift--;) {
-		struct gt_cell_window w = { ((from + (to - from) / 3) >> shift) - WIDTH / 2, shift,
-			WIDTH };
+		int64_t at = ((from + (to - from) / 3) >> shift) - WIDTH / 2;
 		size_t first = f->n;
 		double worst = 0;
 		unsigned left = 0;
 
 		for (size_t p = 0; code >= 0 && p < sizeof(pans) / sizeof(*pans); p++) {
-			w.first += pans[p];
+			struct gt_cell_window w = gt_aligned_window(at += pans[p], shift, WIDTH);
+
 			code = draw_until_exact(l, &w, f);
 			left += code > 0;
 		}
@@ -428,7 +431,7 @@ static int press_keys(const char *path, struct frame_times *f)
 			more = gt_ui_step(&v, GT_UI_STEP_US, &err);
 			gt_ui_draw(&v, &screen);
 			now = now_ms(CLOCK_THREAD_CPUTIME_ID);
-			add_frame(f, now - before, v.scene.window.shift);
+			add_frame(f, now - before, gt_window_log2(&v.scene.window));
 			code = more < 0 ? more : 0;
 		}
 	}
@@ -455,7 +458,8 @@ static int finish_work(
 
 		more = gt_ui_step(v, GT_UI_STEP_US, err);
 		gt_ui_draw(v, screen);
-		add_frame(f, now_ms(CLOCK_THREAD_CPUTIME_ID) - before, v->scene.window.shift);
+		add_frame(f, now_ms(CLOCK_THREAD_CPUTIME_ID) - before,
+			gt_window_log2(&v->scene.window));
 	}
 	return more < 0 ? more : 0;
 }
@@ -484,7 +488,7 @@ static int grow(const char *path, double *all, struct frame_times *f)
 			gt_ui_detach(&v);
 			code = gt_reader_grow(r, each, &err) > 0 ? gt_ui_reopen(&v, r, &err) : -1;
 			again = now_ms(CLOCK_THREAD_CPUTIME_ID);
-			add_frame(f, again - mine, v.scene.window.shift);
+			add_frame(f, again - mine, gt_window_log2(&v.scene.window));
 		}
 		code = code ? code : finish_work(&v, &screen, f, &err);
 		if (i)

@@ -47,8 +47,8 @@ static void set_bookmark(struct gt_ui *s, const char *name, bool force, struct g
 					 : gt_cell_start(&scene->window, scene->window.cells / 2);
 
 	reload_bookmarks(scene);
-	if (!gt_bookmarks_set(
-		    &scene->bookmarks, name, t - scene->extent.from, scene->window.shift, err))
+	if (!gt_bookmarks_set(&scene->bookmarks, name, t - scene->extent.from,
+		    gt_window_log2(&scene->window), err))
 		save(scene, err);
 	if (!err->code)
 		gt_scene_set_status(
@@ -79,7 +79,7 @@ static void jump(struct gt_ui *ui, const char *name, bool force, struct gt_err *
 		gt_err_set(err, -ENOENT, "unknown bookmark: Tab lists the bookmarks");
 		return;
 	}
-	gt_window_zoom(&s->window, &s->extent, (int)s->window.shift - (int)b->shift, 0);
+	gt_window_zoom(&s->window, &s->extent, (int)gt_window_log2(&s->window) - (int)b->shift, 0);
 	gt_scene_goto(s, s->extent.from + b->at);
 }
 

@@ -16,7 +16,7 @@ struct cell {
 };
 struct gauge {
 	struct gt_counter_key of;
-	int64_t first; /* cell of the window's first one on the segment's grid */
+	int64_t offset; /* of the segment's time */
 	struct cell *cells;
 	/* number of first cells, with the value before them, that are reused */
 	unsigned taken;
@@ -258,7 +258,7 @@ static double value_of(const struct gt_segment *seg, uint32_t type, uint64_t bit
 
 static void add_sample(const struct gt_counter_cells *g, struct gauge *to, int64_t at, double value)
 {
-	int64_t i = (at >> g->window.shift) - to->first;
+	int64_t i = gt_window_column(&g->window, at - to->offset);
 	struct cell *c;
 
 	if (i < 0 && (!to->lead || at >= to->lead_at)) {
@@ -361,22 +361,20 @@ static unsigned count_taken(
 	int64_t floor = grown
 		? gt_unchanged_until_time(&g->since, of->segment, of->track, GT_BIT(GT_COUNTER))
 		: INT64_MAX;
-	unsigned shift = g->window.shift, was_shift = g->was_window.shift;
-	int64_t from = (int64_t)((uint64_t)one->first << shift),
-		was_from = (int64_t)((uint64_t)was->first << was_shift), n;
-	int64_t to = (int64_t)((uint64_t)(was->first + g->was_window.cells) << was_shift);
+	int64_t from = g->window.from + one->offset, was_from = g->was_window.from + was->offset,
+		to = g->was_window.to + was->offset, n;
 
 	to = floor < to ? floor : to;
-	if (shift < was_shift || (from < was_from && low < was_from) || to <= from)
+	if ((from < was_from && low < was_from) || to <= from ||
+		!gt_window_consists_of(&g->window, &g->was_window))
 		return 0;
-	n = (to >> shift) - one->first;
+	n = gt_window_column(&g->window, to - one->offset);
 	return n < g->window.cells ? (unsigned)n : g->window.cells;
 }
 
 static void take_over(struct gt_counter_cells *g, struct gauge *one)
 {
 	const struct gauge *was = g->was, *end = was + g->nwas;
-	unsigned wider = g->window.shift - g->was_window.shift;
 
 	while (was < end && compare(&was->of, &one->of))
 		was++;
@@ -388,7 +386,7 @@ static void take_over(struct gt_counter_cells *g, struct gauge *one)
 	one->lead_value = was->lead_value;
 	for (unsigned i = 0; i < g->was_window.cells; i++) {
 		const struct cell *cell = &was->cells[i];
-		int64_t c = ((was->first + i) >> wider) - one->first;
+		int64_t c = gt_window_column(&g->window, gt_cell_start(&g->was_window, i));
 
 		if (c >= 0 && c < one->taken) {
 			fold(&one->cells[c], cell);
@@ -436,8 +434,7 @@ int gt_counter_cells_request(struct gt_counter_cells *g, const struct gt_cell_wi
 		struct gauge *one = &g->gauges[g->n];
 
 		*one = (struct gauge){ .of = of[g->n] };
-		one->first =
-			w->first + (gt_archive_offset(g->archive, of[g->n].segment) >> w->shift);
+		one->offset = gt_archive_offset(g->archive, of[g->n].segment);
 		one->cells = calloc(w->cells, sizeof(*one->cells));
 		g->sorted[g->n] = one;
 		code = one->cells ? 0 : -ENOMEM;
@@ -468,7 +465,7 @@ void gt_counter_cells_get(const struct gt_counter_cells *g, const struct gt_coun
 		if (!cell->any)
 			continue;
 		/* a sample at the start of the cell replaces the value before it */
-		known &= cell->first_at > (int64_t)((uint64_t)(of->first + c) << g->window.shift);
+		known &= cell->first_at > gt_cell_start(&g->window, c) + of->offset;
 		to[c].low = known && value < cell->low ? value : cell->low;
 		to[c].high = known && value > cell->high ? value : cell->high;
 		to[c].last = value = cell->last;

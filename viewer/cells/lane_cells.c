@@ -16,11 +16,17 @@
 
 struct strip {
 	struct gt_strip_key of;
-	/* cell of the window's first one on the segment's own grid */
-	int64_t first;
+	int64_t *edges; /* starts of the window's cells and its end; segment's time */
 	unsigned taken; /* number of first cells that are reused; their data: */
 	struct gt_grid before;
 	struct gt_grid grid; /* exact data of the cells after them */
+	/* If the sums come from upper summaries: the parts of the first and last cell in buckets
+	 * that contain an end of the window. Rows of these parts are read. */
+	struct strip_end {
+		bool open;        /* not read yet */
+		int64_t edges[2]; /* of its only bucket */
+		struct gt_grid grid;
+	} * ends; /* ENDS; NULL: not needed */
 	/* the window's cells; NULL: nothing is known */
 	struct gt_cell_sums *rough[GT_SUMMARY_DEPTHS];
 	/* all cells are exact; else the reused ones and those before `until` are */
@@ -30,20 +36,22 @@ struct strip {
 	int64_t until;  /* segment's time */
 	uint8_t *holes; /* by cell; NULL: there are none */
 };
+enum pass { ALL_CELLS, FIRST_END, LAST_END, PASSES };
+#define ENDS 2u
 struct gt_lane_cells {
 	struct gt_archive *archive;
 	struct gt_cell_window window;
 	struct strip *strips;
 	size_t nstrips, strips_cap;
-	/* the previous request, in cells of 2^was_shift ns: used while its cells are reused, and
-	 * between two archives */
+	/* the previous request: used while its cells are reused, and between two archives */
 	struct strip *was;
 	size_t nwas;
-	unsigned was_shift, was_cells;
+	struct gt_cell_window was_window;
 	struct gt_unchanged_until since; /* differences between two archives */
 	/* the current segment and its blocks to read: first single tracks, for which summaries
-	 * mostly suffice; then unions */
+	 * mostly suffice; then unions. Of each, first strips without sums, then ends. */
 	uint32_t segment;
+	enum pass pass;
 	bool unions, begun, over;
 	size_t from, to; /* the strips that are computed now */
 	struct gt_block_schedule visits;
@@ -73,12 +81,22 @@ static void release_rough(struct strip *strip)
 	}
 }
 
+static void release_ends(struct strip *strip)
+{
+	for (unsigned e = 0; strip->ends && e < ENDS; e++)
+		gt_grid_release(&strip->ends[e].grid);
+	free(strip->ends);
+	strip->ends = NULL;
+}
+
 static void release_strips(struct strip *strips, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		gt_grid_release(&strips[i].before);
 		gt_grid_release(&strips[i].grid);
 		release_rough(&strips[i]);
+		release_ends(&strips[i]);
+		free(strips[i].edges);
 		free(strips[i].holes);
 	}
 	free(strips);
@@ -108,8 +126,7 @@ static void put_aside(struct gt_lane_cells *s)
 		release_was(s);
 		s->was = s->strips;
 		s->nwas = s->nstrips;
-		s->was_shift = s->window.shift;
-		s->was_cells = s->window.cells;
+		s->was_window = s->window;
 		s->strips = NULL;
 		s->strips_cap = 0;
 	}
@@ -118,14 +135,28 @@ static void put_aside(struct gt_lane_cells *s)
 	gt_block_schedule_clear(&s->visits);
 	s->at = s->from = s->to = 0;
 	s->segment = 0;
+	s->pass = ALL_CELLS;
 	s->unions = s->begun = s->over = false;
 	s->gone = s->all = 0;
 }
 
-/* True if the strip belongs to the current segment and pass. */
+/* The end of the strip that the current pass reads, or NULL. */
+static struct strip_end *end_of(const struct gt_lane_cells *s, const struct strip *strip)
+{
+	return s->pass != ALL_CELLS && strip->ends ? &strip->ends[s->pass - FIRST_END] : NULL;
+}
+
+static struct gt_grid *grid_of(const struct gt_lane_cells *s, struct strip *strip)
+{
+	return s->pass == ALL_CELLS ? &strip->grid : &end_of(s, strip)->grid;
+}
+
+/* True if the strip belongs to the current segment and needs rows in the current pass. */
 static bool is_due(const struct gt_lane_cells *s, const struct strip *strip)
 {
-	return strip->of.segment == s->segment && strip->of.derived == s->unions;
+	return strip->of.segment == s->segment && strip->of.derived == s->unions &&
+		(s->pass == ALL_CELLS ? !strip->complete
+				      : end_of(s, strip) && end_of(s, strip)->open);
 }
 
 void gt_lane_cells_free(struct gt_lane_cells *s)
@@ -144,8 +175,7 @@ static struct gt_range range_in(const struct gt_lane_cells *s, uint32_t segment)
 {
 	int64_t offset = gt_archive_offset(s->archive, segment);
 
-	return (struct gt_range){ gt_cell_start(&s->window, 0) + offset,
-		gt_cell_start(&s->window, s->window.cells) + offset };
+	return (struct gt_range){ s->window.from + offset, s->window.to + offset };
 }
 
 /* ---- upper summaries ---- */
@@ -157,18 +187,24 @@ static uint32_t first_bucket(const struct gt_level *l, int64_t from)
 		i, 0, l->n, l->buckets[i].start + (int64_t)l->buckets[i].width <= from);
 }
 
-/* The coarsest level whose buckets are no wider than a cell; else, with *fits false, the finest
- * one. NULL: there are no levels. */
+static const struct gt_level *finest_level(const struct gt_upper *u)
+{
+	unsigned i = 0;
+
+	while (u && i < u->nlevels && !u->levels[i].n)
+		i++;
+	return u && i < u->nlevels ? &u->levels[i] : NULL;
+}
+
+/* The coarsest level whose buckets each lie within a cell; else, with *fits false, the finest one.
+ * NULL: there are no levels. */
 static const struct gt_level *choose_level(const struct gt_upper *u, unsigned shift, bool *fits)
 {
-	const struct gt_level *best = NULL;
+	const struct gt_level *best = finest_level(u);
 
-	for (unsigned i = 0; u && i < u->nlevels; i++) {
-		const struct gt_level *l = &u->levels[i];
-
-		if (l->n && (!best || l->shift <= shift))
-			best = l;
-	}
+	for (unsigned i = 0; u && i < u->nlevels; i++)
+		if (u->levels[i].n && u->levels[i].shift <= shift)
+			best = &u->levels[i];
 	*fits = best && best->shift <= shift;
 	return best;
 }
@@ -184,23 +220,88 @@ static int sum_level(
 	return code;
 }
 
+static int64_t round_down(int64_t t, unsigned shift)
+{
+	return (int64_t)((uint64_t)t & ~((1ull << shift) - 1));
+}
+
+static int64_t round_up(int64_t t, unsigned shift)
+{
+	return round_down((int64_t)((uint64_t)t + (1ull << shift) - 1), shift);
+}
+
+/* Adds the wide buckets within the range, and the finest ones where these do not fit. The range
+ * begins and ends at finest buckets. */
+static int sum_levels(struct strip *strip, unsigned depth, const struct gt_upper *u,
+	const struct gt_level *l, struct gt_range range)
+{
+	const struct gt_level *finest = finest_level(u);
+	struct gt_range wide = { round_up(range.from, l->shift), round_down(range.to, l->shift) };
+	int code;
+
+	if (l == finest || wide.from >= wide.to)
+		return sum_level(strip, depth, finest, &range);
+	code = sum_level(strip, depth, l, &wide);
+	if (!code && range.from < wide.from)
+		code = sum_level(strip, depth, finest, &(struct gt_range){ range.from, wide.from });
+	if (!code && range.to > wide.to)
+		code = sum_level(strip, depth, finest, &(struct gt_range){ wide.to, range.to });
+	return code;
+}
+
+static int set_end(struct strip *strip, unsigned which, int64_t from, int64_t to)
+{
+	struct strip_end *end;
+
+	if (!strip->ends && !(strip->ends = calloc(ENDS, sizeof(*strip->ends))))
+		return -ENOMEM;
+	end = &strip->ends[which];
+	end->open = true;
+	end->edges[0] = from;
+	end->edges[1] = to;
+	gt_grid_place_between(&end->grid, end->edges, 1);
+	return 0;
+}
+
+/* Reduces the range to whole buckets of 2^shift ns. Rows give the rest. A bucket that contains an
+ * end of the window counts as whole if there are no rows beyond that end. */
+static int cut_ends(
+	const struct gt_segment *seg, struct strip *strip, unsigned shift, struct gt_range *range)
+{
+	bool first = range->from <= seg->min_start, last = range->to > seg->max_end;
+	int64_t from = first ? round_down(range->from, shift) : round_up(range->from, shift),
+		to = last ? round_up(range->to, shift) : round_down(range->to, shift);
+	int code = 0;
+
+	if (from > to) /* both ends are in one bucket */
+		from = to = range->to;
+	if (!first && from != range->from)
+		code = set_end(strip, 0, range->from, from < range->to ? from : range->to);
+	if (!code && !last && to != range->to)
+		code = set_end(strip, 1, to > range->from ? to : range->from, range->to);
+	*range = (struct gt_range){ from, to };
+	return code;
+}
+
 /* Spreads a bucket over the cells that it covers. The cell of a single row is unknown, except
  * for the longest row. */
-static void spread_bucket(struct gt_cell_sums *cells, const struct strip *strip,
-	const struct gt_bucket *b, unsigned shift, unsigned n)
+static void spread_bucket(
+	struct gt_cell_sums *cells, const struct gt_bucket *b, const struct gt_edges *edges)
 {
-	uint64_t width = 1ull << shift;
-	int64_t from = (b->start >> shift) - strip->first,
-		to = ((b->start + (int64_t)b->width) >> shift) - strip->first;
-	int64_t longest = (b->longest_at >> shift) - strip->first;
+	int64_t end = b->start + (int64_t)b->width, first = gt_edges_find(edges, b->start),
+		longest = gt_edges_find(edges, b->longest_at);
 
-	for (int64_t i = from < 0 ? 0 : from; i < to && i < (int64_t)n; i++) {
-		double share = (double)width / (double)b->width;
+	for (int64_t i = first < 0 ? 0 : first; i < (int64_t)edges->n && edges->at[i] < end; i++) {
+		int64_t from = edges->at[i] > b->start ? edges->at[i] : b->start,
+			to = edges->at[i + 1] < end ? edges->at[i + 1] : end;
+		double share = (double)(to - from) / (double)b->width;
+		uint64_t width = (uint64_t)(edges->at[i + 1] - edges->at[i]);
 
-		cells[i] = (struct gt_cell_sums){ GT_CELL_ROUGH,
-			(uint64_t)((double)b->busy * share), (uint64_t)((double)b->count * share),
-			(uint64_t)((double)b->bytes * share), i == longest ? b->longest : 0, 0,
-			b->category, 0 };
+		cells[i].busy += (uint64_t)((double)b->busy * share);
+		cells[i].count += (uint64_t)((double)b->count * share);
+		cells[i].bytes += (uint64_t)((double)b->bytes * share);
+		cells[i].longest = i == longest ? b->longest : cells[i].longest;
+		cells[i].category = b->category;
 		if (cells[i].busy > width)
 			cells[i].busy = width;
 	}
@@ -210,6 +311,7 @@ static int spread_level(const struct gt_lane_cells *s, struct strip *strip, unsi
 	const struct gt_level *l, const struct gt_range *range)
 {
 	struct gt_cell_sums *cells = strip->rough[depth] = calloc(s->window.cells, sizeof(*cells));
+	struct gt_edges edges = gt_edges_of(strip->edges, s->window.cells);
 
 	if (!cells)
 		return -ENOMEM;
@@ -217,8 +319,41 @@ static int spread_level(const struct gt_lane_cells *s, struct strip *strip, unsi
 		cells[i].sureness = GT_CELL_ROUGH;
 	for (uint32_t i = first_bucket(l, range->from); i < l->n && l->buckets[i].start < range->to;
 		i++)
-		spread_bucket(cells, strip, &l->buckets[i], s->window.shift, s->window.cells);
+		spread_bucket(cells, &l->buckets[i], &edges);
 	return 0;
+}
+
+static const struct gt_upper *upper_of(
+	const struct gt_lane_cells *s, const struct strip *strip, unsigned depth)
+{
+	return gt_archive_upper(s->archive, strip->of.segment, strip->of.track, strip->of.aspect,
+		strip->of.derived, depth);
+}
+
+/* All depths have levels that fit: their sums, without the ends. */
+static int sum_uppers(const struct gt_lane_cells *s, struct strip *strip)
+{
+	const struct gt_segment *seg =
+		gt_reader_segment(gt_archive_reader(s->archive), strip->of.segment);
+	struct gt_range range = range_in(s, strip->of.segment);
+	unsigned finest = 0;
+	bool fits;
+	int code;
+
+	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++) {
+		const struct gt_level *l = finest_level(upper_of(s, strip, d));
+
+		finest = l && l->shift > finest ? l->shift : finest;
+	}
+	code = cut_ends(seg, strip, finest, &range);
+	for (unsigned d = 0; !code && d < GT_SUMMARY_DEPTHS; d++) {
+		const struct gt_upper *u = upper_of(s, strip, d);
+		const struct gt_level *l = choose_level(u, s->window.shift, &fits);
+
+		code = l && range.from < range.to ? sum_levels(strip, d, u, l, range) : 0;
+	}
+	strip->complete = true;
+	return code;
 }
 
 static int from_uppers(const struct gt_lane_cells *s, struct strip *strip)
@@ -227,23 +362,19 @@ static int from_uppers(const struct gt_lane_cells *s, struct strip *strip)
 	bool any = false, all = true, fits;
 	int code = 0;
 
+	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
+		if (choose_level(upper_of(s, strip, d), s->window.shift, &fits)) {
+			any = true;
+			all &= fits;
+		}
+	if (any && all)
+		return sum_uppers(s, strip);
 	for (unsigned d = 0; !code && d < GT_SUMMARY_DEPTHS; d++) {
-		const struct gt_level *l = choose_level(
-			gt_archive_upper(s->archive, strip->of.segment, strip->of.track,
-				strip->of.aspect, strip->of.derived, d),
-			s->window.shift, &fits);
+		const struct gt_level *l =
+			choose_level(upper_of(s, strip, d), s->window.shift, &fits);
 
-		if (!l)
-			continue;
-		any = true;
-		all &= fits;
-		code = fits ? sum_level(strip, d, l, &range) : spread_level(s, strip, d, l, &range);
+		code = l ? spread_level(s, strip, d, l, &range) : 0;
 	}
-	strip->complete = any && all;
-	if (any && !all)
-		gt_grid_release(&strip->grid);
-	if (any && !all)
-		gt_grid_place(&strip->grid, strip->first, s->window.shift, s->window.cells);
 	return code;
 }
 
@@ -277,10 +408,8 @@ static struct gt_range certain(const struct gt_lane_cells *s, const struct strip
 	int64_t low = s->since.n
 		? gt_unchanged_until_start(&s->since, segment)
 		: gt_reader_segment(gt_archive_reader(s->archive), segment)->min_start;
-	int64_t from = (int64_t)((uint64_t)was->first << s->was_shift),
-		end = (int64_t)((uint64_t)(was->first + s->was_cells) << s->was_shift);
-	int64_t taken = (int64_t)((uint64_t)(was->first + was->taken) << s->was_shift),
-		to = was->until > taken ? was->until : taken;
+	int64_t from = was->edges[0], end = was->edges[s->was_window.cells];
+	int64_t taken = was->edges[was->taken], to = was->until > taken ? was->until : taken;
 
 	return (struct gt_range){ low >= from ? INT64_MIN : from,
 		was->complete || to > end ? end : to };
@@ -292,22 +421,23 @@ static unsigned count_taken(
 {
 	struct gt_range known = certain(s, was);
 	int64_t floor = floor_of(s, &strip->of), to = floor < known.to ? floor : known.to, n;
-	int64_t from = (int64_t)((uint64_t)strip->first << s->window.shift);
+	struct gt_edges edges = gt_edges_of(strip->edges, s->window.cells);
 
-	if (s->window.shift < s->was_shift || from < known.from || to <= from)
+	if (was->ends || strip->edges[0] < known.from || to <= strip->edges[0] ||
+		!gt_window_consists_of(&s->window, &s->was_window))
 		return 0;
-	n = (to >> s->window.shift) - strip->first;
+	n = gt_edges_find(&edges, to);
 	return n < s->window.cells ? (unsigned)n : s->window.cells;
 }
 
 static int take_holes(const struct gt_lane_cells *s, struct strip *strip, const struct strip *was)
 {
-	unsigned wider = s->window.shift - s->was_shift;
+	struct gt_edges edges = gt_edges_of(strip->edges, s->window.cells);
 
 	if (was->holes && !strip->holes && !(strip->holes = calloc(s->window.cells, 1)))
 		return -ENOMEM;
-	for (unsigned i = 0; was->holes && i < s->was_cells; i++) {
-		int64_t c = ((was->first + i) >> wider) - strip->first;
+	for (unsigned i = 0; was->holes && i < s->was_window.cells; i++) {
+		int64_t c = gt_edges_find(&edges, was->edges[i]);
 
 		if (was->holes[i] && c >= 0 && c < strip->taken)
 			strip->holes[c] = 1;
@@ -326,15 +456,15 @@ static int take_over(struct gt_lane_cells *s, struct strip *strip)
 	strip->taken = was < end ? count_taken(s, strip, was) : 0;
 	if (!strip->taken)
 		return 0;
-	gt_grid_place(&strip->before, strip->first, s->window.shift, strip->taken);
+	gt_grid_place_between(&strip->before, strip->edges, strip->taken);
 	code = gt_grid_add_grid(&strip->before, &was->before);
 	if (!code)
 		code = gt_grid_add_grid(&strip->before, &was->grid);
 	if (!code)
 		code = take_holes(s, strip, was);
 	gt_grid_release(&strip->grid);
-	gt_grid_place(&strip->grid, strip->first + strip->taken, s->window.shift,
-		s->window.cells - strip->taken);
+	gt_grid_place_between(
+		&strip->grid, strip->edges + strip->taken, s->window.cells - strip->taken);
 	strip->unsure = was->unsure;
 	strip->complete = strip->taken == s->window.cells;
 	return code;
@@ -364,16 +494,19 @@ static int add_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_lane_cells *s = arg;
 
-	return gt_grid_add(&s->strips[m->place].grid, m->what >> 8, m->at, m->end, m->what & 255,
-		       m->addr, true)
+	return gt_grid_add(grid_of(s, &s->strips[m->place]), m->what >> 8, m->at, m->end,
+		       m->what & 255, m->addr, true)
 		? gt_err_set(err, -ENOMEM, "out of memory")
 		: 0;
 }
 
-/* Start of the range to read; segment's time. */
-static int64_t from_of(const struct gt_lane_cells *s, const struct strip *strip)
+/* The range to read; segment's time. */
+static struct gt_range due_range(const struct gt_lane_cells *s, const struct strip *strip)
 {
-	return (int64_t)((uint64_t)(strip->first + strip->taken) << s->window.shift);
+	const struct strip_end *end = end_of(s, strip);
+
+	return end ? (struct gt_range){ end->edges[0], end->edges[1] }
+		   : (struct gt_range){ strip->edges[strip->taken], strip->edges[s->window.cells] };
 }
 
 /* Adds the rows of a run that a strip shows. Calls of a thread are added to their cells at once,
@@ -383,7 +516,7 @@ static int add_run(struct gt_lane_cells *s, const struct gt_open_block *r,
 {
 	struct strip *strip = &s->strips[at];
 	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(s->archive), s->segment);
-	struct gt_range range = { from_of(s, strip), range_in(s, s->segment).to };
+	struct gt_range range = due_range(s, strip);
 	bool calls = strip->of.aspect == GT_ASPECT_CALLS && !strip->of.derived;
 	struct gt_moment *to = calls ? NULL : gt_time_merge_reserve(&s->line, run->n, err);
 	size_t n = 0;
@@ -406,7 +539,7 @@ static int add_run(struct gt_lane_cells *s, const struct gt_open_block *r,
 				.addr = bytes,
 				.place = at,
 				.what = depth << 8 | category };
-		else if (gt_grid_add(&strip->grid, depth, start, end, category, bytes, false))
+		else if (gt_grid_add(grid_of(s, strip), depth, start, end, category, bytes, false))
 			return gt_err_set(err, -ENOMEM, "out of memory");
 	}
 	if (!calls)
@@ -419,8 +552,9 @@ static int note_hole(struct gt_lane_cells *s, const struct gt_planned_block *t)
 {
 	for (size_t i = 0; i < s->visits.ntargets; i++) {
 		struct strip *strip = &s->strips[s->visits.targets[i].strip];
-		int64_t from = (t->block->start >> s->window.shift) - strip->first,
-			to = (t->block->end >> s->window.shift) - strip->first;
+		struct gt_edges edges = gt_edges_of(strip->edges, s->window.cells);
+		int64_t from = gt_edges_find(&edges, t->block->start),
+			to = gt_edges_find(&edges, t->block->end);
 
 		if ((t->track != GT_NONE && t->track != s->visits.targets[i].track) ||
 			!(s->visits.targets[i].kinds & GT_BIT(t->block->kind)))
@@ -447,14 +581,29 @@ static int by_rows(struct gt_lane_cells *s, const struct gt_planned_block *t, st
 	return code;
 }
 
+/* True if a bucket with rows of the block may contain an end of the window. */
+static bool is_at_end(const struct gt_lane_cells *s, const struct gt_block *b)
+{
+	struct gt_range range = range_in(s, s->segment);
+	unsigned shift = s->window.shift;
+
+	return (round_down(range.from, shift) != range.from && b->start < range.from &&
+		       b->end >= range.from) ||
+		(round_down(range.to, shift) != range.to && b->start < range.to &&
+			b->end >= range.to);
+}
+
 /* 1: done; 0: there is no such summary, or it is too coarse; negative. */
 static int by_summary(struct gt_lane_cells *s, const struct gt_planned_block *t, struct gt_err *err)
 {
 	const struct gt_block_summary *list;
 	size_t n;
-	int code = gt_archive_block_summaries(s->archive, s->segment, t->block, &list, &n, err);
+	int code = s->pass == ALL_CELLS && !is_at_end(s, t->block)
+		? gt_archive_block_summaries(s->archive, s->segment, t->block, &list, &n, err)
+		: 0;
 
-	if (code || !n || list[0].buckets[0].width > 1ull << s->window.shift)
+	if (code || s->pass != ALL_CELLS || is_at_end(s, t->block) || !n ||
+		list[0].buckets[0].width > 1ull << s->window.shift)
 		return code;
 	for (size_t i = 0; !code && i < n; i++)
 		GT_EACH_TARGET(&s->visits, to, list[i].track)
@@ -506,6 +655,11 @@ static void note_until(struct gt_lane_cells *s, int64_t until)
 	for (size_t i = 0; i < s->visits.ntargets; i++) {
 		struct strip *strip = &s->strips[s->visits.targets[i].strip];
 
+		if (end_of(s, strip)) {
+			end_of(s, strip)->open = until != INT64_MAX;
+			gt_grid_finish(&end_of(s, strip)->grid);
+			continue;
+		}
 		strip->until = until;
 		strip->complete = until == INT64_MAX;
 		gt_grid_finish(&strip->grid);
@@ -533,33 +687,57 @@ static size_t busy_tracks(const struct gt_lane_cells *s, const struct gt_strip_k
 	return n;
 }
 
+/* Adds a strip to those whose blocks are read next, and its range to theirs. */
+static int schedule(struct gt_lane_cells *s, size_t i, struct gt_range *all)
+{
+	struct strip *strip = &s->strips[i];
+	struct gt_range range = due_range(s, strip);
+	int code = gt_block_schedule_add(&s->visits, s->archive, &strip->of, (uint32_t)i);
+
+	for (size_t k = s->visits.ntargets; k-- > 0 && s->visits.targets[k].strip == i;)
+		s->visits.targets[k].from = range.from;
+	all->from = range.from < all->from ? range.from : all->from;
+	all->to = range.to > all->to ? range.to : all->to;
+	return code;
+}
+
 /* Starts the next strips of a segment and finds their blocks. The number of unions at a time is
  * limited to that of a timeline. */
 static int begin_segment(struct gt_lane_cells *s)
 {
+	struct gt_range range = { INT64_MAX, INT64_MIN };
 	size_t busy = 0;
 	int code = 0;
 
 	gt_block_schedule_clear(&s->visits);
 	for (s->to = s->from; !code && s->to < s->nstrips; s->to++) {
-		struct strip *strip = &s->strips[s->to];
-
-		if (!is_due(s, strip) || strip->complete)
+		if (!is_due(s, &s->strips[s->to]))
 			continue;
-		busy += s->unions ? busy_tracks(s, &strip->of) : 0;
+		busy += s->unions ? busy_tracks(s, &s->strips[s->to].of) : 0;
 		if (busy > TOGETHER && s->visits.ntargets)
 			break;
-		code = gt_block_schedule_add(&s->visits, s->archive, &strip->of, (uint32_t)s->to);
-		for (size_t i = s->visits.ntargets; i-- > 0 && s->visits.targets[i].strip == s->to;)
-			s->visits.targets[i].from = from_of(s, strip);
+		code = schedule(s, s->to, &range);
 	}
 	if (!code)
-		code = gt_block_schedule_find(
-			&s->visits, s->archive, s->segment, range_in(s, s->segment));
+		code = gt_block_schedule_find(&s->visits, s->archive, s->segment, range);
 	s->begun = true;
 	s->at = 0;
 	s->all += s->visits.ntodo;
 	return code;
+}
+
+/* The next segment, of unions after single tracks, for each pass. */
+static void next_segment(struct gt_lane_cells *s)
+{
+	s->from = 0;
+	if (++s->segment < gt_reader_segments(gt_archive_reader(s->archive)))
+		return;
+	s->segment = 0;
+	if (++s->pass < PASSES)
+		return;
+	s->pass = ALL_CELLS;
+	s->over = s->unions;
+	s->unions = true;
 }
 
 static int end_segment(struct gt_lane_cells *s, struct gt_err *err)
@@ -571,17 +749,15 @@ static int end_segment(struct gt_lane_cells *s, struct gt_err *err)
 	note_until(s, INT64_MAX);
 	/* strips that no track has rows for */
 	for (size_t i = s->from; i < s->to; i++)
-		s->strips[i].complete |= is_due(s, &s->strips[i]);
+		if (is_due(s, &s->strips[i])) {
+			s->strips[i].complete = true;
+			if (end_of(s, &s->strips[i]))
+				end_of(s, &s->strips[i])->open = false;
+		}
 	s->begun = false;
 	s->from = s->to;
-	if (s->from < s->nstrips)
-		return code;
-	s->from = 0;
-	if (++s->segment == gt_reader_segments(gt_archive_reader(s->archive))) {
-		s->over = s->unions;
-		s->unions = true;
-		s->segment = 0;
-	}
+	if (s->from >= s->nstrips)
+		next_segment(s);
 	return code;
 }
 
@@ -622,6 +798,25 @@ static bool is_requested(const struct gt_lane_cells *s, const struct gt_cell_win
 	return same;
 }
 
+static int add_strip(struct gt_lane_cells *s, const struct gt_strip_key *of)
+{
+	struct strip *strip = &s->strips[s->nstrips];
+	const struct gt_cell_window *w = &s->window;
+	int64_t offset = gt_archive_offset(s->archive, of->segment);
+	int code;
+
+	*strip = (struct strip){ .of = *of,
+		.until = INT64_MIN,
+		.edges = malloc((w->cells + 1ul) * sizeof(*strip->edges)) };
+	if (!strip->edges)
+		return -ENOMEM;
+	for (unsigned i = 0; i <= w->cells; i++)
+		strip->edges[i] = gt_cell_start(w, i) + offset;
+	gt_grid_place_between(&strip->grid, strip->edges, w->cells);
+	code = from_uppers(s, strip);
+	return code || strip->complete ? code : take_over(s, strip);
+}
+
 int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *w,
 	const struct gt_strip_key *of, size_t n, struct gt_err *err)
 {
@@ -633,21 +828,12 @@ int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *
 	if (s->since.n)
 		gt_unchanged_until_compare(&s->since, s->archive);
 	s->window = *w;
-	s->portion = (int64_t)1 << (w->shift > 4 ? w->shift - 4 : 0);
+	s->portion = (int64_t)(gt_window_cell_width(w) / 16 + 1);
 	s->over = !gt_reader_segments(gt_archive_reader(s->archive));
 	if (gt_grow(&s->strips, &s->strips_cap, n, sizeof(*s->strips)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	for (; !code && s->nstrips < n; s->nstrips++) {
-		struct strip *strip = &s->strips[s->nstrips];
-
-		*strip = (struct strip){ .of = of[s->nstrips], .until = INT64_MIN };
-		strip->first =
-			w->first + (gt_archive_offset(s->archive, strip->of.segment) >> w->shift);
-		gt_grid_place(&strip->grid, strip->first, w->shift, w->cells);
-		code = from_uppers(s, strip);
-		if (!code && !strip->complete)
-			code = take_over(s, strip);
-	}
+	for (; !code && s->nstrips < n; s->nstrips++)
+		code = add_strip(s, &of[s->nstrips]);
 	release_was(s);
 	return code ? gt_err_set(err, code, "out of memory") : 1;
 }
@@ -669,19 +855,39 @@ static struct gt_cell_sums cell_of(const struct gt_tally *t, uint64_t width)
 		0 };
 }
 
+/* Adds the part of a cell in an end of the window. */
+static void add_end(
+	const struct strip_end *end, unsigned depth, uint64_t width, struct gt_cell_sums *to)
+{
+	const struct gt_tally *t = end->grid.tally[depth];
+	struct gt_cell_sums part = t ? cell_of(t, width) : (struct gt_cell_sums){ 0 };
+
+	if (part.busy > to->busy)
+		to->category = part.category;
+	to->busy = to->busy + part.busy < width ? to->busy + part.busy : width;
+	to->bytes += part.bytes;
+	if (part.count && (!to->count || part.longest > to->longest)) {
+		to->longest = part.longest;
+		to->longest_at = part.longest_at;
+	}
+	to->count += part.count;
+	if (end->open)
+		to->sureness = GT_CELL_ROUGH;
+}
+
 void gt_lane_cells_get(
 	const struct gt_lane_cells *s, size_t i, unsigned depth, struct gt_cell_sums *to)
 {
 	const struct strip *strip = &s->strips[i];
-	const uint64_t width = 1ull << s->window.shift;
+	unsigned last = s->window.cells - 1;
 
 	for (unsigned c = 0; c < s->window.cells; c++) {
-		int64_t end = (int64_t)((uint64_t)(strip->first + c + 1) << s->window.shift);
+		uint64_t width = (uint64_t)(strip->edges[c + 1] - strip->edges[c]);
 		bool taken = c < strip->taken;
 		const struct gt_tally *all =
 			taken ? strip->before.tally[depth] : strip->grid.tally[depth];
 
-		if (taken || strip->complete || end <= strip->until)
+		if (taken || strip->complete || strip->edges[c + 1] <= strip->until)
 			to[c] = all ? cell_of(&all[taken ? c : c - strip->taken], width)
 				    : (struct gt_cell_sums){ 0 };
 		else
@@ -690,6 +896,9 @@ void gt_lane_cells_get(
 				: (struct gt_cell_sums){ .sureness = GT_CELL_UNKNOWN };
 		if (strip->unsure && to[c].busy)
 			to[c].sureness = GT_CELL_ROUGH;
+		for (unsigned e = 0; strip->ends && e < ENDS; e++)
+			if (c == (e ? last : 0) && strip->ends[e].grid.n)
+				add_end(&strip->ends[e], depth, width, &to[c]);
 		if (strip->holes && strip->holes[c])
 			to[c].sureness = GT_CELL_DAMAGED;
 	}

@@ -1,37 +1,24 @@
 /* Lane cells: what a track did in each cell of a time range.
  *
- * Cells are 2^shift ns wide and aligned to the grid of the summaries, so a cell is a whole
- * number of buckets or a bucket is a whole number of cells. If a summary level has buckets no
- * wider than a cell, its sums give exact cells without opening a block. Otherwise the strip is
- * first filled roughly from the finest level. Then the blocks are read in order of their start,
- * each through its own summary if that is fine enough, else through its rows. The cells become
- * exact from left to right. gt_lane_cells_step does a part of this work, and the screen shows
- * the intermediate result between two steps.
+ * A summary level whose buckets each lie within one cell (cell_window.h) gives exact sums of the
+ * cells without opening a block. Buckets that contain an end of the window do not: only the blocks
+ * with rows in the finest of them are read then. Otherwise the strip is first filled roughly from
+ * the finest level. Then the blocks are read in order of their start, each through its own summary
+ * if that is fine enough, else through its rows. The cells become exact from left to right.
+ * gt_lane_cells_step does a part of this work, and the screen shows the intermediate result between
+ * two steps.
  *
  * Exact cells are reused when the same strip is requested for another window or for a trace that
  * has grown. They are reused from the window's first cell up to the start of the first new row
- * (unchanged_until.h), and merged if the cells are wider now. Only the blocks behind them are
- * read. An old start of a new row reduces what can be reused.
+ * (unchanged_until.h), and merged if cells consist of several of them now. Only the blocks behind
+ * them are read. An old start of a new row reduces what can be reused.
  *
  * Calls that were open at the end of the recording are busy time too, but no summary has them.
  * They are few and are drawn over the cells (unfinished_calls.h). */
 #ifndef GT_LANE_CELLS_H
 #define GT_LANE_CELLS_H
+#include "viewer/cells/cell_window.h"
 #include "viewer/model/block_schedule.h"
-
-/* cell i: [(first + i) << shift, (first + i + 1) << shift) of the viewer's time */
-struct gt_cell_window {
-	int64_t first;
-	unsigned shift, cells;
-};
-static inline int64_t gt_cell_start(const struct gt_cell_window *w, int64_t cell)
-{
-	return (int64_t)((uint64_t)(w->first + cell) << w->shift);
-}
-static inline bool gt_same_window(const struct gt_cell_window *a, const struct gt_cell_window *b)
-{
-	return a->first == b->first && a->shift == b->shift && a->cells == b->cells;
-}
 
 enum gt_cell_certainty {
 	GT_CELL_EXACT,

@@ -124,7 +124,8 @@ int gt_measure_step(struct gt_measure *m, uint64_t us, struct gt_err *err)
 	int code = 0;
 
 	while (!code && m->done < m->npieces && !gt_deadline_is_over(deadline)) {
-		struct gt_cell_window w = { m->pieces[m->done].cell, m->pieces[m->done].shift, 1 };
+		struct gt_cell_window w =
+			gt_aligned_window(m->pieces[m->done].cell, m->pieces[m->done].shift, 1);
 
 		if (!m->begun)
 			code = gt_lane_cells_request(m->strips, &w, &m->of, 1, err);

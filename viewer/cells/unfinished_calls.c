@@ -38,7 +38,7 @@ static bool is_shown(
 static struct gt_cell_sums *cell_at(
 	const struct gt_cell_window *w, struct gt_cell_sums *cells, int64_t t)
 {
-	int64_t i = (t >> w->shift) - w->first;
+	int64_t i = gt_window_column(w, t);
 
 	return i >= 0 && i < (int64_t)w->cells ? &cells[i] : NULL;
 }
@@ -80,8 +80,7 @@ static void cover_cell(
 static void cover(
 	const struct gt_cell_window *w, const struct stretch *s, struct gt_cell_sums *cells)
 {
-	int64_t first = (s->from >> w->shift) - w->first,
-		last = ((s->to - 1) >> w->shift) - w->first;
+	int64_t first = gt_window_column(w, s->from), last = gt_window_column(w, s->to - 1);
 
 	for (int64_t i = first < 0 ? 0 : first; i <= last && i < (int64_t)w->cells; i++) {
 		int64_t begin = gt_cell_start(w, i), end = gt_cell_start(w, i + 1), from = begin,
@@ -90,7 +89,7 @@ static void cover(
 		from = s->from > from ? s->from : from;
 		to = s->to < to ? s->to : to;
 		cover_cell(s, (uint64_t)(to - from), from == begin && (to == end || to >= s->end),
-			1ull << w->shift, &cells[i]);
+			(uint64_t)(end - begin), &cells[i]);
 	}
 }
 
@@ -184,7 +183,7 @@ void gt_unfinished_calls_finish(const struct gt_archive *a, const struct gt_cell
 {
 	struct stretch s = stretch_of(a, of, depth, NULL, NULL);
 	struct gt_cell_sums *c = s.from < s.to ? cell_at(w, cells, s.from) : NULL;
-	int64_t end = (int64_t)((uint64_t)((s.from >> w->shift) + 1) << w->shift);
+	int64_t end = gt_cell_start(w, gt_window_column(w, s.from) + 1);
 
 	if (!c || c->sureness != GT_CELL_ROUGH || (s.to < end && s.to < s.end))
 		return;

@@ -48,7 +48,7 @@ struct gt_event_boxes {
 
 static uint64_t least(const struct gt_event_boxes *b)
 {
-	return (uint64_t)GT_EVENT_BOX_CELLS << b->window.shift;
+	return GT_EVENT_BOX_CELLS * gt_window_cell_width(&b->window);
 }
 
 struct gt_event_boxes *gt_event_boxes_new(
@@ -115,8 +115,9 @@ int gt_event_boxes_request(struct gt_event_boxes *b, const struct gt_cell_window
 void gt_event_box_cells(const struct gt_event_box *box, const struct gt_cell_window *w,
 	unsigned *from, unsigned *to)
 {
-	int64_t first = ((box->start + (int64_t)((1ull << w->shift) - 1)) >> w->shift) - w->first,
-		end = (box->end >> w->shift) - w->first;
+	int64_t first = gt_window_column(w, box->start), end = gt_window_column(w, box->end);
+
+	first += first >= 0 && first < (int64_t)w->cells && gt_cell_start(w, first) < box->start;
 
 	first = first < 0 ? 0 : first;
 	end = end > (int64_t)w->cells ? (int64_t)w->cells : end;

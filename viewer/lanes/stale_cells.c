@@ -4,7 +4,11 @@
 #include <string.h>
 #include "viewer/lanes/window.h"
 
-#define WIDER_MOST 8u
+#define WIDER_MOST 8u /* log2 */
+
+struct overlap { /* saved cells [from, to) */
+	int64_t from, to;
+};
 
 void gt_stale_cells_release(struct gt_stale_cells *b)
 {
@@ -39,16 +43,16 @@ static bool is_sure(const struct gt_cell_sums *c)
 	return c->sureness == GT_CELL_EXACT || c->sureness == GT_CELL_DAMAGED;
 }
 
-/* The sum of 2^wider cells of the saved window. false: unknown. */
-static bool merge_cells(const struct gt_stale_cells *b, size_t line, int64_t at, unsigned wider,
-	struct gt_cell_sums *to)
+/* The saved cells that overlap a cell, as a sum. false: unknown. */
+static bool merge_cells(
+	const struct gt_stale_cells *b, size_t line, struct overlap at, struct gt_cell_sums *to)
 {
 	const struct gt_cell_sums *was = b->cells + line * b->window.cells;
 	uint64_t most = 0;
 	bool any = false;
 
 	*to = (struct gt_cell_sums){ .sureness = GT_CELL_ROUGH };
-	for (int64_t i = at < 0 ? 0 : at; i < at + (1ll << wider) && i < b->end; i++) {
+	for (int64_t i = at.from; i < at.to; i++) {
 		if (was[i].sureness == GT_CELL_UNKNOWN)
 			continue;
 		any = true;
@@ -65,13 +69,13 @@ static bool merge_cells(const struct gt_stale_cells *b, size_t line, int64_t at,
 }
 
 /* The same for a counter; the value may have been larger. */
-static bool merge_counter_cells(const struct gt_stale_cells *b, size_t line, int64_t at,
-	unsigned wider, struct gt_counter_cell *to)
+static bool merge_counter_cells(
+	const struct gt_stale_cells *b, size_t line, struct overlap at, struct gt_counter_cell *to)
 {
 	const struct gt_counter_cell *was = b->gauges + line * b->window.cells;
 	bool any = false;
 
-	for (int64_t i = at < 0 ? 0 : at; i < at + (1ll << wider) && i < b->end; i++) {
+	for (int64_t i = at.from; i < at.to; i++) {
 		if (!was[i].known)
 			continue;
 		if (!any)
@@ -84,36 +88,36 @@ static bool merge_counter_cells(const struct gt_stale_cells *b, size_t line, int
 	return any;
 }
 
-/* *wider: log2 of the cells' width in saved cells; *i: the saved line. false: the line was not
- * saved, or its cells were wider. */
+/* *i: the saved line. false: the line was not saved, or its cells do not form cells of w. */
 static bool find(const struct gt_stale_cells *b, const struct gt_cell_window *w,
-	const struct gt_lane_line *line, size_t *i, unsigned *wider)
+	const struct gt_lane_line *line, size_t *i)
 {
-	*wider = w->shift - b->window.shift;
 	for (*i = 0; *i < b->n && !gt_same_lane_line(&b->lines[*i], line);)
 		++*i;
-	return *i < b->n && w->shift >= b->window.shift && *wider <= WIDER_MOST;
+	return *i < b->n && gt_window_consists_of(w, &b->window) &&
+		gt_window_cell_width(w) >> WIDER_MOST <= gt_window_cell_width(&b->window);
 }
 
-static int64_t cell_before(const struct gt_stale_cells *b, const struct gt_cell_window *w,
-	unsigned cell, unsigned wider)
+/* The saved cells that form a cell of w. */
+static struct overlap overlap_of(
+	const struct gt_stale_cells *b, const struct gt_cell_window *w, unsigned cell)
 {
-	/* negative numbers are not shifted */
-	return (w->first + cell) * (1ll << wider) - b->window.first;
+	int64_t from = gt_window_column(&b->window, gt_cell_start(w, cell)),
+		to = gt_window_column(&b->window, gt_cell_start(w, cell + 1ll) - 1) + 1;
+
+	return (struct overlap){ from < 0 ? 0 : from, to < b->end ? to : b->end };
 }
 
 void gt_stale_cells_fill(const struct gt_stale_cells *b, const struct gt_cell_window *w,
 	const struct gt_lane_line *line, struct gt_cell_sums *cells)
 {
 	struct gt_cell_sums one;
-	unsigned wider;
 	size_t i;
 
-	if (!find(b, w, line, &i, &wider))
+	if (!find(b, w, line, &i))
 		return;
 	for (unsigned k = 0; k < w->cells; k++)
-		if (!is_sure(&cells[k]) &&
-			merge_cells(b, i, cell_before(b, w, k, wider), wider, &one))
+		if (!is_sure(&cells[k]) && merge_cells(b, i, overlap_of(b, w, k), &one))
 			cells[k] = one;
 }
 
@@ -121,13 +125,11 @@ void gt_stale_cells_fill_counter(const struct gt_stale_cells *b, const struct gt
 	const struct gt_lane_line *line, struct gt_counter_cell *cells)
 {
 	struct gt_counter_cell one;
-	unsigned wider;
 	size_t i;
 
-	if (!find(b, w, line, &i, &wider))
+	if (!find(b, w, line, &i))
 		return;
 	for (unsigned k = 0; k < w->cells; k++)
-		if (!cells[k].known &&
-			merge_counter_cells(b, i, cell_before(b, w, k, wider), wider, &one))
+		if (!cells[k].known && merge_counter_cells(b, i, overlap_of(b, w, k), &one))
 			cells[k] = one;
 }

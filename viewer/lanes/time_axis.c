@@ -105,7 +105,7 @@ int64_t gt_time_step(const struct gt_cell_window *w)
 {
 	int64_t step = 1;
 
-	while (step <= INT64_MAX / 10 && step * 10 <= 1ll << w->shift)
+	while (step <= INT64_MAX / 10 && (uint64_t)step * 10 <= gt_window_cell_width(w))
 		step *= 10;
 	return step;
 }
@@ -183,10 +183,12 @@ static bool has_room(const struct gt_cell_window *w, const struct gt_time_shown 
 {
 	char label[GT_TIME_ROOM];
 	int64_t end = gt_window_end(w);
+	/* at least as wide as each cell, apart from rounded starts */
+	uint64_t width = gt_window_cell_width(w) + !gt_window_is_aligned(w);
 	/* the mark, and two free columns */
 	int64_t columns = gt_time_text(how, end, step, end, label) + 3;
 
-	return step >> w->shift >= columns;
+	return step / (int64_t)width >= columns;
 }
 
 unsigned gt_time_axis(const struct gt_cell_window *w, const struct gt_time_shown *how,

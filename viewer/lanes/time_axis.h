@@ -1,6 +1,7 @@
 /* The time axis and times as text: round times above the lanes, and times in messages. */
 #ifndef GT_TIME_AXIS_H
 #define GT_TIME_AXIS_H
+#include "formats/trace/read/reader.h"
 #include "viewer/lanes/window.h"
 
 struct gt_time_shown {

@@ -97,6 +97,8 @@ size_t gt_blocks_from(struct gt_block_list l, int64_t from);
 /* NULL: there is none. Valid until the archive is closed. */
 const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t segment,
 	uint32_t track, enum gt_aspect aspect, bool derived, unsigned depth);
+/* log2 of the width of the finest buckets that all upper summaries have; 0: there are none */
+unsigned gt_archive_finest_bucket(const struct gt_archive *a);
 /* True if the segment has upper summaries. A track without one then has few rows, or the
  * summaries exceeded their limit. */
 bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment);

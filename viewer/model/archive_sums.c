@@ -102,6 +102,22 @@ const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t seg
 	return find_upper(&a->sums, key_of(segment, track, aspect, derived, depth));
 }
 
+unsigned gt_archive_finest_bucket(const struct gt_archive *a)
+{
+	unsigned finest = 0;
+
+	for (size_t i = 0; i < a->sums.n; i++) {
+		const struct gt_upper *u = &a->sums.uppers[i];
+		unsigned l = 0;
+
+		while (l < u->nlevels && !u->levels[l].n)
+			l++;
+		if (l < u->nlevels && u->levels[l].shift > finest)
+			finest = u->levels[l].shift;
+	}
+	return finest;
+}
+
 /* ---- level 0 ---- */
 
 static int add_of_block(void *arg, const struct gt_summary *s)

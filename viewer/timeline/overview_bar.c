@@ -96,14 +96,13 @@ int gt_overview_bar_request(struct gt_overview_bar *m, const struct gt_time_exte
 	if (!columns || (m->n && m->columns == columns))
 		return 0;
 	m->columns = columns;
-	gt_window_fit(&w, e);
+	gt_window_fit_aligned(&w, e);
 	n = choose(m, lanes, of);
 	few = all_rows(lanes->reader) <= ROWS_MOST;
 	/* sums of single blocks are about as wide as a column */
 	finer = few || (n && of[0].derived) ? FINER : 0;
 	w.shift -= w.shift < finer ? w.shift : finer;
-	w.first = e->from >> w.shift;
-	w.cells = columns << finer;
+	w = gt_aligned_window(e->from >> w.shift, w.shift, columns << finer);
 	rc = gt_lane_cells_request(m->strips, &w, of, n, err);
 	m->window = w;
 	m->n = n;

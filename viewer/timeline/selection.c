@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "viewer/cells/lane_cells.h"
 
 #define GAP_CELLS 512u /* cells per step */
 
@@ -350,14 +351,18 @@ int gt_select_partner(
 /* Moves to the next window of cells in the direction of the search. */
 static void next_cells(struct gt_selection_job *j)
 {
-	j->window.first += j->backward ? -(int64_t)GAP_CELLS : (int64_t)GAP_CELLS;
+	unsigned shift = j->window.shift;
+	int64_t first = j->window.from >> shift;
+
+	j->window = gt_aligned_window(
+		first + (j->backward ? -(int64_t)GAP_CELLS : (int64_t)GAP_CELLS), shift, GAP_CELLS);
 }
 
 int gt_select_gap(
 	struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
 {
 	struct gt_selection_job *j = new_job(p, at, "gap on this lane", by < 0, err);
-	int64_t begin = j && j->backward ? at->from - 1 : at->from, from, to;
+	int64_t begin = j && j->backward ? at->from - 1 : at->from, from, to, first;
 
 	if (!j)
 		return err->code;
@@ -370,11 +375,11 @@ int gt_select_gap(
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	/* forward: the window begins with the first whole cell after `begin`; backward: it ends
 	 * with the last whole cell before it */
-	j->window = (struct gt_cell_window){ .shift = at->shift, .cells = GAP_CELLS };
 	if (j->backward)
-		j->window.first = ((begin + 1) >> at->shift) - (int64_t)GAP_CELLS;
+		first = ((begin + 1) >> at->shift) - (int64_t)GAP_CELLS;
 	else
-		j->window.first = (begin + (int64_t)((1ull << at->shift) - 1)) >> at->shift;
+		first = (begin + (int64_t)((1ull << at->shift) - 1)) >> at->shift;
+	j->window = gt_aligned_window(first, at->shift, GAP_CELLS);
 	return 0;
 }
 

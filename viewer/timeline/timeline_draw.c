@@ -117,7 +117,8 @@ static void put_cell(
 static void draw_cells(
 	const struct gt_picture *p, const struct gt_cell_sums *cells, int y, struct gt_screen *to)
 {
-	uint64_t largest = 0, width = 1ull << p->scene->window.shift;
+	const struct gt_cell_window *w = &p->scene->window;
+	uint64_t largest = 0, even = gt_window_is_aligned(w) ? gt_window_cell_width(w) : 0;
 
 	for (unsigned i = 0; p->heights != GT_HEIGHT_BUSY && i < p->at.cells; i++)
 		largest = height_of(&cells[i], p->heights) > largest
@@ -127,8 +128,9 @@ static void draw_cells(
 		uint64_t v = height_of(&cells[i], p->heights);
 
 		put_cell(to, (int)(p->at.left + i), y, &cells[i],
-			p->heights == GT_HEIGHT_BUSY ? gt_busy_eighths(v, width)
-						     : gt_part_eighths(v, largest));
+			p->heights == GT_HEIGHT_BUSY
+				? gt_busy_eighths(v, even ? even : gt_cell_width(w, i))
+				: gt_part_eighths(v, largest));
 	}
 }
 
@@ -235,7 +237,7 @@ static void add_part(struct gt_cell_sums *to, const struct gt_cell_sums *c, doub
 static void overview_column(const struct gt_cell_sums *map, const struct gt_cell_window *w,
 	int64_t from, int64_t to, struct gt_cell_sums *sum)
 {
-	double weight[GT_CATEGORY_COUNT] = { 0 }, width = (double)(1ull << w->shift);
+	double weight[GT_CATEGORY_COUNT] = { 0 }, width = (double)gt_window_cell_width(w);
 	int64_t first = gt_window_column(w, from), last = gt_window_column(w, to - 1);
 
 	*sum = (struct gt_cell_sums){ GT_CELL_EXACT };
@@ -522,7 +524,7 @@ static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
 			line->kind == GT_LANE_QUEUE, counts_bytes(p, line), p->at.detail, x, to);
 	else if (line->aspect)
 		x = put_cell_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column],
-			1ull << w->shift, p->at.detail, x, to);
+			gt_cell_width(w, p->column), p->at.detail, x, to);
 	gt_lanes_path(p->lanes, line, path, sizeof(path));
 	gt_screen_text(to, x, p->at.detail, -1, path, gt_look_faint);
 }
@@ -610,11 +612,12 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 	gt_time_text(&p->scene->times, from, step, end, a);
 	gt_time_text(&p->scene->times, end, step, end, b);
 	x += gt_screen_printf(to, x, y, -1, gt_look_title, "%s", measures[p->heights]);
-	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "  cell %s  ",
-		gt_number_text(GT_C_NS, 1ull << w->shift).text);
+	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "  %s to %s (%s)  ", a, b,
+		gt_number_text(GT_C_NS, end > from ? (uint64_t)(end - from) : 0).text);
 	if (p->percent < 100)
 		x += gt_screen_printf(to, x, y, -1, gt_look_warn, "%u%% refined  ", p->percent);
-	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "%s to %s  ", a, b);
+	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "cell %s  ",
+		gt_number_text(GT_C_NS, gt_window_cell_width(w)).text);
 	if (p->lanes->filter[0])
 		x += gt_screen_printf(
 			to, x, y, -1, gt_look_warn, "lanes with '%s'  ", p->lanes->filter);

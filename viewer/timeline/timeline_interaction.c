@@ -86,7 +86,7 @@ static bool place(const struct gt_timeline_interaction *d, const struct gt_timel
 	*to = (struct gt_selection_origin){ .lane = gt_lane_of_line(at->line),
 		.from = at->time,
 		.to = gt_cell_start(w, at->column + 1ll),
-		.shift = w->shift };
+		.shift = gt_window_log2(w) };
 	if (d->pick.what != GT_SELECTION_NONE && gt_same_lane(&to->lane, &d->pick.lane)) {
 		gt_selection_range(&d->pick, &from, &end);
 		to->on_it = from < to->to && (end > to->from || from >= to->from);

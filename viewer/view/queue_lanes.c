@@ -33,7 +33,7 @@ struct cells { /* a result: these queues in this window */
 struct job { /* the thread's from its start to its end */
 	struct gt_queue_lanes *owner;
 	struct cells result;
-	int64_t *first;               /* by segment */
+	int64_t *edges, *offset;      /* of the request */
 	struct gt_queue_reach *reach; /* result of a job for the whole run; else NULL */
 	struct gt_time_extent extent;
 	uint32_t segments;
@@ -138,22 +138,20 @@ static size_t find(const struct cells *c, const struct gt_queue_id *of)
 	return i;
 }
 
-/* Does the result cover [from, to), as far as the trace extends, with cells of this width or finer?
- */
-static bool covers(const struct cells *c, unsigned shift, int64_t from, int64_t to,
-	const struct gt_time_extent *trace)
+/* Does the result cover [from, to), as far as the trace extends? */
+static bool covers(
+	const struct cells *c, int64_t from, int64_t to, const struct gt_time_extent *trace)
 {
 	from = from > trace->from ? from : trace->from;
 	to = to < trace->to ? to : trace->to;
-	return c->n && c->window.shift <= shift &&
-		(from >= to ||
-			(from >= gt_cell_start(&c->window, 0) && to <= gt_window_end(&c->window)));
+	return c->n && (from >= to || (from >= c->window.from && to <= c->window.to));
 }
 
 /* All results that contain a queue. at: its index in each result, or n. Parts come first. */
 struct queue_results {
 	const struct cells *cells[PARTS + 1];
 	size_t at[PARTS + 1];
+	bool fits[PARTS + 1]; /* visible cells consist of whole cells of it */
 };
 
 static struct queue_results find_all(const struct gt_queue_lanes *q, const struct gt_queue_id *of)
@@ -163,28 +161,30 @@ static struct queue_results find_all(const struct gt_queue_lanes *q, const struc
 	for (unsigned i = 0; i <= PARTS; i++) {
 		k.cells[i] = i < PARTS ? &q->near[i] : &q->whole;
 		k.at[i] = find(k.cells[i], of);
+		k.fits[i] = k.at[i] < k.cells[i]->n &&
+			gt_window_consists_of(&q->window, &k.cells[i]->window);
 	}
 	return k;
 }
 
 /* An older result does not know the cell in which the trace then ended, nor later cells. */
-static bool covers_validly(const struct gt_queue_lanes *q, const struct cells *c, unsigned shift,
-	int64_t from, int64_t to)
+static bool covers_validly(
+	const struct gt_queue_lanes *q, const struct cells *c, int64_t from, int64_t to)
 {
 	const struct gt_time_extent all = { .from = q->extent.from, .to = INT64_MAX };
 
-	return c->grown == q->grown ? covers(c, shift, from, to, &q->extent)
-				    : to <= c->end && covers(c, shift, from, to, &all);
+	return c->grown == q->grown ? covers(c, from, to, &q->extent)
+				    : to <= c->end && covers(c, from, to, &all);
 }
 
 /* Index of the result that covers this range and knows most of it; PARTS + 1: none. */
-static unsigned best(const struct gt_queue_lanes *q, const struct queue_results *k, unsigned shift,
-	int64_t from, int64_t to)
+static unsigned best(
+	const struct gt_queue_lanes *q, const struct queue_results *k, int64_t from, int64_t to)
 {
 	unsigned found = PARTS + 1;
 
 	for (unsigned i = 0; i <= PARTS; i++)
-		if (k->at[i] < k->cells[i]->n && covers_validly(q, k->cells[i], shift, from, to) &&
+		if (k->fits[i] && covers_validly(q, k->cells[i], from, to) &&
 			(found > PARTS || k->cells[i]->grown > k->cells[found]->grown))
 			found = i;
 	return found;
@@ -207,9 +207,8 @@ static bool all_known(const struct gt_queue_lanes *q)
 		bool found = !exists_for_thread(q, &q->of[i]);
 
 		for (unsigned c = 0; !found && c <= PARTS; c++)
-			found = k.at[c] < k.cells[c]->n && k.cells[c]->grown == q->read_growth &&
-				covers(k.cells[c], w->shift, gt_cell_start(w, 0), gt_window_end(w),
-					&q->read);
+			found = k.fits[c] && k.cells[c]->grown == q->read_growth &&
+				covers(k.cells[c], w->from, w->to, &q->read);
 		if (!found)
 			return false;
 	}
@@ -219,9 +218,8 @@ static bool all_known(const struct gt_queue_lanes *q)
 static void sum_up(const struct cells *c, size_t of, const struct gt_cell_window *w, unsigned cell,
 	struct gt_counter_cell *to)
 {
-	unsigned finer = w->shift - c->window.shift;
-	int64_t from = (int64_t)((uint64_t)(w->first + cell) << finer) - c->window.first,
-		end = from + (int64_t)(1ull << finer);
+	int64_t from = gt_window_column(&c->window, gt_cell_start(w, cell)),
+		end = gt_window_column(&c->window, gt_cell_start(w, cell + 1ll) - 1) + 1;
 	struct gt_queue_cell sum = { UINT32_MAX, 0, 0 };
 
 	from = from < 0 ? 0 : from;
@@ -249,7 +247,7 @@ void gt_queue_lanes_get(
 	struct queue_results k = find_all(q, of);
 
 	for (unsigned i = 0; i < w->cells; i++) {
-		unsigned c = best(q, &k, w->shift, gt_cell_start(w, i), gt_cell_start(w, i + 1));
+		unsigned c = best(q, &k, gt_cell_start(w, i), gt_cell_start(w, i + 1ll));
 
 		to[i] = (struct gt_counter_cell){ .known = false };
 		if (c <= PARTS)
@@ -280,9 +278,9 @@ static void work(void *arg)
 	struct cells *c = &job->result;
 	struct gt_queue_request ask = { .of = c->of,
 		.n = c->n,
-		.shift = c->window.shift,
 		.cells = c->window.cells,
-		.first = job->first,
+		.edges = job->edges,
+		.offset = job->offset,
 		.near = job->reach ? NULL : q->reach,
 		.unwanted = &q->thread.cancelled,
 		.percent = &job->percent };
@@ -306,7 +304,8 @@ static void job_free(struct job *job)
 	gt_queue_reach_free(job->reach, job->segments);
 	if (job->file >= 0)
 		close(job->file);
-	free(job->first);
+	free(job->edges);
+	free(job->offset);
 	free(job);
 }
 
@@ -375,8 +374,13 @@ static int choose_whole(const struct gt_queue_lanes *q, struct cells *c)
 	size_t cap = 0;
 	int rc = 0;
 
-	c->window.cells = WHOLE_CELLS;
-	gt_window_fit(&c->window, &q->extent);
+	c->window = q->window;
+	c->window.cells *=
+		WHOLE_CELLS / (c->window.cells < WHOLE_CELLS ? c->window.cells : WHOLE_CELLS);
+	if (gt_window_is_aligned(&q->window) || !gt_window_shows_all(&q->window, &q->extent)) {
+		c->window.cells = WHOLE_CELLS;
+		gt_window_fit_aligned(&c->window, &q->extent);
+	}
 	for (unsigned k = 0; k < sizeof(kinds); k++)
 		for (uint32_t s = 0; s < gt_reader_segments(r); s++) {
 			const struct gt_segment *seg = gt_reader_segment(r, s);
@@ -395,22 +399,36 @@ static int choose_near(const struct gt_queue_lanes *q, struct cells *c)
 	const struct gt_cell_window *w = &q->window;
 	uint64_t room = NEAR_CELLS / (q->n ? q->n : 1);
 	unsigned windows = (uint64_t)w->cells * WINDOWS <= room ? WINDOWS : 1, finer = 0;
+	int64_t first = (w->from >> w->shift) - (int64_t)(windows / 2 * w->cells);
 
 	while (finer < FINER && finer < w->shift &&
 		((uint64_t)w->cells * windows << (finer + 1)) <= room)
 		finer++;
-	c->window = (struct gt_cell_window){
-		.first = (int64_t)((uint64_t)(w->first - (int64_t)(windows / 2 * w->cells))
-			<< finer),
-		.shift = w->shift - finer,
-		.cells = w->cells * windows << finer
-	};
+	c->window = *w;
+	if (gt_window_is_aligned(w))
+		c->window = gt_aligned_window((int64_t)((uint64_t)first << finer), w->shift - finer,
+			w->cells * windows << finer);
 	c->of = malloc(q->n * sizeof(*c->of));
 	if (!c->of)
 		return -ENOMEM;
 	for (size_t i = 0; i < q->n; i++)
 		if (exists_for_thread(q, &q->of[i]))
 			c->of[c->n++] = q->of[i];
+	return 0;
+}
+
+static int set_times(struct job *job, const struct gt_archive *a)
+{
+	const struct gt_cell_window *w = &job->result.window;
+
+	job->edges = malloc((w->cells + 1ul) * sizeof(*job->edges));
+	job->offset = malloc((job->segments + 1ul) * sizeof(*job->offset));
+	if (!job->edges || !job->offset)
+		return -ENOMEM;
+	for (unsigned i = 0; i <= w->cells; i++)
+		job->edges[i] = gt_cell_start(w, i);
+	for (uint32_t i = 0; i < job->segments; i++)
+		job->offset[i] = gt_archive_offset(a, i);
 	return 0;
 }
 
@@ -433,9 +451,9 @@ static struct job *job_new(struct gt_queue_lanes *q, bool all)
 	c->end = job->extent.to;
 	c->grown = all ? q->grown : q->read_growth;
 	job->began = gt_now_us();
-	job->first = malloc((n + 1ul) * sizeof(*job->first));
 	job->reach = all ? gt_queue_reach_new(r) : NULL;
-	if (!job->first || (all && !job->reach) || (all ? choose_whole(q, c) : choose_near(q, c)))
+	if ((all && !job->reach) || (all ? choose_whole(q, c) : choose_near(q, c)) ||
+		set_times(job, q->archive))
 		goto fail;
 	if (all)
 		job->file = gt_reader_file(r, &job->from, &job->err);
@@ -443,9 +461,6 @@ static struct job *job_new(struct gt_queue_lanes *q, bool all)
 	c->known = calloc(c->n + 1, sizeof(*c->known));
 	if (!c->cells || !c->known)
 		goto fail;
-	for (uint32_t i = 0; i < n; i++)
-		job->first[i] =
-			c->window.first + (gt_archive_offset(q->archive, i) >> c->window.shift);
 	return job;
 fail:
 	job_free(job);
@@ -476,8 +491,8 @@ static bool is_still_needed(const struct gt_queue_lanes *q)
 			find(&q->job->result, &q->of[i]) == q->job->result.n)
 			return false;
 	return q->job->reach ||
-		covers(&q->job->result, q->window.shift, gt_cell_start(&q->window, 0),
-			gt_window_end(&q->window), &q->read);
+		(gt_window_consists_of(&q->window, &q->job->result.window) &&
+			covers(&q->job->result, q->window.from, q->window.to, &q->read));
 }
 
 /* ---- in the viewer's thread ---- */

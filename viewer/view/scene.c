@@ -296,6 +296,22 @@ static unsigned widest(const struct gt_scene *s)
 	return 60;
 }
 
+static void describe_extent(struct gt_scene *s)
+{
+	struct gt_time_extent *e = &s->extent;
+
+	gt_archive_extent(s->archive, &e->from, &e->to);
+	e->to++; /* includes an instant at the very end */
+	e->widest = widest(s);
+	e->finest = gt_archive_finest_bucket(s->archive);
+	e->rows = 0;
+	e->grows = false;
+	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++) {
+		e->rows += gt_segment_rows(gt_reader_segment(s->reader, i));
+		e->grows |= !gt_reader_segment(s->reader, i)->closed;
+	}
+}
+
 /* Reads what the scene needs, at the first opening and after growth. */
 static int read_trace(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 {
@@ -309,9 +325,7 @@ static int read_trace(struct gt_scene *s, struct gt_reader *r, struct gt_err *er
 		return err->code;
 	gt_archive_add_depths(s->archive, &s->depths);
 	gt_depths_release(&s->depths);
-	gt_archive_extent(s->archive, &s->extent.from, &s->extent.to);
-	s->extent.to++; /* includes an instant at the very end */
-	s->extent.widest = widest(s);
+	describe_extent(s);
 	s->marks.archive = s->archive;
 	s->times = gt_time_shown_of(
 		first, s->extent.from, first ? gt_archive_offset(s->archive, 0) : 0);

@@ -31,6 +31,25 @@ done
 want view-from-after-to 2 "$V" --render 80x24 --from 2s --to 1s "$R/h200-train.zst"
 want view-bad-time 2 "$V" --render 80x24 --from soon "$R/h200-train.zst"; says view-bad-time-says "^gtview: --from: 'soon' is not a time"
 want view-beyond 0 "$V" --render 80x24 --from 3600s "$R/h200-train.zst"
+# A range is shown exactly, at every width: the status line says so, and the busy share of each GPU and stream is gtanalyze's.
+exact() {	# exact NAME NS SHOWN FILE OPTIONS...: a range of NS; SHOWN: as the status line writes it
+	name=$1 ns=$2 shown=$3 file=$R/$4; shift 4
+	"$B/gtanalyze" streams --format json "$@" "$file" | sed -n 's/.*"device": \([0-9]*\), "stream": \([a-z0-9]*\),.*"busy_ns": \([0-9]*\),.*/\1 \2 \3/p' |
+		awk -v ns="$ns" '{ printf "%s %s %.1f%%\n", $1, $2, $3 * 100 / ns }' >shares.txt
+	check "view-exact-$name-some" test -s shares.txt
+	for width in 80 120 160 200; do
+		"$V" --render ${width}x99 "$@" "$file" | sed 's/▾/ /g; s/▸/ /g; s/│.*//' >exact.txt
+		awk '/^ *GPU/ { gpu = $2; print gpu, "null", $NF } /^ *stream [0-9]/ { print gpu, $2, $NF }' exact.txt >have.txt
+		while read -r line; do grep -qxF "$line" have.txt || fail "view-exact-$name-$width" "$line is missing in: $(tr '\n' ';' <have.txt)"; done <shares.txt
+		tail -n 1 exact.txt | grep -qF " $shown  " || fail "view-exact-$name-$width-says" "$(tail -n 1 exact.txt)"
+	done
+	ok "view-exact-$name"
+}
+exact nccl 90000000 '(90.00 ms)' h200x2-nccl.zst --from 8.96s --to 9.05s
+exact nccl-odd 1234567 '(1.235 ms)' h200x2-nccl.zst --from 8.97s --to 8.971234567s
+exact train 270000000 '(270.0 ms)' h200-train.zst --from 6.95s --to 7.22s
+exact inference 100000000 '(100.0 ms)' h200-inference.zst --from 2.32s --to 2.42s
+exact streams 30000123 '(30.00 ms)' h200-streams.zst --from 0.29s --to 0.320000123s
 want view-bad-at 2 "$V" --render 80x24 --at 1s+ "$R/h200-train.zst"; says view-bad-at-says "^gtview: --at: '1s[+]' is not a time"
 want view-at-and-from 2 "$V" --render 80x24 --at 1s --from 1s "$R/h200-train.zst"; says view-at-and-from-says "^gtview: give --at, or --from and --to, not both"
 want view-before 0 "$V" --render 80x24 --to 1ns "$R/h200-train.zst"
@@ -127,7 +146,7 @@ for n in 1 2; do LD_LIBRARY_PATH=$B/sim "$B/gtcollect" -q -f -o contexts-$n.zst 
 is view-contexts 'GPU 0,copies HtoD,context 1,stream 1,stream 2,context 2,stream 1,stream 2' "$(lanes contexts-2.zst)"
 is view-contexts-one 'GPU 0,copies HtoD,stream 1,stream 2' "$(lanes contexts-1.zst)"
 
-# What is missing is seen: a recording cut off, one with a hole, an empty one, two behind one another.
+# Missing data are visible: a recording cut off, one with a hole, an empty one, two behind one another.
 size=$(wc -c <"$R/h200-streams.zst")
 head -c $((size * 2 / 3)) "$R/h200-streams.zst" >cut.zst
 want view-cut 0 "$V" --render 100x24 cut.zst
@@ -149,7 +168,7 @@ want view-empty 0 "$V" --render 80x24 none.zst
 cat "$R/h200-streams.zst" "$R/h200-graphs.zst" >both.zst
 want view-two-recordings 0 "$V" --render 100x30 both.zst
 check view-two-recordings-both test "$(grep -c 'recording [01] vm' want.out)" -eq 2
-# ... each by its own clock: what waits in the second is what waits in it alone.
+# ... each by its own clock: the second recording has the same queue depth as alone.
 queue() { "$V" --render 120x50 --from 4.4s --to 4.55s "$1" | sed -n 's/^ *queue depth *//p' | tail -n 1; }
 queue both.zst >both.txt; queue "$R/h200-graphs.zst" >alone.txt
 check view-two-recordings-queue grep -q '^124│.*█' both.txt
@@ -181,9 +200,9 @@ check view-long-among-short-has-its-name grep -q 'thread 0 .*▏cu' want.out
 printf '{"ts":0.%s,"op_id":%s,"phase":"%s","name":"%s"}\n' 0 0 B cuInit 1 0 E cuInit 2 1 B cuCtxSynchronize 25 2 B ioctl 7 2 E ioctl >open.jsonl
 want view-open-import 0 "$V" --render 100x16 open.jsonl
 check view-open-import-title grep -q '^open.jsonl  700.0 ms  1 call still open at the end: cuCtxSynchronize 500.0 ms' want.out
-check view-open-import-lane grep -q 'thread 0 .*▏cuCtxSynchronize[^ ]*►╎$' want.out
+check view-open-import-lane grep -q 'thread 0 .*▏cuCtxSynchronize[^ ]*►\(╎\)*$' want.out
 
-# What is still being written is shown as far as it is; without a terminal nobody waits for it to begin.
+# A file that is still written is shown as far as it is; without a terminal gtview does not wait for its start.
 head -c 200000 "$R/h200-train.zst" >part.zst
 want view-follow-part 0 "$V" --follow --render 100x12 part.zst
 check view-follow-part-says grep -q 'NOT CLOSED' want.out

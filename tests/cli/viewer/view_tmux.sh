@@ -26,7 +26,7 @@ seen() {
 type_in() { t send-keys -l "$1"; }
 run() { t send-keys -l "$1"; t send-keys Enter; }
 begin() { run "clear; '$V' '$R/$1'; echo left \$?"; seen "$2-begins" 'cell .* lanes'; }
-sane() {	# NAME: the shell has its terminal back: what is typed is echoed, lines are lines, the cursor is where it was
+sane() {	# NAME: the shell has its terminal back: typed text is echoed, lines are lines, the cursor is where it was
 	run 'stty -a | tr " ;" "\n\n" | grep -E "^-?(icanon|echo|isig|icrnl|opost)$" | sort | tr "\n" " "; echo '"$1"
 	seen "$1-terminal" "^echo icanon icrnl isig opost $1"
 	is "$1-mouse-off" 0 "$(t display -p '#{mouse_any_flag}')"
@@ -47,7 +47,7 @@ done
 type_in www; seen zoomed 'cell 16.78 ms'
 type_in "$(printf '\033[<65;60;6M')"; seen wheel-out 'cell 33.55 ms'
 type_in "$(printf '\033[<64;60;6M\033[<64;60;6M')"; seen wheel-in 'cell 8.389 ms'
-type_in f; seen fit 'cell 134.2 ms'
+type_in f; seen fit 'cell 115.9 ms'
 type_in ":export jsonl 'a b.jsonl'"; t send-keys Enter; seen export 'wrote .* to a b.jsonl'
 check export-is-there test -s 'a b.jsonl'
 is export-leaves-nothing 0 "$(ls -A | grep -c '^\.')"
@@ -57,19 +57,19 @@ t send-keys Escape; seen help-gone ! 'zoom in or out'
 kill -TSTP "$(pid)"
 seen stopped 'left 148'
 sane stopped
-run fg; seen goes-on 'cell 134.2 ms'
-type_in q; seen gone ! 'cell 134.2 ms'
+run fg; seen goes-on 'cell 115.9 ms'
+type_in q; seen gone ! 'cell 115.9 ms'
 run 'echo back $?'; seen quit 'back 0'
 sane quit
 
 # a recording that comes in pieces: all of it is seen as it comes, and that it is complete
 all=$R/h200-train.zst n=$(wc -c <"$R/h200-train.zst")
 head -c $((n / 3)) "$all" >grows.zst
-exec 9>>grows.zst		# somebody still writes it
+exec 9>>grows.zst		# a writer still has the file open
 run "clear; '$V' --follow grows.zst; echo left \$?"; seen follow-begins 'RECORDING'
 seen follow-not-all ! '8.232 s'
 type_in 2; seen follow-report 'whole run'
-head -c $((n / 2)) "$all" | tail -c +$((n / 3 + 1)) >&9; seen follow-told 'more has been recorded: ctrl-L'
+head -c $((n / 2)) "$all" | tail -c +$((n / 3 + 1)) >&9; seen follow-says 'more has been recorded: ctrl-L'
 type_in 1; seen follow-timeline 'RECORDING'
 tail -c +$((n / 2 + 1)) "$all" >&9; seen follow-all '8.232 s'
 seen follow-complete 'complete: the recorder closed the trace'
@@ -77,14 +77,14 @@ type_in j; seen follow-ends ! 'RECORDING'
 head -c 0 "$all" >grows.zst; type_in j; type_in q; seen follow-left 'left 0'
 exec 9>&-
 head -c $((n / 3)) "$all" >grows.zst
-run "clear; '$V' --follow grows.zst; echo left \$?"; seen killed-told 'the recorder ended without closing the trace\|NOT CLOSED'
+run "clear; '$V' --follow grows.zst; echo left \$?"; seen killed-says 'the recorder ended without closing the trace\|NOT CLOSED'
 type_in q; seen killed-left 'left 0'
 rm -f grows.zst
 run "clear; '$V' --follow grows.zst; echo left \$?"; seen waits 'waiting for the recording to begin'; : >grows.zst; sleep 0.3; seen waits-on 'waiting for the recording to begin'
 cat "$all" >grows.zst; seen waited '8.232 s'
 type_in q; seen waited-left 'left 0'
 
-# Names in wide characters are as wide for the terminal as for us: what stands behind them is where it was put. So in what is typed.
+# Names in wide characters are as wide for the terminal as for us: the text after them is in its place. The same holds for typed text.
 wide="'$SRC/tests/screen/wide.json'"
 run "clear; LC_ALL=C.UTF-8 '$V' $wide; echo left \$?"; seen wide-begins 'ranges 2.*│.*▏順伝播'
 "$V" --render 100x30 "$SRC/tests/screen/wide.json" >wide.txt
@@ -99,7 +99,7 @@ type_in q; seen wide-left 'left 0'
 for signal in TERM HUP INT SEGV ABRT; do
 	begin h200-streams.zst $signal
 	kill -$signal "$(pid)"
-	seen $signal-told '^left\|^ready'		# a shell that is told of SIGINT says no more
+	seen $signal-ends '^left\|^ready'		# a shell that receives SIGINT prints no more
 	sane $signal
 done
 

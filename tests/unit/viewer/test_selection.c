@@ -283,11 +283,11 @@ static void hold_boxes_against_list(
 		const struct gt_event_box *boxes = gt_event_boxes_get(b, l, &n);
 
 		for (size_t i = 0; i < nones; i++) {
-			int64_t from = (ones[i].start + (1ll << w->shift) - 1) >> w->shift,
-				to = ones[i].end >> w->shift;
+			int64_t from = gt_window_column(w, ones[i].start - 1) + 1,
+				to = gt_window_column(w, ones[i].end);
 
-			from = from < w->first ? w->first : from;
-			to = to > w->first + w->cells ? w->first + w->cells : to;
+			from = from < 0 ? 0 : from;
+			to = to > w->cells ? w->cells : to;
 			if (!is_on(&ones[i], &lanes[l]) || to - from < 4)
 				continue;
 			CHECK(is_boxed(boxes, n, &ones[i]));
@@ -331,10 +331,12 @@ static void boxes_in_windows(unsigned windows, unsigned widest, size_t least)
 	}
 	CHECK(all && few && strips);
 	for (unsigned k = 0; k < windows; k++) {
-		struct gt_cell_window w = { .shift = below(widest), .cells = 20 + below(100) };
+		unsigned shift = below(widest), cells = 20 + below(100);
+		struct gt_cell_window w = gt_aligned_window(
+			(ones[below((uint32_t)nones)].start >> shift) - (int64_t)below(cells),
+			shift, cells);
 		struct gt_event_box_lanes wanted = { lanes, strips, numbers };
 
-		w.first = (ones[below((uint32_t)nones)].start >> w.shift) - (int64_t)below(w.cells);
 		CHECK(gt_lane_cells_request(strips, &w, of, NLANES - 1, &err) >= 0 &&
 			!gt_lane_cells_step(strips, 0, &err));
 		CHECK(!gt_event_boxes_request(all, &w, &wanted, NLANES - 1, &err) &&
@@ -369,7 +371,7 @@ static void boxes_are_all_that_are_wide_enough(void)
  * one. */
 static void hold_holes_against_cells(const struct gt_lane_key *lane, int64_t at, size_t *seen)
 {
-	struct gt_cell_window w = { at >> 3, 3, 300 };
+	struct gt_cell_window w = gt_aligned_window(at >> 3, 3, 300);
 	struct gt_lane_cells *s = gt_lane_cells_new(archive);
 	struct gt_cell_sums cells[300];
 	struct gt_damaged_range hole, before = { .n = 0 };

@@ -139,7 +139,7 @@ static void cells_show_what_they_are(void)
 	struct gt_cell_sums *c;
 
 	stage_up(&s, 80, 20, true);
-	width = 1ull << s.scene.window.shift;
+	width = gt_cell_width(&s.scene.window, 0);
 	c = cells_of(&s, 0);
 	c[0] = (struct gt_cell_sums){ GT_CELL_EXACT, .busy = width, .category = GT_CAT_KERNEL };
 	c[1] = (struct gt_cell_sums){ GT_CELL_EXACT, .busy = 1, .category = GT_CAT_COPY };
@@ -150,17 +150,16 @@ static void cells_show_what_they_are(void)
 	s.scene.is_static = true;
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.lanes), "app (pid 100)"));
-	CHECK(strstr(line(&s, s.p.at.lanes), "│█▁▄╳▇ "));
-	CHECK(strstr(line(&s, s.p.at.lanes + 4), "?│· "));
+	CHECK(strstr(line(&s, s.p.at.lanes), "│█▁▄╳▇"));
+	CHECK(strstr(line(&s, s.p.at.lanes + 4), "?│·"));
 	CHECK(s.screen.spots[(size_t)s.p.at.lanes * 80 + s.p.at.left].look.ink ==
 		GT_INK_CATEGORY + GT_CAT_KERNEL);
 	CHECK(!(s.screen.spots[(size_t)s.p.at.lanes * 80 + s.p.at.left + 1].look.style & GT_DIM));
 	CHECK(s.screen.spots[(size_t)s.p.at.lanes * 80 + s.p.at.left + 2].look.style & GT_DIM);
 	s.screen.ascii = true;
 	gt_picture_draw(&s.p, &s.screen);
-	CHECK(strstr(line(&s, s.p.at.lanes), "|@.=X# ") ||
-		strstr(line(&s, s.p.at.lanes), "|@.-X# "));
-	CHECK(strstr(line(&s, s.p.at.lanes + 4), "?|? "));
+	CHECK(strstr(line(&s, s.p.at.lanes), "|@.=X#") || strstr(line(&s, s.p.at.lanes), "|@.-X#"));
+	CHECK(strstr(line(&s, s.p.at.lanes + 4), "?|?"));
 	for (size_t i = 0; i < 80 * 20; i++)
 		CHECK(s.screen.spots[i].ch < 127);
 	strike(&s);
@@ -306,12 +305,12 @@ static void what_is_missing_is_told(void)
 
 static void the_overview_keeps_what_there_is(void)
 {
-	struct gt_time_extent e = { 1000, 1000 + 4096, 60 };
+	struct gt_time_extent e = { 1000, 1000 + 4096, .widest = 60 };
 	struct gt_cell_window w = { .cells = 64 };
 	struct gt_cell_sums map[64] = { 0 }, to[200];
 	uint64_t sum, all = 0;
 
-	gt_window_fit(&w, &e);
+	gt_window_fit_aligned(&w, &e);
 	for (unsigned i = 0; i < 64; i += 3) {
 		map[i].busy = (1ull << w.shift) / (1 + i % 4);
 		map[i].category = GT_CAT_COPY;
@@ -356,7 +355,7 @@ static void small_screens_are_drawn(void)
 		}
 	stage_up(&s, 40, 10, true);
 	gt_picture_draw(&s.p, &s.screen);
-	CHECK(strstr(line(&s, s.p.at.axis), "│0ms") && strstr(line(&s, s.p.at.axis), "│1ms"));
+	CHECK(strstr(line(&s, s.p.at.axis), "│0.0ms") && strstr(line(&s, s.p.at.axis), "│0.5ms"));
 	CHECK(strstr(line(&s, s.p.at.lanes), "app (…100)│"));
 	CHECK(strstr(line(&s, s.p.at.status), "SIMULATED GPU  1 LOSS  busy share"));
 	strike(&s);

@@ -112,13 +112,16 @@ static void cells_are_what_samples_say(void)
 	gt_archive_extent(a, &from, &to);
 	for (unsigned k = 0; k < 120; k++) {
 		unsigned shift = below(gt_archive_widest_cell(a) + 1);
-		struct gt_cell_window w = {
+		struct gt_cell_window w = gt_aligned_window(
 			((from + (int64_t)(below(1000) * (uint64_t)(to - from) / 1000)) >> shift) -
 				10,
-			shift, 20 + below(40)
-		};
+			shift, 20 + below(40));
 		struct gt_counter_key of[3] = { list[k % 3], list[(k + 1) % 3], list[(k + 2) % 3] };
 
+		if (below(2)) { /* cells of any width */
+			w.to += below(1000);
+			w.shift = 0;
+		}
 		CHECK(!gt_counter_cells_request(g, &w, of, 3, &err));
 		while (gt_counter_cells_step(g, 1, &err) > 0)
 			;
@@ -200,10 +203,11 @@ static void what_was_known_stays(void)
 		gt_archive_extent(a, &e.from, &e.to);
 		e.to++;
 		for (unsigned looks = 1 + below(3); looks; looks--) {
+			e.grows = below(4);
 			if (below(3))
 				gt_window_fit(&w, &e);
 			else
-				w.first += (int64_t)below(30) - 10;
+				gt_window_pan(&w, &e, (int64_t)below(30) - 10);
 			CHECK(!gt_counter_cells_request(g, &w, of, 2, &err));
 			gt_counter_cells_get(g, &of[0], got);
 			at_once += got[w.cells / 3].known;

@@ -85,7 +85,9 @@ static int depth_in(
 
 static int64_t first_cell(const struct gt_cell_window *w, int64_t at)
 {
-	return (at >> w->shift) < w->first ? 0 : (at >> w->shift) - w->first;
+	int64_t c = gt_window_column(w, at);
+
+	return c < 0 ? 0 : c;
 }
 
 /* One row's part in a period of time, of which the part from `from` on is not covered yet. */
@@ -199,7 +201,7 @@ static bool may_be_rough(const struct gt_archive *a, struct gt_reader *r,
 			first = rows[i].start - offset;
 	return of->derived && first >= gt_cell_start(w, c) && first < gt_cell_start(w, c + 1) &&
 		got->sureness == GT_CELL_ROUGH && got->busy >= want->busy &&
-		got->busy <= 1ull << w->shift;
+		got->busy <= gt_cell_width(w, c);
 }
 
 static bool is_counted(const struct gt_cell_sums *got, const struct gt_cell_sums *want)
@@ -249,7 +251,7 @@ static void hold_against_count(struct gt_archive *a, struct gt_reader *r,
 						"strip %u/%u aspect %u derived %d depth %u cell %u of %u, shift %u: sure %d busy %lu count %lu "
 						"bytes %lu longest %lu, but %lu %lu %lu %lu\n",
 						of[i].segment, of[i].track, of[i].aspect,
-						of[i].derived, d, c, w->cells, w->shift,
+						of[i].derived, d, c, w->cells, gt_window_log2(w),
 						got[c].sureness, got[c].busy, got[c].count,
 						got[c].bytes, got[c].longest, want[c].busy,
 						want[c].count, want[c].bytes, want[c].longest);
@@ -283,6 +285,21 @@ static void step_by_step(struct gt_archive *a, struct gt_reader *r, struct gt_la
 	}
 }
 
+/* Aligned cells of 2^shift ns at that time; or as many ns that begin there, in cells of any width,
+ * whose starts are rounded to multiples of a power of two, or not. */
+static struct gt_cell_window any_window(int64_t at, unsigned shift)
+{
+	struct gt_cell_window w =
+		gt_aligned_window((at >> shift) - (int64_t)below(20), shift, 20 + below(40));
+
+	if (shift < 2 || below(2))
+		return w;
+	w.from += (int64_t)below(1u << (shift < 31 ? shift : 31));
+	w.to += (int64_t)below(1u << (shift < 31 ? shift : 31));
+	w.shift = below(2) ? below(shift - 1) : 0;
+	return w;
+}
+
 static void every_width(struct gt_reader *r)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -297,8 +314,7 @@ static void every_width(struct gt_reader *r)
 		unsigned shift = k / 2;
 		int64_t at = from + (int64_t)(below(1000) * (uint64_t)(to - from) / 1000);
 		size_t n = list_strips(r, of, below(2));
-		struct gt_cell_window w = { (at >> shift) - (int64_t)below(20), shift,
-			20 + below(40) };
+		struct gt_cell_window w = any_window(at, shift);
 
 		CHECK(gt_lane_cells_request(s, &w, of, n, &err) >= 0 &&
 			!gt_lane_cells_step(s, 0, &err) && gt_lane_cells_percent(s) == 100);
@@ -402,8 +418,8 @@ static void where_open_calls_begin(void)
 		n = list_strips(r, of, true);
 		for (unsigned shift = 0; shift <= gt_archive_widest_cell(a); shift++)
 			for (size_t k = 0; k < nrows; k++) {
-				struct gt_cell_window w = { (rows[k].start >> shift) - below(8),
-					shift, 8 };
+				struct gt_cell_window w = gt_aligned_window(
+					(rows[k].start >> shift) - below(8), shift, 8);
 
 				if (rows[k].kind != GT_OPEN)
 					continue;
@@ -514,7 +530,7 @@ static void a_broken_block_is_a_hole(void)
 	struct gt_archive *a;
 	struct gt_lane_cells *s;
 	struct gt_block_list list;
-	struct gt_cell_window w = { .cells = MOST_CELLS };
+	struct gt_cell_window w;
 	struct gt_strip_key of = { .track = 2, .aspect = GT_ASPECT_CALLS };
 	struct gt_cell_sums got[MOST_CELLS];
 	unsigned holes = 0;
@@ -525,7 +541,7 @@ static void a_broken_block_is_a_hole(void)
 	list = gt_archive_blocks(a, 0, 2);
 	CHECK(list.n > 3);
 	break_block(keep, list.blocks[1].number);
-	w.first = (list.blocks[1].start - 100) >> w.shift;
+	w = gt_aligned_window(list.blocks[1].start - 100, 0, MOST_CELLS);
 	CHECK((s = gt_lane_cells_new(a)) && gt_lane_cells_request(s, &w, &of, 1, &err) >= 0 &&
 		!gt_lane_cells_step(s, 0, &err));
 	gt_lane_cells_get(s, 0, 0, got);
@@ -669,20 +685,22 @@ static struct gt_cell_window choose_window(
 {
 	struct gt_cell_window w = { .cells = GROWN_CELLS };
 	struct gt_time_extent e = { .widest = 60 };
+	int64_t first;
 
 	gt_archive_extent(g->a, &e.from, &e.to);
 	e.to++;
 	if (!before->cells || below(3)) {
+		e.grows = below(8);
 		gt_window_fit(&w, &e);
 		return w;
 	}
 	w = *before;
-	w.first += (int64_t)below(20) - 6;
+	if (!gt_window_is_aligned(&w))
+		return w; /* the same cells once more */
+	first = (w.from >> w.shift) + (int64_t)below(20) - 6;
 	if (below(2))
-		return w;
-	w.first = below(2) ? w.first >> 1 : 0;
-	w.shift++;
-	return w;
+		return gt_aligned_window(first, w.shift, w.cells);
+	return gt_aligned_window(below(2) ? first >> 1 : 0, w.shift + 1, w.cells);
 }
 
 static void what_was_certain_stays(void)

@@ -55,7 +55,7 @@ static int exact_cells(unsigned threads, bool *wrong)
 	struct gt_archive *a = r ? gt_archive_open(r, &err) : NULL;
 	struct gt_lane_cells *s = a ? gt_lane_cells_new(a) : NULL;
 	struct gt_strip_key process = { 0, 0, GT_ASPECT_CALLS, true };
-	struct gt_cell_window w = { 0, SHIFT, CELLS };
+	struct gt_cell_window w = gt_aligned_window(0, SHIFT, CELLS);
 	struct gt_cell_sums cells[CELLS];
 	int exact = 0;
 

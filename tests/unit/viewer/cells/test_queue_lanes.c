@@ -105,7 +105,7 @@ static bool same_cells(const struct stage *st, const struct gt_cell_window *w)
 			if (!got[c].known || got[c].low != want.low || got[c].high != want.high ||
 				got[c].last != want.last || !is_said(&got[c]))
 				return printf("# queue %d, 2^%u ns, cell %u: %d %.0f to %.0f, then %.0f; not %.0f to %.0f, then %.0f\n",
-					       i, w->shift, c, got[c].known, got[c].low,
+					       i, gt_window_log2(w), c, got[c].known, got[c].low,
 					       got[c].high, got[c].last, want.low, want.high,
 					       want.last),
 				       false;
@@ -120,7 +120,11 @@ static struct gt_cell_window look_somewhere(const struct stage *st)
 	struct gt_cell_window w = { .cells = 1 + (unsigned)rp_below(64) };
 
 	gt_window_fit(&w, &st->extent);
-	gt_window_zoom(&w, &st->extent, rp_below((int)w.shift + 1), 0);
+	if (rp_below(2))
+		gt_window_show(&w, &st->extent, st->extent.from + rp_below(100000),
+			st->extent.from + 100000 + rp_below(1000000));
+	else
+		gt_window_zoom(&w, &st->extent, rp_below((int)gt_window_log2(&w) + 1), 0);
 	gt_window_goto(&w, &st->extent,
 		st->extent.from + (st->extent.to - st->extent.from) / 1000 * rp_below(1000), 0);
 	return w;
@@ -174,9 +178,8 @@ static void what_is_far_away_counts(void)
 	for (int i = 0; i < 12; i++)
 		CHECK(agrees_somewhere(&st));
 	for (unsigned shift = 0; shift < 8; shift++) {
-		struct gt_cell_window w = {
-			.first = (30000000 + st.extent.from) >> shift, .shift = shift, .cells = 50
-		};
+		struct gt_cell_window w =
+			gt_aligned_window((30000000 + st.extent.from) >> shift, shift, 50);
 
 		CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) &&
 			!gt_queue_lanes_step(st.rows, 0, &st.err));
@@ -248,6 +251,7 @@ static void known_as_far_as_it_went(void)
 		srand((unsigned)k);
 		random_program(2);
 		stage_up(&st, 3);
+		st.extent.grows = true;
 		gt_window_fit(&w, &st.extent);
 		CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err));
 		CHECK(k % 2 ? gt_queue_lanes_step(st.rows, 1, &st.err) >= 0

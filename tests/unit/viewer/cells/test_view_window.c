@@ -11,20 +11,40 @@ static struct gt_time_extent any_extent(void)
 {
 	int64_t from = any(1ll << (rand() % 40)) - any(1ll << (rand() % 40));
 
-	return (struct gt_time_extent){ from, from + 1 + any(1ll << (rand() % 44)), 60 };
+	return (struct gt_time_extent){ from, from + 1 + any(1ll << (rand() % 44)), .widest = 60 };
 }
 
-/* It shows all from the first cell on, or nothing before and behind the trace. */
+/* It shows all, or nothing before and behind the trace, as far as whole cells allow it. */
 static bool is_inside(const struct gt_cell_window *w, const struct gt_time_extent *e)
 {
-	int64_t first = e->from >> w->shift, last = (e->to - 1) >> w->shift;
+	int64_t first = e->from >> w->shift, last = (e->to - 1) >> w->shift,
+		at = w->from >> w->shift;
 
+	if (!gt_window_is_aligned(w))
+		return w->from >= e->from && w->to <= e->to;
 	if (last - first + 1 <= (int64_t)w->cells)
-		return w->first == first && gt_window_shows_all(w, e);
-	return w->first >= first && w->first + w->cells - 1 <= last && !gt_window_shows_all(w, e);
+		return at == first && gt_window_shows_all(w, e);
+	return at >= first && at + w->cells - 1 <= last && !gt_window_shows_all(w, e);
 }
 
-static void fits_the_narrowest_cells(void)
+/* Cell i begins at from + floor(i * span / cells), or at the nearest multiple of 2^shift. */
+static void check_cells(const struct gt_cell_window *w)
+{
+	int64_t span = w->to - w->from, multiple = 1ll << w->shift;
+
+	CHECK(gt_cell_start(w, 0) == w->from && gt_cell_start(w, w->cells) == w->to);
+	for (unsigned i = 0; i < w->cells; i++) {
+		int64_t t = gt_cell_start(w, i), end = gt_cell_start(w, i + 1),
+			want = w->from + (int64_t)((__int128)i * span / w->cells);
+
+		CHECK(w->shift ? t - want <= multiple / 2 && want - t <= multiple / 2 : t == want);
+		CHECK(!i || t % multiple == 0);
+		CHECK(t < end && gt_window_column(w, t) == i && gt_window_column(w, end - 1) == i);
+	}
+	CHECK(gt_window_column(w, w->from - 1) < 0 && gt_window_column(w, w->to) >= w->cells);
+}
+
+static void shows_the_whole_run(void)
 {
 	for (int i = 0; i < 20000; i++) {
 		struct gt_time_extent e = any_extent();
@@ -32,23 +52,34 @@ static void fits_the_narrowest_cells(void)
 
 		gt_window_fit(&w, &e);
 		CHECK(gt_window_shows_all(&w, &e) && is_inside(&w, &e));
-		CHECK(gt_cell_start(&w, 0) <= e.from && gt_window_end(&w) >= e.to);
+		CHECK(e.to - e.from < w.cells || (w.from == e.from && w.to == e.to));
+		e.grows = true;
+		gt_window_fit(&w, &e);
+		CHECK(gt_window_shows_all(&w, &e) && is_inside(&w, &e) && gt_window_is_aligned(&w));
 		if (w.shift) /* half as wide would not do */
 			CHECK(((e.to - 1) >> (w.shift - 1)) - (e.from >> (w.shift - 1)) + 1 >
 				(int64_t)w.cells);
 	}
 }
 
-static void shows_a_range(void)
+static void shows_exactly_a_range(void)
 {
 	for (int i = 0; i < 20000; i++) {
 		struct gt_time_extent e = any_extent();
 		struct gt_cell_window w = { .cells = 2 + (unsigned)rand() % 300 };
 		int64_t from = e.from + any(e.to - e.from), to = from + 1 + any(e.to - from);
 
+		if (rand() % 2) { /* a large trace */
+			e.rows = 1000000000;
+			e.finest = rand() % 2 ? (unsigned)rand() % 20 : 0;
+		}
 		gt_window_show(&w, &e, from, to);
-		CHECK(is_inside(&w, &e));
-		CHECK(gt_cell_start(&w, 0) <= from && gt_window_end(&w) >= to);
+		CHECK(is_inside(&w, &e) && w.from <= from && w.to >= to);
+		CHECK(to - from < w.cells || (w.from == from && w.to == to));
+		if (i % 50 == 0 && !gt_window_is_aligned(&w))
+			check_cells(&w);
+		gt_window_resize(&w, &e, 2 + (unsigned)rand() % 300);
+		CHECK(to - from < 302 || (w.from == from && w.to == to));
 		gt_window_show(&w, &e, INT64_MIN, INT64_MAX);
 		CHECK(gt_window_shows_all(&w, &e));
 	}
@@ -68,15 +99,35 @@ static void zooms_about_a_column(void)
 		column = rand() % (int)w.cells;
 		t = gt_cell_start(&w, column);
 		gt_window_zoom(&w, &e, steps, column);
-		CHECK(w.cells == was.cells && is_inside(&w, &e));
+		CHECK(w.cells == was.cells && is_inside(&w, &e) && gt_window_is_aligned(&w));
 		CHECK(w.shift == (was.shift > (unsigned)steps ? was.shift - (unsigned)steps : 0));
 		/* the moment is where it was, unless an end of the trace came in between */
-		CHECK(gt_window_column(&w, t) == column || w.first == e.from >> w.shift ||
-			w.first + w.cells - 1 == (e.to - 1) >> w.shift);
+		CHECK(gt_window_column(&w, t) == column || w.from <= e.from || w.to >= e.to);
 		gt_window_zoom(&w, &e, -steps, column);
-		CHECK(is_inside(&w, &e) && w.shift >= was.shift);
+		CHECK(is_inside(&w, &e) && gt_window_log2(&w) >= was.shift);
 		gt_window_zoom(&w, &e, -100, column);
 		CHECK(gt_window_shows_all(&w, &e));
+	}
+}
+
+/* From a window of any width, keys lead to aligned cells of about the half or double width. */
+static void zooms_from_any_range(void)
+{
+	for (int i = 0; i < 20000; i++) {
+		struct gt_time_extent e = { 0, 1000000000000, .widest = 60 };
+		struct gt_cell_window w = { .cells = 2 + (unsigned)rand() % 300 };
+		int64_t from = any(e.to / 2), column = rand() % (int)w.cells, t, span;
+		int in = rand() % 2;
+
+		gt_window_show(&w, &e, from, from + 1000 + any(e.to / 8));
+		span = w.to - w.from;
+		t = gt_cell_start(&w, column);
+		gt_window_zoom(&w, &e, in ? 1 : -1, column);
+		CHECK(gt_window_is_aligned(&w) && is_inside(&w, &e));
+		CHECK(gt_window_column(&w, t) == column || w.from <= e.from || w.to >= e.to);
+		if (span > 100 * w.cells)
+			CHECK(in ? w.to - w.from > span / 3 && w.to - w.from < span * 3 / 4
+				 : w.to - w.from < span * 3 && w.to - w.from > span * 4 / 3);
 	}
 }
 
@@ -85,33 +136,41 @@ static void pans_within_the_trace(void)
 	for (int i = 0; i < 20000; i++) {
 		struct gt_time_extent e = any_extent();
 		struct gt_cell_window w = { .cells = 2 + (unsigned)rand() % 300 }, was;
-		int64_t by = any(2000) - 1000;
+		int64_t by = any(2000) - 1000, span, t;
 
 		gt_window_fit(&w, &e);
-		gt_window_zoom(&w, &e, rand() % 12, rand() % (int)w.cells);
+		if (rand() % 2)
+			gt_window_show(&w, &e, e.from + any(e.to - e.from), e.to);
+		else
+			gt_window_zoom(&w, &e, rand() % 12, rand() % (int)w.cells);
 		was = w;
+		span = w.to - w.from;
 		gt_window_pan(&w, &e, by);
-		CHECK(is_inside(&w, &e) && w.shift == was.shift);
-		CHECK(w.first - was.first == by || w.first == e.from >> w.shift ||
-			w.first + w.cells - 1 == (e.to - 1) >> w.shift);
+		CHECK(is_inside(&w, &e) && w.shift == was.shift && w.to - w.from == span);
+		t = gt_cell_start(&w, 0);
+		CHECK(w.from <= e.from || w.to >= e.to ||
+			t - was.from == (int64_t)((__int128)span * by / w.cells));
 		gt_window_pan(&w, &e, INT64_MIN);
-		CHECK(w.first == e.from >> w.shift);
+		CHECK(w.from <= e.from && is_inside(&w, &e));
 		gt_window_pan(&w, &e, INT64_MAX);
 		CHECK(is_inside(&w, &e));
+		t = e.from + any(e.to - e.from);
+		gt_window_goto(&w, &e, t, w.cells / 2);
+		CHECK(is_inside(&w, &e) && w.to - w.from == span);
+		CHECK(gt_window_column(&w, t) == w.cells / 2 || w.from <= e.from ||
+			w.to + (1ll << w.shift) > e.to);
 		gt_window_resize(&w, &e, 1 + (unsigned)rand() % 400);
-		CHECK(is_inside(&w, &e));
-		gt_window_goto(&w, &e, e.from + any(e.to - e.from), w.cells / 2);
 		CHECK(is_inside(&w, &e));
 	}
 }
 
-static void cells_are_never_wider_than_the_widest(void)
+static void aligned_cells_are_never_wider_than_the_widest(void)
 {
-	struct gt_time_extent e = { 0, 1000000, 10 };
+	struct gt_time_extent e = { 0, 1000000, .widest = 10, .grows = true };
 	struct gt_cell_window w = { .cells = 10 };
 
 	gt_window_fit(&w, &e);
-	CHECK(w.shift == 10 && w.first == 0 && !gt_window_shows_all(&w, &e));
+	CHECK(w.shift == 10 && w.from == 0 && !gt_window_shows_all(&w, &e));
 	gt_window_zoom(&w, &e, -3, 5);
 	CHECK_EQ(w.shift, 10);
 }
@@ -160,7 +219,7 @@ static void labels_are_round_and_never_touch(void)
 
 static void ticks_stand_where_they_say(void)
 {
-	struct gt_time_extent e = { 123456, 123456 + 10000000000, 60 };
+	struct gt_time_extent e = { 123456, 123456 + 10000000000, .widest = 60 };
 	struct gt_cell_window w = { .cells = 100 };
 	struct gt_time_shown how = { .start = e.from };
 	struct gt_tick ticks[64];
@@ -237,7 +296,7 @@ static void times_that_are_typed(void)
 	CHECK(!gt_time_parse(&wall, "1.5s", &t) && t == 1500001000);
 }
 
-T_MAIN(T(fits_the_narrowest_cells), T(shows_a_range), T(zooms_about_a_column),
-	T(pans_within_the_trace), T(cells_are_never_wider_than_the_widest),
-	T(labels_are_round_and_never_touch), T(ticks_stand_where_they_say), T(times_in_words),
-	T(times_that_are_typed))
+T_MAIN(T(shows_the_whole_run), T(shows_exactly_a_range), T(zooms_about_a_column),
+	T(zooms_from_any_range), T(pans_within_the_trace),
+	T(aligned_cells_are_never_wider_than_the_widest), T(labels_are_round_and_never_touch),
+	T(ticks_stand_where_they_say), T(times_in_words), T(times_that_are_typed))
