@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "analyze/cli/time_range_option.h"
 #include "analyze/cli/report_options.h"
 #include "analyze/cli/report_selection.h"
 #include "analyze/core/exit_status.h"
 #include "analyze/cli/explain.h"
+#include "analyze/cli/report_help.h"
 #include "analyze/ranks/trace_folders.h"
 #include "formats/names/name_patterns.h"
 #include "analyze/ranks/ranks.h"
@@ -32,7 +34,7 @@
 #define SCREEN_TOP 8
 
 static struct {
-	bool list, explain, force, whole, per_rank;
+	bool help, list, explain, force, whole, per_rank;
 	int format, names, colour;
 	const char *from, *to, *output;
 	uint64_t pid, tid, top, threads;
@@ -94,8 +96,10 @@ static struct gt_command command = {
 	.about =
 		"Analyzes traces: which calls and GPU operations ran, how long they took, what the program waited for.",
 	.options = options,
+	.help = &opt.help,
 	.after =
 		"Without REPORT gtanalyze prints the default report; --list lists its parts.\n"
+		"gtanalyze REPORT --help explains a report.\n"
 		"diff compares B with A: what is slower, faster, added or gone.\n"
 		"Reports come before the files. To open a file that has the name of a report, give a\n"
 		"path (./top). Exit status: 0 clean, 1 something failed or a file is damaged,\n"
@@ -615,7 +619,7 @@ static int read_command_line(
 	if (gt_gates_parse(&c->gates, &opt.fail_if, *diff, err))
 		return -EINVAL;
 	first = *diff ? gt_select_diff(c, operands, n, err) : gt_select_reports(c, operands, n);
-	if (first < 0 || opt.list || opt.explain)
+	if (first < 0 || opt.list || opt.explain || opt.help)
 		return first;
 	if (first == n)
 		return gt_err_set(
@@ -624,6 +628,26 @@ static int read_command_line(
 			gt_report_options_check(&report_options, c->list, c->n, err)
 		? -EINVAL
 		: first;
+}
+
+/* Explains the named reports, or without any the program. */
+static int print_help(const struct gt_report_selection *c)
+{
+	bool colours = gt_terminal_colours(STDOUT_FILENO, (enum gt_colour_when)opt.colour);
+	struct gt_err err = GT_ERR_INIT;
+
+	if (c->in_default_report)
+		gt_opt_help(&command, stdout);
+	if (fflush(stdout) || ferror(stdout))
+		return fail(NULL,
+			(gt_err_set(
+				 &err, -EIO, "cannot write standard output: %s", strerror(errno)),
+				&err),
+			GT_EXIT_FAILURE);
+	for (unsigned i = c->header ? 0 : 1; !c->in_default_report && i < c->n; i++)
+		if (gt_report_help(c->list[i], &report_options, colours, &err))
+			return fail(NULL, &err, GT_EXIT_FAILURE);
+	return GT_EXIT_CLEAN;
 }
 
 /* Runs what the command line asks for and writes it to the output. */
@@ -697,9 +721,11 @@ int main(int argc, char **argv)
 			      : fail(NULL, &err, rc == -EINVAL ? GT_EXIT_USAGE : GT_EXIT_FAILURE);
 	first = read_command_line(&chosen, argv + 1, n, &diff, &err);
 	status = first < 0 ? fail(NULL, &err, GT_EXIT_USAGE) : configure_reports(&chosen);
-	if (!status)
+	if (!status && opt.help)
+		status = print_help(&chosen);
+	else if (!status)
 		status = name_files(&files, argv + 1 + first, n - first, diff);
-	if (!status)
+	if (!status && !opt.help)
 		status = run_command(&chosen, files.list, (int)files.n, diff);
 	gt_files_release(&files);
 	gt_gates_release(&chosen.gates);

@@ -274,6 +274,7 @@ static const struct gt_option_row gap_option = {
 
 const struct gt_analysis gt_advice_report = {
 	.name = "advice",
+	.finds = true,
 	.help = "causes of lost GPU time, with remedies and their potential speedup",
 	.wants = GT_IDLE_WANTS,
 	.engine = &gt_idle_engine,

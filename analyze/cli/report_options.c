@@ -104,12 +104,12 @@ int gt_report_options_read_times(struct gt_report_options *o, struct gt_err *err
 	return rc;
 }
 
-static bool takes(const struct gt_analysis *a, const struct gt_option_row *row)
+bool gt_report_takes(const struct gt_analysis *a, const struct gt_option_row *row)
 {
 	for (unsigned i = 0; a->options && a->options[i]; i++)
 		if (a->options[i] == row)
 			return true;
-	return a->engine && takes(a->engine, row);
+	return a->engine && gt_report_takes(a->engine, row);
 }
 
 /* The name of the selected report that takes the option; row->report if there are several. NULL:
@@ -120,7 +120,7 @@ static const char *taker(
 	const char *name = NULL;
 
 	for (unsigned i = 0; i < n; i++)
-		if (takes(list[i], row) && (!name || !strcmp(list[i]->name, row->report)))
+		if (gt_report_takes(list[i], row) && (!name || !strcmp(list[i]->name, row->report)))
 			name = list[i]->name;
 	return name;
 }

@@ -41,6 +41,8 @@ size_t gt_report_options_table(
 	struct gt_report_options *o, const struct gt_opt *common, size_t n, struct gt_opt *to);
 /* Reads the times, once the command line is parsed. Returns 0 or -EINVAL. */
 int gt_report_options_read_times(struct gt_report_options *o, struct gt_err *err);
+/* Does the report, or its engine, declare this option? */
+bool gt_report_takes(const struct gt_analysis *a, const struct gt_option_row *row);
 /* Fails if none of the n selected reports takes an option that needs its report, or if another
  * report is selected beside it. Returns 0 or -EINVAL. */
 int gt_report_options_check(const struct gt_report_options *o,

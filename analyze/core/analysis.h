@@ -90,6 +90,8 @@ struct gt_analysis {
 	/* layers, GT_BIT(enum gt_layer) | ...: it cannot answer if none of them was recorded. 0: it
 	 * checks that itself */
 	unsigned needs;
+	/* it looks for faults: its answer may be GT_FOUND */
+	bool finds;
 	/* its figures need all rows: with --match or --exclude it gets none, and cannot answer */
 	bool needs_unfiltered;
 	bool wants_args;

@@ -311,6 +311,14 @@ static void put_row(const struct sheet *s, const struct gt_command *cmd, const s
 	fputc('\n', s->to);
 }
 
+void gt_opt_help_rows(const struct gt_command *cmd, FILE *to)
+{
+	struct sheet s = sheet_of(to);
+
+	for (size_t i = 0; i < cmd->noptions; i++)
+		put_row(&s, cmd, &cmd->options[i]);
+}
+
 void gt_opt_help(const struct gt_command *cmd, FILE *to)
 {
 	struct sheet s = sheet_of(to);
@@ -416,6 +424,10 @@ static int run_own(
 {
 	int shell = -1;
 
+	if (o == &own[0] && cmd->help) {
+		*cmd->help = true;
+		return 0;
+	}
 	if (o == &own[0])
 		gt_opt_help(cmd, stdout);
 	else if (o == &own[1])

@@ -42,6 +42,7 @@ struct gt_command {
 	bool stop_at_first;          /* options end at the first operand (gtcollect) */
 	const char *after;           /* printed after the options; NULL: nothing */
 	const struct gt_verb *verbs; /* the first operand is one of these; NULL: no verbs */
+	bool *help; /* NULL, or set by --help, which then prints nothing: the caller prints */
 };
 #define GT_VERSION "0.1.0"
 /* Parses argv[1..]. Returns 0: operands have been moved to argv[1..*operands]. 1: --help, --version
@@ -53,6 +54,8 @@ struct gt_command {
 int gt_opt_parse(
 	const struct gt_command *cmd, int argc, char **argv, int *operands, struct gt_err *err);
 void gt_opt_help(const struct gt_command *cmd, FILE *to);
+/* Only the rows of its options, as in gt_opt_help. */
+void gt_opt_help_rows(const struct gt_command *cmd, FILE *to);
 void gt_opt_list_release(struct gt_opt_list *list);
 /* Parse values of GT_OPT_SIZE and GT_OPT_NS. 0 or -EINVAL. */
 int gt_parse_size(const char *s, uint64_t *bytes);

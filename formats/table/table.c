@@ -131,6 +131,7 @@ void gt_table_add_line(struct gt_table *t, const char *fmt, ...)
 }
 
 unsigned gt_table_rows(const struct gt_table *t) { return t->nrows; }
+const char *gt_table_title(const struct gt_table *t) { return t->title; }
 const char *gt_table_name(const struct gt_table *t) { return t->name; }
 const char *gt_table_get_note(const struct gt_table *t, size_t i)
 {

@@ -125,6 +125,7 @@ struct gt_row_source {
 int gt_table_stream(struct gt_table *t, const struct gt_row_source *source, struct gt_err *err);
 unsigned gt_table_rows(const struct gt_table *t); /* stored rows; of a source, only the first */
 const char *gt_table_name(const struct gt_table *t);
+const char *gt_table_title(const struct gt_table *t); /* NULL: none */
 /* Note i, borrowed, or NULL. */
 const char *gt_table_get_note(const struct gt_table *t, size_t i);
 const struct gt_column *gt_table_columns(const struct gt_table *t, unsigned *n);

@@ -1,0 +1,48 @@
+# REPORT --help: the question, the options, the tables with their columns, and the states of one report. Its keys are those of the
+# manual's table of keys.
+. "$SRC/tests/lib.sh"
+A=$B/gtanalyze
+says() { grep -qF -- "$1" want.out; }
+lacks() { ! says "$1"; }
+
+want kernels 0 "$A" kernels --help
+check kernels-usage says "Usage: gtanalyze [options] kernels FILE..."
+check kernels-question says "$("$A" --list --format csv | tr -d '\r"' | sed -n 's/^kernels,no,//p')"
+check kernels-options says "      --spark "
+check kernels-table says "Kernels on the GPU, by total time"
+check kernels-duration grep -Eq '^  total_ns +Total +ns; in text with a unit$' want.out
+check kernels-not-in-text grep -Eq '^  joined +- +number$' want.out
+check kernels-percent grep -Eq '^  occupancy_percent +Occupancy % +percent$' want.out
+check kernels-unanswered says "  cannot answer  4: data is missing, or the options leave it out"
+check kernels-why says "for example: what GPUs did was not recorded (gtcollect -e gpu)"
+check kernels-finds-nothing lacks "  found "
+check kernels-example says "  gtanalyze kernels --format json trace.zst"
+check kernels-is-not-all lacks "--per-rank"
+want advice 0 "$A" --help advice
+check advice-finds grep -Eq '^  found +3$' want.out
+check advice-option says "      --gap TIME "
+check advice-example says "  gtanalyze advice --gap TIME trace.zst"
+want overlap 0 "$A" overlap -h
+check overlap-match says "  cannot answer  4: data is missing, or --match or --exclude leave out operations"
+# with several reports one after the other; with none the program's own help
+want two 0 "$A" kernels copies --help
+is two-usages 2 "$(grep -c '^Usage:' want.out)"
+want none 0 "$A" --help
+check none-is-the-programs says "gtanalyze REPORT --help explains a report."
+want not-a-report 0 "$A" trace.zst --help
+check not-a-report-is-the-programs says "Usage: gtanalyze [options] [REPORT...] FILE..."
+want wrong-option 2 "$A" kernels --help --nonsense
+[ ! -w /dev/full ] || { "$A" kernels --help >/dev/full 2>full.err; is full-disk 1 $?; }
+
+# every report, against the table of keys in the manual; rows of several reports or of special options are left out there
+keys() { awk -v table="$1" '/^  \(in csv and json: / { on = $0 == "  (in csv and json: " table ")"; next } on && /^  Key / { next } on && /^$/ { on = 0 } on { printf "%s%s", s, $1; s = " " }' want.out; }
+awk -F '|' '/^\| report \| table \| keys \|/ { on = 1; next } on && /^\|---/ { next } on && !/^\|/ { exit }
+	on { for (i = 2; i < 5; i++) gsub(/^ +| +$/, "", $i); if ($2 == "") $2 = last; last = $2; if (($2 $3) !~ /[ ,`]/ && $4 !~ /,/) print $2, $3, $4 }' "$SRC/docs/gtanalyze.1.md" >manual
+for report in $("$A" --list --format csv | sed 1d | cut -d , -f 1); do
+	want "help-$report" 0 "$A" "$report" --help
+	check "help-$report-has-a-table" says "  (in csv and json: "
+	sed -n "s/^$report //p" manual >tables
+	while read -r table list; do
+		is "keys-$report-$table" "$list" "$(keys "$table")"
+	done <tables
+done
