@@ -178,7 +178,12 @@ static int json_table(struct gt_out *out, struct gt_table *t, struct gt_err *err
 	gt_out_json(out, t->name, strlen(t->name));
 	gt_out_str(out, ": {\n    \"rows\": [");
 	rc = put_rows(t, &json, out, err);
-	gt_out_str(out, t->nrows ? "\n    ],\n    \"notes\": [" : "],\n    \"notes\": [");
+	gt_out_str(out, t->nrows ? "\n    ],\n    \"columns\": [" : "],\n    \"columns\": [");
+	for (unsigned i = 0; i < t->ncolumns; i++) {
+		gt_out_str(out, i ? ", " : "");
+		gt_out_json(out, t->columns[i].key, strlen(t->columns[i].key));
+	}
+	gt_out_str(out, "],\n    \"notes\": [");
 	for (size_t i = 0; i < t->nnotes; i++) {
 		gt_out_str(out, i ? ", " : "");
 		gt_out_json(out, t->notes[i].text, strlen(t->notes[i].text));

@@ -70,8 +70,10 @@ def _options(options):
     return [word for name, value in options.items() for word in _option(name, value)]
 
 
-def _table(rows):
-    return pandas.DataFrame(rows) if pandas else rows
+def _table(table):
+    if not pandas:
+        return table["rows"]
+    return pandas.DataFrame(table["rows"], columns=table["columns"])
 
 
 class Recording:
@@ -100,13 +102,12 @@ class Recording:
 
     def tables(self, name, **options):
         """All tables of a report by name. Options are those of gtanalyze, as top=10."""
-        return {key: _table(t["rows"]) for key, t in self._answers(name, options).items()}
+        return {key: _table(t) for key, t in self._answers(name, options).items()}
 
     def report(self, name, **options):
         """The table of the report's name, or its first one."""
         tables = self._answers(name, options)
-        table = tables[name] if name in tables else next(iter(tables.values()))
-        return _table(table["rows"])
+        return _table(tables[name] if name in tables else next(iter(tables.values())))
 
     def __getattr__(self, name):
         if name.startswith("_") or name not in reports():

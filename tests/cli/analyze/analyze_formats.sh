@@ -32,7 +32,7 @@ for f in csv tsv; do
 	check $f-nothing-matches-says told "gtanalyze: t.jsonl: nothing matched"
 done
 want json-top 0 $A top --format json t.jsonl
-is json-all-rows 31 "$(grep -c '"operation"' want.out)"
+is json-all-rows 31 "$(grep -c '"operation":' want.out)"
 check json-nothing-to-say test ! -s want.err
 want text-top 0 $A top t.jsonl
 check text-20-rows grep -qF "(11 more rows: --top 0 or --top 31 shows them)" want.out

@@ -59,9 +59,10 @@ for name in gtrace.reports():
         same(f"wheel-report-{name}", True, "cannot answer" in str(e) or "not recorded" in str(e))
 
 # With pandas, a table is a frame. A module with this class stands in for it.
-frames = types.SimpleNamespace(DataFrame=lambda rows: ("frame", len(rows)))
+frames = types.SimpleNamespace(DataFrame=lambda rows, columns: ("frame", len(rows), columns[0]))
 gtrace._recording.pandas = frames
-same("wheel-frames", ("frame", len(kernels)), h200.kernels())
+same("wheel-frames", ("frame", len(kernels), "kernel"), h200.kernels())
+same("wheel-empty-frames-have-columns", ("frame", 0, "kernel"), gtrace.open(trace).kernels())
 gtrace._recording.pandas = None
 
 # Errors are gtanalyze's.

@@ -334,6 +334,8 @@ static void json_is_always_valid(void)
 	j = json_loads(print(both, 2, GT_JSON), JSON_REJECT_DUPLICATES, NULL);
 	CHECK(j && json_array_size(json_object_get(json_object_get(j, "calls"), "rows")) == 2);
 	CHECK_EQ(json_array_size(json_object_get(json_object_get(j, "none"), "rows")), 0);
+	row = json_object_get(json_object_get(j, "none"), "columns");
+	CHECK_STR(json_string_value(json_array_get(row, 0)), "name");
 	row = json_array_get(json_object_get(json_object_get(j, "calls"), "rows"), 0);
 	CHECK_EQ(json_integer_value(json_object_get(row, "total_ns")), INT64_MAX);
 	CHECK(fabs(json_real_value(json_object_get(row, "share_percent")) + 0.05) < 1e-9);
