@@ -44,6 +44,7 @@ static struct {
 	struct gt_writer *w;
 	struct gt_recorder *r;
 	struct gt_child child;
+	char **python_command;        /* the arguments to execute, if they are not those of argv */
 	struct gt_err failure;        /* why recording stopped early */
 	int64_t start, stop;          /* ns; stop: 0 while it records */
 	int64_t stalled;              /* ns: when the output, a pipe, last became full */
@@ -355,6 +356,7 @@ static int finish(int status, bool keep)
 	if (!keep && run.out.created)
 		unlink(run.path);
 	gt_options_release();
+	free(run.python_command);
 	return status;
 }
 
@@ -476,6 +478,7 @@ int main(int argc, char **argv)
 	command = gt_python_command(argv + 1);
 	if (!command)
 		return finish(GT_EXIT_OWN, false);
+	run.python_command = command == argv + 1 ? NULL : command;
 	if (gt_options.probes_only) {
 		code = exec_with_probes_only(command, &err);
 		return fail(code, NULL, &err);

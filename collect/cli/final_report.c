@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ int gt_final_report_print(const char *trace, struct gt_err *err)
 		return gt_err_set(err, -errno, "cannot start gtanalyze: %s", strerror(errno));
 	if (!pid) {
 		gt_child_inherit_signals();
+		setenv("PAGER", "cat", 1); /* gtcollect ends without waiting for a reader */
 		execl(path, "gtanalyze", "--", trace, (char *)NULL);
 		_exit(NOT_RUN);
 	}
