@@ -21,8 +21,8 @@
  * another.
  *
  * Of the anchors that pass, those with the most occurrences win: ten steps pass like one step, but
- * there are fewer of them. Each candidate costs a pass over the sequence, and there are at most
- * CANDIDATES_MAX.
+ * there are fewer of them. There are at most CANDIDATES_MAX candidates, and one that fails by the
+ * lengths of its intervals needs no pass over the sequence.
  *
  * A period may begin anywhere, but a step has a beginning: the first step begins where the symbols
  * before the first anchor differ from those before a usual anchor. */
@@ -37,6 +37,7 @@
 #define CANDIDATES_MAX 48u
 #define PER_COUNT 3u /* candidates with the same number of occurrences */
 #define SAMPLE 8192u /* intervals in which the usual one is searched */
+#define SLOTS 16384u /* of their hash table: a power of two */
 #define REGULAR 0.85
 #define COMPLETE 0.80
 /* lenient search: one in so many symbols must be the same */
@@ -48,6 +49,7 @@
 struct symbol {
 	uint32_t count, last, gap, even; /* even: gaps as long as the gap before */
 	uint32_t usual;                  /* occurrences in the usual interval */
+	uint32_t first;                  /* of its positions, in finder.positions */
 	/* occurrences in the interval with this number, from 1 */
 	uint32_t seen, stamp;
 	/* intervals that have it, if the usual one does not */
@@ -58,21 +60,46 @@ struct finder {
 	size_t n;
 	uint32_t nsymbols;
 	struct symbol *symbols;
-	uint32_t *at; /* positions of the current anchor */
+	uint32_t *positions; /* of all symbols, grouped by symbol */
+	uint32_t *at;        /* positions of the current anchor */
 	struct interval {
 		uint64_t hash;
-		uint32_t first, length;
+		uint32_t first, length, alike; /* alike: sampled intervals with this hash */
 	} * sample;
-	uint32_t candidates[CANDIDATES_MAX], ncandidates;
+	uint16_t *slots; /* hash table: 1 + index in sample */
+	struct candidate {
+		uint32_t symbol, count, even;
+		bool fails; /* also in the lenient search */
+	} candidates[CANDIDATES_MAX];
+	uint32_t ncandidates;
 	bool lenient; /* a symbol may be replaced by another */
 };
 
+static void list_positions(struct finder *f)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < f->nsymbols; i++) {
+		f->symbols[i].first = at;
+		at += f->symbols[i].count;
+		f->symbols[i].seen = 0;
+	}
+	for (size_t i = 0; i < f->n; i++) {
+		struct symbol *s = &f->symbols[f->list[i]];
+
+		f->positions[s->first + s->seen++] = (uint32_t)i;
+	}
+}
+
 static int prepare(struct finder *f, struct gt_err *err)
 {
-	uint32_t most = 0;
-
 	f->symbols = calloc(f->nsymbols + 1ul, sizeof(*f->symbols));
-	for (size_t i = 0; f->symbols && i < f->n; i++) {
+	f->positions = malloc((f->n + 1ul) * sizeof(*f->positions));
+	f->sample = malloc(SAMPLE * sizeof(*f->sample));
+	f->slots = malloc(SLOTS * sizeof(*f->slots));
+	if (!f->symbols || !f->positions || !f->sample || !f->slots)
+		return gt_err_set(err, -ENOMEM, "out of memory (search for the period)");
+	for (size_t i = 0; i < f->n; i++) {
 		struct symbol *s = &f->symbols[f->list[i]];
 		uint32_t gap = (uint32_t)i - s->last;
 
@@ -80,13 +107,10 @@ static int prepare(struct finder *f, struct gt_err *err)
 			s->even += gap == s->gap;
 		s->gap = gap;
 		s->last = (uint32_t)i;
-		most = ++s->count > most ? s->count : most;
+		s->count++;
 	}
-	f->at = malloc((most + 1ul) * sizeof(*f->at));
-	f->sample = malloc(SAMPLE * sizeof(*f->sample));
-	return f->symbols && f->at && f->sample
-		? 0
-		: gt_err_set(err, -ENOMEM, "out of memory (search for the period)");
+	list_positions(f);
+	return 0;
 }
 
 /* ---- candidates ---- */
@@ -96,10 +120,6 @@ static uint32_t evenness(const struct symbol *s)
 {
 	return (uint32_t)(1000ull * s->even / (s->count - 2));
 }
-
-struct candidate {
-	uint32_t symbol, count, even;
-};
 
 static int by_count(const void *pa, const void *pb)
 {
@@ -128,7 +148,7 @@ static int choose_candidates(struct finder *f, struct gt_err *err)
 	for (uint32_t i = 0; i < f->nsymbols; i++)
 		if (f->symbols[i].count > GT_PERIOD_LEAST)
 			list[n++] = (struct candidate){ i, f->symbols[i].count,
-				evenness(&f->symbols[i]) };
+				evenness(&f->symbols[i]), false };
 	GT_SORT(list, n, by_count);
 	for (size_t i = 0; i < n; i++) {
 		same = i && list[i].count == list[i - 1].count ? same + 1 : 0;
@@ -138,8 +158,8 @@ static int choose_candidates(struct finder *f, struct gt_err *err)
 	GT_SORT(list, kept, by_evenness);
 	kept = kept < CANDIDATES_MAX ? kept : CANDIDATES_MAX;
 	GT_SORT(list, kept, by_count);
-	for (f->ncandidates = 0; f->ncandidates < kept; f->ncandidates++)
-		f->candidates[f->ncandidates] = list[f->ncandidates].symbol;
+	memcpy(f->candidates, list, kept * sizeof(*list));
+	f->ncandidates = (uint32_t)kept;
 	free(list);
 	return 0;
 }
@@ -155,13 +175,6 @@ static uint64_t hash_of(const uint32_t *list, size_t n)
 	return gt_hash_u64(h);
 }
 
-static int by_hash(const void *pa, const void *pb)
-{
-	const struct interval *a = pa, *b = pb;
-
-	return GT_COMPARE(a->hash, b->hash) ?: GT_COMPARE(a->first, b->first);
-}
-
 static int by_length(const void *pa, const void *pb)
 {
 	const struct interval *a = pa, *b = pb;
@@ -169,25 +182,45 @@ static int by_length(const void *pa, const void *pb)
 	return GT_COMPARE(a->length, b->length) ?: GT_COMPARE(a->first, b->first);
 }
 
+/* The first sampled interval with the hash of interval i; i itself is added if it is the first. */
+static struct interval *first_alike(struct finder *f, uint32_t i)
+{
+	uint64_t slot = f->sample[i].hash;
+
+	for (;; slot++) {
+		uint16_t *at = &f->slots[slot % SLOTS];
+
+		if (!*at)
+			*at = (uint16_t)(i + 1);
+		if (f->sample[*at - 1].hash == f->sample[i].hash)
+			return &f->sample[*at - 1];
+	}
+}
+
 /* The most frequent interval; if no two are equal, one of median length. count: intervals. */
 static struct interval usual_of(struct finder *f, uint32_t count)
 {
-	uint32_t n = count < SAMPLE ? count : SAMPLE, best = 0, most = 0;
+	uint32_t n = count < SAMPLE ? count : SAMPLE;
+	const struct interval *best = f->sample;
 
+	memset(f->slots, 0, SLOTS * sizeof(*f->slots));
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = (uint32_t)((uint64_t)i * count / n), first = f->at[k],
 			 length = f->at[k + 1] - first;
 
-		f->sample[i] = (struct interval){ hash_of(f->list + first, length), first, length };
+		f->sample[i] =
+			(struct interval){ hash_of(f->list + first, length), first, length, 0 };
+		first_alike(f, i)->alike++;
 	}
-	GT_SORT(f->sample, n, by_hash);
-	for (uint32_t i = 0, run = 0; i < n; i++) {
-		run = i && f->sample[i].hash == f->sample[i - 1].hash ? run + 1 : 1;
-		if (run > most)
-			most = run, best = i + 1 - run;
+	for (uint32_t i = 1; i < n; i++) {
+		const struct interval *one = &f->sample[i];
+
+		if (one->alike > best->alike ||
+			(one->alike == best->alike && one->hash < best->hash))
+			best = one;
 	}
-	if (most > 1)
-		return f->sample[best];
+	if (best->alike > 1)
+		return *best;
 	GT_SORT(f->sample, n, by_length);
 	return f->sample[n / 2];
 }
@@ -269,15 +302,13 @@ static bool cannot_pass(
 
 /* Is it an anchor of whole steps? Then fills in *p and *usual. */
 static bool is_step_anchor(
-	struct finder *f, uint32_t anchor, struct interval *usual, struct gt_period *p)
+	struct finder *f, struct candidate *c, struct interval *usual, struct gt_period *p)
 {
-	uint32_t n = 0;
+	uint32_t anchor = c->symbol, n = c->count;
 	uint64_t between, regular;
 
-	for (size_t i = 0; i < f->n; i++) {
-		f->at[n] = (uint32_t)i;
-		n += f->list[i] == anchor;
-	}
+	f->at = f->positions + f->symbols[anchor].first;
+	c->fails = true;
 	*p = (struct gt_period){ .anchor = anchor, .count = n - 1 };
 	between = f->at[n - 1] - f->at[0];
 	if ((double)between < COVERED * (double)f->n)
@@ -286,6 +317,7 @@ static bool is_step_anchor(
 	p->length = usual->length;
 	if (cannot_pass(f, usual, p->count, between))
 		return false;
+	c->fails = false;
 	for (uint32_t i = 0; i < f->nsymbols; i++)
 		f->symbols[i].usual = f->symbols[i].stamp = f->symbols[i].strays = 0;
 	for (uint32_t i = 0; i < usual->length; i++)
@@ -343,25 +375,25 @@ static void place(const struct finder *f, const struct interval *usual, struct g
 
 static int search(struct finder *f, bool lenient, struct gt_period *best)
 {
+	struct candidate *found = NULL;
 	struct interval usual;
 	struct gt_period p;
-	bool found = false;
 
 	f->lenient = lenient;
 	for (uint32_t i = 0; i < f->ncandidates; i++) {
-		if (found &&
-			(double)f->symbols[f->candidates[i]].count <
-				SAME_LOOP * (best->count + 1.0))
+		struct candidate *c = &f->candidates[i];
+
+		if (found && (double)c->count < SAME_LOOP * (best->count + 1.0))
 			break; /* the rest are longer loops around it */
-		if (is_step_anchor(f, f->candidates[i], &usual, &p) &&
+		if (!c->fails && is_step_anchor(f, c, &usual, &p) &&
 			(!found || p.regular > best->regular)) {
 			*best = p;
-			found = true;
+			found = c;
 		}
 	}
 	if (!found)
 		return 0;
-	is_step_anchor(f, best->anchor, &usual, &p);
+	is_step_anchor(f, found, &usual, &p);
 	place(f, &usual, best);
 	return 1;
 }
@@ -382,7 +414,8 @@ int gt_period_find(const uint32_t *symbols, size_t n, uint32_t nsymbols, struct 
 	else if (!rc && !(rc = search(&f, false, p)) && !(rc = search(&f, true, p)))
 		*why = "single operations repeat, but not in the same order with the same neighbours";
 	free(f.symbols);
-	free(f.at);
+	free(f.positions);
 	free(f.sample);
+	free(f.slots);
 	return rc;
 }

@@ -19,8 +19,8 @@ struct gt_period {
 	 * period, too; symbols that a period lacks reduce it */
 	double regular;
 };
-/* symbols: n numbers below nsymbols. Time: at most about 50 passes over the symbols; memory: 32
- * bytes per symbol and per occurrence of the most frequent one. Returns 1; 0: nothing repeats, and
+/* symbols: n numbers below nsymbols. Time: at most about 50 passes over the symbols; memory: 40
+ * bytes per different symbol and 4 per symbol. Returns 1; 0: nothing repeats, and
  * *why is the reason (a static sentence); or negative. */
 int gt_period_find(const uint32_t *symbols, size_t n, uint32_t nsymbols, struct gt_period *p,
 	const char **why, struct gt_err *err);
