@@ -5,16 +5,15 @@
 
 #include <stdlib.h>
 #include "analyze/memory/memory_tracker.h"
-#include "analyze/steps/steps.h"
+#include "analyze/steps/loops.h"
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api.h"
 
 struct churn {
 	struct gt_memory_tracker tracker;
-	struct gt_loop *loops;
-	size_t nloops, cap;
+	struct gt_loops loops;
 	uint64_t *before; /* by group: repeated allocations so far */
-	size_t n;
+	size_t n, cap;
 	struct gt_err *err;
 };
 
@@ -23,10 +22,7 @@ static const struct gt_loop *loop_of(
 {
 	const struct gt_process_slot *p = &where->list[place];
 
-	for (size_t i = 0; i < c->nloops; i++)
-		if (c->loops[i].seg == p->seg && c->loops[i].process == p->track)
-			return &c->loops[i];
-	return NULL;
+	return gt_loop_of_process(&c->loops, p->seg, p->track);
 }
 
 static int changed(void *arg, int64_t at, const struct gt_memory_event *e, uint32_t place,
@@ -43,8 +39,8 @@ static int changed(void *arg, int64_t at, const struct gt_memory_event *e, uint3
 		return gt_err_set(err, -ENOMEM, "out of memory (repeated allocations)");
 	while (c->n < g->n)
 		c->before[c->n++] = 0;
-	if (g->list[group].again > c->before[group] && loop && called >= loop->from &&
-		called < loop->to)
+	if (g->list[group].again > c->before[group] && loop && called >= loop->host[0] &&
+		called < loop->host[loop->steps])
 		g->list[group].in_steps++;
 	c->before[group] = g->list[group].again;
 	return 0;
@@ -104,24 +100,32 @@ static int copy(const struct churn *c, struct gt_alloc_groups *g,
 	return 0;
 }
 
+static bool has_steps(const struct gt_loops *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->list[i].steps)
+			return true;
+	return false;
+}
+
 int gt_churn_per_step(struct gt_alloc_groups *g, const struct gt_report_state *a,
 	const struct gt_process_slots *where, struct gt_err *err)
 {
-	struct churn c = { .nloops = 0 };
+	struct churn c = { .n = 0 };
 	uint64_t again = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < g->n; i++)
 		again += g->list[i].again;
-	if (!again)
+	if (!again || a->opt->filter.match) /* --match leaves out allocations or frees */
 		return 0;
-	rc = gt_loops(a->reader, a->opt, &c.loops, &c.nloops, err);
-	if (!rc && c.nloops)
+	rc = gt_loops_find(&c.loops, a->reader, a->opt, err);
+	if (!rc && has_steps(&c.loops))
 		rc = follow(&c, a, err);
-	if (!rc && c.nloops)
+	if (!rc && has_steps(&c.loops))
 		rc = copy(&c, g, where, err);
 	gt_memory_tracker_release(&c.tracker);
-	free(c.loops);
+	gt_loops_release(&c.loops);
 	free(c.before);
 	return rc;
 }

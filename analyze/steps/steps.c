@@ -460,10 +460,8 @@ static int steps_finish(void *state, struct gt_table **tables, unsigned max, str
 	return rc ? rc : 3;
 }
 
-static void steps_release(void *state)
+void gt_steps_release(struct gt_steps *s)
 {
-	struct gt_steps *s = state;
-
 	for (size_t i = 0; i < s->nstreams; i++)
 		free(s->streams[i].list);
 	for (uint32_t i = 0; i < s->nlanes; i++)
@@ -477,57 +475,25 @@ static void steps_release(void *state)
 	gt_time_ordered_release(&s->order);
 }
 
-/* ---- loops for other reports ---- */
+static void steps_release(void *state) { gt_steps_release(state); }
 
-static int find_loops(struct gt_steps *s, struct gt_err *err)
+/* ---- steps for other reports ---- */
+
+int gt_steps_read(struct gt_steps *s, struct gt_reader *r, const struct gt_analysis_options *opt,
+	struct gt_err *err)
 {
-	struct gt_filter filter = s->report.opt->filter;
-	int rc;
+	struct gt_filter filter = opt->filter;
+	int rc = steps_init(s, r, opt, err);
 
 	filter.kinds = GT_BIT(GT_GPU);
 	filter.args = false;
-	rc = gt_reread_trace(s->report.reader, &filter, GT_BY_TIME, steps_block, s, err);
+	if (!rc)
+		rc = gt_reread_trace(r, &filter, GT_BY_TIME, steps_block, s, err);
 	if (!rc)
 		rc = gt_time_ordered_flush(&s->order, err);
 	s->nsigns = s->names.n;
-	return rc || !s->names.of_type || gt_name_interner_has_rest(&s->names)
-		? rc
-		: gt_steps_find_all(s, err);
-}
-
-static struct gt_loop *loop_of(struct gt_loop *list, size_t *n, const struct gt_steps_lane *l)
-{
-	size_t i = 0;
-
-	while (i < *n && (list[i].seg != l->seg || list[i].process != l->process))
-		i++;
-	if (i == *n)
-		list[(*n)++] = (struct gt_loop){ .seg = l->seg, .process = l->process };
-	return &list[i];
-}
-
-int gt_loops(struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_loop **loops,
-	size_t *n, struct gt_err *err)
-{
-	struct gt_steps s = { .nlanes = 0 };
-	int rc = steps_init(&s, r, opt, err);
-
-	*n = 0;
-	*loops = calloc(GT_STEPS_LANES, sizeof(**loops));
-	if (!rc && !*loops)
-		rc = gt_err_set(err, -ENOMEM, "out of memory (steps)");
-	if (!rc && !opt->filter.match) /* --match may leave out the steps */
-		rc = find_loops(&s, err);
-	for (uint32_t i = 0; !rc && i < s.nlanes; i++) {
-		const struct gt_steps_lane *l = &s.lanes[i];
-		struct gt_loop *loop = l->n ? loop_of(*loops, n, l) : NULL;
-
-		if (loop && l->ops > loop->ops)
-			*loop = (struct gt_loop){ l->seg, l->process, l->steps[0].host,
-				l->steps[l->n].host, l->n, l->ops };
-	}
-	steps_release(&s);
-	return rc;
+	s->crowded = s->names.of_type && gt_name_interner_has_rest(&s->names);
+	return rc || !s->names.of_type || s->crowded ? rc : gt_steps_find_all(s, err);
 }
 
 const struct gt_analysis gt_steps_report = {

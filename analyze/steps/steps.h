@@ -68,6 +68,7 @@ struct gt_steps_stream { /* rows on one track */
 };
 struct gt_steps {
 	struct gt_report_state report;
+	bool gpu_only; /* figures of calls, and times by name, are not needed: they stay 0 */
 	struct gt_time_ordered order; /* of the current scan */
 	uint32_t *device_of;          /* by track number */
 	uint32_t *slot;               /* likewise: 1 + index in streams */
@@ -147,17 +148,11 @@ int gt_steps_find_drift(
 uint64_t gt_steps_quantile(const uint64_t *sorted, size_t n, double q);
 /* The lower median of n > 0 values, which it sorts. */
 uint64_t gt_steps_median(uint64_t *values, size_t n);
-/* The loop of a process, to count calls per step: of the GPU with the most operations. The calls of
- * its steps begin from `from` on and before `to`. */
-struct gt_loop {
-	const struct gt_segment *seg;
-	uint32_t process;
-	int64_t from, to;
-	uint64_t steps, ops;
-};
-/* Reads the trace to find the loops. The caller frees *loops, also if *n is 0. 0 or negative. */
-int gt_loops(struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_loop **loops,
-	size_t *n, struct gt_err *err);
+/* Reads the trace to find the steps, without a report. *s is zeroed, but for gpu_only. Release it
+ * in any case. 0 or negative. */
+int gt_steps_read(struct gt_steps *s, struct gt_reader *r, const struct gt_analysis_options *opt,
+	struct gt_err *err);
+void gt_steps_release(struct gt_steps *s);
 static inline uint64_t gt_step_ns(const struct gt_step *s)
 {
 	return (uint64_t)s[1].at - (uint64_t)s->at;

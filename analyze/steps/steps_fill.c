@@ -280,7 +280,7 @@ int gt_steps_fill(struct gt_steps *s, struct gt_err *err)
 		rc = gt_time_ordered_flush(&s->order, err);
 	filter.kinds = GT_BIT(GT_CALL);
 	filter.args = false; /* arguments are most of the bytes */
-	if (!rc)
+	if (!rc && !s->gpu_only)
 		rc = gt_reread_trace(s->report.reader, &filter, GT_BY_TIME, call_run, f, err);
 	if (!rc)
 		close_orders(f);

@@ -260,12 +260,12 @@ int gt_steps_find_all(struct gt_steps *s, struct gt_err *err)
 	int rc = gt_steps_find(s, err);
 	uint32_t before;
 
-	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
+	for (uint32_t i = 0; !rc && !s->gpu_only && i < s->nlanes; i++)
 		pick_steps(s, &s->lanes[i]);
 	before = s->npicked;
 	if (!rc && s->nsteps)
 		rc = fill(s, err);
-	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
+	for (uint32_t i = 0; !rc && !s->gpu_only && i < s->nlanes; i++)
 		for (size_t k = 0; k < s->lanes[i].nslowest; k++)
 			pick(s, &s->lanes[i].steps[s->lanes[i].slowest[k]]);
 	if (!rc && s->npicked > before) /* the warm-up contained the slowest */
