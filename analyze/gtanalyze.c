@@ -15,6 +15,7 @@
 #include "analyze/ranks/trace_folders.h"
 #include "formats/names/name_patterns.h"
 #include "analyze/ranks/ranks.h"
+#include "analyze/steps/steady.h"
 #include "formats/base/alloc_failure.h"
 #include "formats/base/buf.h"
 #include "formats/cmdline/opt.h"
@@ -34,7 +35,7 @@
 #define SCREEN_TOP 8
 
 static struct {
-	bool help, list, explain, force, whole, per_rank;
+	bool help, list, explain, force, whole, whole_run, steady, per_rank;
 	int format, names, colour;
 	const char *from, *to, *output;
 	uint64_t pid, tid, top, threads;
@@ -77,6 +78,10 @@ static const struct gt_opt common_options[] = {
 		"leave out rows that end before TIME (1.5s, 250ms after the start)", NULL },
 	{ 0, "to", GT_OPT_STR, &opt.to, "TIME", "leave out rows that begin at TIME or later",
 		NULL },
+	{ 0, "steady", GT_OPT_FLAG, &opt.steady, NULL,
+		"only the steady steps, as the default report and diff show", NULL },
+	{ 0, "whole-run", GT_OPT_FLAG, &opt.whole_run, NULL,
+		"default report and diff: the whole run, not only its steady steps", NULL },
 	{ 0, "whole", GT_OPT_FLAG, &opt.whole, NULL,
 		"analyze GPUs over the whole recording, not only from their first to "
 		"their last operation",
@@ -109,7 +114,7 @@ static struct gt_command command = {
 static int fail(const char *file, const struct gt_err *err, int status)
 {
 	gt_err_print("gtanalyze", file, err);
-	return status;
+	return status == GT_EXIT_FAILURE && err->code == -ENOMSG ? GT_EXIT_UNKNOWN : status;
 }
 
 /* The width in terminal columns of the first `bytes` bytes of s. */
@@ -197,6 +202,9 @@ static int check_options(struct gt_err *err)
 		return err->code;
 	if (from >= to)
 		return gt_err_set(err, -EINVAL, "--from must come before --to");
+	if (opt.steady && (opt.whole_run || opt.whole))
+		return gt_err_set(err, -EINVAL, "--steady and --%s exclude each other",
+			opt.whole_run ? "whole-run" : "whole");
 	if (opt.threads == NOT_GIVEN)
 		opt.threads = processors();
 	if (!opt.threads || opt.threads > 1024)
@@ -266,14 +274,43 @@ struct trace_options {
 	struct gt_buf restrictions;
 	struct gt_time_ranges range;
 	struct gt_name_patterns match;
+	struct gt_steady steady;
 };
+
+/* Narrows the options to the steady steps, if the trace has some. */
+static int narrow_to_steady(struct gt_analysis_options *o, struct gt_reader *r,
+	struct trace_options *a, struct gt_err *err)
+{
+	if (gt_steady_find(&a->steady, r, o, err))
+		return err->code;
+	if (!a->steady.ranges && opt.steady)
+		return gt_err_set(err, -ENOMSG, "there are no steady steps: %s", a->steady.why);
+	o->steady = &a->steady;
+	if (!a->steady.ranges)
+		return 0;
+	o->only_steady = true;
+	o->filter.ranged = true;
+	o->filter.from = a->steady.ranges[0].from;
+	o->filter.to = a->steady.ranges[0].to;
+	o->filter.ranges = gt_reader_segments(r) > 1 ? a->steady.ranges : NULL;
+	return 0;
+}
+
+/* Are only steady steps wanted? by_default: unless an option says otherwise. */
+static bool wants_steady(const struct gt_reader *r, bool by_default)
+{
+	bool wanted = by_default && !opt.whole_run && !opt.whole && !opt.from && !opt.to;
+
+	return opt.steady || (wanted && gt_default_use_of(r) == GT_DEFAULT_GPU);
+}
 
 /* origins: NULL, or as in gt_time_ranges_set. */
 static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const char *path,
-	const int64_t *origins, struct trace_options *a, struct gt_err *err)
+	const int64_t *origins, bool steady_by_default, struct trace_options *a, struct gt_err *err)
 {
 	const char *unused;
 	size_t at = 0;
+	int rc;
 
 	memset(a, 0, sizeof(*a));
 	*o = (struct gt_analysis_options){ .file = path };
@@ -291,7 +328,8 @@ static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const
 	o->report_options = report_options.given;
 	put_restrictions(&a->restrictions);
 	o->restrictions = a->restrictions.len ? (const char *)a->restrictions.data : NULL;
-	return gt_time_ranges_set(&a->range, o, r, opt.from, opt.to, origins, err);
+	rc = gt_time_ranges_set(&a->range, o, r, opt.from, opt.to, origins, err);
+	return rc || !wants_steady(r, steady_by_default) ? rc : narrow_to_steady(o, r, a, err);
 }
 
 static void release_trace_options(struct trace_options *a)
@@ -299,6 +337,7 @@ static void release_trace_options(struct trace_options *a)
 	gt_buf_release(&a->restrictions);
 	gt_name_patterns_release(&a->match);
 	gt_time_ranges_release(&a->range);
+	gt_steady_release(&a->steady);
 }
 
 /* The exit status that the tables of reports named by the user lead to. */
@@ -381,6 +420,52 @@ static bool is_damaged(struct gt_reader *r)
 	return n;
 }
 
+/* JSON has the figures of the whole run, too: appends their tables, as "whole_run.budget". */
+static int add_whole_run(const struct gt_report_selection *c, const struct subject *s,
+	const struct gt_analysis_options *o, struct gt_table **tables, int *n, struct gt_err *err)
+{
+	struct gt_analysis_options whole = *o;
+	struct gt_report_selection some = *c;
+	struct gt_table *more[GT_RUN_TABLES];
+	int made;
+
+	some.n = 0;
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->list[i] != gt_analysis_find("header") &&
+			c->list[i] != gt_analysis_find("steady") &&
+			c->list[i] != gt_analysis_find("phases"))
+			some.list[some.n++] = c->list[i];
+	whole.filter = o->steady->filter;
+	whole.steady = NULL;
+	whole.only_steady = false;
+	made = gt_run(s->reader, some.list, some.n, &whole, (unsigned)opt.threads, more, err);
+	for (unsigned i = 0; i < GT_RUN_TABLES; i++)
+		if (more[i] && (int)i < made && *n < GT_RUN_TABLES) {
+			gt_table_set_prefix(more[i], "whole_run.");
+			tables[(*n)++] = more[i];
+		} else
+			gt_table_free(more[i]);
+	return made < 0 ? made : 0;
+}
+
+/* Moves the verdict before the budget: it comes from the report advice. */
+static void move_verdict(struct gt_table **tables, int n)
+{
+	int to = 0, from = 0;
+
+	while (to < n && strcmp(gt_table_name(tables[to]), "budget") != 0)
+		to++;
+	while (from < n && strcmp(gt_table_name(tables[from]), "verdict") != 0)
+		from++;
+	if (from < n && from > to) {
+		struct gt_table *verdict = tables[from];
+
+		memmove(tables + to + 1, tables + to,
+			(size_t)(from - to) * sizeof(struct gt_table *));
+		tables[to] = verdict;
+	}
+}
+
 /* *status becomes worse if gates or damage require it. */
 static int report(const struct subject *s, const struct gt_report_selection *c, struct gt_out *out,
 	int *status, struct gt_err *err)
@@ -391,19 +476,26 @@ static int report(const struct subject *s, const struct gt_report_selection *c, 
 	unsigned skip = 0;
 	int n, rc;
 
-	n = set_options(&o, s->reader, s->name, s->origins, &given, err);
+	n = set_options(&o, s->reader, s->name, s->origins, c->in_default_report, &given, err);
 	o.ranks = s->ranks ? s->ranks->names : NULL;
 	o.in_default_report = c->in_default_report;
-	if (c->in_default_report && opt.top == NOT_GIVEN && opt.format == GT_TEXT &&
-		gt_default_use_of(s->reader) == GT_DEFAULT_GPU)
+	o.one_page = c->in_default_report && opt.format == GT_TEXT &&
+		gt_default_use_of(s->reader) == GT_DEFAULT_GPU;
+	if (o.one_page && opt.top == NOT_GIVEN)
 		o.top = SCREEN_TOP;
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
 	memset(tables, 0, sizeof(tables));
 	n = n ? n : gt_run(s->reader, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
+	if (c->in_default_report)
+		move_verdict(tables, n);
 	if (n >= 0 && !c->in_default_report)
 		*status = gt_exit_worse(
 			(enum gt_exit) * status, (enum gt_exit)exit_status_of(tables, n));
-	rc = n < 0 ? n : s->no_header ? 0 : check_gates(c, s, o, tables, &n, status, err);
+	rc = n < 0 ? n : 0;
+	if (!rc && c->in_default_report && opt.format == GT_JSON && o.only_steady)
+		rc = add_whole_run(c, s, &o, tables, &n, err);
+	if (!rc && !s->no_header)
+		rc = check_gates(c, s, o, tables, &n, status, err);
 	if (n > 0 && s->ranks) {
 		label_ranks(s->ranks, tables, (unsigned)n);
 		note_missing_files(s->ranks, tables[0]);
@@ -534,20 +626,24 @@ static int analyze_ranks(
 /* ---- two files ---- */
 
 static int read_side(struct gt_side *side, const char *path, const struct gt_diff_request *request,
-	int *status, struct gt_err *err)
+	bool steady, int *status, struct gt_err *err)
 {
 	struct gt_reader *r = gt_open_any(path, err);
 	struct gt_analysis_options o;
 	struct trace_options given;
 	int rc;
 
-	if (!r)
+	if (!r) {
+		*status = fail(path, err, GT_EXIT_FAILURE);
 		return -1;
-	rc = set_options(&o, r, path, NULL, &given, err);
+	}
+	rc = set_options(&o, r, path, NULL, steady, &given, err);
 	if (!rc)
 		rc = gt_side_read(side, r, request, &o, (unsigned)opt.threads, err);
 	if (is_damaged(r))
 		*status = gt_exit_worse((enum gt_exit) * status, GT_EXIT_FAILURE);
+	if (rc)
+		*status = fail(path, err, GT_EXIT_FAILURE);
 	release_trace_options(&given);
 	gt_reader_close(r);
 	return rc;
@@ -594,16 +690,19 @@ static int compare(const struct gt_report_selection *c, char **files, struct gt_
 	int status = GT_EXIT_CLEAN, rc = 0;
 
 	gt_gates_request(&c->gates, &read);
-	for (unsigned i = 0; !rc && i < 2; i++) {
-		rc = read_side(&sides[i], files[i], &read, &status, &err);
-		if (rc)
-			fail(files[i], &err, GT_EXIT_FAILURE);
-	}
-	if (!rc && (rc = print_diff(c, sides, out, &status, &err)))
-		fail(NULL, &err, GT_EXIT_FAILURE);
+	for (unsigned i = 0; !rc && i < 2; i++)
+		rc = read_side(&sides[i], files[i], &read, true, &status, &err);
+	/* if only one of them has steady steps, the whole runs are compared */
+	for (unsigned i = 0; !rc && i < 2; i++)
+		if (sides[i].steady && !sides[!i].steady) {
+			gt_side_release(&sides[i]);
+			rc = read_side(&sides[i], files[i], &read, false, &status, &err);
+		}
+	if (!rc && print_diff(c, sides, out, &status, &err))
+		status = fail(NULL, &err, GT_EXIT_FAILURE);
 	gt_side_release(&sides[0]);
 	gt_side_release(&sides[1]);
-	return rc ? GT_EXIT_FAILURE : status;
+	return status;
 }
 
 /* Reads the options and operands: reports, files, gates. Returns the index of the first file, or

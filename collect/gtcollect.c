@@ -308,7 +308,7 @@ static void record_until_the_end(const char *program)
 static int write_last_metadata(struct gt_err *err)
 {
 	char *json = gt_metadata_end(gt_recorder_totals(run.r), &run.stats, run.child.status,
-		run.stop - run.start, run.simulated);
+		run.start, run.stop, run.simulated);
 	int code = json ? gt_writer_meta(run.w, json, err) : 0;
 
 	free(json);

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/advice/advice_rules.h"
+#include "analyze/advice/verdict.h"
+#include "analyze/ranks/ranks.h"
+#include "analyze/steps/steady.h"
 #include "formats/base/sorted.h"
 
 #define LINE 100u /* columns of text, at most */
@@ -26,13 +28,25 @@ static const struct gt_column columns[] = {
 	{ "tid", "TID", GT_C_COUNT },
 	{ "evidence", "Why", GT_C_TEXT },
 	{ "remedy", NULL, GT_C_TEXT },
+	{ "bytes", NULL, GT_C_BYTES },
+	{ "gain_per_step_ns", NULL, GT_C_NS },
+	{ "step", NULL, GT_C_COUNT },
+	{ "detail", NULL, GT_C_TEXT },
+	{ "command", NULL, GT_C_TEXT },
 };
-#define NCOLUMNS 13
+#define NCOLUMNS 18
+#define PAGE_FINDINGS 3u /* findings on a page */
 
 struct answer {
 	const struct gt_rule *rule;
 	struct gt_finding f;
 };
+
+/* Findings of time come first, then those of memory, then those that count time a second time. */
+static unsigned group(const struct answer *a)
+{
+	return a->rule->flags & GT_SAME_TIME ? 2 : a->f.bytes ? 1 : 0;
+}
 
 static int by_gain(const void *pa, const void *pb)
 {
@@ -41,8 +55,8 @@ static int by_gain(const void *pa, const void *pb)
 
 	if (a->f.state != b->f.state)
 		return order[a->f.state] - order[b->f.state];
-	if (a->f.state == GT_FOUND && (a->rule->flags ^ b->rule->flags) & GT_SAME_TIME)
-		return a->rule->flags & GT_SAME_TIME ? 1 : -1;
+	if (a->f.state == GT_FOUND && group(a) != group(b))
+		return (int)group(a) - (int)group(b);
 	if (a->f.gain != b->f.gain)
 		return a->f.gain < b->f.gain ? 1 : -1;
 	return (a->rule > b->rule) - (a->rule < b->rule);
@@ -71,30 +85,68 @@ static struct gt_cell id_of(const struct gt_evidence *e, uint32_t track)
 	return track == GT_NONE ? gt_cell_none() : gt_cell_i(e->seg->tracks[track].id);
 }
 
+/* The number of the step that the example is in; 0: none, or no steady steps. */
+static size_t step_of(const struct gt_idle *s, const struct gt_evidence *e)
+{
+	const struct gt_steady *steady = s->report.opt->steady;
+	struct location w = location(s, e);
+	const struct gt_loop *l = NULL;
+
+	if (s->report.opt->only_steady && w.device != GT_NONE)
+		l = gt_steady_loop(steady, e->seg, w.device);
+	else if (s->report.opt->only_steady)
+		l = gt_loop_of_process(&steady->loops, e->seg, w.process);
+	return l ? gt_loop_step_at(l, e->from) : 0;
+}
+
+/* The command that shows the example: "gtview --at 6.563680s+89us train.zst". */
+struct command {
+	char text[512];
+};
+static struct command command_of(const struct gt_idle *s, const struct gt_evidence *e)
+{
+	const struct gt_analysis_options *opt = s->report.opt;
+	const char *file = opt->ranks ? opt->ranks[e->seg->index].file : opt->file;
+	int64_t at = gt_time_since_origin(&s->report, e->seg, e->from);
+	uint64_t ns = (uint64_t)(e->to - e->from);
+	bool fine = ns < 10000, plain = !file[strcspn(file, " \t\n'\"\\$`&;()<>|*?[]#~!")];
+	struct command c;
+
+	snprintf(c.text, sizeof(c.text), "gtview --at %lld.%0*llds+%llu%s %s%.400s%s",
+		(long long)(at / 1000000000), fine ? 9 : 6,
+		(long long)(at % 1000000000) / (fine ? 1 : 1000),
+		(unsigned long long)(fine ? ns : (ns + 999) / 1000), fine ? "ns" : "us",
+		plain ? "" : "'", file, plain ? "" : "'");
+	return c;
+}
+
 static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *a,
 	uint64_t window)
 {
 	const struct gt_idle *s = f->idle;
 	const struct gt_evidence *e = &a->f.at;
-	bool found = a->f.state == GT_FOUND, place = found && e->seg;
+	bool found = a->f.state == GT_FOUND, place = found && e->seg, time = found && !a->f.bytes;
 	struct location w = place ? location(s, e) : (struct location){ GT_NONE, GT_NONE, GT_NONE };
+	uint64_t per_step = time ? gt_advice_per_step(s, a->f.gain, window) : 0;
+	size_t step = place ? step_of(s, e) : 0;
 
 	gt_table_add(t,
 		(struct gt_cell[NCOLUMNS]){ place ? gt_cell_u(e->seg->index) : gt_cell_none(),
 			gt_cell_text(a->rule->name), gt_cell_text(states[a->f.state]),
-			gt_cell_known(found, a->f.cost), gt_cell_known(found, a->f.gain),
-			found ? gt_cell_share(a->f.gain, window) : gt_cell_none(),
+			gt_cell_known(time, a->f.cost), gt_cell_known(time, a->f.gain),
+			time ? gt_cell_share(a->f.gain, window) : gt_cell_none(),
 			place ? gt_cell_time(&s->report, e->seg, e->from) : gt_cell_none(),
 			place ? gt_cell_i(e->to - e->from) : gt_cell_none(), id_of(e, w.process),
 			id_of(e, w.device), id_of(e, w.thread), gt_cell_text(a->f.text),
-			gt_cell_text(a->rule->remedy) });
+			gt_cell_text(gt_remedy(a->rule, &a->f)),
+			gt_cell_known(a->f.bytes, a->f.bytes), gt_cell_known(per_step, per_step),
+			gt_cell_known(step, step), gt_cell_text(a->f.detail),
+			place ? gt_cell_text(command_of(s, e).text) : gt_cell_none() });
 }
 
 /* ---- text ---- */
 
-/* Prints words in lines of the terminal's width. The first line begins with `first`, the others
- * with as many blanks. */
-static void print_wrapped(
+void gt_advice_print_wrapped(
 	const struct gt_idle *s, struct gt_table *t, const char *first, const char *words)
 {
 	size_t width = s->report.opt->width && s->report.opt->width < LINE ? s->report.opt->width
@@ -141,31 +193,55 @@ static void put_location(
 			(long long)tracks[w.thread].id);
 }
 
+/* "code outside CUDA (host-bound): up to 51.23 %, 1.447 ms a step" */
+static void put_gain(
+	const struct gt_idle *s, const struct answer *a, uint64_t window, char *to, size_t size)
+{
+	uint64_t per_step = gt_advice_per_step(s, a->f.gain, window);
+	size_t n = (size_t)snprintf(to, size, "%s (%s): ", a->rule->loss, a->rule->name);
+
+	if (a->f.bytes)
+		snprintf(to + n, size - n, "%s", gt_scaled(GT_C_BYTES, gt_clamp(a->f.bytes)).text);
+	else
+		snprintf(to + n, size - n, "up to %.2f %%, %s%s%s",
+			gt_advice_percent(a->f.gain, window),
+			ns_text(per_step ? per_step : a->f.gain), per_step ? " a step" : "",
+			a->rule->flags & GT_SAME_TIME ? "; counted above, too" : "");
+}
+
+/* "where: 6.563680927 s, for 88.86 us, step 53, thread 515" */
+static void print_example(const struct gt_idle *s, struct gt_table *t, const struct gt_evidence *e)
+{
+	char text[400];
+	size_t step = step_of(s, e);
+
+	snprintf(text, sizeof(text), "%s%.9f s, for %s",
+		gt_recording_prefix(&s->report, e->seg).text,
+		(double)gt_time_since_origin(&s->report, e->seg, e->from) / 1e9,
+		ns_text((uint64_t)(e->to - e->from)));
+	if (step)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", step %zu", step);
+	put_location(s, e, text + strlen(text), sizeof(text) - strlen(text));
+	gt_advice_print_wrapped(s, t, "     where: ", text);
+}
+
 static void print_finding(const struct gt_advice_facts *f, struct gt_table *t,
 	const struct answer *a, unsigned nth, uint64_t window)
 {
 	const struct gt_idle *s = f->idle;
-	const struct gt_evidence *e = &a->f.at;
 	char text[400], number[16];
 
 	gt_table_set_tone(t, nth == 1 ? GT_TONE_BAD : GT_TONE_DOUBT);
-	snprintf(number, sizeof(number), "  %2u. ", nth);
-	snprintf(text, sizeof(text), "%s: up to %s, %.2f %%%s", a->rule->name, ns_text(a->f.gain),
-		gt_advice_percent(a->f.gain, window),
-		a->rule->flags & GT_SAME_TIME ? ", counted above, too" : "");
-	print_wrapped(s, t, number, text);
+	snprintf(number, sizeof(number), " %2u. ", nth);
+	put_gain(s, a, window, text, sizeof(text));
+	gt_advice_print_wrapped(s, t, number, text);
 	gt_table_set_tone(t, GT_TONE_NONE);
-	print_wrapped(s, t, "      ", a->f.text);
-	snprintf(text, sizeof(text), "remedy: %s", a->rule->remedy);
-	print_wrapped(s, t, "      ", text);
-	if (!e->seg)
-		return;
-	snprintf(text, sizeof(text), "see: %s%.9f s, for %s",
-		gt_recording_prefix(&s->report, e->seg).text,
-		(double)gt_time_since_origin(&s->report, e->seg, e->from) / 1e9,
-		ns_text((uint64_t)(e->to - e->from)));
-	put_location(s, e, text + strlen(text), sizeof(text) - strlen(text));
-	print_wrapped(s, t, "      ", text);
+	gt_advice_print_wrapped(s, t, "     what:  ", a->f.text);
+	if (a->f.at.seg)
+		print_example(s, t, &a->f.at);
+	gt_advice_print_wrapped(s, t, "     do:    ", gt_remedy(a->rule, &a->f));
+	if (a->f.at.seg)
+		gt_table_add_line(t, "     see:   %s", command_of(s, &a->f.at).text);
 }
 
 /* Prints the names of all rules with the answer and reason of answers[first]. */
@@ -186,7 +262,7 @@ static void print_same_answer(
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ": %s", why);
 	snprintf(head, sizeof(head), "  %s: ", states[answers[first].f.state]);
 	gt_table_set_tone(t, answers[first].f.state == GT_ANSWERED ? GT_TONE_GOOD : GT_TONE_NOTE);
-	print_wrapped(s, t, head, text);
+	gt_advice_print_wrapped(s, t, head, text);
 	gt_table_set_tone(t, GT_TONE_NONE);
 }
 
@@ -199,16 +275,96 @@ static bool is_printed(const struct answer *answers, unsigned i)
 	return false;
 }
 
+/* Findings that a page shows: those that count the time of others only if there are no others. */
+static unsigned page_findings(const struct answer *answers, unsigned n)
+{
+	unsigned shown = 0;
+
+	while (shown < n && shown < PAGE_FINDINGS &&
+		(!shown || !(answers[shown].rule->flags & GT_SAME_TIME)))
+		shown++;
+	return shown;
+}
+
+/* On a page, other rules are counted in one line; the report advice says the rest. */
+static void print_rest_short(const struct gt_idle *s, struct gt_table *t,
+	const struct answer *answers, unsigned findings, unsigned shown)
+{
+	unsigned clean = 0;
+	const char *sep = "cannot answer: ";
+	char text[LINE * 8];
+	size_t n;
+
+	for (unsigned i = 0; i < GT_RULES; i++)
+		clean += answers[i].f.state == GT_ANSWERED;
+	n = (size_t)snprintf(text, sizeof(text), "%u of %u rules are clean; ", clean, GT_RULES);
+	if (findings > shown)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%u more finding%s; ",
+			findings - shown, gt_plural(findings - shown, "s"));
+	for (unsigned i = 0; i < GT_RULES; i++)
+		if (answers[i].f.state == GT_UNANSWERED) {
+			n += (size_t)snprintf(
+				text + n, sizeof(text) - n, "%s%s", sep, answers[i].rule->name);
+			sep = ", ";
+		}
+	gt_table_set_tone(t, GT_TONE_NOTE);
+	gt_advice_print_wrapped(s, t, "  ", text);
+	gt_table_set_tone(t, GT_TONE_NONE);
+}
+
 static void print_answers(const struct gt_advice_facts *f, struct gt_table *t,
 	const struct answer *answers, uint64_t window)
 {
-	unsigned i = 0;
+	unsigned n = 0, shown, i;
 
-	for (; i < GT_RULES && answers[i].f.state == GT_FOUND; i++)
+	while (n < GT_RULES && answers[n].f.state == GT_FOUND)
+		n++;
+	shown = f->idle->report.opt->one_page ? page_findings(answers, n) : n;
+	for (i = 0; i < shown; i++)
 		print_finding(f, t, &answers[i], i + 1, window);
-	for (; i < GT_RULES; i++)
-		if (!is_printed(answers, i))
-			print_same_answer(f->idle, t, answers, i);
+	if (f->idle->report.opt->one_page)
+		print_rest_short(f->idle, t, answers, n, shown);
+	else
+		for (i = n; i < GT_RULES; i++)
+			if (!is_printed(answers, i))
+				print_same_answer(f->idle, t, answers, i);
+}
+
+/* Orders the answers, and makes the table of all rules. */
+static struct gt_table *answers_table(const struct gt_advice_facts *f, struct answer *answers,
+	const char *cannot, uint64_t window, struct gt_err *err)
+{
+	struct gt_table *t = gt_report_table(&f->idle->report, "advice", "Potential speedups",
+		columns, NCOLUMNS,
+		"recording device tid pid cost_ns evidence duration_ns gain_percent at_ns gain_ns",
+		err);
+	unsigned n = 0, unanswered = 0;
+
+	for (size_t i = 0; t && i < GT_RULES; i++) {
+		answers[i].rule = &gt_advice_rules[i];
+		gt_advice_apply(f, answers[i].rule, window, cannot, &answers[i].f);
+		n += answers[i].f.state == GT_FOUND;
+		unanswered += answers[i].f.state == GT_UNANSWERED && !answers[i].f.not_requested;
+	}
+	if (!t)
+		return NULL;
+	GT_SORT(answers, GT_RULES, by_gain);
+	for (size_t i = 0; i < GT_RULES; i++)
+		add_answer(f, t, &answers[i], window);
+	print_answers(f, t, answers, window);
+	if (n)
+		gt_table_set_found(t);
+	else if (cannot)
+		gt_table_set_unanswered(t, "%s", cannot);
+	else if (unanswered)
+		gt_table_set_unanswered(t, "nothing was found, but %u of %u rules cannot answer",
+			unanswered, GT_RULES);
+	if (!f->idle->report.opt->one_page)
+		gt_table_note(t, "%u of %u rules found something; shares are of %s of GPU time", n,
+			GT_RULES, ns_text(window));
+	gt_table_note(
+		t, "potential speedups are upper bounds: other bottlenecks may then dominate");
+	return t;
 }
 
 static int advice_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -218,41 +374,19 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	const char *cannot = gt_idle_why_unanswered(f->idle);
 	struct answer answers[GT_RULES];
 	uint64_t window = 0;
-	unsigned n = 0, unanswered = 0;
+	bool found;
 
 	for (size_t i = 0; i < f->idle->ndevices; i++)
 		window = gt_sat_add(window, f->idle->devices[i].window);
 	if (rc)
 		return rc;
-	tables[0] = gt_report_table(&f->idle->report, "advice", "Potential speedups", columns,
-		NCOLUMNS,
-		"recording device tid pid cost_ns evidence duration_ns gain_percent at_ns gain_ns",
-		err);
-	if (!tables[0])
+	tables[1] = answers_table(f, answers, cannot, window, err);
+	if (!tables[1])
 		return err->code;
-	for (size_t i = 0; i < GT_RULES; i++) {
-		answers[i].rule = &gt_advice_rules[i];
-		gt_advice_apply(f, answers[i].rule, window, cannot, &answers[i].f);
-		n += answers[i].f.state == GT_FOUND;
-		unanswered += answers[i].f.state == GT_UNANSWERED && !answers[i].f.not_requested;
-	}
-	GT_SORT(answers, GT_RULES, by_gain);
-	for (size_t i = 0; i < GT_RULES; i++)
-		add_answer(f, tables[0], &answers[i], window);
-	print_answers(f, tables[0], answers, window);
-	if (n)
-		gt_table_set_found(tables[0]);
-	else if (cannot)
-		gt_table_set_unanswered(tables[0], "%s", cannot);
-	else if (unanswered)
-		gt_table_set_unanswered(tables[0],
-			"nothing was found, but %u of %u rules cannot answer", unanswered,
-			GT_RULES);
-	gt_table_note(tables[0], "%u of %u rules found something; shares are of %s of GPU time", n,
-		GT_RULES, ns_text(window));
-	gt_table_note(tables[0],
-		"potential speedups are upper bounds: other bottlenecks may then dominate");
-	return 1;
+	found = answers[0].f.state == GT_FOUND;
+	tables[0] =
+		gt_verdict(f, found ? answers[0].rule : NULL, &answers[0].f, cannot, window, err);
+	return tables[0] ? 2 : err->code;
 }
 
 static int advice_init(

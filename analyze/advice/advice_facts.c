@@ -1,5 +1,6 @@
 #include "analyze/advice/advice_facts.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "analyze/columns/column_cursor.h"
 #include "formats/cuda/gpu_rows.h"
@@ -81,6 +82,11 @@ static void add_to_gap(struct gt_advice_facts *f, const struct gt_idle_slice *sl
 
 /* ---- slices and operations ---- */
 
+static bool is_launch(const struct gt_type *type)
+{
+	return type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH;
+}
+
 static void on_slice(void *arg, const struct gt_idle_slice *slice)
 {
 	struct gt_advice_facts *f = arg;
@@ -92,8 +98,7 @@ static void on_slice(void *arg, const struct gt_idle_slice *slice)
 	f->unsure = gt_sat_add(f->unsure, slice->unsure ? (uint64_t)(slice->to - slice->from) : 0);
 	add_to_gap(f, slice);
 	add_cause(&f->causes[slice->cause], slice, late);
-	if (slice->cause == GT_IDLE_CALL && type &&
-		(type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH))
+	if (slice->cause == GT_IDLE_CALL && type && is_launch(type))
 		add_cause(&f->launching, slice, late);
 }
 
@@ -171,6 +176,13 @@ static void on_restart(void *arg)
 	gt_collectives_release(&f->collectives);
 }
 
+static void count_call(struct gt_advice_facts *f, const struct gt_type *type)
+{
+	f->syncs += type->op == GT_OP_SYNC;
+	f->launches += is_launch(type);
+	f->graph_launches += type->op == GT_OP_GRAPH_LAUNCH;
+}
+
 static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_advice_facts *f = arg;
@@ -184,10 +196,11 @@ static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 			continue;
 		if (!call && (type->op == GT_OP_COPY || type->op == GT_OP_SET))
 			add_copies(f, cols, c, type);
-		else if (call && type->layer == GT_LAYER_API && type->op == GT_OP_SYNC)
+		else if (call && type->layer == GT_LAYER_API &&
+			(type->op == GT_OP_SYNC || is_launch(type)))
 			for (gt_column_cursor_start(&p, cols, c, GT_R_NONE, GT_R_NONE);
 				gt_column_cursor_next(&p);)
-				f->syncs++;
+				count_call(f, type);
 	}
 	return call || cols->kind == GT_SPAN
 		? gt_serialization_block(&f->serial, f->idle, cols, err)
@@ -224,14 +237,27 @@ static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 	return gt_leaks_run(&f->leaks, cols, err);
 }
 
+/* Memory that is freed after the selected range is no leak: reads to the end of the recordings. */
 static int read_second_time(struct gt_advice_facts *f, struct gt_err *err)
 {
+	struct gt_reader *r = f->idle->report.reader;
 	struct gt_filter filter = f->idle->report.opt->filter;
+	uint32_t n = gt_reader_segments(r);
+	struct gt_range *ranges = calloc(n + 1ul, sizeof(*ranges));
+	int rc;
 
+	if (!ranges)
+		return gt_err_set(err, -ENOMEM, "out of memory (advice)");
+	for (uint32_t i = 0; i < n; i++)
+		ranges[i] = (struct gt_range){ gt_range_of(&filter, gt_reader_segment(r, i)).from,
+			INT64_MAX };
+	filter.ranges = ranges;
 	filter.kinds = GT_BIT(GT_GPU) | GT_BIT(GT_COUNTER) | GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT);
 	filter.args = true;
 	filter.match = is_needed;
-	return gt_reread_trace(f->idle->report.reader, &filter, GT_BY_TIME, on_run, f, err);
+	rc = gt_reread_trace(r, &filter, GT_BY_TIME, on_run, f, err);
+	free(ranges);
+	return rc;
 }
 
 int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
@@ -242,9 +268,6 @@ int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
 	close_gap(f);
 	if (gt_collectives_finish(&f->collectives, &f->idle->report, err))
 		return err->code;
-	/* the default report stays fast: it reads the trace once */
-	if (f->idle->report.opt->in_default_report)
-		return 0;
 	rc = gt_utilisation_init(&f->utilisation, f->idle, err);
 	if (!rc)
 		rc = gt_leaks_init(&f->leaks, f->idle, err);

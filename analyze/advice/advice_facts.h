@@ -38,6 +38,8 @@ struct gt_advice_facts {
 	struct gt_cause_facts launching; /* the part of GT_IDLE_CALL in calls that launch */
 	struct gt_copy_facts copies, small, pageable, pageable_async, blocking, sets_blocking;
 	uint64_t syncs;           /* calls that synchronise */
+	uint64_t launches;        /* calls that launch */
+	uint64_t graph_launches;  /* of these, whole graphs */
 	struct gt_gap_facts gaps; /* longer than --gap */
 	/* ns of idle time in which a GPU may have worked, because its records were lost */
 	uint64_t unsure;
@@ -58,7 +60,7 @@ struct gt_advice_facts {
 
 /* opt->idle is the engine; registers the callbacks */
 void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_options *opt);
-/* After the last row: reads the trace a second time, except for the default report. */
+/* After the last row: reads the trace a second time. */
 int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err);
 void gt_advice_facts_release(struct gt_advice_facts *f);
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "analyze/steps/steady.h"
 
 /* smallest share of the window that is a finding, in hundredths of a percent */
 #define FIND 100u
@@ -33,6 +34,19 @@ static const char *call_of(const struct gt_advice_facts *f, const struct gt_evid
 	return gt_str(e->seg, e->seg->types[e->type - f->idle->order.types[e->seg->index]].name);
 }
 
+/* Sets the detail to "cuLaunchKernel, 1064 a step"; without steps, the number of all calls. */
+static void put_count(
+	const struct gt_advice_facts *f, struct gt_finding *to, const char *call, uint64_t n)
+{
+	const struct gt_steady *steady = f->idle->report.opt->steady;
+	size_t steps = f->idle->report.opt->only_steady ? gt_steady_all_steps(steady) : 0;
+
+	if (strcmp(call, "?") != 0 && n)
+		snprintf(to->detail, sizeof(to->detail), "%.40s, %llu %s", call,
+			(unsigned long long)(steps ? (n + steps / 2) / steps : n),
+			steps ? "a step" : "calls");
+}
+
 /* ---- rules ---- */
 
 static void host_bound(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -59,6 +73,9 @@ static void launch_bound(const struct gt_advice_facts *f, uint64_t window, struc
 	SET_TEXT(to,
 		"the GPU waits %s (%.1f %%) for launches: %s in calls that launch, %s from their return to the start of the work",
 		ns_text(to->cost), percent(to->cost, window), ns_text(c->ns), ns_text(q->ns));
+	put_count(f, to, call_of(f, &c->longest), f->launches);
+	if (f->graph_launches > f->launches / 2)
+		to->remedy = "put more work into a graph, or fewer and larger nodes";
 }
 
 static void sync_in_loop(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -72,6 +89,7 @@ static void sync_in_loop(const struct gt_advice_facts *f, uint64_t window, struc
 		"the GPU runs out of work during waits: %s (%.1f %%) idle in %llu of %llu calls that synchronise, most in %s",
 		ns_text(c->ns), percent(c->ns, window), (unsigned long long)c->slices,
 		(unsigned long long)f->syncs, call_of(f, &c->longest));
+	put_count(f, to, call_of(f, &c->longest), f->syncs);
 }
 
 /* With pinned memory nothing waits, and copies are faster: their whole time is the upper bound. */
@@ -252,6 +270,8 @@ static void late_gpu(const struct gt_advice_facts *f, uint64_t window, struct gt
 		(unsigned long long)late->f.last, (unsigned long long)late->f.matched,
 		ns_text(late->f.late / late->f.last), ns_text(late->f.caused),
 		percent(late->f.caused, window));
+	snprintf(to->detail, sizeof(to->detail), "%.60s is late",
+		gt_gpu_label_of(&f->idle->report, late->seg, late->track).text);
 }
 
 static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -522,6 +542,7 @@ static void leak(const struct gt_advice_facts *f, uint64_t window, struct gt_fin
 	if (why || !l->groups)
 		return;
 	found(to, 0, 0, &l->last);
+	to->bytes = l->bytes;
 	SET_TEXT(to,
 		"%.3f MiB allocated in the window are never freed. Largest part, %.3f MiB: %llu of %llu blocks, allocated by %s, "
 		"%llu bytes each; their number grows in %u of 8 parts of the window%s. Fixing this saves memory, not time",
@@ -533,43 +554,58 @@ static void leak(const struct gt_advice_facts *f, uint64_t window, struct gt_fin
 }
 
 const struct gt_rule gt_advice_rules[GT_RULES] = {
-	{ "host-bound",
+	{ "host-bound", "code outside CUDA",
 		"give the GPU more work at a time, or move the other code to another thread",
 		GT_NEEDS_CALLS, host_bound },
-	{ "launch-bound", "a CUDA graph, or fewer and larger kernels", GT_NEEDS_CALLS,
-		launch_bound },
-	{ "sync-in-loop", "synchronize later, on an event, or not at all", GT_NEEDS_CALLS,
-		sync_in_loop },
-	{ "pageable-copy", "pinned memory (cudaMallocHost, pin_memory)", GT_NEEDS_CALLS,
-		pageable_copy },
-	{ "blocking-copy", "asynchronous copies on a stream of their own", 0, blocking_copy },
-	{ "blocking-set", "cudaMemsetAsync", 0, blocking_set },
-	{ "small-copies", "one copy of a packed buffer", 0, small_copy },
-	{ "alloc-in-loop", "a memory pool (cudaMallocAsync), or reuse of memory", GT_NEEDS_CALLS,
+	{ "launch-bound", "launching work", "use CUDA graphs, or fewer and larger kernels",
+		GT_NEEDS_CALLS, launch_bound },
+	{ "sync-in-loop", "synchronizing", "synchronize later, on an event, or not at all",
+		GT_NEEDS_CALLS, sync_in_loop },
+	{ "pageable-copy", "copying pageable memory",
+		"use pinned memory (cudaMallocHost, pin_memory)", GT_NEEDS_CALLS, pageable_copy },
+	{ "blocking-copy", "blocking copies", "use asynchronous copies on a stream of their own", 0,
+		blocking_copy },
+	{ "blocking-set", "blocking memsets", "use cudaMemsetAsync", 0, blocking_set },
+	{ "small-copies", "small copies", "pack the data, and copy it at once", 0, small_copy },
+	{ "alloc-in-loop", "allocating memory",
+		"use a memory pool (cudaMallocAsync), or reuse memory", GT_NEEDS_CALLS,
 		alloc_in_loop },
-	{ "module-loading-in-loop", "load before the loop (CUDA_MODULE_LOADING=EAGER)",
-		GT_NEEDS_CALLS, module_in_loop },
-	{ "driver-in-loop", "find the call that goes to the driver: gtanalyze ioctls gaps",
-		GT_NEEDS_CALLS, driver_in_loop },
-	{ "exposed-communication", "overlap communication with compute", 0, exposed_communication },
-	{ "waits-elsewhere", "find the operation that the event waits for", GT_NEEDS_CALLS,
-		waits_elsewhere },
-	{ "unbalanced-gpus",
+	{ "module-loading-in-loop", "loading modules",
+		"load them before the loop (CUDA_MODULE_LOADING=EAGER)", GT_NEEDS_CALLS,
+		module_in_loop },
+	{ "driver-in-loop", "time in the kernel driver",
+		"find the call that goes to the driver: gtanalyze ioctls gaps", GT_NEEDS_CALLS,
+		driver_in_loop },
+	{ "exposed-communication", "communication", "overlap communication with compute", 0,
+		exposed_communication },
+	{ "waits-elsewhere", "waiting for another stream",
+		"find the operation that the event waits for", GT_NEEDS_CALLS, waits_elsewhere },
+	{ "unbalanced-gpus", "unequal work of the GPUs",
 		"distribute the work evenly, or find what delays the late GPU: gtanalyze collectives",
 		0, unbalanced },
-	{ "profiler-overhead", "record less", GT_NEEDS_CALLS, profiled },
-	{ "serialised-streams",
-		"if one is the default stream: streams that do not wait for it (cudaStreamNonBlocking); else smaller grids",
+	{ "profiler-overhead", "profiler overhead", "record less", GT_NEEDS_CALLS, profiled },
+	{ "serialised-streams", "streams that run one after the other",
+		"if one is the default stream: use streams that do not wait for it (cudaStreamNonBlocking); else smaller grids",
 		GT_NEEDS_CALLS, serialised },
-	{ "large-gap", "see the activity of the host there: gtanalyze gaps", GT_SAME_TIME,
-		large_gap },
-	{ "low-utilisation",
+	{ "large-gap", "long gaps", "see the activity of the host there: gtanalyze gaps",
+		GT_SAME_TIME, large_gap },
+	{ "low-utilisation", "low utilisation",
 		"see the activity of the host there: gtanalyze --from --to budget gaps",
-		GT_SAME_TIME | GT_NEEDS_SECOND_READING, low_utilisation },
-	{ "throttled-clocks", "better cooling, or a higher power limit", GT_NEEDS_SECOND_READING,
+		GT_SAME_TIME, low_utilisation },
+	{ "throttled-clocks", "throttled clocks", "improve cooling, or raise the power limit", 0,
 		throttled },
-	{ "leak", "free the memory, or reuse it", GT_NEEDS_NO_GPU | GT_NEEDS_SECOND_READING, leak },
+	{ "leak", "memory that is never freed", "free the memory, or reuse it", GT_NEEDS_NO_GPU,
+		leak },
 };
+
+uint64_t gt_advice_per_step(const struct gt_idle *s, uint64_t part, uint64_t window)
+{
+	const struct gt_steady *steady = s->report.opt->steady;
+
+	if (!s->report.opt->only_steady || !window)
+		return 0;
+	return (uint64_t)((unsigned __int128)part * steady->main->median / window);
+}
 
 void gt_advice_apply(const struct gt_advice_facts *f, const struct gt_rule *rule, uint64_t window,
 	const char *why, struct gt_finding *to)
@@ -583,10 +619,7 @@ void gt_advice_apply(const struct gt_advice_facts *f, const struct gt_rule *rule
 		why = why ? why : "the selected time range is empty";
 	if (why && !(rule->flags & GT_NEEDS_NO_GPU))
 		cannot(to, why);
-	else if (rule->flags & GT_NEEDS_SECOND_READING && f->idle->report.opt->in_default_report) {
-		cannot(to, "needs a second reading of the trace: gtanalyze advice");
-		to->not_requested = true;
-	} else
+	else
 		rule->apply(f, window, to);
 	if (to->state == GT_ANSWERED && rule->flags & GT_NEEDS_CALLS &&
 		is_significant(calls, window, FIND_MOST)) {

@@ -14,26 +14,39 @@ struct gt_finding {
 	 */
 	bool not_requested;
 	char text[400];      /* evidence, or the reason of GT_UNANSWERED */
+	char detail[80];     /* found: what loses most of the time, in a few words; may be empty */
+	const char *remedy;  /* NULL: that of the rule. Static */
 	uint64_t cost, gain; /* ns of GPU time: lost, and saved at most */
+	uint64_t bytes;      /* memory that is lost; then cost and gain are 0 */
 	struct gt_evidence at;
 };
 struct gt_rule {
-	const char *name, *remedy;
+	const char *name;
+	const char *loss; /* what loses the time, as in "the largest loss is" */
+	const char *remedy;
 	enum {
 		GT_NEEDS_NO_GPU = 1 /* needs no GPU records */,
 		GT_NEEDS_CALLS = 2 /* needs calls to be clean */,
-		GT_SAME_TIME = 4 /* other rules count the same time */,
-		GT_NEEDS_SECOND_READING =
-			8 /* needs the second reading: not in the default report */
+		GT_SAME_TIME = 4 /* other rules count the same time */
 	} flags;
 	void (*apply)(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to);
 };
 #define GT_RULES 19u
 extern const struct gt_rule gt_advice_rules[GT_RULES];
 
+static inline const char *gt_remedy(const struct gt_rule *rule, const struct gt_finding *f)
+{
+	return f->remedy ? f->remedy : rule->remedy;
+}
 /* window: ns, sum of all GPUs; cannot: why there are no figures of GPUs, or NULL. */
 void gt_advice_apply(const struct gt_advice_facts *f, const struct gt_rule *rule, uint64_t window,
 	const char *cannot, struct gt_finding *to);
+/* ns of a median step that make the same share as `part` of the window. 0: no steady steps. */
+uint64_t gt_advice_per_step(const struct gt_idle *s, uint64_t part, uint64_t window);
+/* Prints words in lines of the terminal's width. The first line begins with `first`, the others
+ * with as many blanks. */
+void gt_advice_print_wrapped(
+	const struct gt_idle *s, struct gt_table *t, const char *first, const char *words);
 static inline double gt_advice_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;

@@ -251,25 +251,10 @@ static const char *file_of(const struct header *h, const struct gt_segment *seg)
 }
 
 /* The metadata that the header shows, with the recorder's keys. */
-enum {
-	COMMAND,
-	START,
-	GPU,
-	DRIVER,
-	CUDA,
-	EVENTS,
-	ARGS,
-	TOOL,
-	DURATION,
-	DELAY,
-	LIMIT,
-	RANGE,
-	NKNOWN
-};
+enum { COMMAND, START, DRIVER, CUDA, EVENTS, ARGS, TOOL, DURATION, DELAY, LIMIT, RANGE, NKNOWN };
 static const char *const known[NKNOWN] = {
 	[COMMAND] = "command",
 	[START] = "start_utc",
-	[GPU] = "gpus.0.model",
 	[DRIVER] = "driver_version",
 	[CUDA] = "cuda_version",
 	[EVENTS] = "events",
@@ -280,10 +265,52 @@ static const char *const known[NKNOWN] = {
 	[LIMIT] = "duration_limit_ns",
 	[RANGE] = "range",
 };
+/* GPU models of the machine, each with its number. */
+#define MODELS 8u
+struct models {
+	struct {
+		char name[64];
+		unsigned n;
+	} list[MODELS];
+	unsigned n;
+};
 struct known {
 	struct gt_metadata_notes notes;
 	char *values[NKNOWN];
+	struct models models;
+	char gpus[MODELS * 72]; /* "2 x NVIDIA H200" */
 };
+
+/* Adds the GPU if the key is that of its model: "gpus.3.model". */
+static void add_model(struct models *m, const char *key, const char *name)
+{
+	size_t number = strncmp(key, "gpus.", 5) ? 0 : strspn(key + 5, "0123456789");
+	unsigned i = 0;
+
+	if (!number || strcmp(key + 5 + number, ".model") != 0)
+		return;
+	while (i < m->n && strncmp(m->list[i].name, name, sizeof(m->list[i].name) - 1) != 0)
+		i++;
+	if (i == MODELS)
+		return;
+	if (i == m->n)
+		snprintf(m->list[m->n++].name, sizeof(m->list[i].name), "%.63s", name);
+	m->list[i].n++;
+}
+
+static void put_models(const struct models *m, char *to, size_t size)
+{
+	size_t n = 0;
+
+	*to = 0;
+	for (unsigned i = 0; i < m->n && n < size; i++) {
+		n += (size_t)snprintf(to + n, size - n, "%s", i ? ", " : "");
+		if (m->list[i].n > 1 && n < size)
+			n += (size_t)snprintf(to + n, size - n, "%u x ", m->list[i].n);
+		if (n < size)
+			n += (size_t)snprintf(to + n, size - n, "%s", m->list[i].name);
+	}
+}
 
 static int note_known(void *arg, const char *key, const char *value)
 {
@@ -292,6 +319,8 @@ static int note_known(void *arg, const char *key, const char *value)
 	for (size_t i = 0; *value && i < NKNOWN; i++)
 		if (!strcmp(key, known[i]) && !k->values[i] && !(k->values[i] = strdup(value)))
 			return -ENOMEM;
+	if (*value)
+		add_model(&k->models, key, value);
 	gt_metadata_notes_add(&k->notes, key, value);
 	return 0;
 }
@@ -302,15 +331,17 @@ static struct gt_cell text_or_none(const char *s)
 }
 
 /* The third line: the machine, and how the program was traced. */
-static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *const *v,
+static void put_machine(struct gt_buf *b, const struct gt_segment *seg, const struct known *k,
 	const char *layers, const char *sources, bool all)
 {
+	char *const *v = k->values;
+
 #define ITEM(sep, word, value)                                                                     \
 	do {                                                                                       \
 		if ((value) && *(value))                                                           \
 			gt_buf_printf(b, "%s%s%s", b->len ? sep : "", word, (value));              \
 	} while (0)
-	ITEM("", "", seg->simulated ? "SIMULATED GPU" : v[GPU]);
+	ITEM("", "", seg->simulated ? "SIMULATED GPU" : k->gpus);
 	ITEM(", ", "driver ", v[DRIVER]);
 	ITEM(", ", "CUDA ", v[CUDA]);
 	ITEM("; ", "host ", seg->host);
@@ -322,7 +353,6 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
 	ITEM(": ", "", layers);
 	ITEM(", ", "args ", v[ARGS]);
 	ITEM("; ", "", all ? "no losses" : "");
-	ITEM("; ", "", "quantiles within 1 %");
 #undef ITEM
 	gt_buf_byte(b, 0);
 }
@@ -331,9 +361,11 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
  * one, known to be complete. */
 static bool lossless(const struct header *h, const struct gt_segment *seg, const struct known *k)
 {
+	const struct gt_analysis_options *opt = h->report.opt;
+	bool chosen = opt->filter.ranged && !opt->only_steady;
+
 	return k->values[TOOL] && seg->closed && !k->notes.part && !k->notes.gpu_missing &&
-		!h->losses[seg->index].rows && !h->report.opt->filter.ranged &&
-		!damage_of(h->report.reader, seg->index).count;
+		!seg->rows[GT_LOST] && !chosen && !damage_of(h->report.reader, seg->index).count;
 }
 
 /* -1: not a number. */
@@ -418,7 +450,7 @@ static void put_header_lines(struct gt_table *t, struct header *h, const struct 
 
 	if (h->report.opt->ranks)
 		k->values[START] = NULL;
-	put_machine(&b, seg, k->values, layers, sources, lossless(h, seg, k));
+	put_machine(&b, seg, k, layers, sources, lossless(h, seg, k));
 	k->values[START] = (char *)began;
 	machine = strdup(b.failed ? "" : (char *)b.data);
 	gt_buf_release(&b);
@@ -446,12 +478,13 @@ static int add_segment(
 	struct known k = { .notes = { .report = &h->report, .seg = seg, .t = t } };
 	int rc = gt_meta_each(seg, note_known, &k);
 
+	put_models(&k.models, k.gpus, sizeof(k.gpus));
 	put_layers(&layers, seg);
 	put_sources(&sources, seg);
 	gt_table_add(t,
 		(struct gt_cell[]){ gt_cell_text(file_of(h, seg)), gt_cell_u(seg->index),
 			text_or_none(seg->host), text_or_none(k.values[COMMAND]),
-			text_or_none(k.values[START]), text_or_none(k.values[GPU]),
+			text_or_none(k.values[START]), text_or_none(k.gpus),
 			text_or_none(k.values[DRIVER]), text_or_none(k.values[CUDA]),
 			text_or_none(k.values[EVENTS]), text_or_none(k.values[ARGS]),
 			text_or_none(seg->simulated      ? "yes"
@@ -609,6 +642,9 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 		note_unreliable(h, t, seg,
 			"LOST: %s; counts and sums lack the lost rows, and gaps may contain lost operations",
 			lost_words(l, words));
+	if (h->report.opt->only_steady && seg->rows[GT_LOST] > l->rows)
+		note_unreliable(h, t, seg,
+			"LOST: events also outside of the steady steps: --whole-run counts them");
 	note_lost_streams(h, t, seg, l);
 	if (seg->rows[GT_UNMATCHED])
 		note_unmatched(h, t, seg);

@@ -82,9 +82,7 @@ static int list(struct gt_table *t, const struct gt_name_totals *names,
 	for (size_t i = 1; i < names->n; i++)
 		sides |= gt_name_side(&names->list[i]) != gt_name_side(&names->list[0]);
 	if (sides)
-		gt_table_note(t,
-			"groups (calls, runtime calls, GPU operations, waits, ranges) overlap in time: "
-			"shares add up within each group only");
+		gt_table_note(t, "categories overlap in time: shares add up within each of them");
 	gt_table_note_cut(t, names->n, shown);
 	gt_spark_note(t, &scale);
 	if (coarse)
@@ -106,6 +104,11 @@ static int finish(const struct gt_report_state *a, const char *name, const char 
 			"p50_ns category mean_ns p99_ns max_ns failed share_percent spark", err);
 	if (!tables[0])
 		rc = err->code;
+	if (!rc && a->opt->one_page) {
+		gt_table_set_brief(tables[0]);
+		gt_table_widen_names(tables[0]);
+		gt_table_set_hideable(tables[0], "p50_ns category p99_ns max_ns mean_ns failed");
+	}
 	if (!rc)
 		rc = list(tables[0], &names, a, err);
 	gt_name_totals_release(&names);
@@ -114,11 +117,20 @@ static int finish(const struct gt_report_state *a, const char *name, const char 
 
 static bool no_ioctl(const struct gt_type *type) { return type->layer != GT_LAYER_IOCTL; }
 
+/* A page has no ranges: they contain the other operations. */
+static bool no_ioctl_or_range(const struct gt_type *type)
+{
+	return no_ioctl(type) && type->layer != GT_LAYER_USER;
+}
+
 static bool ioctl_only(const struct gt_type *type) { return type->layer == GT_LAYER_IOCTL; }
 
 static int top_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	return finish(state, "top", "Operations by total time", no_ioctl, tables, err);
+	const struct gt_report_state *a = state;
+
+	return finish(a, "top", "Operations by total time",
+		a->opt->one_page ? no_ioctl_or_range : no_ioctl, tables, err);
 }
 
 static int ioctls_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

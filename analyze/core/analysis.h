@@ -16,6 +16,7 @@
 #include "formats/table/table.h"
 
 struct gt_rank_name; /* ranks.h */
+struct gt_steady;    /* steady.h */
 
 /* Headings of --help below which options of reports may stand beside those of the program. */
 #define GT_HEADING_OPTIONS "Options"
@@ -51,8 +52,13 @@ struct gt_analysis_options {
 	const struct gt_rank_name *ranks;
 	/* no report was named: reports without rows leave their tables out */
 	bool in_default_report;
-	const char *restrictions; /* the options that leave rows out, as given; NULL: none */
-	bool nothing_selected;    /* they leave no row of any kind; set by gt_run before finish() */
+	/* the default report, as text, of a trace with GPU operations: reports show what fits on
+	 * one page */
+	bool one_page;
+	const struct gt_steady *steady; /* NULL: steady steps were not searched */
+	bool only_steady;               /* it has some, and the filter selects their time */
+	const char *restrictions;       /* the options that leave rows out, as given; NULL: none */
+	bool nothing_selected; /* they leave no row of any kind; set by gt_run before finish() */
 	/* GPU reports cover the whole recording, not only the first to the last GPU operation */
 	bool whole;
 	enum gt_name_form names; /* kernel name style in text */

@@ -145,6 +145,73 @@ static struct gt_table *files(const struct gt_side *a, const struct gt_side *b)
 	return t;
 }
 
+/* ---- steady steps ---- */
+
+static const struct gt_column step_columns[] = {
+	{ "of", "GPU", GT_C_TEXT },
+	{ "verdict", "Verdict", GT_C_WHOLE },
+	{ "a_ns", "Median step in A", GT_C_NS },
+	{ "b_ns", "In B", GT_C_NS },
+	{ "change_percent", "Change %", GT_C_PERCENT },
+	{ "a_steps", "Steps in A", GT_C_COUNT },
+	{ "b_steps", "In B", GT_C_COUNT },
+};
+
+static struct gt_cell cell_of(const struct gt_table *t, int row, const char *key)
+{
+	return row < 0 ? gt_cell_none()
+		       : *gt_table_cell(t, (unsigned)row, (unsigned)gt_table_column(t, key));
+}
+
+static int put_steps(struct gt_table *t, const struct gt_table *a, const struct gt_table *b,
+	struct gt_row_pair rows)
+{
+	struct gt_cell ma = cell_of(a, rows.a, "p50_ns"), mb = cell_of(b, rows.b, "p50_ns");
+	bool both = !ma.absent && !mb.absent;
+	long double change = both ? gt_change(ma.i, mb.i) : 0;
+	char *of = gt_row_name(gt_diff_rule("steady"), rows.b >= 0 ? b : a,
+		(unsigned)(rows.b >= 0 ? rows.b : rows.a));
+	enum gt_verdict verdict = !both          ? GT_VERDICT_UNKNOWN
+		: fabsl(change) <= GT_DIFF_FLOOR ? GT_VERDICT_SAME
+		: change > 0                     ? GT_VERDICT_SLOWER
+						 : GT_VERDICT_FASTER;
+
+	if (!of)
+		return -ENOMEM;
+	gt_table_add(t,
+		(struct gt_cell[]){ gt_cell_text(of), gt_cell_text(verdict_words[verdict]), ma, mb,
+			both ? percent(change) : gt_cell_none(), cell_of(a, rows.a, "steady"),
+			cell_of(b, rows.b, "steady") });
+	free(of);
+	return 0;
+}
+
+/* The median steps of each GPU: what a user compares first. */
+static int step_medians(
+	const struct gt_side *a, const struct gt_side *b, struct gt_table **to, struct gt_err *err)
+{
+	const struct gt_table *ta = gt_side_table(a, "steady"), *tb = gt_side_table(b, "steady");
+	struct gt_row_pair *pairs;
+	size_t n;
+	int rc = gt_pair_rows(gt_diff_rule("steady"), ta, tb, &pairs, &n, err);
+
+	if (rc)
+		return rc;
+	*to = gt_table_new("step_medians", "Median step", step_columns,
+		sizeof(step_columns) / sizeof(*step_columns));
+	if (*to)
+		gt_table_set_hideable(*to, "a_steps b_steps verdict a_ns");
+	rc = *to ? 0 : -ENOMEM;
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = put_steps(*to, ta, tb, pairs[i]);
+	free(pairs);
+	if (rc)
+		return gt_err_set(err, rc, "out of memory (comparison of steps)");
+	gt_table_note(*to,
+		"all tables compare the steady steps only (--whole-run: the whole runs); sums and counts grow with the number of steps");
+	return 0;
+}
+
 /* ---- names ---- */
 
 /* columns of the report "names" */
@@ -681,6 +748,8 @@ static void explain_tables(const struct gt_side *a, const struct gt_side *b,
 
 	if (!why || n < 2)
 		return;
+	tables += a->steady && b->steady;
+	n -= a->steady && b->steady;
 	gt_table_set_unanswered(tables[1], "in %c %s", side,
 		note && !strncmp(note, prefix, strlen(prefix)) ? note + strlen(prefix)
 							       : "it is not known");
@@ -695,7 +764,9 @@ int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_di
 	int n = 0, rc = 0;
 
 	tables[n++] = files(a, b);
-	if (request->names && !(rc = compare_names(&c, a, b, request->names, err))) {
+	if (a->steady && b->steady)
+		rc = step_medians(a, b, &tables[n++], err);
+	if (!rc && request->names && !(rc = compare_names(&c, a, b, request->names, err))) {
 		tables[n++] = verdicts(&c);
 		tables[n++] = names(&c, a, b, request);
 	}

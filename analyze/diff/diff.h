@@ -60,6 +60,7 @@ struct gt_side {
 	uint32_t layers;
 	bool filtered;         /* a filter left out names while recording */
 	bool nothing_selected; /* the options leave no row */
+	bool steady;           /* the figures are of steady steps (steady.h) */
 };
 /* What to read of each file, and to compare. */
 struct gt_diff_request {
@@ -109,9 +110,10 @@ bool gt_figure(const struct gt_diff_rule *rule, const struct gt_table *t, unsign
 /* The relative change (b - a) / |a|. 0 if both are 0, infinite if only a is 0. */
 long double gt_change(long double a, long double b);
 
-/* Makes the tables "files", "verdicts", "names" (these two only if names are compared) and
- * "figures"; the caller owns them. Returns their number, or negative. */
-#define GT_DIFF_TABLES 4
+/* Makes the tables "files", "step_medians" (only if the figures are of steady steps), "verdicts",
+ * "names" (these two only if names are compared) and "figures"; the caller owns them. Returns their
+ * number, or negative. */
+#define GT_DIFF_TABLES 5
 int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *request,
 	struct gt_table *tables[GT_DIFF_TABLES], struct gt_err *err);
 

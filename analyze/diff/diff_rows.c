@@ -41,6 +41,9 @@ int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_re
 	unsigned nchosen = choose(chosen, 0, gt_analysis_find("header"));
 	int rc;
 
+	s->steady = opt->only_steady;
+	if (s->steady)
+		nchosen = choose(chosen, nchosen, gt_analysis_find("steady"));
 	if (request->names)
 		nchosen = choose(chosen, nchosen, &gt_diff_names_report);
 	for (const struct gt_diff_rule *rule = gt_diff_rules; rule->table; rule++)

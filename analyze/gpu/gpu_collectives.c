@@ -191,11 +191,11 @@ static int collectives_finish(
 
 	tables[0] = gt_report_table(&x->time.report, "collectives",
 		"GPUs at collectives, those that the others wait for first", gpu_columns, NGPU,
-		"process longest_wait_at_ns longest_wait_ns count late_mean_ns wait_percent total_ns pid",
+		"process longest_wait_at_ns longest_wait_ns count late_mean_ns wait_percent total_ns matched pid",
 		err);
 	tables[1] = gt_report_table(&x->time.report, "collectives_names",
 		"Collectives by name and stream", name_columns, NNAME,
-		"process longest_wait_at_ns longest_wait_ns count late_mean_ns wait_percent total_ns stream pid",
+		"process longest_wait_at_ns longest_wait_ns count late_mean_ns wait_percent total_ns stream pid matched group last",
 		err);
 	if (rc || !tables[0] || !tables[1])
 		return err->code;

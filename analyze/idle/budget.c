@@ -9,8 +9,9 @@
 
 #define PARTS (GT_WORK_KINDS + GT_IDLE_CAUSE_COUNT)
 #define BAR 40
-#define BESIDE_BAR 62u /* columns of the rest of a line */
+#define BESIDE_BAR 26u /* terminal columns of a line besides the bar and the part */
 #define LEAST_BAR 12u
+#define LEAST_SHARE 50 /* hundredths of a percent: on a page, smaller causes are one row */
 
 struct budget {
 	struct gt_idle *idle;
@@ -109,11 +110,12 @@ static struct bar all_parts(const struct sheet *h)
 	return b;
 }
 
-static unsigned bar_cells(size_t width)
+/* beside: terminal columns of the rest of a line */
+static unsigned bar_cells(size_t width, size_t beside)
 {
-	if (!width || width == SIZE_MAX || width >= BESIDE_BAR + BAR)
+	if (!width || width == SIZE_MAX || width >= beside + BAR)
 		return BAR;
-	return width < BESIDE_BAR + LEAST_BAR ? 0 : (unsigned)(width - BESIDE_BAR);
+	return width < beside + LEAST_BAR ? 0 : (unsigned)(width - beside);
 }
 
 static const struct gt_column columns[] = {
@@ -143,10 +145,28 @@ static void add_line(struct gt_table *t, const struct line *l)
 			gt_cell_u(l->level) });
 }
 
+static int64_t least_share(const struct gt_idle *s)
+{
+	return s->report.opt->one_page ? LEAST_SHARE : 0;
+}
+
+/* The length of the longest part that is shown. */
+static size_t longest_part(const struct gt_idle *s, const struct sheet *h)
+{
+	size_t most = strlen(works[GT_WORK_COMMUNICATION].text);
+
+	for (unsigned c = GT_WORK_KINDS; c < PARTS; c++) {
+		size_t n = 2 + strlen(gt_idle_words(c - GT_WORK_KINDS));
+
+		if (h->parts[c] && h->shares[c] >= least_share(s) && n > most)
+			most = n;
+	}
+	return most;
+}
+
 static int fill_sheet(const struct gt_idle *s, struct sheet *h, struct gt_err *err)
 {
 	memset(h, 0, sizeof(*h));
-	h->cells = bar_cells(s->report.opt->width);
 	for (size_t i = 0; i < s->ndevices; i++) {
 		device_parts(&s->devices[i], h->parts);
 		h->whole = gt_sat_add(h->whole, s->devices[i].window);
@@ -157,6 +177,7 @@ static int fill_sheet(const struct gt_idle *s, struct sheet *h, struct gt_err *e
 		return err->code;
 	for (unsigned c = GT_WORK_KINDS; c < PARTS; c++)
 		h->idle_share += h->shares[c];
+	h->cells = bar_cells(s->report.opt->width, BESIDE_BAR + longest_part(s, h));
 	return 0;
 }
 
@@ -169,21 +190,33 @@ static void add_part(
 	add_line(t, &l);
 }
 
-/* Adds the causes in order of their time; causes without time are left out. */
-static void add_causes(struct gt_table *t, const struct sheet *h, uint64_t before)
+/* The cause with the most time that is not done yet. PARTS: none. */
+static unsigned next_cause(const struct sheet *h, const bool done[PARTS])
+{
+	unsigned most = PARTS;
+
+	for (unsigned c = GT_WORK_KINDS; c < PARTS; c++)
+		if (!done[c] && h->parts[c] && (most == PARTS || h->parts[c] > h->parts[most]))
+			most = c;
+	return most;
+}
+
+/* Adds the causes in order of their time; causes without time are left out. least: causes with a
+ * smaller share are added up in one row. */
+static void add_causes(struct gt_table *t, const struct sheet *h, uint64_t before, int64_t least)
 {
 	bool done[PARTS] = { false };
+	struct line rest = { "other causes", "other", 1, 0, 0, NULL };
+	unsigned most, n = 0;
 
-	for (;;) {
-		unsigned most = PARTS;
-
-		for (unsigned c = GT_WORK_KINDS; c < PARTS; c++)
-			if (!done[c] && h->parts[c] &&
-				(most == PARTS || h->parts[c] > h->parts[most]))
-				most = c;
-		if (most == PARTS)
-			return;
+	while ((most = next_cause(h, done)) != PARTS) {
 		done[most] = true;
+		if (h->shares[most] < least) {
+			rest.ns += h->parts[most];
+			rest.share += h->shares[most];
+			n++;
+			continue;
+		}
 		add_part(t, h,
 			(struct line){ gt_idle_words(most - GT_WORK_KINDS),
 				gt_idle_key(most - GT_WORK_KINDS), 1, h->parts[most],
@@ -191,15 +224,19 @@ static void add_causes(struct gt_table *t, const struct sheet *h, uint64_t befor
 			before, GT_MARK_IDLE);
 		before += h->parts[most];
 	}
+	if (n)
+		add_part(t, h, rest, before, GT_MARK_IDLE);
 }
 
-static void add_parts(struct gt_table *t, const struct sheet *h)
+static void add_parts(struct gt_table *t, const struct sheet *h, int64_t least)
 {
 	struct bar all = all_parts(h);
 	uint64_t before = 0;
 
 	add_line(t, &(struct line){ "all", "all", 0, h->whole, h->whole ? 10000 : 0, all.text });
 	for (unsigned k = 0; k < GT_WORK_KINDS; k++) {
+		if (least && !h->parts[k])
+			continue; /* no such work */
 		add_part(t, h,
 			(struct line){
 				works[k].text, works[k].key, 0, h->parts[k], h->shares[k], NULL },
@@ -208,7 +245,7 @@ static void add_parts(struct gt_table *t, const struct sheet *h)
 	}
 	add_part(t, h, (struct line){ "idle", "idle", 0, h->idle, h->idle_share, NULL }, before,
 		GT_MARK_IDLE);
-	add_causes(t, h, before);
+	add_causes(t, h, before, least);
 }
 
 /* ---- GPUs ---- */
@@ -287,6 +324,8 @@ static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_e
 			return err->code;
 	if (!t)
 		return err->code;
+	if (s->report.opt->one_page)
+		gt_table_set_brief(t);
 	gt_table_note_cut(t, s->ndevices, shown);
 	note_extremes(s, t);
 	gt_shared_gpus_note(t, &s->report);
@@ -346,16 +385,20 @@ static void note_window(const struct gt_idle *s, struct gt_table *t)
 	const struct gt_analysis_options *o = s->report.opt;
 	bool from = o->filter.ranged && o->filter.from != INT64_MIN,
 	     to = o->filter.ranged && o->filter.to != INT64_MAX;
+	const char *several =
+		s->ndevices > 1 ? ", of each GPU as processes see them; their times are added" : "";
 
-	gt_table_note(t, "of the time from %s to %s%s",
-		from               ? "--from"
-			: o->whole ? "the first row"
-				   : "the first GPU operation",
-		to                 ? "--to"
-			: o->whole ? "the last row"
-				   : "the last GPU operation",
-		s->ndevices > 1 ? ", of each GPU as processes see them; their times are added"
-				: "");
+	if (o->only_steady)
+		gt_table_note(t, "of the steady steps%s", several);
+	else
+		gt_table_note(t, "of the time from %s to %s%s",
+			from               ? "--from"
+				: o->whole ? "the first row"
+					   : "the first GPU operation",
+			to                 ? "--to"
+				: o->whole ? "the last row"
+					   : "the last GPU operation",
+			several);
 	gt_idle_note_late(s, t);
 }
 
@@ -364,6 +407,7 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 	struct gt_idle *s = ((struct budget *)state)->idle;
 	const char *cannot = gt_idle_why_unanswered(s);
 	struct sheet h;
+	unsigned n = 1;
 	int rc;
 
 	tables[0] = gt_report_table(&s->report, "budget", "Where the time of the GPUs went",
@@ -377,19 +421,18 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 	rc = fill_sheet(s, &h, err);
 	if (rc)
 		return rc;
-	add_parts(tables[0], &h);
+	add_parts(tables[0], &h, least_share(s));
 	note_window(s, tables[0]);
 	if (h.parts[GT_WORK_KINDS + GT_IDLE_UNJOINED])
 		gt_note_plural(tables[0], s->unjoined,
 			"%llu {operation is|operations are} joined to no call",
 			(unsigned long long)s->unjoined);
 	/* one GPU: the first table has the same figures */
-	if (s->report.opt->in_default_report && s->ndevices == 1)
-		return (rc = names_table(s, h.whole, &tables[1], err)) ? rc : 2;
-	rc = gpus_table(s, &tables[1], err);
-	if (!rc)
-		rc = names_table(s, h.whole, &tables[2], err);
-	return rc ? rc : 3;
+	if (!s->report.opt->in_default_report || s->ndevices > 1)
+		rc = gpus_table(s, &tables[n++], err);
+	if (!rc && !s->report.opt->one_page)
+		rc = names_table(s, h.whole, &tables[n++], err);
+	return rc ? rc : (int)n;
 }
 
 const struct gt_analysis gt_budget_report = {

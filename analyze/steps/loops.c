@@ -15,17 +15,19 @@ static const char *why_unsteady(const struct gt_steps_lane *l, uint64_t median)
 		return l->why ? l->why : "there are no steps";
 	if (l->n - l->warm < GT_STEADY_LEAST)
 		return "fewer than three steps follow the warm-up";
+	if (l->mark || l->alike_ops / 4 >= l->ops / 5)
+		return NULL;
 	for (size_t i = l->warm; i < l->n; i++) {
 		uint64_t ns = gt_step_ns(&l->steps[i]);
 
 		all = gt_sat_add(all, ns);
 		usual = gt_sat_add(usual, ns / 2 <= median ? ns : 0);
 	}
-	if (usual < all - all / 2)
-		return "most of the time is in steps longer than twice the median";
-	if (!l->mark && l->alike_ops < l->ops - l->ops / 2)
+	if (l->alike_ops < l->ops - l->ops / 2)
 		return "most operations are in sequences that occur only once";
-	return NULL;
+	return usual < all - all / 2
+		? "the sequences of its steps differ, and so do their durations"
+		: NULL;
 }
 
 static int add_loop(struct gt_loops *to, const struct gt_steps *s, const struct gt_steps_lane *l,
@@ -38,6 +40,8 @@ static int add_loop(struct gt_loops *to, const struct gt_steps *s, const struct 
 		.process = l->process,
 		.device = l->number - s->order.tracks[l->seg->index],
 		.ops = l->ops,
+		.first_op = l->first,
+		.last_op = l->last_end,
 		.steps = l->n,
 		.warm = l->warm,
 		.mark = l->mark };

@@ -1,9 +1,10 @@
 /* The loops of a run, for reports that count per step or look at the steady steps only: of each GPU
  * as one process sees it, when its steps begin (steps.h), and whether they are steady.
  *
- * Steps are steady if at least GT_STEADY_LEAST follow the warm-up, if most of their time is in
- * steps of usual duration (at most twice the median), and, for steps found by repetition, if most
- * operations are in sequences that occur more than once. */
+ * Steps are steady if at least GT_STEADY_LEAST follow the warm-up, and if the program marks them.
+ * Those found by repetition are steady if four fifths of the operations are in sequences that occur
+ * more than once; or half of them, and most of the time is in steps of at most twice the median.
+ */
 #ifndef GT_LOOPS_H
 #define GT_LOOPS_H
 #include "analyze/core/analysis.h"
@@ -12,10 +13,11 @@
 
 struct gt_loop {
 	const struct gt_segment *seg;
-	uint32_t process, device; /* tracks of the segment; process may be GT_NONE */
-	uint64_t ops;             /* GPU operations in the selected range */
-	size_t steps, warm;       /* all steps; the first ones that are warm-up */
-	const char *mark;         /* name of the first range that marks a step; NULL: by sequence */
+	uint32_t process, device;  /* tracks of the segment; process may be GT_NONE */
+	uint64_t ops;              /* GPU operations in the selected range */
+	int64_t first_op, last_op; /* start of the first, end of the last of them */
+	size_t steps, warm;        /* all steps; the first ones that are warm-up */
+	const char *mark; /* name of the first range that marks a step; NULL: by sequence */
 	/* steps + 1 times each, the last one is the end of the last step: start of the first
 	 * operation on the GPU; start of the call that launched it. NULL: no steps */
 	int64_t *at, *host;

@@ -13,6 +13,16 @@ size_t gt_steady_steps(const struct gt_steady *s, const struct gt_loop *l, size_
 	return to - *first;
 }
 
+size_t gt_steady_all_steps(const struct gt_steady *s)
+{
+	size_t n = 0, first;
+
+	for (size_t i = 0; s->ranges && i < s->loops.n; i++)
+		if (s->loops.list[i].steady)
+			n += gt_steady_steps(s, &s->loops.list[i], &first);
+	return n;
+}
+
 static struct gt_range steady_range(const struct gt_loop *l)
 {
 	return (struct gt_range){ l->at[l->warm], l->at[l->steps] };
@@ -96,7 +106,7 @@ int gt_steady_find(struct gt_steady *s, struct gt_reader *r, const struct gt_ana
 {
 	int rc;
 
-	*s = (struct gt_steady){ .ranges = NULL };
+	*s = (struct gt_steady){ .filter = opt->filter };
 	rc = gt_loops_find(&s->loops, r, opt, err);
 	if (rc)
 		return rc;

@@ -9,6 +9,7 @@
 
 struct gt_steady {
 	struct gt_loops loops;
+	struct gt_filter filter; /* selects the rows that were searched */
 	struct gt_range *ranges; /* by recording; NULL: no steady steps */
 	/* of the recording of the main loop: its first steady step in the range, from 0, and their
 	 * number */
@@ -27,4 +28,5 @@ const struct gt_loop *gt_steady_loop(
 	const struct gt_steady *s, const struct gt_segment *seg, uint32_t device);
 /* The number of steady steps of a loop in the range; sets *first to the first one, from 0. */
 size_t gt_steady_steps(const struct gt_steady *s, const struct gt_loop *l, size_t *first);
+size_t gt_steady_all_steps(const struct gt_steady *s); /* of all GPUs; 0: none */
 #endif

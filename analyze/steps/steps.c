@@ -34,13 +34,15 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	if (!*slot) {
 		if (gt_grow(&s->streams, &s->streams_cap, s->nstreams + 1, sizeof(*s->streams)))
 			return gt_err_set(err, -ENOMEM, "out of memory (streams)");
-		s->streams[s->nstreams++] =
-			(struct gt_steps_stream){ .number = m->place, .first = m->at };
+		s->streams[s->nstreams++] = (struct gt_steps_stream){
+			.number = m->place, .first = m->at, .last_end = m->end
+		};
 		*slot = (uint32_t)s->nstreams;
 	}
 	to = &s->streams[*slot - 1];
 	to->ops++;
 	to->last = m->at;
+	to->last_end = m->end > to->last_end ? m->end : to->last_end;
 	if (to->n == LIST_MAX || s->listed == LISTS_MAX || *slot > LISTED)
 		return 0;
 	if (gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list)))

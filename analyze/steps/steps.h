@@ -36,6 +36,7 @@ struct gt_steps_lane {
 	uint32_t number, process;
 	uint64_t ops;        /* operations that began in the selected range */
 	int64_t first, last; /* starts of the first and the last of them */
+	int64_t last_end;    /* the latest end of one of them */
 	/* number of the stream whose sequence was used; GT_NONE: marks, or no steps */
 	uint32_t stream;
 	struct gt_period period;
@@ -63,7 +64,8 @@ struct gt_steps_stream { /* rows on one track */
 	uint32_t number;
 	uint64_t ops;
 	int64_t first, last; /* starts */
-	uint32_t *list;      /* the first of their symbols */
+	int64_t last_end;
+	uint32_t *list; /* the first of their symbols */
 	size_t n, cap;
 };
 struct gt_steps {

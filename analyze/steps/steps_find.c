@@ -111,6 +111,8 @@ static int find_lanes(struct gt_steps *s, struct gt_err *err)
 			continue;
 		lane->first = !lane->ops || one->first < lane->first ? one->first : lane->first;
 		lane->last = !lane->ops || one->last > lane->last ? one->last : lane->last;
+		lane->last_end = !lane->ops || one->last_end > lane->last_end ? one->last_end
+									      : lane->last_end;
 		lane->ops += one->ops;
 	}
 	GT_SORT(s->lanes, s->nlanes, by_number);

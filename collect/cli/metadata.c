@@ -313,7 +313,7 @@ static void put_gpu(json_t *o, const struct gt_recorder_totals *t)
 }
 
 char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w,
-	int status, int64_t duration, bool simulated)
+	int status, int64_t start, int64_t stop, bool simulated)
 {
 	json_t *o = json_object(), *missing = json_object();
 	const struct {
@@ -346,7 +346,8 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 			json_integer((int64_t)t->unknown_functions[i].count));
 	json_object_set_new(o, "untraced_functions", missing);
 	json_object_set_new(o, "exit_status", json_integer(status));
-	json_object_set_new(o, "duration_ns", json_integer(duration));
+	json_object_set_new(o, "start_monotonic_ns", json_integer(start));
+	json_object_set_new(o, "duration_ns", json_integer(stop - start));
 	json_object_set_new(o, "simulated", json_boolean(simulated));
 	put_cuda(o, t->driver_version);
 	return gt_json_finish(o);

@@ -5,10 +5,11 @@
 #include "collect/recorder/recorder.h"
 
 /* Both: new, free it; NULL: no memory. argv: of the program, NULL-terminated; the rest is read
- * from the options and the session. gpu: GPU work was requested. */
+ * from the options and the session. gpu: GPU work was requested. start, stop: of the recording, ns
+ * of CLOCK_MONOTONIC, as the times of rows. */
 char *gt_metadata_begin(char *const *argv, const struct gt_session *s, bool gpu);
 char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w,
-	int status, int64_t duration, bool simulated);
+	int status, int64_t start, int64_t stop, bool simulated);
 
 /* The NVIDIA kernel driver's version, "580.159.04". False when none is loaded. */
 bool gt_driver_version(char *to, size_t size);

@@ -133,6 +133,10 @@ void gt_table_add_line(struct gt_table *t, const char *fmt, ...)
 unsigned gt_table_rows(const struct gt_table *t) { return t->nrows; }
 const char *gt_table_title(const struct gt_table *t) { return t->title; }
 const char *gt_table_name(const struct gt_table *t) { return t->name; }
+
+void gt_table_set_prefix(struct gt_table *t, const char *prefix) { t->prefix = prefix; }
+
+void gt_table_set_brief(struct gt_table *t) { t->brief = true; }
 const char *gt_table_get_note(const struct gt_table *t, size_t i)
 {
 	return i < t->nnotes ? t->notes[i].text : NULL;

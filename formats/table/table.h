@@ -139,6 +139,10 @@ void gt_table_sort(struct gt_table *t, const char *key, unsigned top);
  * happens if the table has no such column. Before printing only. `by` and labels are borrowed. */
 void gt_table_relabel(struct gt_table *t, const char *key, const struct gt_column *by,
 	const char *const *labels, size_t n);
+/* Its JSON key becomes prefix and name. Borrowed. */
+void gt_table_set_prefix(struct gt_table *t, const char *prefix);
+/* Text does not mention hidden columns: for a page that summarizes reports. */
+void gt_table_set_brief(struct gt_table *t);
 /* A table of one row prints in text as "  Title: value" lines (a list), not as a grid. */
 void gt_table_as_list(struct gt_table *t);
 bool gt_table_failed(const struct gt_table *t); /* an allocation failed */

@@ -174,9 +174,7 @@ static int json_table(struct gt_out *out, struct gt_table *t, struct gt_err *err
 		[GT_UNANSWERED_PART] = "cannot answer" };
 	int rc;
 
-	gt_out_str(out, "  ");
-	gt_out_json(out, t->name, strlen(t->name));
-	gt_out_str(out, ": {\n    \"rows\": [");
+	gt_out_printf(out, "  \"%s%s\": {\n    \"rows\": [", t->prefix ? t->prefix : "", t->name);
 	rc = put_rows(t, &json, out, err);
 	gt_out_str(out, t->nrows ? "\n    ],\n    \"columns\": [" : "],\n    \"columns\": [");
 	for (unsigned i = 0; i < t->ncolumns; i++) {

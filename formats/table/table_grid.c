@@ -26,7 +26,7 @@ static void print_hidden(
 
 	for (unsigned i = 0; i < g->ncolumns; i++)
 		n += g->hidden[i];
-	if (!n)
+	if (!n || g->t->brief)
 		return;
 	gt_buf_printf(&b, "  (%u column%s left out: ", n, gt_plural(n, "s"));
 	for (unsigned i = 0; i < g->ncolumns; i++)

@@ -14,6 +14,7 @@ struct gt_text_line {
 
 struct gt_table {
 	const char *name, *title;
+	const char *prefix; /* of the name in JSON, or NULL */
 	const struct gt_column *columns;
 	unsigned ncolumns, nrows, skip; /* skip: leading cells that gt_table_add ignores */
 	enum gt_answer answer;
@@ -38,6 +39,7 @@ struct gt_table {
 	size_t nlabels;
 	bool list, is_warning, incomplete, failed, widen_names;
 	bool shares_answer; /* gt_table_share_answer */
+	bool brief;         /* gt_table_set_brief */
 };
 
 static inline bool gt_is_text(const struct gt_column *col)

@@ -33,7 +33,7 @@ check analyze-default-gpu-says-where-the-time-went says "Where the time of the G
 check analyze-default-gpu-says-what-could-be-won says "Potential speedups"
 check analyze-default-gpu-leaves-out-what-calls-alone-need lacks "Time by category"
 check analyze-default-gpu-says-what-was-called says "Operations by total time"
-check analyze-default-gpu-ends-with-the-summary says "=== TRACE SUMMARY ==="
+check analyze-default-gpu-lacks-the-summary lacks "=== TRACE SUMMARY ==="
 want analyze-default-of-calls 0 $A t.jsonl
 check analyze-default-of-calls-has-no-empty-list-of-open-ones lacks "Calls still open at the end"
 check analyze-default-of-calls-has-no-advice lacks "Potential speedups"
@@ -66,7 +66,7 @@ check analyze-explain-report-too says "report gaps"
 
 # What it answers is in its exit status: 0, 3 found, 4 cannot; unless nobody asked for that report.
 want analyze-finds 3 $A advice "$SRC/samples/recorded/h200-train.zst"
-check analyze-finds-host says "host-bound: up to"
+check analyze-finds-host says "(host-bound): up to"
 want analyze-finds-json 3 $A --format json advice "$SRC/samples/recorded/h200-train.zst"
 check analyze-finds-json-state says '"state": "found"'
 want analyze-cannot-json 4 $A --format json advice t.jsonl

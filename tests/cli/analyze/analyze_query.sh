@@ -16,7 +16,7 @@ want query-tsv 0 $A query --where kind==kernel --agg count --format tsv $R/h200-
 is query-tsv-rows "count 14992" "$(tr '\n' ' ' <want.out | sed 's/ $//')"
 
 # What other reports say of the same rows.
-kernels() { $A kernels --top 0 --format tsv $R/$1.zst 2>/dev/null | sed 1d | awk -F '\t' '{ print $18 "\t" $2 "\t" $3 "\t" $8 "\t" $9 "\t" $10 }' | sort; }
+kernels() { $A kernels --top 0 --format tsv $R/$1.zst 2>/dev/null | sed 1d | awk -F '\t' '{ print $21 "\t" $2 "\t" $3 "\t" $8 "\t" $9 "\t" $10 }' | sort; }
 asked() {
 	$A query --top 0 --format tsv --where kind==kernel --by mangled --agg 'count,sum(dur),min(dur),max(dur),stddev(dur)' $R/$1.zst 2>/dev/null |
 		sed 1d | sort

@@ -15,7 +15,7 @@ all=$($A --list --format csv | tr -d '\r' | sed '1d;s/,.*//' | grep -v -e '^head
 for format in json csv; do
 	"$A" --format $format $all one.zst 2>one.err | sed '/"header": {/,/^  },/d' >one
 	"$A" --format $format $all rank0/trace.zst rank1/trace.zst 2>two.err | sed '/"header": {/,/^  },/d' |
-		sed 's/"rank": "rank\([01]\)"/"recording": \1/g; s/"rank": null/"recording": null/; s/^rank\([01]\),/\1,/; s/^rank,/recording,/; s/rank\([01]\): /recording \1: /g; s/ of rank\([01]\) / of recording \1 /g' >two
+		sed 's/"rank": "rank\([01]\)"/"recording": \1/g; s/"rank": null/"recording": null/; s/^rank\([01]\),/\1,/; s/^rank,/recording,/; s/rank\([01]\): /recording \1: /g; s/ of rank\([01]\) / of recording \1 /g; s,rank[01]/trace.zst,one.zst,; s/"columns": \["rank"/"columns": ["recording"/' >two
 	same ranks-as-one-file-$format one two
 done
 want ranks-text 0 "$A" budget kernels rank0/trace.zst rank1/trace.zst
@@ -93,7 +93,7 @@ is ranks-mixture-files trace.zst,a.json "$(rows gpu | cut -d, -f1 | paste -s -d,
 # What one has more to do than another.
 chrome 0 10 1000 >b.json; chrome 1 10 100 >c.json
 want ranks-unbalanced 3 "$A" advice b.json c.json
-check ranks-unbalanced-says says "GPU 0 of rank 0 works for 1.000 ms (without communication) and GPU 0 of rank 1 for 100.0 us"
+check ranks-unbalanced-says says "GPU 0 of rank 0 works for 1.000 ms (without communication) and GPU 0 of rank 1 for 100.0"
 want ranks-gate 3 "$A" header --fail-if 'gpu.kernels < 5' --fail-if 'gpu.busy_ns[1] > 500us' b.json c.json
 check ranks-gate-names-rank grep -Eq '^  failed +gpu.kernels < 5 +[01] / ' want.out
 check ranks-gate-picks-rank grep -Eq '^  passed +gpu.busy_ns\[1\] > 500us' want.out

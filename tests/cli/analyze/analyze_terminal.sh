@@ -47,7 +47,7 @@ for fmt in csv tsv json; do coloured 100 "'$A' --color always --format $fmt budg
 "$A" budget h200-train.zst >in-pipe; is pipe-has-no-colours no "$(colours in-pipe)"
 coloured 100 "'$A' -f -o file budget h200-train.zst" >said; is file-has-no-colours no "$(colours file)"
 "$A" --color always budget h200-train.zst >on; is always-has-colours yes "$(colours on)"; plain <on >on-plain; same always-moves-nothing in-pipe on-plain
-coloured 120 "'$A' diff h200-train.zst h200-inference.zst" >on
+coloured 120 "'$A' --whole-run diff h200-train.zst h200-inference.zst" >on
 check diff-slower-is-red grep -q "$(printf '\033\\[31mslower\033\\[0m')" on
 check diff-faster-is-green grep -q "$(printf '\033\\[32mfaster\033\\[0m')" on
 coloured 80 "'$A' advice h200-train.zst" >on

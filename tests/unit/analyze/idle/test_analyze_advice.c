@@ -356,7 +356,7 @@ static void several_gpus(void)
 			gpus_end(&g), (const char *[]){ "advice", NULL }, &plain, 1, GT_TEXT);
 		CHECK(text &&
 			strstr(text,
-				several ? "see: 0.000000020 s, for 39.98 us, GPU 1 of process 100\n"
+				several ? "where: 0.000000020 s, for 39.98 us, GPU 1 of process 100\n"
 					: "s, for 39.98 us, GPU 1\n"));
 		free(text);
 	}

@@ -81,7 +81,7 @@ static void a_source_may_have_no_rows(void)
 	CHECK(t && !gt_table_rows(t) && c.closed == 1);
 	CHECK_STR(print(&t, 1, GT_TEXT), "Counted\n  none\n");
 	CHECK_STR(print(&t, 1, GT_JSON),
-		"{\n  \"counted\": {\n    \"rows\": [],\n    \"notes\": [],\n    \"state\": \"answered\"\n  }\n}\n");
+		"{\n  \"counted\": {\n    \"rows\": [],\n    \"columns\": [\"name\", \"count\"],\n    \"notes\": [],\n    \"state\": \"answered\"\n  }\n}\n");
 	gt_table_free(t);
 }
 

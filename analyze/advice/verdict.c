@@ -1,0 +1,127 @@
+#include "analyze/advice/verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "analyze/steps/steady.h"
+
+static const struct gt_column columns[] = {
+	{ "text", "Verdict", GT_C_WHOLE },
+	{ "busy_percent", NULL, GT_C_PERCENT },
+	{ "least_busy_percent", NULL, GT_C_PERCENT }, /* of the least busy GPU */
+	{ "most_busy_percent", NULL, GT_C_PERCENT },
+	{ "steady_steps", NULL, GT_C_COUNT },
+	{ "step_p50_ns", NULL, GT_C_NS },
+	{ "rule", NULL, GT_C_WHOLE },
+	{ "gain_percent", NULL, GT_C_PERCENT },
+	{ "gain_per_step_ns", NULL, GT_C_NS },
+	{ "remedy", NULL, GT_C_TEXT },
+};
+#define NCOLUMNS (sizeof(columns) / sizeof(*columns))
+
+struct busy {
+	double all, least, most; /* percent of the windows; of one GPU */
+	uint64_t ns;
+};
+
+static struct busy busy_of(const struct gt_idle *s, uint64_t window)
+{
+	struct busy b = { 0, 100, 0, 0 };
+
+	for (size_t i = 0; i < s->ndevices; i++) {
+		const struct gt_idle_device *d = &s->devices[i];
+		double one = gt_advice_percent(d->window - d->idle, d->window);
+
+		b.ns = gt_sat_add(b.ns, d->window - d->idle);
+		b.least = one < b.least ? one : b.least;
+		b.most = one > b.most ? one : b.most;
+	}
+	b.all = gt_advice_percent(b.ns, window);
+	return b;
+}
+
+/* The sentences; each is appended to what the text has. */
+struct text {
+	char s[600];
+	size_t n;
+};
+#define PUT(t, ...)                                                                                \
+	((t)->n += (size_t)snprintf((t)->s + (t)->n, sizeof((t)->s) - (t)->n, __VA_ARGS__),        \
+		(t)->n = (t)->n < sizeof((t)->s) ? (t)->n : sizeof((t)->s) - 1)
+
+static void put_busy(struct text *t, const struct gt_idle *s, const struct busy *b, uint64_t window)
+{
+	const struct gt_steady *steady = s->report.opt->steady;
+	bool steps = s->report.opt->only_steady;
+
+	if (s->ndevices == 1)
+		PUT(t, "The GPU is busy %.0f %%", b->all);
+	else if (b->most - b->least < 1)
+		PUT(t, "The %zu GPUs are busy %.0f %%", s->ndevices, b->all);
+	else
+		PUT(t, "The %zu GPUs are busy %.0f %% to %.0f %%", s->ndevices, b->least, b->most);
+	if (steps)
+		PUT(t, " of the %zu steady steps (median %s).", steady->steps,
+			gt_scaled(GT_C_NS, gt_clamp(steady->main->median)).text);
+	else
+		PUT(t, " of the %s %s.", gt_scaled(GT_C_NS, gt_clamp(window / s->ndevices)).text,
+			s->report.opt->filter.ranged ? "selected"
+						     : "from the first to the last GPU operation");
+}
+
+static void put_loss(struct text *t, const struct gt_idle *s, const struct gt_rule *rule,
+	const struct gt_finding *f, uint64_t window, uint64_t per_step)
+{
+	if (!rule) {
+		PUT(t, " No rule finds a loss.");
+		return;
+	}
+	if (f->bytes) {
+		PUT(t, " No rule finds lost time, but %s are never freed: %s.",
+			gt_scaled(GT_C_BYTES, gt_clamp(f->bytes)).text, gt_remedy(rule, f));
+		return;
+	}
+	PUT(t, " The largest loss is %s: up to %.0f %%", rule->loss,
+		gt_advice_percent(f->gain, window));
+	if (per_step)
+		PUT(t, ", %s a step", gt_scaled(GT_C_NS, gt_clamp(per_step)).text);
+	if (*f->detail)
+		PUT(t, " (%s)", f->detail);
+	PUT(t, ": %s.", gt_remedy(rule, f));
+}
+
+struct gt_table *gt_verdict(const struct gt_advice_facts *f, const struct gt_rule *rule,
+	const struct gt_finding *finding, const char *cannot, uint64_t window, struct gt_err *err)
+{
+	const struct gt_idle *s = f->idle;
+	const struct gt_steady *steady = s->report.opt->steady;
+	bool steps = s->report.opt->only_steady;
+	struct busy b = busy_of(s, window);
+	uint64_t per_step = rule && steps ? gt_advice_per_step(s, finding->gain, window) : 0;
+	struct gt_table *t =
+		gt_report_table(&s->report, "verdict", NULL, columns, NCOLUMNS, NULL, err);
+	struct text text = { .n = 0 };
+
+	if (!t)
+		return NULL;
+	if (cannot || !window) {
+		gt_table_set_unanswered(
+			t, "%s", cannot ? cannot : "the selected time range is empty");
+		return t;
+	}
+	put_busy(&text, s, &b, window);
+	put_loss(&text, s, rule, finding, window, per_step);
+	gt_table_add(t,
+		(struct gt_cell[NCOLUMNS]){ gt_cell_text(text.s), gt_cell_share(b.ns, window),
+			gt_cell_i((int64_t)(b.least * 100 + 0.5)),
+			gt_cell_i((int64_t)(b.most * 100 + 0.5)),
+			gt_cell_known(steps, steps ? steady->steps : 0),
+			gt_cell_known(steps, steps ? steady->main->median : 0),
+			rule ? gt_cell_text(rule->name) : gt_cell_none(),
+			rule && !finding->bytes ? gt_cell_share(finding->gain, window)
+						: gt_cell_none(),
+			gt_cell_known(per_step, per_step),
+			rule ? gt_cell_text(gt_remedy(rule, finding)) : gt_cell_none() });
+	gt_table_set_tone(t, GT_TONE_HEADING);
+	gt_advice_print_wrapped(s, t, "", text.s);
+	return t;
+}

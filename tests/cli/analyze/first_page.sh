@@ -1,0 +1,97 @@
+# The default report of a trace with GPU work: a verdict on the steady steps, on one page.
+. "$SRC/tests/lib.sh"
+A=$B/gtanalyze R=$SRC/samples/recorded
+unset COLUMNS
+says() { grep -q -e "$1" want.out; }
+lacks() { ! says "$1"; }
+# cell TABLE KEY COLUMN FILE: of the row whose column `key`, or `rule`, has this value; "" for the only row
+cell() { jq -r --arg k "$2" ".\"$1\".rows[] | select(\$k == \"\" or .key == \$k or .rule == \$k) | .$3" "$4"; }
+
+# ---- steady steps, not start-up ----
+"$A" --format json "$R/h200x2-nccl.zst" >nccl.json
+is nccl-communication-of-steps 25.41 "$(cell budget communication share_percent nccl.json)"
+is nccl-communication-of-run 0.56 "$(cell whole_run.budget communication share_percent nccl.json)"
+is nccl-is-found found "$(cell advice exposed-communication state nccl.json)"
+is nccl-was-clean clean "$(cell whole_run.advice exposed-communication state nccl.json)"
+is nccl-late-gpu found "$(cell advice unbalanced-gpus state nccl.json)"
+want nccl 0 "$A" "$R/h200x2-nccl.zst"
+check nccl-names-both-gpus says '^  2 x NVIDIA H200, '
+check nccl-has-no-losses says '; no losses$'
+check nccl-gpus-differ says '^The 2 GPUs are busy 25 % to 65 % of the 47 steady steps (median 1.815 ms)\.'
+
+"$A" --format json "$R/h200-train.zst" >train.json
+is train-steps 218 "$(cell steady "" steady train.json)"
+is train-busy "30.7 2.94" "$(cell verdict "" busy_percent train.json) $(cell whole_run.verdict "" busy_percent train.json)"
+is train-largest-loss host-bound "$(cell verdict "" rule train.json)"
+want train 0 "$A" "$R/h200-train.zst"
+check train-says-what-is-shown says '^Shown: the 218 steady steps (of 219, found by their repeating operations): 615.6 ms of 8.232 s, from 6.417 s on; --whole-run shows all$'
+check train-start-up says '^  start-up  *0.000000000  *6.026 s '
+check train-tail says '^  after the last GPU operation  *7.035744098  *1.196 s '
+check train-has-no-summary lacks 'TRACE SUMMARY'
+check train-finding-has-a-place says '^     where: 6.783165484 s, for 1.187 ms, step 137, thread 515$'
+check train-finding-has-a-command says "^     see:   gtview --at 6.783165s+1187us $R/h200-train.zst\$"
+want train-command 0 sh -c "'$B/'$(sed -n 's/^     see:   //p' want.out | head -n 1) --render 80x24"
+want train-whole 0 "$A" --whole-run "$R/h200-train.zst"
+check train-whole-begins-early says '^  all  *6.626 s'
+check train-whole-has-no-line lacks '^Shown: '
+want train-from 0 "$A" --from 6.6s "$R/h200-train.zst"
+check train-from-is-what-was-asked says '^  all  *435.7 ms'
+
+# The page shows the figures that --from and --to give.
+for f in h200-train h200-inference h200-graphs h200-streams h200x2-nccl; do
+	"$A" --format json "$R/$f.zst" >page.json
+	# the range is that of the loop with the most operations: the one that is longest
+	range=$(jq -r '[.steady.rows[] | select(.steady > 0)] | max_by(.duration_ns) | "--from \(.from_ns)ns --to \(.from_ns + .duration_ns)ns"' page.json)
+	"$A" --format json $range budget kernels "$R/$f.zst" | jq '.budget.rows, .kernels.rows' >asked.json
+	"$A" --format json --steady budget kernels "$R/$f.zst" | jq '.budget.rows, .kernels.rows' >steady.json
+	jq '.budget.rows' page.json >page
+	jq -s '.[0]' asked.json >budget
+	same $f-page-is-its-range page budget
+	same $f-steady-is-its-range steady.json asked.json
+done
+
+# ---- without steps ----
+# one kernel
+printf '{"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":9,"args":{"device":0,"stream":7,"correlation":1}}]}' >one.json
+want none 0 "$A" one.json
+check none-says-why says '^Shown: the whole run, because it has no steady steps: no operation occurs more than three times$'
+want none-asked 4 "$A" --steady budget one.json
+check none-asked-says-why grep -q 'there are no steady steps: no operation occurs' want.err
+want both-refused 2 "$A" --steady --whole-run "$R/h200-train.zst"
+
+# ---- every rule answers, and leaks are bytes ----
+is rules-answer 19 "$(jq '[.advice.rows[] | select(.state != "cannot answer" or .rule == "throttled-clocks")] | length' train.json)"
+env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o leak.zst -- "$B/samples/leak" >/dev/null
+"$A" --format json leak.zst >leak.json
+is leak-has-bytes true "$(jq '.advice.rows[] | select(.rule == "leak") | .bytes >= 90 * 1048576 and .gain_ns == null' leak.json)"
+want leak 3 "$A" advice leak.zst
+check leak-is-not-0-ns lacks 'leak): up to'
+check leak-says-bytes says '(leak): .* MiB$'
+
+# ---- diff ----
+want diff-steps 0 "$A" diff "$R/h200-train.zst" "$R/h200-inference.zst"
+check diff-leads-with-steps says '^  python3 / 0  slower  *2.918 ms  *3.867 ms  *+32.56 '
+want diff-gate 3 "$A" --fail-if 'steady.p50_ns > +5%' diff "$R/h200-train.zst" "$R/h200-inference.zst"
+want diff-whole 0 "$A" --whole-run diff "$R/h200-train.zst" "$R/h200-inference.zst"
+check diff-whole-has-no-steps lacks '^Median step'
+# one of them has no steps: whole runs
+want diff-none 0 "$A" diff "$R/h200-train.zst" one.json
+check diff-none-has-no-steps lacks '^Median step'
+
+# ---- one page ----
+if command -v script >/dev/null; then
+	for f in h200-train h200-inference h200-graphs h200-streams h200-nvtx; do
+		cp "$R/$f.zst" .
+		script -qec "stty cols 80; TERM=xterm '$A' --color never $f.zst" /dev/null </dev/null | tr -d '\r' >page
+		is $f-page-fits "" "$(awk 'length > 80' page | head -n 3)"
+		check $f-page-is-a-page test "$(wc -l <page)" -le 75
+	done
+else
+	skip page-fits "no script(1) that gives a terminal"
+fi
+
+# ---- the time before CUDA ----
+env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o slow.zst -- sh -c 'sleep 0.1; exec "$0"' "$B/samples/train" >/dev/null
+"$A" --format json phases slow.zst >slow.json
+is before-cuda true "$(jq '[.phases.rows[] | select(.key == "before_cuda")][0] | .duration_ns >= 100000000 and .from_ns == -.duration_ns' slow.json)"
+is phases-are-the-run true "$(jq '.header.rows[0].recorded_ns as $all | [.phases.rows[] | select(.from_ns != null) | .duration_ns] | add | . <= $all and . > 0.9 * $all' slow.json)"
