@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/text/utf8.h"
+#include "viewer/app/key_list.h"
+#include "viewer/view/key_bar.h"
 
 /* Makes the view visible; opens it if it is not open. */
 static int show(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err)
@@ -53,10 +55,18 @@ void gt_ui_close(struct gt_ui *s)
 	*s = (struct gt_ui){ .width = 0 };
 }
 
+#define BAR_HEIGHT 12u /* of a screen with a key bar */
+
+/* The last line of a screen is the key bar, if there is space for it. */
+static unsigned view_height(const struct gt_ui *s)
+{
+	return s->height >= BAR_HEIGHT && !s->scene.is_static ? s->height - 1 : s->height;
+}
+
 static int arrange(struct gt_ui *s, struct gt_err *err)
 {
 	gt_command_load_bookmarks(&s->scene);
-	return s->view->ops->arrange(s->view, s->width, s->height, err);
+	return s->view->ops->arrange(s->view, s->width, view_height(s), err);
 }
 
 void gt_ui_detach(struct gt_ui *s)
@@ -186,33 +196,36 @@ int gt_ui_step(struct gt_ui *s, uint64_t us, struct gt_err *err)
 
 /* ---- keys ---- */
 
-/* The legend of colours; it follows the list of keys. */
-static const struct {
-	const char *heading;
-	uint8_t ink;
-} legend[] = { { "Colours (longest event of a cell):", GT_INK_NONE },
-#define X(NAME, name) { NULL, GT_INK_CATEGORY + GT_CAT_##NAME },
-	GT_CATEGORIES(X)
-#undef X
+/* In the list of keys and in prompts, the key bar has these. */
+static const struct gt_key_hint help_hints[] = {
+	{ "Esc", "Back", { .key = GT_KEY_ESC }, 1 },
+	{ "Up Down", "Scroll", { .key = GT_KEY_NONE }, 2 },
+	{ .label = NULL },
 };
-#define LEGEND (sizeof(legend) / sizeof(*legend))
+static const struct gt_key_hint prompt_hints[] = {
+	{ "Enter", "OK", { .key = GT_KEY_ENTER }, 1 },
+	{ "Esc", "Cancel", { .key = GT_KEY_ESC }, 1 },
+	{ .label = NULL },
+};
+static const struct gt_key_hint command_hints[] = {
+	{ "Enter", "OK", { .key = GT_KEY_ENTER }, 1 },
+	{ "Tab", "Complete", { .key = GT_KEY_TAB }, 1 },
+	{ "Esc", "Cancel", { .key = GT_KEY_ESC }, 1 },
+	{ .label = NULL },
+};
 
-/* Number of lines of the list of keys with the legend. */
-static unsigned help_lines(void)
+static const struct gt_key_hint *hints(const struct gt_ui *s)
 {
-	struct gt_buf text = { .len = 0 };
-	unsigned n = 0;
-
-	gt_bindings_text(&text);
-	for (size_t i = 0; !text.failed && i < text.len; i++)
-		n += text.data[i] == '\n';
-	gt_buf_release(&text);
-	return n + 1 + LEGEND;
+	return s->asking == GT_DO_COMMAND ? command_hints
+		: s->asking               ? prompt_hints
+		: s->help                 ? help_hints
+					  : s->view->ops->hints;
 }
 
 static void act_on_help(struct gt_ui *s, const struct gt_binding *b)
 {
-	int64_t page = s->height > 2 ? s->height - 2 : 1, lines = help_lines(), top = s->help_top;
+	int64_t page = s->height > 2 ? s->height - 2 : 1, lines = gt_key_list_lines(s->width),
+		top = s->help_top;
 
 	switch (b ? b->action : GT_DO_NOTHING) {
 	case GT_DO_HELP:
@@ -227,7 +240,7 @@ static void act_on_help(struct gt_ui *s, const struct gt_binding *b)
 	case GT_DO_ZOOM: top -= b->arg; break; /* the wheel */
 	default: break;
 	}
-	top = top > lines - page ? lines - page : top;
+	top = top > lines - page - 1 ? lines - page - 1 : top;
 	s->help_top = top < 0 ? 0 : (unsigned)top;
 }
 
@@ -369,8 +382,11 @@ static void act(struct gt_ui *s, const struct gt_binding *b, struct gt_key k, st
 
 int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 {
-	const struct gt_binding *b = gt_binding_of(k);
+	const struct gt_binding *b;
 
+	if ((k.key == GT_KEY_PRESS || k.key == GT_KEY_DOUBLE) && k.y >= view_height(s))
+		k = gt_key_bar_at(hints(s), s->width, k.x);
+	b = gt_binding_of(k);
 	s->busy = true;
 	if (k.key == GT_KEY_RESIZE)
 		return gt_ui_resize(s, k.x, k.y, err);
@@ -398,40 +414,10 @@ int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 
 /* ---- frames ---- */
 
-static void draw_legend(struct gt_screen *to, int y, size_t i)
-{
-	if (legend[i].ink == GT_INK_NONE) {
-		gt_screen_text(to, 0, y, -1, legend[i].heading, gt_look_title);
-		return;
-	}
-	for (int x = 2; x < 6; x++)
-		gt_screen_put(to, x, y, to->ascii ? '#' : 0x2588,
-			(struct gt_look){ legend[i].ink, GT_INK_NONE, 0 });
-	gt_screen_text(to, 28, y, -1, gt_inks[legend[i].ink].word, gt_look_plain);
-}
-
 static void draw_help(const struct gt_ui *s, struct gt_screen *to)
 {
-	struct gt_buf text = { .len = 0 };
-	unsigned line = 0;
-
-	gt_screen_clear(to);
-	gt_bindings_text(&text);
-	for (char *at = text.failed ? NULL : (char *)text.data, *end; at && *at;
-		at = end + 1, line++) {
-		end = strchr(at, '\n');
-		*end = 0;
-		if (line >= s->help_top && line - s->help_top + 1 < s->height)
-			gt_screen_text(to, 0, (int)(line - s->help_top), -1, at,
-				*at == ' ' ? gt_look_plain : gt_look_title);
-	}
-	gt_buf_release(&text);
-	line++;
-	for (size_t i = 0; i < LEGEND; i++, line++)
-		if (line >= s->help_top && line - s->help_top + 1 < s->height)
-			draw_legend(to, (int)(line - s->help_top), i);
-	gt_screen_text(to, 0, (int)s->height - 1, -1,
-		line + 1 > s->height ? "Esc: back   j k: up and down" : "Esc: back", gt_look_faint);
+	gt_key_list_draw(s->help_top, s->height - 1, to);
+	gt_key_bar_draw(hints(s), (int)s->height - 1, to);
 }
 
 static const char *prompt(enum gt_action asked)
@@ -478,8 +464,10 @@ static const char *end_of(const char *text, int columns)
 
 static void draw_bottom(const struct gt_ui *s, struct gt_screen *to)
 {
-	int y = (int)s->height - 1, x;
+	int y = (int)view_height(s) - 1, x;
 
+	if (y + 1 < (int)s->height)
+		gt_key_bar_draw(hints(s), y + 1, to);
 	if (!s->asking && !s->scene.message) {
 		draw_export(s, y, to);
 		return;

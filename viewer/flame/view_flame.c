@@ -523,11 +523,25 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 		draw_status(v, to);
 }
 
+static const struct gt_key_hint hints[] = {
+	GT_KEY_HINT('?', "Help", 1),
+	{ "Arrows", "Move", { .key = GT_KEY_NONE }, 2 },
+	{ "Enter", "Zoom in", { .key = GT_KEY_ENTER }, 2 },
+	{ "Esc", "out", { .key = GT_KEY_ESC }, 2 },
+	GT_KEY_HINT('v', "Longest in timeline", 4),
+	GT_KEY_HINT('b', "Calls/GPUs/ranges", 5),
+	GT_KEY_HINT('/', "Find", 3),
+	GT_KEY_HINT('1', "Timeline", 2),
+	GT_KEY_HINT('q', "Quit", 1),
+	{ .label = NULL },
+};
+
 /* Three views that begin with different kinds. */
 #define FLAMES(X) X(flame, "flame") X(flame_gpu, "flame-gpu") X(flame_ranges, "flame-ranges")
 #define X(id, title)                                                                               \
 	const struct gt_view_ops gt_view_##id = {                                                  \
 		.name = title,                                                                     \
+		.hints = hints,                                                                    \
 		.state_size = sizeof(struct flame),                                                \
 		.open = flame_open,                                                                \
 		.close = flame_close,                                                              \

@@ -90,6 +90,10 @@ void gt_lanes_label(
 	}
 	if (what->kind == GT_LANE_MORE) {
 		n = count_minor(l, o, what->track, &all);
+		if (o->seg->tracks[what->track].kind != GT_TRACK_PROCESS) {
+			snprintf(to, GT_LANE_LABEL, "%zu idle streams", n);
+			return;
+		}
 		snprintf(to, GT_LANE_LABEL, "%zu %sthreads%s", n, all ? "" : "more ",
 			l->threads_away ? ", others" : "");
 		return;

@@ -298,6 +298,12 @@ enum which { ALL, MAJOR, MINOR };
 static void list_tracks(
 	struct gt_lanes *l, uint32_t segment, uint32_t parent, unsigned indent, enum which which);
 
+/* True if all threads of the process are below one line. */
+static bool are_threads_away(const struct gt_lanes *l, const struct gt_lane_line *of)
+{
+	return l->threads_away && l->of[of->segment].flags[of->track] & GT_LANES_HAS_THREADS;
+}
+
 static void list_minor(struct gt_lanes *l, const struct gt_lane_line *of)
 {
 	struct gt_lane_line line = { .segment = of->segment,
@@ -311,7 +317,7 @@ static void list_minor(struct gt_lanes *l, const struct gt_lane_line *of)
 	if (line.folded)
 		return;
 	list_tracks(l, of->segment, of->track, line.indent + 1u, MINOR);
-	if (l->threads_away) {
+	if (are_threads_away(l, of)) {
 		struct gt_lane_line there = *of;
 
 		there.indent = line.indent;
@@ -322,15 +328,16 @@ static void list_minor(struct gt_lanes *l, const struct gt_lane_line *of)
 /* Lists the lines below an unfolded line. */
 static void list_below(struct gt_lanes *l, const struct gt_lane_line *of, bool parts)
 {
-	uint32_t some = l->threads_away ? GT_LANES_HAS_THREADS : GT_LANES_HAS_MINOR;
-	bool minor = parts && !l->filter[0] && l->of[of->segment].flags[of->track] & some;
+	bool minor = parts && !l->filter[0] &&
+		(are_threads_away(l, of) ||
+			l->of[of->segment].flags[of->track] & GT_LANES_HAS_MINOR);
 
 	if (parts)
 		add_parts_above(l, of);
 	list_tracks(l, of->segment, of->track, of->indent + 1u, minor ? MAJOR : ALL);
 	if (minor)
 		list_minor(l, of);
-	if (parts && !(minor && l->threads_away))
+	if (parts && !(minor && are_threads_away(l, of)))
 		add_parts_below(l, of);
 }
 
@@ -573,7 +580,10 @@ void gt_lanes_unfold_above(struct gt_lanes *l, uint32_t segment, uint32_t track)
 	for (uint32_t up; track < o->seg->ntracks && (up = o->seg->tracks[track].parent) < track;
 		track = up)
 		o->flags[up] |= GT_LANES_OPEN |
-			(o->seg->tracks[track].kind == GT_TRACK_THREAD ? GT_LANES_OPEN_MORE : 0);
+			(o->seg->tracks[track].kind == GT_TRACK_THREAD ||
+						o->flags[track] & GT_LANES_MINOR
+					? GT_LANES_OPEN_MORE
+					: 0);
 }
 
 void gt_lanes_unfold_track(struct gt_lanes *l, uint32_t segment, uint32_t track)
@@ -657,6 +667,22 @@ bool gt_lanes_move(struct gt_lanes *l, const struct gt_lane_line *what, int by)
 	up = group_of(o, what->track);
 	o->moved = true;
 	return move_in(o->order, o->first[up + 1u], o->first[up + 2u], what->track, by);
+}
+
+bool gt_lanes_set_minor(struct gt_lanes *l, uint32_t segment, uint32_t track, bool minor)
+{
+	struct gt_lanes_of *o = &l->of[segment];
+	uint32_t up = group_of(o, track), n = 0;
+	bool changes = !(o->flags[track] & GT_LANES_MINOR) == minor;
+
+	if (!changes || up == GT_NONE)
+		return false;
+	o->flags[track] ^= GT_LANES_MINOR;
+	for (uint32_t i = o->first[up + 1]; i < o->first[up + 2]; i++)
+		n += (o->flags[o->order[i]] & GT_LANES_MINOR) != 0;
+	o->flags[up] =
+		(o->flags[up] & ~(uint32_t)GT_LANES_HAS_MINOR) | (n > 1 ? GT_LANES_HAS_MINOR : 0);
+	return true;
 }
 
 void gt_lanes_filter(struct gt_lanes *l, const char *text)

@@ -15,7 +15,8 @@ enum gt_lane_kind {
 	GT_LANE_TRACK,   /* stands for a track: a process, GPU, stream, thread ... */
 	/* the outermost ranges of a thread that also makes calls; above the thread's line */
 	GT_LANE_RANGES,
-	GT_LANE_MORE,    /* the less busy threads of a process; it shows no events */
+	/* the less busy threads of a process, or the idle streams of a GPU; it shows no events */
+	GT_LANE_MORE,
 	GT_LANE_COUNTER, /* a counter of a track, below the track's line (counter_cells.h) */
 	/* waiting launches of a GPU or stream, below its line (queue_lanes.h) */
 	GT_LANE_QUEUE,
@@ -114,6 +115,9 @@ bool gt_lanes_hide(struct gt_lanes *l, const struct gt_lane_line *what);
 bool gt_lanes_show_hidden(struct gt_lanes *l);
 /* -1 up or 1 down among its siblings */
 bool gt_lanes_move(struct gt_lanes *l, const struct gt_lane_line *what, int by);
+/* The stream belongs to those for which one line stands, if there are two or more below the same
+ * line. Returns whether that changes anything. */
+bool gt_lanes_set_minor(struct gt_lanes *l, uint32_t segment, uint32_t track, bool minor);
 /* Keeps only tracks whose name contains this text (ignoring case), and the lanes above and below
  * them. "": all. */
 void gt_lanes_filter(struct gt_lanes *l, const char *text);

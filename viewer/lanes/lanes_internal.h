@@ -12,10 +12,10 @@ enum { /* of a track */
 	/* << enum part: this part is hidden */
 	GT_LANES_HIDDEN = 16,
 	GT_LANES_HIDDEN_ANY = 0x3ff0,
-	/* its less busy threads are unfolded */
+	/* its less busy threads, or idle streams, are unfolded */
 	GT_LANES_OPEN_MORE = 0x4000,
-	GT_LANES_MINOR = 0x8000, /* a less busy thread */
-	/* a process with two or more such threads; with threads */
+	GT_LANES_MINOR = 0x8000, /* a less busy thread, or an idle stream */
+	/* it has two or more of these below it; a process with threads */
 	GT_LANES_HAS_MINOR = 0x10000,
 	GT_LANES_HAS_THREADS = 0x20000,
 	/* a context that has no line: see gt_lone_contexts */
@@ -40,8 +40,9 @@ struct gt_lanes_of {
 static inline bool gt_lanes_is_minor(
 	const struct gt_lanes *l, const struct gt_lanes_of *o, uint32_t track)
 {
-	return l->threads_away ? o->seg->tracks[track].kind == GT_TRACK_THREAD
-			       : o->flags[track] & GT_LANES_MINOR;
+	return l->threads_away && o->seg->tracks[track].kind != GT_TRACK_STREAM
+		? o->seg->tracks[track].kind == GT_TRACK_THREAD
+		: o->flags[track] & GT_LANES_MINOR;
 }
 /* Fills in everything except `seg`, for a new segment. 0 or -ENOMEM; release it in both cases. */
 int gt_lanes_learn(struct gt_lanes *l, struct gt_lanes_of *o);

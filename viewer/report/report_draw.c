@@ -123,7 +123,7 @@ static void draw_rest(const struct gt_report_picture *p, struct gt_screen *to)
 	const struct gt_report_page_line *l = gt_report_scroll_line(p->sheet, p->sheet->cursor);
 	int64_t row = gt_report_page_row(&p->sheet->page, p->sheet->cursor);
 	struct gt_buf text = { .len = 0 };
-	int y = (int)(to->height - 1 - p->rest);
+	int y = (int)(p->height - 1 - p->rest);
 
 	if (row < 0 || !p->rest)
 		return;
@@ -157,7 +157,7 @@ static void draw_status(const struct gt_report_picture *p, struct gt_screen *to)
 {
 	const struct gt_report_scroll *s = p->sheet;
 	const struct gt_report_page_table *t = gt_report_scroll_table(s, s->cursor);
-	int y = (int)to->height - 1, x;
+	int y = (int)p->height - 1, x;
 	unsigned n;
 
 	if (p->jump) {
@@ -188,8 +188,9 @@ static void draw_status(const struct gt_report_picture *p, struct gt_screen *to)
 			t->descending ? ", largest first" : "");
 	if (p->search)
 		x += 2 + draw_finds(p, to, x + 2, y);
-	gt_screen_text(
-		to, x, y, -1, "   Enter: in the timeline   o: sort   ?: keys", gt_look_faint);
+	if (p->height == to->height) /* there is no key bar */
+		gt_screen_text(to, x, y, -1, "   Enter: in the timeline   o: sort   ?: keys",
+			gt_look_faint);
 }
 
 void gt_report_draw(const struct gt_report_picture *p, struct gt_screen *to)
@@ -202,9 +203,9 @@ void gt_report_draw(const struct gt_report_picture *p, struct gt_screen *to)
 			to, 1, 2, -1, LOOK(GT_INK_ERROR, 0), "cannot answer: %s", p->shown->why);
 	else
 		draw_page(p, to);
-	if (to->height > 1)
+	if (p->height > 1)
 		gt_view_common_draw_top(p->scene, p->name, to);
-	if (to->height > 2 && p->shown) {
+	if (p->height > 2 && p->shown) {
 		if (!p->scene->is_static)
 			draw_rest(p, to);
 		draw_status(p, to);

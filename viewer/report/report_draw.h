@@ -16,6 +16,7 @@ struct gt_report_picture {
 	bool all;
 	/* the visible range may be inside a gap, which Enter shows */
 	bool gaps;
+	unsigned height; /* lines of the screen for it */
 	/* lines below the page for the rest of the cursor's row */
 	unsigned rest;
 	const struct gt_item_search *search; /* NULL: no search */

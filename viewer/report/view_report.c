@@ -27,7 +27,7 @@ struct report {
 	/* when the report is ready, the cursor goes to the row of this time; from == to: none */
 	struct gt_range to_row;
 	struct gt_item_search *search; /* search in rows, or NULL */
-	unsigned width, rest;          /* rest: lines for the rest of the cursor's row */
+	unsigned width, height, rest;  /* rest: lines for the rest of the cursor's row */
 };
 
 /* ---- open and close ---- */
@@ -170,6 +170,7 @@ static int report_arrange(struct gt_view *v, unsigned width, unsigned height, st
 	gt_view_common_arrange(v->scene, width, height);
 	r->sheet.is_static = v->scene->is_static;
 	r->width = width;
+	r->height = height;
 	r->rest = v->scene->is_static || height < 8 ? 0
 		: height < 12                       ? 1
 		: height < 20                       ? 2
@@ -486,11 +487,25 @@ static void report_draw(const struct gt_view *v, struct gt_screen *to)
 			       .percent = r->percent,
 			       .all = shows_all(r),
 			       .gaps = r->what->engine,
+			       .height = r->height,
 			       .rest = r->rest,
 			       .search = r->search,
 			       .jump = r->jump },
 		to);
 }
+
+static const struct gt_key_hint hints[] = {
+	GT_KEY_HINT('?', "Help", 1),
+	{ "Arrows", "Move", { .key = GT_KEY_NONE }, 2 },
+	{ "Enter", "Show in timeline", { .key = GT_KEY_ENTER }, 2 },
+	{ "Tab", "Next table", { .key = GT_KEY_TAB }, 4 },
+	GT_KEY_HINT('o', "Sort", 3),
+	GT_KEY_HINT('/', "Find", 5),
+	GT_KEY_HINT('1', "Timeline", 2),
+	GT_KEY_HINT('8', "Advice", 6),
+	GT_KEY_HINT('q', "Quit", 1),
+	{ .label = NULL },
+};
 
 /* clang-format off */
 #define REPORTS(X) \
@@ -500,6 +515,7 @@ static void report_draw(const struct gt_view *v, struct gt_screen *to)
 #define X(title)                                                                                   \
 	const struct gt_view_ops gt_view_##title = {                                               \
 		.name = #title,                                                                    \
+		.hints = hints,                                                                    \
 		.state_size = sizeof(struct report),                                               \
 		.open = report_open,                                                               \
 		.close = report_close,                                                             \

@@ -383,14 +383,53 @@ int gt_select_gap(
 	return 0;
 }
 
-static void pick_gap(
-	struct gt_selection *p, const struct gt_event_ref *before, const struct gt_event_ref *after)
+static void pick_gap(struct gt_selection *p, const struct gt_lane_key *lane,
+	const struct gt_event_ref *before, const struct gt_event_ref *after)
 {
 	p->what = GT_SELECTION_GAP;
-	p->lane = p->job->lane;
+	p->lane = *lane;
 	p->row = *before;
 	p->after = *after;
 	p->is_new = true;
+}
+
+/* The number of idle cells from cell i on. */
+static unsigned idle_cells(const struct gt_cell_sums *cells, unsigned i, unsigned n)
+{
+	unsigned k = i;
+
+	while (k < n && cells[k].sureness == GT_CELL_EXACT && !cells[k].busy && !cells[k].count)
+		k++;
+	return k - i;
+}
+
+/* A gap of n idle cells is shorter than one of n + 2. */
+int gt_select_longest_gap(struct gt_selection *p, const struct gt_lane_key *lane,
+	const struct gt_cell_window *w, const struct gt_cell_sums *cells, struct gt_err *err)
+{
+	unsigned most = 0, n;
+	int64_t longest = 0;
+	int code = 0;
+
+	begin_anew(p);
+	for (unsigned i = 0; i < w->cells; i += n + !n) {
+		struct gt_event_ref before, after;
+
+		n = idle_cells(cells, i, w->cells);
+		if (!n || n + 2 < most)
+			continue;
+		code = gt_gap_at(p->archive, lane,
+			segment_time(p, lane, gt_cell_start(w, i + n / 2)), &before, &after, err);
+		if (code < 0)
+			return code;
+		if (!code || after.start - gt_event_ref_end(&before) <= longest)
+			continue;
+		most = n > most ? n : most;
+		longest = after.start - gt_event_ref_end(&before);
+		pick_gap(p, lane, &before, &after);
+	}
+	return longest ? 0
+		       : say(p, "no gap as wide as a cell is visible: zoom in for shorter ones");
 }
 
 /* Selects the gap around an idle cell if there are rows on both sides. 1; 0: there is no gap;
@@ -402,7 +441,7 @@ static int try_cell(struct gt_selection *p, int64_t t, struct gt_err *err)
 	int code = gt_gap_at(p->archive, lane, segment_time(p, lane, t), &before, &after, err);
 
 	if (code > 0)
-		pick_gap(p, &before, &after);
+		pick_gap(p, lane, &before, &after);
 	return code;
 }
 

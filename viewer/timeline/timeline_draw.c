@@ -21,6 +21,7 @@
 #define LINE_DOWN 0x2502
 #define DASHES_DOWN 0x254e
 #define LINE_ACROSS 0x2500
+#define GRID 0x2506
 #define FOLDED 0x25b8
 #define UNFOLDED 0x25be
 
@@ -136,17 +137,32 @@ static void draw_cells(
 
 /* ---- a line of a counter ---- */
 
-unsigned gt_counter_eighths(double value, double least, double most)
+unsigned gt_counter_level(double value, double least, double most)
 {
-	double eighths = most > least ? (value - least) * 8 / (most - least) : 0;
+	double level =
+		most > least ? (value - least) * (GT_COUNTER_LEVELS - 1) / (most - least) : 0;
 
-	return !(eighths > 0)                 ? 0
-		: eighths < 1                 ? 1
-		: eighths > 7 && value < most ? 7
-					      : (unsigned)(eighths + 0.5);
+	return !(level > 0)     ? 0
+		: level < 1     ? 1
+		: value >= most ? GT_COUNTER_LEVELS - 1
+				: (unsigned)level;
 }
 
-/* The height of a cell is the largest value in it. */
+/* A Braille character: its left column covers the levels `low` to `high`, its right one is the dot
+ * at `last`. */
+static uint32_t line_glyph(unsigned low, unsigned high, unsigned last, bool ascii)
+{
+	static const uint8_t left[] = { 0x40, 0x04, 0x02, 0x01 },
+			     right[] = { 0x80, 0x20, 0x10, 0x08 };
+	static const char levels[] = "_-~^";
+	uint32_t dots = right[last];
+
+	for (; low <= high; low++)
+		dots |= left[low];
+	return ascii ? (uint32_t)levels[high] : 0x2800 + dots;
+}
+
+/* A line from value to value. In a cell with several values, it covers all of them. */
 static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *line,
 	const struct gt_counter_cell *cells, int y, struct gt_screen *to)
 {
@@ -154,7 +170,7 @@ static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *li
 	unsigned category =
 		line->kind == GT_LANE_QUEUE ? GT_CAT_KERNEL : types[line->type].category;
 	struct gt_look look = { (uint8_t)(GT_INK_CATEGORY + category), GT_INK_NONE, 0 };
-	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
+	int64_t end = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
 	double least = 0, most = 0;
 
 	for (unsigned i = 0; i < p->at.cells; i++)
@@ -162,15 +178,17 @@ static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *li
 			least = cells[i].low < least ? cells[i].low : least;
 			most = cells[i].high > most ? cells[i].high : most;
 		}
-	for (unsigned i = 0; i < p->at.cells && i <= last; i++) {
-		unsigned eighths =
-			cells[i].known ? gt_counter_eighths(cells[i].high, least, most) : 0;
+	for (unsigned i = 0; i < p->at.cells && i <= end; i++) {
+		int x = (int)(p->at.left + i);
 
 		if (!cells[i].known)
-			gt_screen_put(to, (int)(p->at.left + i), y, to->ascii ? '?' : MIDDLE_DOT,
-				gt_look_faint);
-		else if (eighths)
-			gt_screen_put(to, (int)(p->at.left + i), y, gt_block_glyph(eighths), look);
+			gt_screen_put(to, x, y, to->ascii ? '?' : MIDDLE_DOT, gt_look_faint);
+		else if (cells[i].high > least || cells[i].low < 0)
+			gt_screen_put(to, x, y,
+				line_glyph(gt_counter_level(cells[i].low, least, most),
+					gt_counter_level(cells[i].high, least, most),
+					gt_counter_level(cells[i].last, least, most), to->ascii),
+				look);
 	}
 }
 
@@ -304,6 +322,25 @@ static void draw_bracket(const struct gt_picture *p, struct gt_screen *to)
 }
 
 /* ---- the axis and missing data ---- */
+
+/* A faint line at each tick of the axis, where lanes are empty. ASCII has no character for it that
+ * is not a height. */
+static void draw_grid(const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_AXIS, GT_INK_NONE, GT_DIM };
+	struct gt_tick ticks[GT_SCREEN_MOST / 4];
+	unsigned n = gt_time_axis(
+		&p->scene->window, &p->scene->times, ticks, sizeof(ticks) / sizeof(*ticks));
+	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
+
+	for (unsigned i = 0; i < n && ticks[i].column <= last; i++)
+		for (size_t k = 0; k < p->at.nlanes && p->top + k < p->lanes->n; k++) {
+			int x = (int)(p->at.left + ticks[i].column), y = p->at.lanes + (int)k;
+
+			if (!to->ascii && ticks[i].column && gt_screen_is_blank(to, x, y))
+				gt_screen_put(to, x, y, GRID, look);
+		}
+}
 
 static void draw_axis(const struct gt_picture *p, struct gt_screen *to)
 {
@@ -625,7 +662,7 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 		p->lanes->n ? p->top + 1 : 0,
 		p->lanes->n < p->top + p->at.nlanes ? p->lanes->n : p->top + p->at.nlanes,
 		p->lanes->n);
-	if (!p->scene->is_static)
+	if (!p->scene->is_static && p->at.height < 11) /* without a key bar */
 		gt_screen_text(to, x, y, -1, "? help", gt_look_faint);
 }
 
@@ -659,6 +696,7 @@ void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to)
 		draw_troubles(p, to);
 	for (size_t i = 0; i < p->at.nlanes && p->top + i < p->lanes->n; i++)
 		draw_lane(p, i, to);
+	draw_grid(p, to);
 	if (!p->lanes->n)
 		draw_no_lanes(p, to);
 	draw_cursor(p, to);

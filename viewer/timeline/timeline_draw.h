@@ -37,9 +37,10 @@ void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to);
 unsigned gt_busy_eighths(uint64_t busy, uint64_t width);
 /* Eighths of the largest value: 0 only if the value is 0, 8 for the largest. */
 unsigned gt_part_eighths(uint64_t value, uint64_t largest);
-/* Eighths of a counter's largest value in the cell, on a scale from `least` to `most` that
- * always includes 0. */
-unsigned gt_counter_eighths(double value, double least, double most);
+/* The level of a counter's value in a line of GT_COUNTER_LEVELS levels, on a scale from `least` to
+ * `most` that always includes 0: 0 only for `least`, the highest only for `most`. */
+#define GT_COUNTER_LEVELS 4u
+unsigned gt_counter_level(double value, double least, double most);
 /* The overview: converts the cells of the whole run to n columns of equal width, with busy time
  * and category. */
 void gt_overview(const struct gt_cell_sums *map, const struct gt_cell_window *w,

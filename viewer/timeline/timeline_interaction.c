@@ -229,6 +229,8 @@ static int jump(struct gt_timeline_interaction *d, const struct gt_binding *b,
 	case GT_DO_SAME: return gt_select_same_name(p, from, b->arg, &d->err);
 	case GT_DO_PARTNER: return gt_select_partner(p, from, &d->err);
 	case GT_DO_GAP: return gt_select_gap(p, from, b->arg, &d->err);
+	case GT_DO_LONGEST_GAP:
+		return gt_select_longest_gap(p, &from->lane, &d->scene->window, at->cells, &d->err);
 	case GT_DO_FAILURE: return gt_select_failure(p, from, b->arg, &d->err);
 	case GT_DO_FOUND: return jump_to_found(d, b->arg, from);
 	case GT_DO_MARK: return mark(d, from);
@@ -240,8 +242,8 @@ static int jump(struct gt_timeline_interaction *d, const struct gt_binding *b,
 static bool is_jump(enum gt_action a)
 {
 	return a == GT_DO_SELECT || a == GT_DO_NEXT || a == GT_DO_SAME || a == GT_DO_PARTNER ||
-		a == GT_DO_GAP || a == GT_DO_FAILURE || a == GT_DO_LONGEST || a == GT_DO_FOUND ||
-		a == GT_DO_MARK;
+		a == GT_DO_GAP || a == GT_DO_LONGEST_GAP || a == GT_DO_FAILURE ||
+		a == GT_DO_LONGEST || a == GT_DO_FOUND || a == GT_DO_MARK;
 }
 
 /* Sets the status text to the reader's error if the cursor's cell is damaged. */
@@ -288,7 +290,8 @@ static bool escape(struct gt_timeline_interaction *d)
 /* The pane opens with the first selection and afterwards keeps its size. */
 static void after_jump(struct gt_timeline_interaction *d, enum gt_action a)
 {
-	if (d->pick.is_new && d->size == GT_PANE_NONE && a == GT_DO_SELECT)
+	if (d->pick.is_new && d->size == GT_PANE_NONE &&
+		(a == GT_DO_SELECT || a == GT_DO_LONGEST_GAP))
 		d->size = GT_PANE_USUAL;
 	d->is_described &= !d->pick.is_new;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "viewer/lanes/idle_streams.h"
 #include "viewer/lanes/stale_cells.h"
 #include "viewer/util/deadline.h"
 #include "viewer/timeline/timeline_interaction.h"
@@ -23,6 +24,7 @@ struct timeline {
 	struct gt_overview_bar map;
 	struct gt_counter_lanes gauges;
 	struct gt_unfinished_edges heads;
+	struct gt_idle_streams idle;
 	uint32_t *strip_of; /* of each line that is shown: number of its strip */
 	size_t strip_of_cap;
 	struct gt_layout at;
@@ -115,6 +117,7 @@ static void timeline_detach(struct gt_view *v)
 	gt_overview_bar_detach(&t->map);
 	gt_counter_lanes_detach(&t->gauges);
 	gt_unfinished_edges_release(&t->heads);
+	t->idle.archive = NULL;
 }
 
 static void timeline_close(struct gt_view *v)
@@ -324,7 +327,7 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	struct timeline *t = v->state;
 	unsigned lines = t->at.nlanes;
 	bool picked = select_target_row(v);
-	int rc, failed;
+	int rc, failed, idle;
 
 	t->width = width;
 	t->height = height;
@@ -339,6 +342,11 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	if (v->scene->has_target_time)
 		put_cursor(v, v->scene->target_time);
 	v->scene->has_target_time = false;
+	idle = failed ? failed
+		      : gt_idle_streams_update(&t->idle, v->scene->archive, &v->scene->window,
+				t->arranged ? &t->cursor_line : NULL, &t->lanes, err);
+	t->relist |= idle > 0;
+	failed = idle < 0 ? idle : failed;
 	rc = failed ? failed
 		    : list(t, !t->touched && (lines != t->at.nlanes || (t->grown && may_unfold(t))),
 			      err);
@@ -656,11 +664,27 @@ static void release(struct gt_view *v)
 	follow_desk(v);
 }
 
+/* Moves the cursor to the first visible GPU unless its lane shows GPU work. */
+static void move_to_gpu(struct timeline *t)
+{
+	if (t->cursor_line.aspect == GT_ASPECT_WORK)
+		return;
+	for (size_t i = t->top; i < t->top + shown_lines(t); i++)
+		if (t->lanes.lines[i].aspect == GT_ASPECT_WORK) {
+			t->cursor = i;
+			t->cursor_line = t->lanes.lines[i];
+			return;
+		}
+}
+
 static void timeline_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
 {
 	struct timeline *t = v->state;
-	struct gt_timeline_cursor at = cursor_at(v);
+	struct gt_timeline_cursor at;
 
+	if (b->action == GT_DO_LONGEST_GAP)
+		move_to_gpu(t);
+	at = cursor_at(v);
 	if (gt_interaction_act(&t->desk, b, &at)) {
 		t->touched = true;
 		follow_desk(v);
@@ -760,8 +784,28 @@ static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
 	gt_interaction_draw(&t->desk, &p, to);
 }
 
+static const struct gt_key_hint hints[] = {
+	GT_KEY_HINT('?', "Help", 1),
+	{ "Arrows", "Move", { .key = GT_KEY_NONE }, 2 },
+	{ "w s", "Zoom", { .key = 'w' }, 2 },
+	GT_KEY_HINT('f', "Whole run", 7),
+	{ "Enter", "Select", { .key = GT_KEY_ENTER }, 3 },
+	{ "Tab", "Next", { .key = GT_KEY_TAB }, 9 },
+	GT_KEY_HINT('c', "Call/work", 10),
+	GT_KEY_HINT('/', "Find", 4),
+	GT_KEY_HINT('G', "Idle gap", 5),
+	{ "Space", "Fold", { .key = ' ' }, 8 },
+	GT_KEY_HINT('m', "Mark", 11),
+	GT_KEY_HINT('b', "Values", 13),
+	GT_KEY_HINT('8', "Advice", 4),
+	GT_KEY_HINT('9', "Flames", 12),
+	GT_KEY_HINT('q', "Quit", 1),
+	{ .label = NULL },
+};
+
 const struct gt_view_ops gt_view_timeline = {
 	.name = "timeline",
+	.hints = hints,
 	.state_size = sizeof(struct timeline),
 	.open = timeline_open,
 	.close = timeline_close,

@@ -32,6 +32,7 @@ enum gt_action {
 	GT_DO_SELECT,
 	GT_DO_SAME,
 	GT_DO_GAP,
+	GT_DO_LONGEST_GAP,
 	GT_DO_FAILURE, /* arg 1: next, -1: previous; also for the two above */
 	GT_DO_PARTNER,
 	GT_DO_LONGEST,
@@ -61,12 +62,16 @@ enum gt_action {
 	GT_DO_QUIT
 };
 struct gt_binding {
-	/* key words of keys.h, separated by spaces; NULL: a heading, with its text in help */
+	/* key words of keys.h, separated by spaces; NULL: a heading, with its text in help, and its
+	 * column on the screen in arg */
 	const char *keys;
 	enum gt_action action;
 	int arg;
 	/* one line; NULL: the row before describes this key, too */
 	const char *help;
+	/* for the list of keys on the screen: keys, a tab and at most 27 columns of text, also
+	 * about following rows; NULL: a row before says it */
+	const char *brief;
 };
 extern const struct gt_binding gt_bindings[];
 extern const size_t gt_nbindings;

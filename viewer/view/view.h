@@ -4,14 +4,16 @@
 #ifndef GT_VIEW_H
 #define GT_VIEW_H
 #include "viewer/view/bindings.h"
+#include "viewer/view/key_bar.h"
 #include "viewer/view/scene.h"
 #include "viewer/term/screen.h"
 
 #define GT_VIEW_WAITING 2
 struct gt_view;
 struct gt_view_ops {
-	const char *name;  /* --view NAME */
-	size_t state_size; /* size of view->state, zeroed before open */
+	const char *name;                /* --view NAME */
+	size_t state_size;               /* size of view->state, zeroed before open */
+	const struct gt_key_hint *hints; /* for the key bar */
 	/* 0 or negative; close it in both cases */
 	int (*open)(struct gt_view *v, struct gt_err *err);
 	void (*close)(struct gt_view *v);

@@ -45,6 +45,7 @@ void gt_view_common_act(struct gt_scene *s, const struct gt_binding *b)
 	case GT_DO_MOVE:
 	case GT_DO_SAME:
 	case GT_DO_GAP:
+	case GT_DO_LONGEST_GAP:
 	case GT_DO_FAILURE:
 	case GT_DO_PARTNER:
 	case GT_DO_LONGEST:

@@ -50,6 +50,10 @@ exact nccl-odd 1234567 '(1.235 ms)' h200x2-nccl.zst --from 8.97s --to 8.97123456
 exact train 270000000 '(270.0 ms)' h200-train.zst --from 6.95s --to 7.22s
 exact inference 100000000 '(100.0 ms)' h200-inference.zst --from 2.32s --to 2.42s
 exact streams 30000123 '(30.00 ms)' h200-streams.zst --from 0.29s --to 0.320000123s
+# One line stands for the streams without work in the range.
+want view-idle 0 "$V" --render 110x99 --from 8.96s --to 9.05s "$R/h200x2-nccl.zst"
+is view-idle-lines 2 "$(grep -c '▸ 2 idle streams' want.out)"
+is view-idle-busy '7 17 7 17 ' "$(sed 's|▾| |; s|▸| |' want.out | awk '$1 == "stream" { printf "%s ", $2 }')"
 want view-bad-at 2 "$V" --render 80x24 --at 1s+ "$R/h200-train.zst"; says view-bad-at-says "^gtview: --at: '1s[+]' is not a time"
 want view-at-and-from 2 "$V" --render 80x24 --at 1s --from 1s "$R/h200-train.zst"; says view-at-and-from-says "^gtview: give --at, or --from and --to, not both"
 want view-before 0 "$V" --render 80x24 --to 1ns "$R/h200-train.zst"
@@ -171,7 +175,7 @@ check view-two-recordings-both test "$(grep -c 'recording [01] vm' want.out)" -e
 # ... each by its own clock: the second recording has the same queue depth as alone.
 queue() { "$V" --render 120x50 --from 4.4s --to 4.55s "$1" | sed -n 's/^ *queue depth *//p' | tail -n 1; }
 queue both.zst >both.txt; queue "$R/h200-graphs.zst" >alone.txt
-check view-two-recordings-queue grep -q '^124│.*█' both.txt
+check view-two-recordings-queue grep -q '^124│.*⠤' both.txt
 same view-two-recordings-queue-same alone.txt both.txt
 : >zero.zst
 want view-no-bytes 1 "$V" --render 80x24 zero.zst

@@ -51,8 +51,8 @@ type_in f; seen fit 'cell 115.9 ms'
 type_in ":export jsonl 'a b.jsonl'"; t send-keys Enter; seen export 'wrote .* to a b.jsonl'
 check export-is-there test -s 'a b.jsonl'
 is export-leaves-nothing 0 "$(ls -A | grep -c '^\.')"
-type_in '?'; seen help 'zoom in or out'
-t send-keys Escape; seen help-gone ! 'zoom in or out'
+type_in '?'; seen help 'zoom in, out'
+t send-keys Escape; seen help-gone ! 'zoom in, out'
 
 kill -TSTP "$(pid)"
 seen stopped 'left 148'

@@ -19,10 +19,10 @@ static void enter_selects_and_the_pane_tells(void)
 	CHECK(play(&st, "i") && on_screen(&st, "correlation"));
 	/* the selection has one line */
 	CHECK(play(&st, "i") && line_of(&st, "correlation") < 0);
-	CHECK(strstr(line(&st, 38), "duration") && strstr(line(&st, 38), "start"));
+	CHECK(strstr(line(&st, 37), "duration") && strstr(line(&st, 37), "start"));
 	CHECK(play(&st, "i") && line_of(&st, "launched by") >= 0);
 	CHECK(play(&st, "Esc") && line_of(&st, "launched by") < 0 &&
-		strstr(line(&st, 38), "duration"));
+		strstr(line(&st, 37), "duration"));
 	CHECK(play(&st, "Esc") && line_of(&st, "duration") < 0);
 	strike(&st);
 }
@@ -119,7 +119,7 @@ static void the_longest_in_view(void)
 static void marks_are_drawn_and_measured(void)
 {
 	struct stage st;
-	struct gt_layout at = gt_layout_of(100, 40, GT_LAYOUT_MARKS);
+	struct gt_layout at = gt_layout_of(100, 39, GT_LAYOUT_MARKS);
 	char axis[1000];
 
 	state = 36;
@@ -146,7 +146,7 @@ static void marks_are_drawn_and_measured(void)
 static void bookmarks_have_their_names(void)
 {
 	struct stage st;
-	struct gt_layout at = gt_layout_of(100, 40, GT_LAYOUT_MARKS);
+	struct gt_layout at = gt_layout_of(100, 39, GT_LAYOUT_MARKS);
 	struct gt_scene *s = &st.s.scene;
 	char axis[1000];
 
@@ -223,10 +223,10 @@ static void calls_that_are_still_open(void)
 		CHECK(play(&st, ": 'open' Enter") && line_of(&st, "on              thread 21") < 0);
 	CHECK(play(&st, ": 'open' Enter : 'open' Enter") &&
 		on_screen(&st, "on              thread 21"));
-	CHECK(play(&st, "Esc") && strstr(line(&st, 42), "so far ") &&
-		strstr(line(&st, 42), "still open when"));
+	CHECK(play(&st, "Esc") && strstr(line(&st, 41), "so far ") &&
+		strstr(line(&st, 41), "still open when"));
 	CHECK(play(&st, "resize 120x15") && line_of(&st, "calls still open") < 0 &&
-		strstr(line(&st, 14), "15 OPEN  "));
+		strstr(line(&st, 13), "15 OPEN  "));
 	strike(&st);
 }
 

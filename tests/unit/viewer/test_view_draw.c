@@ -225,11 +225,11 @@ static void counters_show_how_high_they_rose(void)
 	static struct stage s;
 	struct gt_counter_cell *g;
 
-	CHECK(gt_counter_eighths(0, 0, 0) == 0 && gt_counter_eighths(5, 5, 5) == 0 &&
-		gt_counter_eighths(1, 0, 1e300) == 1);
-	CHECK(gt_counter_eighths(8, 0, 8) == 8 && gt_counter_eighths(7.99, 0, 8) == 7 &&
-		gt_counter_eighths(4, 0, 8) == 4);
-	CHECK(gt_counter_eighths(0, -8, 8) == 4 && gt_counter_eighths(-8, -8, 8) == 0);
+	CHECK(gt_counter_level(0, 0, 0) == 0 && gt_counter_level(5, 5, 5) == 0 &&
+		gt_counter_level(1, 0, 1e300) == 1);
+	CHECK(gt_counter_level(8, 0, 8) == 3 && gt_counter_level(7.99, 0, 8) == 2 &&
+		gt_counter_level(4, 0, 8) == 1 && gt_counter_level(6, 0, 8) == 2);
+	CHECK(gt_counter_level(0, -8, 8) == 1 && gt_counter_level(-8, -8, 8) == 0);
 	stage_up(&s, 80, 20, true);
 	s.lanes.lines[1].kind = GT_LANE_COUNTER;
 	s.lanes.lines[1].type = s.t.launch;
@@ -241,14 +241,14 @@ static void counters_show_how_high_they_rose(void)
 	g[3] = (struct gt_counter_cell){ .known = true, .low = 1, .high = 2000, .last = 1 };
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.lanes + 1), "cuLaunchKernel"));
-	CHECK(strstr(line(&s, s.p.at.lanes + 1), "4k│·█ ▄·"));
+	CHECK(strstr(line(&s, s.p.at.lanes + 1), "4k│·⠧ ⠤·"));
 	s.p.cursor = s.p.column = 1;
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.detail), "  1000 to 4000, then 2000  "));
 	s.lanes.lines[1].type = s.bytes;
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.lanes + 1), "live_bytes") &&
-		strstr(line(&s, s.p.at.lanes + 1), "3.9K│·█ ▄·"));
+		strstr(line(&s, s.p.at.lanes + 1), "3.9K│·⠧ ⠤·"));
 	CHECK(strstr(line(&s, s.p.at.detail), "  1000 B to 3.906 KiB, then 1.953 KiB  "));
 	strike(&s);
 }
@@ -272,7 +272,7 @@ static void queues_say_what_they_do_not_know(void)
 		};
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.lanes + 1), "queue depth ") &&
-		strstr(line(&s, s.p.at.lanes + 1), " ?│▃·█▃▅█"));
+		strstr(line(&s, s.p.at.lanes + 1), " ?│⠤·⠧⠤⠦⠧"));
 	CHECK(strstr(line(&s, s.p.at.detail), "  1 launch waits  "));
 	s.p.column = 1;
 	gt_picture_draw(&s.p, &s.screen);
@@ -281,7 +281,7 @@ static void queues_say_what_they_do_not_know(void)
 		g[i].known = g[i].is_lower_bound = true;
 	s.p.column = 2;
 	gt_picture_draw(&s.p, &s.screen);
-	CHECK(strstr(line(&s, s.p.at.lanes + 1), " ~3│▃▅█▃▅█"));
+	CHECK(strstr(line(&s, s.p.at.lanes + 1), " ~3│⠤⠦⠧⠤⠦⠧"));
 	CHECK(strstr(line(&s, s.p.at.detail), "  at least 1 to 3, then 1 launch waits  "));
 	strike(&s);
 }

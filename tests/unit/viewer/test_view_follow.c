@@ -180,7 +180,7 @@ static void what_was_laid_out_stays(void)
 		while (g.at < g.n) {
 			CHECK(grows(&g, g.n / 5) && on_screen(&g.st, "duration"));
 			CHECK(is_as_new(&g, scripts[k], 0, 1) &&
-				is_as_new(&g, scripts[k], HEIGHT - 13, HEIGHT - 1));
+				is_as_new(&g, scripts[k], HEIGHT - 14, HEIGHT - 2));
 		}
 		end_growing(&g);
 	}

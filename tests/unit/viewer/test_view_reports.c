@@ -543,7 +543,7 @@ static void enter_goes_to_the_timeline(void)
 	CHECK(strstr(line(&st, 0), "  trace.zst") && !strstr(line(&st, 0), "some/"));
 	from = gt_cell_start(&st.s.scene.window, 0);
 	CHECK(play(&st, "Enter") && !strcmp(st.s.view->ops->name, "timeline") &&
-		on_screen(&st, "stream") && on_screen(&st, "duration"));
+		on_screen(&st, "GPU 0") && on_screen(&st, "duration"));
 	to = gt_window_end(&st.s.scene.window);
 	CHECK(to - gt_cell_start(&st.s.scene.window, 0) < (st.s.scene.extent.to - from) / 4);
 	CHECK(play(&st, "f 5") && on_screen(&st, "gaps  whole run") && play(&st, "Tab j j") &&

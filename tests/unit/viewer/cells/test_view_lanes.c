@@ -722,6 +722,28 @@ static void nothing_at_all(void)
 	gt_reader_close(r);
 }
 
+/* One line stands for two or more idle streams of a GPU, not for a single one. */
+static void one_line_for_idle_streams(void)
+{
+	struct world w;
+	struct gt_lane_line a, b;
+
+	open_world(&w, 1);
+	gt_lanes_fold_all(&w.lanes, false);
+	gt_lanes_list(&w.lanes);
+	a = line_called(&w, "stream 7");
+	b = line_called(&w, "stream 13");
+	CHECK(gt_lanes_set_minor(&w.lanes, 0, b.track, true) && is(&w, ALL_OF_IT));
+	CHECK(!gt_lanes_set_minor(&w.lanes, 0, b.track, true));
+	CHECK(gt_lanes_set_minor(&w.lanes, 0, a.track, true) && !gt_lanes_list(&w.lanes));
+	CHECK(strstr(text(&w), "  -2 idle streams\n   -stream 7\n    waits\n   stream 13\n"));
+	toggle(&w, "2 idle streams", true);
+	CHECK(strstr(text(&w), "  +2 idle streams\n -GPU 1 NVIDIA H200\n"));
+	CHECK(gt_lanes_set_minor(&w.lanes, 0, a.track, false) && !gt_lanes_list(&w.lanes) &&
+		is(&w, ALL_OF_IT));
+	close_world(&w);
+}
+
 T_MAIN(T(the_tree_is_that_of_the_tracks), T(lines_say_what_is_drawn),
 	T(lanes_are_found_as_more_is_known), T(what_is_gone_is_found_in_what_it_was_beneath),
 	T(lanes_hide_and_move), T(a_filter_leaves_what_matches_and_the_way_there),
@@ -730,4 +752,4 @@ T_MAIN(T(the_tree_is_that_of_the_tracks), T(lines_say_what_is_drawn),
 	T(launches_wait_beneath_their_gpu), T(launches_of_shared_gpus_wait_beneath_streams),
 	T(what_was_not_recorded_is_not_drawn), T(contexts_that_tell_something),
 	T(several_contexts_have_lines), T(a_context_comes_out), T(threads_give_way_to_many_gpus),
-	T(deep_and_wide), T(nothing_at_all))
+	T(deep_and_wide), T(nothing_at_all), T(one_line_for_idle_streams))
