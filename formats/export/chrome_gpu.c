@@ -1,6 +1,9 @@
 #include "formats/export/chrome_gpu.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <string.h>
+#include "formats/cuda/gpu_rows.h"
 #include "formats/export/exporters.h"
 
 const char *gt_chrome_gpu_category(const struct gt_type *type)
@@ -11,7 +14,33 @@ const char *gt_chrome_gpu_category(const struct gt_type *type)
 		return "gpu_memcpy";
 	if (type->op == GT_OP_SET)
 		return "gpu_memset";
-	return type->op == GT_OP_SYNC ? "cuda_sync" : NULL;
+	return type->category == GT_CAT_SYNC      ? "cuda_sync"
+		: type->category == GT_CAT_KERNEL ? "kernel"
+						  : NULL;
+}
+
+const char *gt_chrome_gpu_name(
+	const struct gt_type *type, const char *name, char room[GT_CHROME_GPU_NAME])
+{
+	static const char *const waits[GT_GPU_WAITS] = { NULL, "Event Sync", "Stream Wait Event",
+		"Stream Sync", "Context Sync" };
+	const char *wait;
+	bool first = true;
+
+	if (type->layer != GT_LAYER_GPU)
+		return name;
+	if (type->category == GT_CAT_SYNC) {
+		wait = waits[gt_gpu_wait_of_row(name)];
+		return wait ? wait : name;
+	}
+	if ((type->op != GT_OP_COPY && type->op != GT_OP_SET) || strlen(name) >= GT_CHROME_GPU_NAME)
+		return name;
+	for (size_t i = 0;; i++) { /* each word begins with a capital letter */
+		room[i] = (char)(first ? toupper((unsigned char)name[i]) : name[i]);
+		first = name[i] == ' ' || name[i] == '(';
+		if (!name[i])
+			return room;
+	}
 }
 
 bool gt_chrome_gpu_type(const struct gt_type *type)
@@ -39,8 +68,9 @@ static void put_number(struct args *a, const char *name, uint64_t v)
 	gt_out_commit(a->out, gt_put_value(gt_out_reserve(a->out, 64), GT_F_U64, v));
 }
 
-/* Writes the ids of the device and the stream that a track belongs to. */
-static void put_place(struct args *a, const struct gt_segment *seg, uint32_t track)
+/* Writes the ids of the device and the stream that a track belongs to. Of a wait of the host for an
+ * event or a context, both are -1. */
+static void put_place(struct args *a, const struct gt_segment *seg, uint32_t track, bool waits)
 {
 	static const struct {
 		uint8_t kind;
@@ -52,10 +82,10 @@ static void put_place(struct args *a, const struct gt_segment *seg, uint32_t tra
 
 		while (t < seg->ntracks && seg->tracks[t].kind != places[i].kind)
 			t = seg->tracks[t].parent;
-		if (t >= seg->ntracks)
+		if (t >= seg->ntracks && !waits)
 			continue;
 		key(a, places[i].name);
-		gt_export_i64(a->out, seg->tracks[t].id);
+		gt_export_i64(a->out, t < seg->ntracks ? seg->tracks[t].id : -1);
 	}
 }
 
@@ -158,7 +188,6 @@ static void add_up(struct gathered *g, const struct gt_field *f, uint64_t v)
 }
 
 static const char *const names[GT_ROLES] = {
-	[GT_R_CORRELATION] = "correlation",
 	[GT_R_CONTEXT] = "context",
 	[GT_R_REGISTERS] = "registers per thread",
 	[GT_R_GRAPH] = "graph id",
@@ -177,6 +206,7 @@ static void put_field(struct args *a, const struct gt_segment *seg, const struct
 	case GT_R_BYTES:
 	case GT_R_CREATED_BY_TRACK:
 	case GT_R_CREATED_BY_START:
+	case GT_R_CORRELATION:
 	case GT_R_CREATED_BY_NAME: return;
 	case GT_R_LAUNCH_TRACK:
 	case GT_R_LAUNCH_START:
@@ -184,6 +214,8 @@ static void put_field(struct args *a, const struct gt_segment *seg, const struct
 	case GT_R_LAUNCH_NAME:
 	case GT_R_LAUNCH_JOIN: put_launch(a, seg, f, v, join); return;
 	}
+	if (f->role == GT_R_EVENT && v == GT_GPU_NO_EVENT)
+		return;
 	if (f->role < GT_ROLES && names[f->role] && f->kind != GT_F_STR) {
 		key(a, names[f->role]);
 		gt_out_commit(a->out,
@@ -197,7 +229,7 @@ static void put_field(struct args *a, const struct gt_segment *seg, const struct
 }
 
 void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32_t track,
-	const struct gt_row *row, const uint64_t *args, int64_t base)
+	const struct gt_row *row, const uint64_t *args, int64_t base, uint64_t correlation)
 {
 	const struct gt_type *type = &seg->types[row->type];
 	unsigned n = row->nargs < type->nfields ? row->nargs : type->nfields;
@@ -206,7 +238,9 @@ void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32
 
 	for (unsigned i = 0; i < n; i++)
 		add_up(&g, &type->fields[i], args[i]);
-	put_place(&a, seg, track);
+	put_place(&a, seg, track, type->category == GT_CAT_SYNC);
+	if (correlation)
+		put_number(&a, "correlation", correlation);
 	for (unsigned i = 0; i < n; i++)
 		put_field(&a, seg, &type->fields[i], args[i], g.join);
 	put_gathered(&a, &g, row);

@@ -5,7 +5,7 @@
  * any trace, come as columns and in file order, since JSON viewers sort by themselves.
  *
  * Arrows lead from a launching call to its GPU work: a GPU row that names its launch
- * writes both ends, if the call itself was written (chrome_call_slices.h).
+ * writes both ends, if the call itself was written (chrome_launches.h).
  */
 #include "formats/export/chrome_slices.h"
 
@@ -16,6 +16,7 @@
 #include "formats/export/chrome_gpu.h"
 #include "formats/trace/read/block_plan.h"
 
+#define PHASE ",\"ph\":\"X\",\"pid\":"
 #define TEXT_FAST 32768u /* longer prefixes are copied piecewise */
 
 struct text {
@@ -23,12 +24,19 @@ struct text {
 	uint32_t len;
 };
 struct gt_chrome_type {
-	struct text head;    /* ,\n{"name":"..","cat":"..","ph":"X","pid": */
+	/* ,\n{"name":"..","cat":"..","ph":"X","pid": or, if rows have their own category,
+	 * ,\n{"name":"..","cat": */
+	struct text head;
 	struct text *fields; /* ,"name": */
 	/* its rows are GPU work that names the launching call */
 	bool gpu;
-	/* its rows may launch GPU work, as calls or as spans that partly overlap others */
-	bool call;
+	/* its rows may have launched GPU work, as calls or as spans that partly overlap others */
+	bool launches;
+	bool call, range;
+	/* its rows may need more than the text of the type, a lane and arguments */
+	bool special;
+	/* fields, or GT_NONE: the category of a range that Kineto recorded, the correlation id */
+	uint32_t category, correlation;
 	uint32_t name;
 };
 struct gt_chrome_segment {
@@ -60,25 +68,46 @@ static struct text copy_text(struct gt_out *o)
 	return t;
 }
 
-/* The short name of a kernel, the name of another type. NULL: no memory. */
-static const char *shown_name(struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t id)
+/* The demangled name of a kernel, the name of another type: as Kineto writes them. NULL: no memory.
+ */
+static const char *shown_name(struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t id,
+	char room[GT_CHROME_GPU_NAME])
 {
 	const struct gt_type *type = &seg->types[id];
-	bool kernel = type->layer == GT_LAYER_GPU && type->category == GT_CAT_KERNEL;
+	const char *name = gt_type_name(seg, id);
 
-	return kernel ? gt_kernel_names_get(c->names, gt_type_name(seg, id))
-		      : gt_type_name(seg, id);
+	if (type->layer == GT_LAYER_GPU && type->category == GT_CAT_KERNEL)
+		return gt_kernel_names_get(c->full_names, name);
+	return gt_chrome_gpu_name(type, name, room);
 }
 
-static const char *shown_category(const struct gt_type *type)
+static bool is_of_runtime(const char *name)
+{
+	return !strncmp(name, "cuda", 4) || !strncmp(name, "hip", 3);
+}
+
+static const char *shown_category(const struct gt_segment *seg, const struct gt_type *type)
 {
 	const char *gpu = gt_chrome_gpu_category(type);
 
-	if (type->layer == GT_LAYER_RUNTIME)
-		return "cuda_runtime";
-	if (type->layer == GT_LAYER_OVERHEAD)
-		return "overhead";
-	return gpu ? gpu : gt_category_word(type->category);
+	switch (type->layer) {
+	case GT_LAYER_API:
+		return is_of_runtime(gt_str(seg, type->name)) ? "cuda_runtime" : "cuda_driver";
+	case GT_LAYER_RUNTIME: return "cuda_runtime";
+	case GT_LAYER_OVERHEAD: return "overhead";
+	case GT_LAYER_USER: return "user_annotation";
+	default: return gpu ? gpu : gt_category_word(type->category);
+	}
+}
+
+/* The field of a range with the category that Kineto gave it (cpu_op), or GT_NONE. */
+static uint32_t category_field(const struct gt_segment *seg, const struct gt_type *type)
+{
+	for (uint32_t i = 0; type->layer == GT_LAYER_USER && i < type->nfields; i++)
+		if (type->fields[i].kind == GT_F_STR && type->fields[i].role == GT_R_NONE &&
+			!strcmp(gt_str(seg, type->fields[i].name), "category"))
+			return i;
+	return GT_NONE;
 }
 
 const struct gt_chrome_type *gt_chrome_type(
@@ -86,16 +115,22 @@ const struct gt_chrome_type *gt_chrome_type(
 {
 	struct gt_chrome_type *t = &c->segs[seg->index].types[id];
 	const struct gt_type *type = &seg->types[id];
+	char room[GT_CHROME_GPU_NAME];
 	const char *shown;
 	struct gt_out o;
 
 	if (t->head.s)
 		return t;
-	shown = shown_name(c, seg, id);
+	shown = shown_name(c, seg, id, room);
 	if (!shown)
 		goto failed;
 	t->gpu = gt_chrome_gpu_type(type);
 	t->call = type->layer == GT_LAYER_API || type->layer == GT_LAYER_RUNTIME;
+	t->range = type->layer == GT_LAYER_USER;
+	t->launches = t->call && gt_chrome_launches_named(&c->launches, seg, type->name);
+	t->category = category_field(seg, type);
+	t->correlation = t->call ? gt_type_field(type, GT_R_CORRELATION) : GT_NONE;
+	t->special = t->gpu || t->launches || t->category != GT_NONE;
 	t->name = type->name;
 	t->fields = calloc((size_t)type->nfields + 1, sizeof(*t->fields));
 	for (unsigned i = 0; t->fields && i < type->nfields; i++) {
@@ -114,7 +149,10 @@ const struct gt_chrome_type *gt_chrome_type(
 	gt_out_memory(&o);
 	gt_out_str(&o, ",\n{\"name\":");
 	gt_out_json(&o, shown, strlen(shown));
-	gt_out_printf(&o, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":", shown_category(type));
+	if (t->category == GT_NONE)
+		gt_out_printf(&o, ",\"cat\":\"%s\"" PHASE, shown_category(seg, type));
+	else
+		gt_out_str(&o, ",\"cat\":");
 	t->head = copy_text(&o);
 	if (t->fields && t->head.s)
 		return t;
@@ -147,6 +185,8 @@ static const struct text *get_kernel(
 }
 
 /* ---- slices ---- */
+
+static const char correlation_key[48] = ",\"correlation\":";
 
 static inline char *put_text(char *p, const char *s, uint32_t len)
 {
@@ -212,21 +252,47 @@ static inline void put_key(
 	*any = true;
 }
 
+static void put_number(struct gt_chrome_slices *c, bool *any, const char comma_text[48], uint64_t v)
+{
+	put_key(c, any, comma_text, (uint32_t)strlen(comma_text));
+	gt_out_commit(c->out, gt_put_u64(gt_out_reserve(c->out, 32), v));
+}
+
+/* The correlation id of a call; 0: it has none. */
+static uint64_t correlation_of(
+	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *t)
+{
+	uint64_t own = 0;
+
+	if (c->launch)
+		return gt_chrome_launches_id(&c->launches, s->seg, c->launch);
+	if (t->correlation == GT_NONE || !get_arg(s, t->correlation, &own))
+		return 0;
+	return gt_chrome_launches_unique(&c->launches, s->seg, s->track, own);
+}
+
 void gt_chrome_put_args(
 	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *t)
 {
-	static const char ret[32] = ",\"ret\":", open[32] = ",\"open\":true";
+	static const char ret[48] = ",\"ret\":", open[48] = ",\"open\":true",
+			  runtime[48] = ",\"layer\":\"runtime\"", thread[48] = ",\"thread\":";
 	const struct gt_type *type = &s->seg->types[s->type];
+	uint64_t correlation = correlation_of(c, s, t), v;
 	bool any = false;
-	uint64_t v;
 
+	if (correlation)
+		put_number(c, &any, correlation_key, correlation);
 	for (unsigned i = 0; i < type->nfields; i++) {
-		if (!get_arg(s, i, &v) ||
+		if (i == t->category || i == t->correlation || !get_arg(s, i, &v) ||
 			(type->fields[i].kind == GT_F_STR && v >= s->seg->nstrings))
-			continue; /* unknown, or no string */
+			continue; /* unknown, or no string, or written elsewhere */
 		put_key(c, &any, t->fields[i].s, t->fields[i].len);
 		put_field(c, s, &type->fields[i], v);
 	}
+	if (type->layer == GT_LAYER_RUNTIME)
+		put_key(c, &any, runtime, (uint32_t)strlen(runtime));
+	if (c->thread)
+		put_number(c, &any, thread, (uint64_t)c->thread);
 	if (s->ret) {
 		put_key(c, &any, ret, (uint32_t)strlen(ret));
 		gt_export_i64(c->out, s->ret);
@@ -244,69 +310,89 @@ static bool get_role(const struct gt_chrome_slice *s, unsigned role, uint64_t *v
 	return field != GT_NONE && get_arg(s, field, value);
 }
 
-/* Writes one end of an arrow. */
-static void put_arrow(struct gt_chrome_slices *c, const struct gt_segment *seg,
+/* Writes one end of an arrow. id: JSON. */
+static void put_arrow(struct gt_chrome_slices *c, const struct gt_segment *seg, const char *id,
 	const struct gt_chrome_lane *l, int64_t time, bool arrives)
 {
-	static const char *const heads[] = {
-		",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"s\",\"id\":\"",
-		",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"f\",\"bp\":\"e\",\"id\":\""
-	};
-	char *p;
-
-	gt_out_str(c->out, heads[arrives]);
-	p = gt_put_u64(gt_out_reserve(c->out, 64), seg->index);
-	*p++ = ':';
-	gt_out_commit(c->out, gt_put_u64(p, c->launches));
-	gt_out_str(c->out, "\",\"pid\":");
+	gt_out_str(c->out, ",\n{\"name\":\"ac2g\",\"cat\":\"ac2g\",\"ph\":");
+	gt_out_str(c->out, arrives ? "\"f\",\"bp\":\"e\"" : "\"s\"");
+	gt_out_str(c->out, ",\"id\":");
+	gt_out_str(c->out, id);
+	gt_out_str(c->out, ",\"pid\":");
 	gt_out_add(c->out, l->where, l->where_len);
 	gt_export_us(c->out, gt_since(time, c->bases[seg->index]));
 	gt_out_str(c->out, "}");
 }
 
-/* The lane of the call that launched a row, and a time within it. NULL: it has no slice, so there
- * is no arrow. */
-static const struct gt_chrome_lane *find_launch(
-	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, int64_t *time)
+/* The call that launched a row of GPU work, or NULL. */
+static struct gt_chrome_launch *find_launch(
+	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, uint64_t *ns)
 {
-	struct gt_chrome_call call = { .segment = s->seg->index };
-	uint64_t track, at, ns, join, name;
-	uint32_t lane;
+	uint64_t track, at, join, name;
 
 	if (!get_role(s, GT_R_LAUNCH_TRACK, &track) || !get_role(s, GT_R_LAUNCH_START, &at) ||
-		!get_role(s, GT_R_LAUNCH_NS, &ns) || !get_role(s, GT_R_LAUNCH_NAME, &name) ||
+		!get_role(s, GT_R_LAUNCH_NS, ns) || !get_role(s, GT_R_LAUNCH_NAME, &name) ||
 		!get_role(s, GT_R_LAUNCH_JOIN, &join) || join == GT_JOIN_UNKNOWN ||
 		track >= s->seg->ntracks)
 		return NULL;
-	call.start = (int64_t)at;
-	call.track = (uint32_t)track;
-	call.name = (uint32_t)name;
-	lane = gt_chrome_call_slices_lane(&c->flows, s->seg, &call);
-	*time = call.start + (ns > 1); /* within the call, not where the one before it may end */
-	return lane == GT_NONE ? NULL : &c->tracks.tracks[s->seg->index][track].lanes[lane];
+	return gt_chrome_launches_find(
+		&c->launches, s->seg, (uint32_t)track, (int64_t)at, (uint32_t)name);
 }
 
 /* An arrow leads from the launching call to what the GPU did: the row of the GPU work writes both
- * ends, so that each start has its finish. Work of one graph launch has one arrow each. */
-static void put_flow(
-	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_lane *l)
+ * ends, so that each start has its finish. The id of the first arrow of a call is the correlation
+ * id, as in Kineto's traces. Further work of the call (a graph launch) has arrows with their own
+ * ids, because viewers draw one arrow an id. */
+static void put_flow(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
+	struct gt_chrome_launch *from, uint64_t ns, const struct gt_chrome_lane *l)
 {
-	int64_t start;
-	const struct gt_chrome_lane *from = find_launch(c, s, &start);
+	uint64_t correlation = gt_chrome_launches_id(&c->launches, s->seg, from);
+	const struct gt_chrome_lane *lane;
+	char id[64];
 
-	if (!from)
+	if (!from->lane)
 		return;
-	c->launches++;
-	put_arrow(c, s->seg, from, start, false);
-	put_arrow(c, s->seg, l, s->start + (s->dur > 1), true); /* as above */
+	lane = &c->tracks.tracks[s->seg->index][from->track].lanes[from->lane - 1];
+	if (correlation && !from->has_arrow)
+		snprintf(id, sizeof(id), "%" PRIu64, correlation);
+	else
+		snprintf(id, sizeof(id), "\"%" PRIu64 ".%" PRIu64 "\"", correlation, ++c->arrows);
+	from->has_arrow = 1;
+	/* within the slices, not where those before them may end */
+	put_arrow(c, s->seg, id, lane, from->start + (ns > 1), false);
+	put_arrow(c, s->seg, id, l, s->start + (s->dur > 1), true);
 }
 
-static inline void put_slice(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
+static void put_gpu_args(struct gt_chrome_slices *c, const struct gt_chrome_slice *s)
+{
+	const struct gt_event *ev = s->event;
+	uint64_t id = c->launch ? gt_chrome_launches_id(&c->launches, s->seg, c->launch) : 0, own;
+
+	if (!id && get_role(s, GT_R_CORRELATION, &own))
+		id = gt_chrome_launches_unique(&c->launches, s->seg, ev->track, own);
+	gt_chrome_gpu_args(
+		c->out, s->seg, ev->track, &ev->row, ev->args, c->bases[s->seg->index], id);
+}
+
+/* Writes the category that Kineto gave a range. */
+static void put_category(
+	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *t)
+{
+	uint64_t v;
+
+	if (get_arg(s, t->category, &v) && v < s->seg->nstrings)
+		gt_export_value(c->out, s->seg, &s->seg->types[s->type].fields[t->category], v);
+	else
+		gt_out_str(c->out, "\"user_annotation\"");
+	gt_out_str(c->out, PHASE);
+}
+
+/* Writes what follows the category. */
+static inline void put_rest(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
 	const struct gt_chrome_type *t, const struct gt_chrome_lane *l)
 {
 	char *p;
 
-	add_text(c, &t->head);
 	p = gt_out_reserve(c->out, 192);
 	p = put_text(p, l->where, l->where_len);
 	p = gt_put_us(p, gt_since(s->start, c->bases[s->seg->index]));
@@ -314,9 +400,8 @@ static inline void put_slice(struct gt_chrome_slices *c, const struct gt_chrome_
 	p = gt_put_us(p + 7, s->dur < 0 ? 0 : s->dur);
 	gt_out_commit(c->out, p);
 	if (s->event && t->gpu)
-		gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row, s->event->args,
-			c->bases[s->seg->index]);
-	else if (s->ret || s->open || s->args || s->columns)
+		put_gpu_args(c, s);
+	else if (s->ret || s->open || s->args || s->columns || c->launch || c->thread)
 		gt_chrome_put_args(c, s, t);
 	*gt_out_reserve(c->out, 1) = '}';
 	c->out->len++;
@@ -337,7 +422,8 @@ void gt_chrome_begin_event(struct gt_chrome_slices *c, const struct gt_segment *
 static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
 	const struct gt_chrome_type *t, const struct gt_chrome_lane *l)
 {
-	const char *name = shown_name(c, s->seg, s->type);
+	char room[GT_CHROME_GPU_NAME];
+	const char *name = shown_name(c, s->seg, s->type, room);
 	uint64_t id = ++c->async_id;
 	char phase[48];
 
@@ -345,52 +431,72 @@ static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *
 		snprintf(
 			phase, sizeof(phase), "\"%c\",\"id\":\"%" PRIu64 "\"", end ? 'e' : 'b', id);
 		gt_chrome_begin_event(c, s->seg, name ? name : "?",
-			shown_category(&s->seg->types[s->type]), phase, l->where,
+			shown_category(s->seg, &s->seg->types[s->type]), phase, l->where,
 			s->start + (end ? s->dur : 0));
 		if (!end && s->event && t->gpu)
-			gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row,
-				s->event->args, c->bases[s->seg->index]);
+			put_gpu_args(c, s);
 		else if (!end)
 			gt_chrome_put_args(c, s, t);
 		gt_out_str(c->out, "}");
 	}
 }
 
-static inline int note_call(struct gt_chrome_slices *c, uint32_t track,
-	const struct gt_chrome_slice *s, const struct gt_chrome_type *type,
-	const struct gt_chrome_lane *l)
+/* Writes a slice that the short path of put_placed does not write. */
+static __attribute__((noinline)) int put_special(struct gt_chrome_slices *c,
+	struct gt_chrome_slice *s, const struct gt_chrome_type *type,
+	const struct gt_chrome_lane *l, bool arrives)
 {
-	const struct gt_chrome_call call = { s->start, s->seg->index, track, type->name };
-	uint32_t lane = (uint32_t)(l - c->tracks.tracks[s->seg->index][track].lanes);
+	const struct gt_chrome_lane *lanes = c->tracks.tracks[s->seg->index][s->track].lanes;
+	struct gt_chrome_launch *launch = NULL;
+	uint64_t ns = 0;
 
-	return gt_chrome_call_slices_note(&c->flows, s->seg, &call, lane) ? no_memory(c) : 0;
+	if (type->launches)
+		launch = gt_chrome_launches_find(
+			&c->launches, s->seg, s->track, s->start, type->name);
+	else if (type->gpu)
+		launch = find_launch(c, s, &ns);
+	c->launch = launch;
+	c->thread = 0;
+	if (l != lanes && (type->call || type->range))
+		c->thread = s->seg->tracks[s->track].id;
+	if (l) {
+		add_text(c, &type->head);
+		if (type->category != GT_NONE)
+			put_category(c, s, type);
+		put_rest(c, s, type, l);
+	} else {
+		put_async(c, s, type, lanes);
+	}
+	c->launch = NULL;
+	c->thread = 0;
+	if (!l)
+		return 0;
+	if (launch && arrives)
+		put_flow(c, s, launch, ns, l);
+	else if (launch && type->launches && !launch->lane)
+		launch->lane = (unsigned)(l - lanes) + 1;
+	return 0;
 }
 
 /* Writes a slice on lane l, or, if l is NULL, as a pair of async events. */
-static inline int put_placed(struct gt_chrome_slices *c, uint32_t track,
-	const struct gt_chrome_slice *s, const struct gt_chrome_lane *l, bool arrives)
+static inline int put_placed(struct gt_chrome_slices *c, uint32_t track, struct gt_chrome_slice *s,
+	const struct gt_chrome_lane *l, bool arrives)
 {
 	const struct gt_chrome_type *type = gt_chrome_type(c, s->seg, s->type);
 
 	if (!type || c->err->code)
 		return c->err->code;
-	if (!l) {
-		put_async(c, s, type, c->tracks.tracks[s->seg->index][track].lanes);
-		return 0;
-	}
-	put_slice(c, s, type, l);
-	if (!c->flows.cells)
-		return 0;
-	if (arrives)
-		put_flow(c, s, l);
-	else if (type->call)
-		return note_call(c, track, s, type, l);
+	s->track = track;
+	if (type->special || !l || l->beside)
+		return put_special(c, s, type, l, arrives);
+	add_text(c, &type->head);
+	put_rest(c, s, type, l);
 	return 0;
 }
 
 /* epoch: of its run; 0: calls come in order of time. The loop of calls_run needs it inline. */
 static inline int put_call(struct gt_chrome_slices *c, uint32_t track, unsigned depth,
-	uint32_t epoch, const struct gt_chrome_slice *s)
+	uint32_t epoch, struct gt_chrome_slice *s)
 {
 	const struct gt_chrome_lane *l = gt_chrome_call(
 		&c->tracks, s->seg, track, s->start, s->start + s->dur, depth, epoch);
@@ -399,12 +505,12 @@ static inline int put_call(struct gt_chrome_slices *c, uint32_t track, unsigned 
 }
 
 int gt_chrome_put_call(
-	struct gt_chrome_slices *c, uint32_t track, unsigned depth, const struct gt_chrome_slice *s)
+	struct gt_chrome_slices *c, uint32_t track, unsigned depth, struct gt_chrome_slice *s)
 {
 	return put_call(c, track, depth, 0, s);
 }
 
-int gt_chrome_put(struct gt_chrome_slices *c, uint32_t track, const struct gt_chrome_slice *s,
+int gt_chrome_put(struct gt_chrome_slices *c, uint32_t track, struct gt_chrome_slice *s,
 	const struct gt_chrome_lane *l, bool arrives)
 {
 	return put_placed(c, track, s, l, arrives);
@@ -501,9 +607,12 @@ int gt_chrome_slices_init(struct gt_chrome_slices *c, const struct gt_export_opt
 		.err = err,
 		.bases = gt_export_bases(r),
 		.names = gt_kernel_names_of(r, GT_NAME_SHORT),
+		.full_names = gt_kernel_names_of(r, GT_NAME_FULL),
 		.segs = calloc((size_t)n + 1, sizeof(*c->segs)) };
-	if (gt_chrome_call_slices_init(&c->flows, r) || !c->bases || !c->names || !c->segs)
+	if (!c->bases || !c->names || !c->full_names || !c->segs)
 		return no_memory(c);
+	if (gt_chrome_launches_init(&c->launches, opt, r, err))
+		return err->code;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 
@@ -538,10 +647,11 @@ void gt_chrome_slices_release(struct gt_chrome_slices *c)
 		release_segment(&c->segs[i], gt_reader_segment(c->r, i));
 	free(c->segs);
 	free(c->bases);
-	gt_chrome_call_slices_release(&c->flows);
+	gt_chrome_launches_release(&c->launches);
 	free(c->cursors);
 	free(c->columns);
 	if (c->tracks.r)
 		gt_chrome_tracks_release(&c->tracks);
 	gt_kernel_names_free(c->names);
+	gt_kernel_names_free(c->full_names);
 }

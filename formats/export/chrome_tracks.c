@@ -68,13 +68,13 @@ void gt_chrome_separate(struct gt_chrome_tracks *c)
 	c->has_event = true;
 }
 
-static void put_name(
-	struct gt_chrome_tracks *c, const char *what, uint32_t pid, uint32_t tid, const char *name)
+static void put_text(struct gt_chrome_tracks *c, const char *what, uint32_t pid, uint32_t tid,
+	const char *key, const char *name)
 {
 	gt_chrome_separate(c);
 	gt_out_printf(c->out,
-		"{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what,
-		pid, tid);
+		"{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"%s\":", what, pid,
+		tid, key);
 	gt_out_json(c->out, name, strlen(name));
 	gt_out_str(c->out, "}}");
 }
@@ -124,15 +124,36 @@ static bool same_process(const void *arg, uint32_t value, const void *key, size_
 	return a == b || (ta->start && gt_same_clock(a, b));
 }
 
-static int new_pid(struct gt_chrome_tracks *c, const struct gt_track *t, uint32_t *pid)
+/* Has a process of the trace this id? */
+static bool is_process_id(const struct gt_chrome_tracks *c, int64_t id)
 {
+	for (uint32_t i = 0; i < gt_reader_segments(c->r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(c->r, i);
+
+		for (uint32_t t = 0; t < seg->ntracks; t++)
+			if (seg->tracks[t].kind == GT_TRACK_PROCESS && seg->tracks[t].id == id)
+				return true;
+	}
+	return false;
+}
+
+static int new_pid(
+	struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, uint32_t *pid)
+{
+	const struct gt_track *t = &seg->tracks[track];
 	/* 0 would be the idle process */
 	uint64_t id = t->id <= 0 || t->id > ID_MAX ? PID_STEP : (uint64_t)t->id;
-	int rc;
+	int rc = 0;
 
-	if (t->kind == GT_TRACK_DEVICE && t->id > 0 && t->id < PID_STEP)
-		id += PID_STEP; /* 1 would be init */
-
+	if (t->kind == GT_TRACK_DEVICE && t->id >= 0 && t->id < PID_STEP) {
+		if (gt_track_process(seg, track) != GT_NONE && !is_process_id(c, t->id))
+			rc = ids_add(&c->pids, (uint64_t)t->id);
+		if (rc > 0)
+			return *pid = (uint32_t)t->id, 0;
+		if (rc < 0)
+			return no_memory(c);
+		id = (uint64_t)t->id + PID_STEP; /* 1 would be init */
+	}
 	while (!(rc = ids_add(&c->pids, id)))
 		id = id + PID_STEP <= ID_MAX ? id + PID_STEP : id % PID_STEP + 1;
 	*pid = (uint32_t)id;
@@ -193,7 +214,7 @@ static int process_pid(
 	if (gt_grow(&c->procs, &c->procs_cap, c->nprocs + 1, sizeof(*c->procs)) ||
 		gt_map_add(&c->by_identity, hash, (uint32_t)c->nprocs))
 		return no_memory(c);
-	if (new_pid(c, t, pid))
+	if (new_pid(c, seg, track, pid))
 		return c->err->code;
 	c->procs[c->nprocs++] =
 		(struct gt_chrome_process){ .segment = seg->index, .track = track, .pid = *pid };
@@ -205,7 +226,9 @@ static int process_pid(
 	else
 		snprintf(label, sizeof(label), "%s (%s %" PRId64 ", %.60s)", name,
 			gt_track_kind_word(t->kind), t->id, seg->host ? seg->host : "?");
-	put_name(c, "process_name", *pid, 0, label);
+	put_text(c, "process_name", *pid, 0, "name", label);
+	snprintf(name, sizeof(name), t->kind == GT_TRACK_DEVICE ? "GPU %" PRId64 : "CPU", t->id);
+	put_text(c, "process_labels", *pid, 0, "labels", name);
 	put_sort_index(c, "process_sort_index", *pid, 0, process_order(c, seg, track));
 	return 0;
 }
@@ -264,12 +287,14 @@ static struct gt_chrome_lane *add_lane(
 	if (rc < 0)
 		return NULL;
 	l = &t->lanes[t->nlanes++];
-	*l = (struct gt_chrome_lane){ .tid = (uint32_t)tid, .waits = waits, .max_end = INT64_MIN };
+	*l = (struct gt_chrome_lane){
+		.tid = (uint32_t)tid, .waits = waits, .beside = t->nlanes > 1, .max_end = INT64_MIN
+	};
 	t->nwaits += waits;
 	l->where_len = (uint32_t)snprintf(
 		l->where, sizeof(l->where), "%u,\"tid\":%u,\"ts\":", t->pid, l->tid);
 	lane_label(c, seg, track, waits, name, sizeof(name));
-	put_name(c, "thread_name", t->pid, l->tid, name);
+	put_text(c, "thread_name", t->pid, l->tid, "name", name);
 	put_sort_index(c, "thread_sort_index", t->pid, l->tid,
 		thread_order(c, &seg->tracks[track], t->nlanes - 1));
 	return l;
@@ -458,15 +483,21 @@ static struct gt_chrome_lane *another_lane(struct gt_chrome_tracks *c, const str
 	return add_lane(c, seg, track, waits);
 }
 
-/* A lane for a call that does not nest. Calls come in no order, so it must begin
- * behind all calls of the lane. */
-static struct gt_chrome_lane *spare_call_lane(struct gt_chrome_tracks *c,
-	const struct gt_segment *seg, uint32_t track, struct gt_chrome_track *t, int64_t start)
+/* Slices come in no order, so one must begin behind all slices of its lane. */
+struct gt_chrome_lane *gt_chrome_lane_beside(struct gt_chrome_tracks *c,
+	const struct gt_segment *seg, uint32_t track, int64_t start, int64_t end)
 {
-	for (size_t i = 1; i < t->nlanes; i++)
+	struct gt_chrome_track *t = gt_chrome_track(c, seg, track);
+	struct gt_chrome_lane *l = NULL;
+
+	for (size_t i = 1; t && !l && i < t->nlanes; i++)
 		if (!t->lanes[i].waits && t->lanes[i].max_end <= start)
-			return &t->lanes[i];
-	return another_lane(c, seg, track, t, false);
+			l = &t->lanes[i];
+	if (t && !l)
+		l = another_lane(c, seg, track, t, false);
+	if (l && l->max_end < end)
+		l->max_end = end;
+	return l;
 }
 
 static bool lane_add_span(struct gt_chrome_lane *l, int64_t start, int64_t end)
@@ -492,7 +523,9 @@ struct gt_chrome_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct g
 	t->calls = true;
 	if (t->epoch != epoch)
 		start_epoch(t, epoch);
-	l = nests(c, t, start, end, depth) ? t->lanes : spare_call_lane(c, seg, track, t, start);
+	if (!nests(c, t, start, end, depth))
+		return gt_chrome_lane_beside(c, seg, track, start, end);
+	l = t->lanes;
 	if (l && l->max_end < end)
 		l->max_end = end;
 	return l;

@@ -1,8 +1,10 @@
 /* Processes, threads and lanes of a Chrome trace: finds a lane for every row where it partly
  * overlaps no other slice, and names each lane at its first use. A lane is a further thread of the
  * same name behind its track. A GPU is a process, and its streams are the process's threads, named
- * with their context if there are several ("stream 7 of context 2"). Waits of a stream are no work
- * and have lanes of their own ("stream 7 waits"). */
+ * with their context if there are several ("stream 7 of context 2"). Its process id is the number
+ * of the GPU, as Kineto writes it; if several processes use it, or a process has that id, all but
+ * the first have a made-up id. Waits of a stream are no work and have lanes of their own ("stream 7
+ * waits"). */
 #ifndef GT_CHROME_TRACKS_H
 #define GT_CHROME_TRACKS_H
 #include "formats/base/map.h"
@@ -13,7 +15,8 @@ struct gt_chrome_lane {
 	uint32_t tid;
 	char where[56]; /* PID,"tid":TID,"ts": and zeros */
 	uint32_t where_len;
-	bool waits; /* holds waits of a stream, and nothing else */
+	bool waits;  /* holds waits of a stream, and nothing else */
+	bool beside; /* it is not the first lane of its track */
 	int64_t max_end;
 	int64_t *ends; /* of its open spans, outermost first */
 	size_t nends, cap;
@@ -80,6 +83,10 @@ struct gt_chrome_track *gt_chrome_track(
  * of start time. NULL: there are too many lanes, or no memory, with err set. */
 struct gt_chrome_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segment *seg,
 	uint32_t track, int64_t start, int64_t end, unsigned depth, uint32_t epoch);
+/* A further lane of a thread for a slice that does not nest. These come in any order. NULL: as
+ * above. */
+struct gt_chrome_lane *gt_chrome_lane_beside(struct gt_chrome_tracks *c,
+	const struct gt_segment *seg, uint32_t track, int64_t start, int64_t end);
 struct gt_chrome_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segment *seg,
 	uint32_t track, int64_t start, int64_t end, bool waits);
 #endif

@@ -18,13 +18,15 @@
 #include <stdlib.h>
 #include "formats/base/numbers.h"
 #include "formats/cmdline/opt.h"
-#include "formats/export/chrome_slices.h"
+#include "formats/export/chrome_ranges.h"
 #include "formats/io/json_build.h"
 #include "formats/names/demangle.h"
 #include "formats/names/kernel_names.h"
 
 struct chrome {
 	struct gt_chrome_slices slices;
+	struct gt_chrome_ranges ranges;
+	bool has_ranges; /* calls and ranges come together, in order of time */
 	uint64_t lost_rows, lost_events;
 	bool lost_unknown;
 };
@@ -47,7 +49,8 @@ static int row_call(struct chrome *c, const struct gt_event *ev)
 {
 	struct gt_chrome_slice s = row_slice(ev);
 
-	return gt_chrome_put_call(&c->slices, ev->track, ev->row.depth, &s);
+	return c->has_ranges ? gt_chrome_ranges_call(&c->ranges, ev, &s)
+			     : gt_chrome_put_call(&c->slices, ev->track, ev->row.depth, &s);
 }
 
 /* A call that was open at the end of the recording lasts to the end of the trace. */
@@ -58,7 +61,8 @@ static int row_open(struct chrome *c, const struct gt_event *ev)
 	s.open = true;
 	if (ev->seg->max_end > ev->row.end)
 		s.dur = gt_since(ev->seg->max_end, s.start);
-	return gt_chrome_put_call(&c->slices, ev->track, ev->row.depth, &s);
+	return c->has_ranges ? gt_chrome_ranges_call(&c->ranges, ev, &s)
+			     : gt_chrome_put_call(&c->slices, ev->track, ev->row.depth, &s);
 }
 
 static int row_span(struct chrome *c, const struct gt_event *ev)
@@ -125,7 +129,9 @@ static int row_instant(struct chrome *c, const struct gt_event *ev)
 		return c->slices.err->code;
 	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type),
 		allocation ? "cpu_instant_event"
-			   : gt_category_word(ev->seg->types[ev->row.type].category),
+			: ev->seg->types[ev->row.type].layer == GT_LAYER_USER
+			? "user_annotation"
+			: gt_category_word(ev->seg->types[ev->row.type].category),
 		"\"i\",\"s\":\"t\"");
 	if (rc)
 		return rc;
@@ -133,7 +139,7 @@ static int row_instant(struct chrome *c, const struct gt_event *ev)
 		put_allocation(c, ev);
 	else if (ev->kind == GT_UNMATCHED)
 		gt_out_printf(c->slices.out, ",\"args\":{\"unmatched\":\"%s\"}",
-			ev->row.ret ? "an end without a begin" : "a begin without an end");
+			ev->row.ret ? GT_UNMATCHED_END : GT_UNMATCHED_BEGIN);
 	else
 		gt_chrome_put_args(&c->slices, &s, type);
 	gt_out_str(c->slices.out, "}");
@@ -211,17 +217,30 @@ static row_fn *const row_fns[GT_KINDS] = {
 	[GT_LOST] = row_lost,
 };
 
+static int put_call_or_range(void *arg, const struct gt_event *ev)
+{
+	struct chrome *c = arg;
+
+	if (ev->kind == GT_SPAN)
+		return gt_chrome_is_range(ev) ? gt_chrome_ranges_range(&c->ranges, ev) : 0;
+	return row_fns[ev->kind](c, ev);
+}
+
 static int put_row(void *arg, const struct gt_event *ev)
 {
+	struct chrome *c = arg;
+
+	if (c->has_ranges && gt_chrome_is_range(ev))
+		return 0; /* it is written with the calls */
 	return row_fns[ev->kind] ? row_fns[ev->kind](arg, ev) : 0;
 }
 
-static int rows_pass(struct chrome *c, uint32_t kinds)
+static int rows_pass(struct chrome *c, uint32_t kinds, gt_export_fn *fn)
 {
 	struct gt_filter f = c->slices.opt->filter;
 
 	f.kinds = f.kinds ? f.kinds & kinds : kinds;
-	return f.kinds ? gt_export_rows(c->slices.r, c->slices.opt, &f, c->slices.out, put_row, c,
+	return f.kinds ? gt_export_rows(c->slices.r, c->slices.opt, &f, c->slices.out, fn, c,
 				 c->slices.err)
 		       : 0;
 }
@@ -231,9 +250,15 @@ static int rows_pass(struct chrome *c, uint32_t kinds)
 static int calls_pass(struct chrome *c)
 {
 	struct gt_filter f = c->slices.opt->filter;
+	int rc;
 
+	if (c->has_ranges) {
+		rc = rows_pass(
+			c, GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN), put_call_or_range);
+		return rc ? rc : gt_chrome_ranges_finish(&c->ranges);
+	}
 	if (f.match)
-		return rows_pass(c, GT_BIT(GT_CALL));
+		return rows_pass(c, GT_BIT(GT_CALL), put_row);
 	if (f.kinds && !(f.kinds & GT_BIT(GT_CALL)))
 		return 0;
 	f.kinds = GT_BIT(GT_CALL);
@@ -261,6 +286,17 @@ static void put_metadata(struct gt_out *out, const char *json)
 	json_decref(j);
 }
 
+/* UTC in ns at time 0 of the segment; 0: unknown. */
+static int64_t utc_of(const struct chrome *c, const struct gt_segment *seg)
+{
+	const struct gt_anchor *a = seg->anchors;
+
+	return !seg->nanchors
+		? 0
+		: (int64_t)((uint64_t)a->realtime +
+			  (uint64_t)gt_since(c->slices.bases[seg->index], a->monotonic));
+}
+
 static void put_segment(struct chrome *c, const struct gt_segment *seg)
 {
 	const char *host = seg->host ? seg->host : "";
@@ -272,10 +308,7 @@ static void put_segment(struct chrome *c, const struct gt_segment *seg)
 		seg->simulated ? "true" : "false", seg->closed ? "true" : "false",
 		c->slices.bases[seg->index]);
 	if (seg->nanchors)
-		gt_out_printf(c->slices.out, ",\"base_utc_ns\":\"%" PRId64 "\"",
-			(int64_t)((uint64_t)seg->anchors[0].realtime +
-				(uint64_t)gt_since(
-					c->slices.bases[seg->index], seg->anchors[0].monotonic)));
+		gt_out_printf(c->slices.out, ",\"base_utc_ns\":\"%" PRId64 "\"", utc_of(c, seg));
 	if (!seg->closed)
 		gt_out_printf(c->slices.out, ",\"complete_to_us\":%.3f,\"unread_bytes\":%" PRIu64,
 			(double)gt_since(seg->complete_to, c->slices.bases[seg->index]) / 1e3,
@@ -306,7 +339,7 @@ static void put_foot(struct chrome *c)
 
 	gt_reader_damage(c->slices.r, &ndamage);
 	gt_out_printf(c->slices.out,
-		"\n],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"tool\":\"gtexport %s\",\"lost\":{\"rows\":%" PRIu64
+		"\n],\n\"otherData\":{\"tool\":\"gtexport %s\",\"lost\":{\"rows\":%" PRIu64
 		",\"events\":%" PRIu64 ",\"unknown\":%s},\"damaged_blocks\":%zu,\n\"kernels\":{",
 		GT_VERSION, c->lost_rows, c->lost_events, c->lost_unknown ? "true" : "false",
 		ndamage);
@@ -317,21 +350,122 @@ static void put_foot(struct chrome *c)
 	gt_out_str(c->slices.out, "]}}\n");
 }
 
+/* The number in "13.0", as CUDA writes it: 13000. */
+static int64_t cuda_version(const json_t *meta)
+{
+	const char *text = json_string_value(json_object_get(meta, "cuda_version"));
+	int major = 0, minor = 0;
+
+	if (!text || sscanf(text, "%5d.%2d", &major, &minor) < 1)
+		return 0;
+	return major * 1000 + minor * 10;
+}
+
+static json_t *device_properties(const json_t *meta)
+{
+	json_t *list = json_array(), *gpu;
+	size_t i;
+
+	json_array_foreach(json_object_get(meta, "gpus"), i, gpu)
+	{
+		json_t *one = json_object(), *model = json_object_get(gpu, "model");
+
+		json_object_set_new(one, "id", json_integer((json_int_t)i));
+		if (model)
+			json_object_set(one, "name", model);
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
+/* Rank and number of ranks, from the variables of launchers. NULL: unknown. */
+static json_t *distributed_info(const json_t *meta)
+{
+	static const char *const keys[][2] = { { "RANK", "WORLD_SIZE" },
+		{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" }, { "PMI_RANK", "PMI_SIZE" } };
+	const json_t *environment = json_object_get(meta, "environment");
+	json_t *info;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		const char *rank = json_string_value(json_object_get(environment, keys[i][0])),
+			   *size = json_string_value(json_object_get(environment, keys[i][1]));
+
+		if (!rank)
+			continue;
+		info = json_object();
+		json_object_set_new(info, "rank", json_integer(atoi(rank)));
+		if (size)
+			json_object_set_new(info, "world_size", json_integer(atoi(size)));
+		return info;
+	}
+	return NULL;
+}
+
+/* Adds what Kineto writes around its events: of a file of Kineto, its own keys. */
+static void add_keys(json_t *head, const json_t *meta)
+{
+	json_t *theirs = json_object_get(meta, "kineto"), *info = distributed_info(meta);
+	int64_t cuda = cuda_version(meta);
+
+	json_object_set_new(head, "schemaVersion", json_integer(1));
+	json_object_set_new(head, "deviceProperties", device_properties(meta));
+	if (info)
+		json_object_set_new(head, "distributedInfo", info);
+	if (cuda)
+		json_object_set_new(head, "cuda_driver_version", json_integer(cuda));
+	if (theirs)
+		json_object_update(head, theirs);
+	json_object_del(head, "otherData");
+	json_object_del(head, "traceEvents");
+	json_object_set_new(head, "displayTimeUnit", json_string("ns"));
+}
+
+/* Writes the keys before the events. The keys are those of the first recording. */
+static void put_head(struct chrome *c)
+{
+	const struct gt_segment *seg =
+		gt_reader_segments(c->slices.r) ? gt_reader_segment(c->slices.r, 0) : NULL;
+	bool no_memory = false;
+	json_t *head = json_object(),
+	       *meta = seg && seg->meta_json
+		? gt_json_load(seg->meta_json, strlen(seg->meta_json), 0, &no_memory)
+		: NULL;
+	char *text;
+
+	add_keys(head, meta);
+	if (seg && seg->nanchors)
+		json_object_set_new(head, "baseTimeNanoseconds", json_integer(utc_of(c, seg)));
+	else
+		json_object_del(head, "baseTimeNanoseconds");
+	text = gt_json_finish(head);
+	if (no_memory || !text)
+		gt_out_fail(c->slices.out, -ENOMEM);
+	else
+		gt_out_add(c->slices.out, text, strlen(text) - 1); /* without its bracket */
+	gt_out_str(c->slices.out, ",\n\"traceEvents\":[");
+	json_decref(meta);
+	free(text);
+}
+
 static int chrome_export(struct gt_reader *r, const struct gt_export_options *opt,
 	struct gt_out *out, struct gt_err *err)
 {
 	struct chrome c = { .lost_rows = 0 };
 	int rc = gt_chrome_slices_init(&c.slices, opt, r, out, err);
 
+	c.has_ranges = gt_chrome_has_ranges(r);
+	if (!rc)
+		rc = gt_chrome_ranges_init(&c.ranges, &c.slices);
 	if (!rc) {
-		gt_out_str(out, "{\"traceEvents\":[");
+		put_head(&c);
 		rc = calls_pass(&c);
+		if (!rc && !c.has_ranges)
+			rc = rows_pass(&c, GT_BIT(GT_OPEN), put_row);
 		if (!rc)
-			rc = rows_pass(&c, GT_BIT(GT_OPEN));
-		if (!rc)
-			rc = rows_pass(&c, ~(GT_BIT(GT_CALL) | GT_BIT(GT_OPEN)));
+			rc = rows_pass(&c, ~(GT_BIT(GT_CALL) | GT_BIT(GT_OPEN)), put_row);
 		put_foot(&c); /* also after an error: the JSON is valid */
 	}
+	gt_chrome_ranges_release(&c.ranges);
 	gt_chrome_slices_release(&c.slices);
 	return rc;
 }

@@ -84,6 +84,10 @@ uint64_t gt_export_direction(const char *word);
 void gt_export_value(
 	struct gt_out *out, const struct gt_segment *seg, const struct gt_field *f, uint64_t value);
 
+/* In a Chrome trace: what an instant of GT_UNMATCHED is. */
+#define GT_UNMATCHED_BEGIN "a begin without an end"
+#define GT_UNMATCHED_END "an end without a begin"
+
 /* A heap of open rows, earliest end first; among equal ends, the latest start first,
  * so that children end before their parents. Zero-initialised is empty. */
 struct gt_pending {

@@ -77,6 +77,9 @@ enum gt_kineto_has {
 	GT_KINETO_INFERRED = 2048, /* and gt had inferred the call from the order only */
 	GT_KINETO_EVENT = 4096,
 	GT_KINETO_CHANGE = 8192,
+	GT_KINETO_OF_RUNTIME = 16384, /* in a file of gtexport: of the layer of runtime calls */
+	GT_KINETO_THREAD = 32768,     /* and of another thread than tid says */
+	GT_KINETO_UNMATCHED = 65536,  /* a begin without an end; ret is 1: an end without a begin */
 };
 
 /* The fields of GPU work. */
@@ -103,7 +106,8 @@ struct gt_kineto_event {
 	unsigned nextra, extra; /* extra: bit n for the n-th of GT_KINETO_EXTRA */
 	uint32_t extra_at;      /* index in gt_kineto.arg_sets */
 	int64_t change;         /* bytes allocated, or freed when negative */
-	unsigned nvalues;       /* of a counter */
+	int64_t thread;
+	unsigned nvalues; /* of a counter */
 	/* the members from here on are not zeroed */
 	struct {
 		uint32_t name;

@@ -4,6 +4,7 @@
 #include "formats/import/import_kineto.h"
 
 #include <stdlib.h>
+#include "formats/export/exporters.h"
 
 struct key;
 struct reading {
@@ -343,19 +344,41 @@ static const struct key gpu_args[] = {
 	NUMBER("launch_ns", ANY, has, GT_KINETO_ARROW, 0),
 	KEY("launch_join", on_launch_join),
 };
+/* In a file of gtexport: the slice is on a lane beside its thread, or overhead of a thread is on
+ * that of its process. */
+static void on_thread(struct reading *r, const struct key *key, int t)
+{
+	if (read_i64(r, t, &r->ev->thread))
+		r->ev->has |= GT_KINETO_THREAD;
+}
+
+static void on_layer(struct reading *r, const struct key *key, int t)
+{
+	r->ev->has |= t == GT_JSON_STRING && gt_json_is(r->j, "runtime") ? GT_KINETO_OF_RUNTIME : 0;
+}
+
 static const struct key call_args[] = {
 	NUMBER("cbid", ANY, has, GT_KINETO_CBID, 0),
 	KEY("correlation", on_correlation),
 	KEY("ret", on_ret),
+	KEY("layer", on_layer),
+	KEY("thread", on_thread),
 };
 static const struct key meta_args[] = { KEY("name", on_label), KEY("labels", on_label) };
 
-/* Of an allocator: `stream` gets the type of device, `value` the address. */
-static const struct key memory_args[] = {
+static void on_unmatched(struct reading *r, const struct key *key, int t)
+{
+	r->ev->has |= GT_KINETO_UNMATCHED;
+	r->ev->ret = t == GT_JSON_STRING && gt_json_is(r->j, GT_UNMATCHED_END);
+}
+
+/* Of instants. Of an allocator: `stream` gets the type of device, `value` the address. */
+static const struct key instant_args[] = {
 	NUMBER("Bytes", I64, change, GT_KINETO_CHANGE, 0),
 	KEY("Addr", on_value),
 	NUMBER("Device Id", I64, gpu.device, GT_KINETO_DEVICE, 0),
 	NUMBER("Device Type", I64, gpu.stream, GT_KINETO_STREAM, 0),
+	KEY("unmatched", on_unmatched),
 };
 
 static const struct key *find(const struct key *in, size_t n, const char *word, size_t len)
@@ -372,7 +395,7 @@ static const struct key *find_arg(const struct gt_kineto_event *ev, const char *
 	if (ev->phase == 'M')
 		return FIND(meta_args, word, len);
 	if (ev->phase == 'i')
-		return FIND(memory_args, word, len);
+		return FIND(instant_args, word, len);
 	if (ev->cat >= GT_KINETO_KERNEL && ev->cat <= GT_KINETO_WAIT)
 		return FIND(gpu_args, word, len);
 	return FIND(call_args, word, len);
@@ -529,7 +552,9 @@ static int read_args(struct reading *r, struct gt_err *err)
 		t = r->ev->phase == 'C' || r->ev->cat == GT_KINETO_METRICS
 			? 0
 			: gt_json_pair(r->j, &word, &len);
-		key = t && !range ? find_arg(r->ev, word, len) : NULL;
+		key = t && (!range || (len == 6 && !memcmp(word, "thread", 6)))
+			? find_arg(r->ev, word, len)
+			: NULL;
 		if (key)
 			key->read(r, key, t);
 		else if (t && (extra = extra_key(word, len)) < GT_KINETO_NEXTRA)

@@ -42,6 +42,7 @@ struct work {
 	int64_t start, end, pid;
 	uint64_t place;
 	uint32_t name, process;
+	uint32_t thread; /* of overhead */
 	struct gt_gpu_cause cause;
 	uint32_t extra_at;
 	uint16_t extra; /* 0: none */
@@ -285,7 +286,8 @@ static int put_by_kind(struct gt_kineto *k, const struct work *w, const struct g
 	case GT_KINETO_OVERHEAD:
 		return gt_gpu_put_overhead(&k->gpu, work,
 			&(struct gt_gpu_overhead){
-				.kind = overhead_of(gt_writer_text(k->w, w->name)) },
+				.kind = overhead_of(gt_writer_text(k->w, w->name)),
+				.thread = w->thread },
 			err);
 	default: n->kernels++; return put_kernel(k, w, work, err);
 	}
@@ -541,6 +543,7 @@ static struct work *add_work(struct gt_kineto *k, const struct gt_kineto_event *
 	w->name = ev->name == GT_NONE ? k->no_name : ev->name;
 	w->peers = ev->has & GT_KINETO_PEERS;
 	w->inferred = ev->has & GT_KINETO_INFERRED;
+	w->thread = ev->has & GT_KINETO_THREAD ? (uint32_t)ev->thread : 0;
 	w->cat = ev->cat;
 	w->extra = (uint16_t)ev->extra;
 	w->extra_at = ev->extra_at;

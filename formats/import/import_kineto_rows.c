@@ -217,9 +217,11 @@ static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size
 	const struct gt_kineto_event *ev, uint32_t cls, uint32_t kernel, struct gt_err *err)
 {
 	const struct gt_kineto_class *w = &k->classes[cls];
-	struct gt_row row = {
-		.start = ev->ts, .end = ev->ts + ev->dur, .type = w->type, .nargs = w->nfields
-	};
+	struct gt_row row = { .start = ev->ts,
+		.end = ev->ts + ev->dur,
+		.type = w->type,
+		.ret = ev->ret,
+		.nargs = w->nfields };
 	bool correlated = w->call || w->cat == GT_KINETO_OUTER;
 	uint64_t args[GT_KINETO_ARGS] = { correlated ? ev->gpu.correlation : w->cat_name,
 		w->extra ? ev->extra_at : kernel };
@@ -261,16 +263,21 @@ static bool is_gtexport_call(const struct gt_kineto *k, const struct gt_kineto_e
 		gt_word_find(gt_category_word, gt_writer_text(k->w, ev->cat_name)) >= 0;
 }
 
-/* A runtime call without a CUPTI callback id is in a file of gtexport, around driver
- * calls that are events, too. */
+/* A runtime call of that layer is in a file of gtexport, around driver calls that are events, too.
+ */
 static uint32_t cat_of(const struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
 	if (is_gtexport_call(k, ev))
 		return GT_KINETO_DRIVER;
-	if (ev->cat != GT_KINETO_RUNTIME || ev->has & GT_KINETO_CBID ||
-		strncmp(gt_writer_text(k->w, ev->name), "cuda", 4))
-		return ev->cat;
-	return GT_KINETO_OUTER;
+	return ev->cat == GT_KINETO_RUNTIME && ev->has & GT_KINETO_OF_RUNTIME ? GT_KINETO_OUTER
+									      : ev->cat;
+}
+
+/* May work be joined to this call? A file of Kineto, or of gtexport, has an id for it. */
+static bool may_launch(const struct gt_kineto_event *ev)
+{
+	return ev->has & GT_KINETO_CORRELATION ||
+		(ev->cat != GT_KINETO_RUNTIME && ev->cat != GT_KINETO_DRIVER);
 }
 
 static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
@@ -290,7 +297,7 @@ static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 		return (int)cls;
 	if (k->first_process == GT_NONE && thread != SIZE_MAX)
 		k->first_process = k->threads[thread].process;
-	if (k->classes[cls].call && thread != SIZE_MAX)
+	if (k->classes[cls].call && thread != SIZE_MAX && may_launch(ev))
 		e = gt_kineto_add_call(k, thread, ev, &kernel, err);
 	if (!e)
 		e = put_host(k, GT_SPAN, (uint32_t)track, thread, ev, (uint32_t)cls, kernel, err);
@@ -336,7 +343,8 @@ static int instant(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 	at.dur = 0;
 	if (cls < 0)
 		return (int)cls;
-	return put_host(k, GT_INSTANT, (uint32_t)track, thread, &at, (uint32_t)cls, GT_NONE, err);
+	return put_host(k, ev->has & GT_KINETO_UNMATCHED ? GT_UNMATCHED : GT_INSTANT,
+		(uint32_t)track, thread, &at, (uint32_t)cls, GT_NONE, err);
 }
 
 static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
@@ -364,6 +372,8 @@ static int complete(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_e
 {
 	int e;
 
+	if (ev->has & GT_KINETO_THREAD && ev->cat != GT_KINETO_OVERHEAD)
+		ev->tid = (struct gt_kineto_id){ GT_NONE, ev->thread };
 	if (!(ev->has & GT_KINETO_DUR)) {
 		k->counts.not_understood++;
 		return 0;

@@ -34,14 +34,10 @@ compare() {	# compare CUPTI EVENTS
 
 	def rows(path):
 	    by_name = collections.defaultdict(list)
-	    json_of = ["gtanalyze", "--format", "json", "--top", "0", "kernels", path]
-	    kernels = json.loads(subprocess.run(json_of, capture_output=True, text=True).stdout)["kernels"]["rows"]
-	    # short names that two kernels share are distinguished by their order
-	    full = {k["kernel"]: k["name"] for k in kernels}
 	    text = subprocess.run(["gtexport", "--chrome", "-f", "-o", path + ".json", path], capture_output=True, text=True)
 	    for e in json.load(open(path + ".json"))["traceEvents"]:
 	        if e.get("ph") == "X" and e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset", "graph") and "launch_join" in e.get("args", {}):
-	            name = e["name"].split(" (")[0] if e["cat"].startswith("gpu_mem") else full.get(e["name"], e["name"])
+	            name = e["name"].split(" (")[0] if e["cat"].startswith("gpu_mem") else e["name"]
 	            by_name[name].append((e["dur"], e["args"]["launch_join"]))
 	    return by_name
 

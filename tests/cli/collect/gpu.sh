@@ -144,7 +144,7 @@ is named-calls-by-name 'cudaDeviceSynchronize 1,cudaEventSynchronize 20,cudaGrap
 	"$(awk -F, '$1 ~ /^cuda/ { print $1, $3 }' named.csv | sort | tr '\n' ,)"
 is named-calls-of-the-driver 220 "$(awk -F, '$1 == "cuLaunchKernel" { print $3 }' named.csv)"
 want named-chrome 0 "$X" --chrome -f -o named.json named.zst
-is named-chrome-like-kineto 100 "$(grep -c '"name":"cudaLaunchKernel","cat":"cuda_runtime","ph":"X".*"args":{"correlation":[0-9]*}}' named.json)"
+is named-chrome-like-kineto 100 "$(grep -c '"name":"cudaLaunchKernel","cat":"cuda_runtime","ph":"X".*"args":{"correlation":[0-9]*,"layer":"runtime"}}' named.json)"
 is named-chrome-arrows-have-two-ends "$(grep -c '"ph":"s"' named.json)" "$(grep -c '"ph":"f"' named.json)"
 want named-alone 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e runtime -o alone.zst -- "$B/samples/through_runtime"
 is named-alone-brings-the-gpu "582 321" "$(meta gpu_joined_exact alone.zst) $(meta gpu_runtime_calls alone.zst)"

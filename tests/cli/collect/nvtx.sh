@@ -20,7 +20,8 @@ is never-popped 1 "$(only 'never popped' | wc -l)"
 is thread-name 'my main' "$("$A" --format csv threads t.zst | sed -n 's/.*,\(my main\),.*/\1/p')"
 want chrome 0 "$X" --chrome -f -o t.json t.zst
 check chrome-is-json "$B/unit/test_hostile_traces" json t.json
-check chrome-ranges-have-a-lane grep -q '"thread_name".*"name":"[^"]* ranges"' t.json
+place() { grep -F "\"name\":\"$1\"" t.json | grep -o '"pid":[0-9]*,"tid":[0-9]*' | sort -u; }
+is chrome-ranges-are-on-the-thread-of-calls "$(place cuInit)" "$(place 'before cuda')"
 
 want can-be-left-out 0 on_sim "$C" -q -f -e api,ioctl,gpu -o d.zst -- sh -c 'NVTX_INJECTION64_PATH=$1 exec "$2"' - "$B/libgtpreload.so" "$prog"
 is nothing-then 0 "$(rows d.zst | grep -c 'before cuda')"

@@ -41,7 +41,7 @@ same export-never-over-itself-kept t.jsonl own.jsonl
 
 # What is in them.
 want export-chrome 0 "$X" --chrome -o - t.zst; cp want.out c.json
-check export-chrome-times grep -q '"name":"cuMemcpyHtoD_v2","cat":"copy","ph":"X","pid":7,"tid":8,"ts":0.000,"dur":4.000,"args":{"ByteCount":4096,"ret":700}}' c.json
+check export-chrome-times grep -q '"name":"cuMemcpyHtoD_v2","cat":"cuda_driver","ph":"X","pid":7,"tid":8,"ts":0.000,"dur":4.000,"args":{"ByteCount":4096,"ret":700}}' c.json
 want export-chrome-gz 0 "$X" --chrome -o c.json.gz t.zst
 gzip -dc c.json.gz >c.unpacked; same export-chrome-gz-same c.json c.unpacked
 if command -v python3 >/dev/null; then check export-chrome-is-json python3 -m json.tool c.json /dev/null

@@ -74,16 +74,6 @@ head -c 1000000 kineto.json >cut.json
 want kineto-cut 0 "$B/gtanalyze" cut.json
 check kineto-cut-is-told grep -q "is truncated: its end is missing)" want.out
 
-# What gtexport --chrome writes comes back: the same calls, the same work, joined to the same calls.
-for f in h200-streams h200-graphs; do
-	"$B/gtexport" --chrome -f -o ours.json "$SRC/samples/recorded/$f.zst"
-	for report in kernels copies threads; do	# of kernels all but the names, of which the short ones are what is exported
-		"$B/gtanalyze" $report --top 0 --format tsv "$SRC/samples/recorded/$f.zst" 2>before.err | cut -f 2-16 >before.tsv
-		"$B/gtanalyze" $report --top 0 --format tsv ours.json 2>after.err | cut -f 2-16 >after.tsv
-		same "chrome-of-$f-comes-back-$report" before.tsv after.tsv
-	done
-done
-
 event() { printf '%s{"ph":"X","cat":"%s","name":"%s","pid":%s,"tid":%s,"ts":%s,"dur":%s,"args":{%s}}\n' "$@"; }
 # So do calls of AMD's HIP. A table of what is freed in a loop has hipFree.
 amd() {

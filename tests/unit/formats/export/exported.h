@@ -252,8 +252,8 @@ static inline int whole_flows(json_t *trace)
 
 	for (; (s = event(trace, "s", NULL, starts)); starts++)
 		for (unsigned i = 0; (f = event(trace, "f", NULL, i)); i++)
-			pairs += !strcmp(word(s, "id"), word(f, "id")) && in_slice(trace, s) &&
-				in_slice(trace, f);
+			pairs += json_equal(json_object_get(s, "id"), json_object_get(f, "id")) &&
+				in_slice(trace, s) && in_slice(trace, f);
 	while (event(trace, "f", NULL, finishes))
 		finishes++;
 	return pairs == starts && pairs == finishes ? (int)pairs : -1;

@@ -57,7 +57,8 @@ static void chrome_says_it_all(void)
 	j = chrome(r, NULL);
 	e = event(j, "X", "cuLaunchKernel", 0);
 	args = json_object_get(e, "args");
-	CHECK(e && ns(e, "ts") == 0 && ns(e, "dur") == 1234 && !strcmp(word(e, "cat"), "launch"));
+	CHECK(e && ns(e, "ts") == 0 && ns(e, "dur") == 1234 &&
+		!strcmp(word(e, "cat"), "cuda_driver"));
 	CHECK(json_integer_value(json_object_get(e, "pid")) == 4711 &&
 		json_integer_value(json_object_get(e, "tid")) == 4711);
 	CHECK(!strcmp(word(args, "kernel"), "vectorAdd") &&
@@ -319,7 +320,7 @@ static void chrome_flows(void)
 static void put_joined(struct made *m, uint64_t track, int64_t call, int64_t ns, int64_t start)
 {
 	uint64_t joined[] = { track, (uint64_t)call, (uint64_t)ns, gt_writer_string(m->w, "cuInit"),
-		GT_JOIN_CORRELATION, 5, GT_NONE };
+		GT_JOIN_CORRELATION, (uint64_t)call ^ track << 20, GT_NONE };
 
 	put(m, GT_GPU, m->gpu, JOINED, start, start + 10, 0, 0, joined);
 }
@@ -390,7 +391,8 @@ static void chrome_flows_of_the_row_itself(void)
 	j = chrome(r, NULL);
 	s = event(j, "s", NULL, 0);
 	f = event(j, "f", NULL, 0);
-	CHECK(s && f && !strcmp(word(s, "id"), word(f, "id")));
+	CHECK(s && f && json_equal(json_object_get(s, "id"), json_object_get(f, "id")) &&
+		json_integer_value(json_object_get(s, "id")) == 5);
 	CHECK(json_integer_value(json_object_get(s, "tid")) == 4711 && ns(s, "ts") > 0 &&
 		ns(s, "ts") < 50 && ns(f, "ts") > 200 && ns(f, "ts") < 300);
 	CHECK(!event(j, "s", NULL, 1));

@@ -81,8 +81,8 @@ static void devices_are_processes(void)
 	r = gpus_end(&g);
 	j = chrome(r, NULL);
 	call = event(j, "X", "cuLaunchKernel", 0);
-	kernel = event(j, "X", "add", 0);
-	copy = event(j, "X", "memcpy PtoP (device -> device)", 0);
+	kernel = event(j, "X", "add(float*)", 0);
+	copy = event(j, "X", "Memcpy PtoP (Device -> Device)", 0);
 	CHECK(!strcmp(process_of(j, call), "train") &&
 		!strcmp(process_of(j, kernel), "GPU 0 H200 (train)"));
 	CHECK_STR(process_of(j, copy), "GPU 1 (train)");
@@ -112,9 +112,9 @@ static void a_device_belongs_to_its_process(void)
 	gpus_plain(&g, 1, stream, 100, 200);
 	r = gpus_end(&g);
 	j = chrome(r, NULL);
-	CHECK(!strcmp(process_of(j, event(j, "X", "add", 0)), "GPU 1 (train 100)"));
-	CHECK(!strcmp(process_of(j, event(j, "X", "mul", 0)), "GPU 1 (serve 1)"));
-	CHECK(json_integer_value(json_object_get(event(j, "X", "mul", 0), "pid")) > 1);
+	CHECK(!strcmp(process_of(j, event(j, "X", "add(float*)", 0)), "GPU 1 (train 100)"));
+	CHECK(!strcmp(process_of(j, event(j, "X", "mul(float*)", 0)), "GPU 1 (serve 1)"));
+	CHECK(json_integer_value(json_object_get(event(j, "X", "mul(float*)", 0), "pid")) > 1);
 	json_decref(j);
 	gt_reader_close(r);
 }
@@ -141,8 +141,8 @@ static void streams_are_named_with_their_context(void)
 		gpus_plain(&g, 1, g.stream[0][1], 100, 200);
 		r = gpus_end(&g);
 		j = chrome(r, NULL);
-		CHECK(!strcmp(thread_of(j, event(j, "X", "add", 0)), want[i].first));
-		CHECK(!strcmp(thread_of(j, event(j, "X", "mul", 0)), want[i].second));
+		CHECK(!strcmp(thread_of(j, event(j, "X", "add(float*)", 0)), want[i].first));
+		CHECK(!strcmp(thread_of(j, event(j, "X", "mul(float*)", 0)), want[i].second));
 		json_decref(j);
 		gt_reader_close(r);
 	}
@@ -189,8 +189,8 @@ static void a_kernel_says_it_all(void)
 	everything(&g);
 	r = gpus_end(&g);
 	j = chrome(r, NULL);
-	a = json_object_get(event(j, "X", "add", 0), "args");
-	CHECK(!strcmp(word(event(j, "X", "add", 0), "cat"), "kernel"));
+	a = json_object_get(event(j, "X", "add(float*)", 0), "args");
+	CHECK(!strcmp(word(event(j, "X", "add(float*)", 0), "cat"), "kernel"));
 	CHECK(json_integer_value(json_object_get(a, "correlation")) == 5 &&
 		json_integer_value(json_object_get(a, "device")) == 0);
 	CHECK(json_integer_value(json_object_get(a, "context")) == 1 &&
@@ -221,7 +221,7 @@ static void copies_and_sets_say_it_all(void)
 	everything(&g);
 	r = gpus_end(&g);
 	j = chrome(r, NULL);
-	e = event(j, "X", "memcpy PtoP (device -> device)", 0);
+	e = event(j, "X", "Memcpy PtoP (Device -> Device)", 0);
 	a = json_object_get(e, "args");
 	CHECK(!strcmp(word(e, "cat"), "gpu_memcpy") &&
 		json_integer_value(json_object_get(a, "bytes")) == 4000);
@@ -232,18 +232,17 @@ static void copies_and_sets_say_it_all(void)
 	CHECK(!strcmp(word(a, "src_memory"), "device") &&
 		json_is_true(json_object_get(a, "async")));
 	CHECK_STR(word(a, "launch_join"), "inferred");
-	e = event(j, "X", "memset (device)", 0);
+	e = event(j, "X", "Memset (Device)", 0);
 	a = json_object_get(e, "args");
 	CHECK(!strcmp(word(e, "cat"), "gpu_memset") &&
 		json_integer_value(json_object_get(a, "bytes")) == 64 &&
 		!strcmp(word(a, "value"), "0xff"));
-	e = event(j, "X", "stream waits for event", 0);
+	e = event(j, "X", "Stream Wait Event", 0);
 	CHECK_STR(word(e, "cat"), "cuda_sync");
 	CHECK_EQ(json_integer_value(
 			 json_object_get(json_object_get(e, "args"), "wait_on_cuda_event_id")),
 		77);
-	/* calls keep their words */
-	CHECK(!strcmp(word(event(j, "X", "cuLaunchKernel", 0), "cat"), "launch"));
+	CHECK(!strcmp(word(event(j, "X", "cuLaunchKernel", 0), "cat"), "cuda_driver"));
 	json_decref(j);
 	gt_reader_close(r);
 }
@@ -331,11 +330,11 @@ static void what_is_not_known_is_left_out(void)
 	gpus_copy(&g, &w, GT_DIR_HTOD, GT_GPU_MEM_PINNED, GT_GPU_MEM_DEVICE, 4);
 	r = gpus_end(&g);
 	j = chrome(r, NULL);
-	a = json_object_get(event(j, "X", "add", 0), "args");
+	a = json_object_get(event(j, "X", "add(float*)", 0), "args");
 	CHECK(a && !json_object_get(a, "graph id") && !json_object_get(a, "graph node id"));
 	CHECK(!json_object_get(a, "launch_name") && !json_object_get(a, "launch_ns") &&
 		!json_object_get(a, "launch_join"));
-	a = json_object_get(event(j, "X", "memcpy HtoD (pinned -> device)", 0), "args");
+	a = json_object_get(event(j, "X", "Memcpy HtoD (Pinned -> Device)", 0), "args");
 	CHECK(json_object_get(a, "bytes") && !json_object_get(a, "memory bandwidth (GB/s)") &&
 		!json_object_get(a, "fromDevice"));
 	CHECK(!event(j, "s", NULL, 0) && !event(j, "f", NULL, 0));
@@ -379,6 +378,7 @@ static void arrows_bind(void)
 		struct gt_gpu_work w =
 			gpus_work(g.stream[0][i % 2], 10000 + 100 * i, 10100 + 100 * i);
 
+		w.correlation = 20 + (unsigned)i;
 		gpus_launched(&g, &w, 0, 1000 + 100 * i, 100, GT_JOIN_CORRELATION);
 		gpus_kernel(&g, i % 2, &w);
 		w.start = w.start - 50;
@@ -391,8 +391,12 @@ static void arrows_bind(void)
 		json_t *f = event(j, "f", NULL, n), *call = slice_at(j, s),
 		       *kernel = slice_at(j, f);
 
-		CHECK(f && !strcmp(word(s, "id"), word(f, "id")) && !strcmp(word(f, "bp"), "e") &&
-			call && kernel);
+		CHECK(f && json_equal(json_object_get(s, "id"), json_object_get(f, "id")) &&
+			!strcmp(word(f, "bp"), "e") && call && kernel);
+		CHECK(json_equal(json_object_get(s, "id"),
+			      json_object_get(json_object_get(call, "args"), "correlation")) &&
+			json_equal(json_object_get(s, "id"),
+				json_object_get(json_object_get(kernel, "args"), "correlation")));
 		CHECK(!strcmp(word(call, "name"), "cuLaunchKernel") &&
 			!strcmp(word(kernel, "cat"), "kernel"));
 		CHECK(ns(s, "ts") > ns(call, "ts") &&
@@ -428,7 +432,7 @@ static void no_arrows_from_nowhere(void)
 		everything(&g);
 		r = gpus_end(&g);
 		j = chrome(r, &opts[i]);
-		CHECK(event(j, "X", "add", 0) && !event(j, "X", "cuLaunchKernel", 0) &&
+		CHECK(event(j, "X", "add(float*)", 0) && !event(j, "X", "cuLaunchKernel", 0) &&
 			!event(j, "s", NULL, 0) && !event(j, "f", NULL, 0));
 		json_decref(j);
 		gt_reader_close(r);
@@ -477,13 +481,12 @@ static void waits_stand_apart(void)
 	r = gpus_end(&g);
 	j = chrome(r, NULL);
 	CHECK(!by_halves(j));
-	for (unsigned i = 0; (e = event(j, "X", "add", i)); i++)
+	for (unsigned i = 0; (e = event(j, "X", "add(float*)", i)); i++)
 		CHECK(!strcmp(thread_of(j, e), "stream 8") &&
 			json_integer_value(json_object_get(e, "tid")) == 8);
-	CHECK(!strcmp(thread_of(j, event(j, "X", "stream waits for event", 5)), "stream 8 waits"));
-	CHECK(!strcmp(thread_of(j, event(j, "X", "wait for context", 0)), "stream 8 waits"));
-	CHECK(!strcmp(
-		thread_of(j, event(j, "X", "stream waits for event", 0)), "stream 8 waits (2)"));
+	CHECK(!strcmp(thread_of(j, event(j, "X", "Stream Wait Event", 5)), "stream 8 waits"));
+	CHECK(!strcmp(thread_of(j, event(j, "X", "Context Sync", 0)), "stream 8 waits"));
+	CHECK(!strcmp(thread_of(j, event(j, "X", "Stream Wait Event", 0)), "stream 8 waits (2)"));
 	json_decref(j);
 	gt_reader_close(r);
 }
@@ -502,7 +505,7 @@ static void waits_of_the_host(void)
 	gpus_wait(&g, &w, GT_GPU_WAIT_CONTEXT, 0);
 	r = gpus_end(&g);
 	j = chrome(r, NULL);
-	CHECK(!strcmp(thread_of(j, event(j, "X", "wait for context", 0)), "train") &&
+	CHECK(!strcmp(thread_of(j, event(j, "X", "Context Sync", 0)), "train") &&
 		!event(j, "M", "thread_name", 1));
 	json_decref(j);
 	gt_reader_close(r);
