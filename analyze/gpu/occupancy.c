@@ -288,7 +288,7 @@ int gt_sm_limits_read(struct gt_sm_limits_reader *x, const struct gt_segment *se
 	l = find(x, process == GT_NONE ? -1 : seg->tracks[process].id, seg->tracks[device].id);
 	model = gt_gpu_name(&x->names, seg, &seg->tracks[device]);
 	capability = model ? gt_compute_capability_of_model(model) : 0;
-	if (l)
+	if (l && l->major)
 		*to = *l;
 	else
 		*to = (struct gt_sm_limits){ .major = capability / 10, .minor = capability % 10 };

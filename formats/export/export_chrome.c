@@ -361,9 +361,37 @@ static int64_t cuda_version(const json_t *meta)
 	return major * 1000 + minor * 10;
 }
 
-static json_t *device_properties(const json_t *meta)
+/* Adds the limits of a GPU that gtcollect recorded ("gpu_limits.PID.DEVICE"), with Kineto's names.
+ */
+static void add_limits(json_t *list, const char *key, const json_t *limits)
 {
-	json_t *list = json_array(), *gpu;
+	static const char *const names[][2] = { { "multiprocessors", "numSms" },
+		{ "threads", "maxThreadsPerMultiprocessor" },
+		{ "registers", "regsPerMultiprocessor" },
+		{ "shared_bytes", "sharedMemPerMultiprocessor" } };
+	const char *capability = json_string_value(json_object_get(limits, "compute_capability"));
+	unsigned device, major = 0, minor = 0;
+	json_t *to;
+
+	if (sscanf(key, "gpu_limits.%*d.%u", &device) != 1 || !capability ||
+		sscanf(capability, "%u.%u", &major, &minor) != 2 ||
+		!(to = json_array_get(list, device)))
+		return;
+	json_object_set_new(to, "computeMajor", json_integer(major));
+	json_object_set_new(to, "computeMinor", json_integer(minor));
+	json_object_set_new(to, "warpSize", json_integer(32));
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		json_t *value = json_object_get(limits, names[i][0]);
+
+		if (value)
+			json_object_set(to, names[i][1], value);
+	}
+}
+
+static json_t *device_properties(json_t *meta)
+{
+	json_t *list = json_array(), *gpu, *limits;
+	const char *key;
 	size_t i;
 
 	json_array_foreach(json_object_get(meta, "gpus"), i, gpu)
@@ -375,6 +403,7 @@ static json_t *device_properties(const json_t *meta)
 			json_object_set(one, "name", model);
 		json_array_append_new(list, one);
 	}
+	json_object_foreach(meta, key, limits) add_limits(list, key, limits);
 	return list;
 }
 
@@ -402,7 +431,7 @@ static json_t *distributed_info(const json_t *meta)
 }
 
 /* Adds what Kineto writes around its events: of a file of Kineto, its own keys. */
-static void add_keys(json_t *head, const json_t *meta)
+static void add_keys(json_t *head, json_t *meta)
 {
 	json_t *theirs = json_object_get(meta, "kineto"), *info = distributed_info(meta);
 	int64_t cuda = cuda_version(meta);

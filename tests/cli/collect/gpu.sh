@@ -195,6 +195,7 @@ check overhead-is-no-loss grep -q 'no losses' want.out
 is overhead-is-no-call "$(awk -F, '$1 == "api" { print $2 }' layers.csv)" "$("$A" summary overhead.zst 2>/dev/null | sed -n 's/.*API calls: //p')"
 want overhead-chrome 0 "$X" --chrome -f -o overhead.json overhead.zst
 check overhead-chrome-like-kineto grep -q '"name":"CUPTI buffer flush","cat":"overhead"' overhead.json
+check chrome-has-the-limits-of-the-gpu grep -q '"deviceProperties":\[{.*"computeMajor":[0-9]*,"computeMinor":[0-9]*,"warpSize":32,"numSms":[0-9]*' overhead.json
 unset events
 
 # to a CUPTI that bears nothing: the clock comes first, and few buffers do, always given and zeroed, however much is launched

@@ -61,7 +61,7 @@ sed -n 's/.*"count": \([0-9]*\), "total_ns": \([0-9]*\), .*"min_ns": \([0-9]*\),
 same kineto-kernels-are-the-files kernels.awk kernels.gt
 is kineto-kernel-count 732 "$(awk '{ n += $1 } END { print n }' kernels.awk)"
 is kineto-header '2 869 1012 0' "$(for k in threads gpu_operations calls lost; do figure $k "$K"; done | tr '\n' ' ' | sed 's/ $//')"
-want kineto 0 "$B/gtanalyze" "$K"
+want kineto 0 "$B/gtanalyze" header summary "$K"
 check kineto-says-what-it-is grep -q 'NVIDIA H200, CUDA 13.0; 2026-11-20T08:05:02Z; import kineto: api gpu user overhead' want.out
 check kineto-summary grep -q 'Kernel launches: 732' want.out
 want kineto-gpu 0 "$B/gtanalyze" gpu "$K"
