@@ -16,12 +16,15 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "formats/base/alloc_failure.h"
 #include "formats/base/numbers.h"
 #include "formats/cmdline/opt.h"
 #include "formats/export/chrome_ranges.h"
 #include "formats/io/json_build.h"
 #include "formats/names/demangle.h"
 #include "formats/names/kernel_names.h"
+
+#define DEVICES_MAX 64u /* that deviceProperties lists */
 
 struct chrome {
 	struct gt_chrome_slices slices;
@@ -374,9 +377,12 @@ static void add_limits(json_t *list, const char *key, const json_t *limits)
 	json_t *to;
 
 	if (sscanf(key, "gpu_limits.%*d.%u", &device) != 1 || !capability ||
-		sscanf(capability, "%u.%u", &major, &minor) != 2 ||
-		!(to = json_array_get(list, device)))
+		sscanf(capability, "%u.%u", &major, &minor) != 2 || device >= DEVICES_MAX)
 		return;
+	while (json_array_size(list) <= device && !gt_alloc_failed())
+		json_array_append_new(
+			list, json_pack("{s:I}", "id", (json_int_t)json_array_size(list)));
+	to = json_array_get(list, device);
 	json_object_set_new(to, "computeMajor", json_integer(major));
 	json_object_set_new(to, "computeMinor", json_integer(minor));
 	json_object_set_new(to, "warpSize", json_integer(32));
