@@ -18,7 +18,9 @@
 #include "analyze/steps/steady.h"
 #include "formats/base/alloc_failure.h"
 #include "formats/base/buf.h"
+#include "formats/cmdline/interrupts.h"
 #include "formats/cmdline/opt.h"
+#include "formats/cmdline/progress_line.h"
 #include "formats/text/printable.h"
 #include "formats/cmdline/std_fds.h"
 #include "formats/cmdline/terminal.h"
@@ -35,7 +37,7 @@
 #define SCREEN_TOP 8
 
 static struct {
-	bool help, list, explain, force, whole, whole_run, steady, per_rank;
+	bool help, list, explain, no_progress, force, whole, whole_run, steady, per_rank;
 	int format, names, colour;
 	const char *from, *to, *output;
 	uint64_t pid, tid, top, threads;
@@ -67,6 +69,8 @@ static const struct gt_opt common_options[] = {
 	{ 'o', "output", GT_OPT_STR, &opt.output, "FILE",
 		"write to FILE instead of standard output", NULL },
 	{ 'f', "force", GT_OPT_FLAG, &opt.force, NULL, "overwrite FILE if it exists", NULL },
+	{ 0, "no-progress", GT_OPT_FLAG, &opt.no_progress, NULL,
+		"do not show on a terminal how far reading is, if it takes more than 1 s", NULL },
 	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",
 		"use N threads; default: one for each processor, 8 at most", NULL },
 	{ 0, "fail-if", GT_OPT_LIST, &opt.fail_if, "GATE",
@@ -113,6 +117,7 @@ static struct gt_command command = {
 
 static int fail(const char *file, const struct gt_err *err, int status)
 {
+	gt_progress_line_hide();
 	gt_err_print("gtanalyze", file, err);
 	return status == GT_EXIT_FAILURE && err->code == -ENOMSG ? GT_EXIT_UNKNOWN : status;
 }
@@ -321,8 +326,10 @@ static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const
 		return err->code;
 	gt_name_patterns_set(&a->match, &o->filter);
 	o->match_options = !opt.exclude.n ? GT_BY_MATCH : opt.match.n ? GT_BY_BOTH : GT_BY_EXCLUDE;
-	while ((unused = gt_name_globs_useless(&a->match.exclude, r, &at)))
+	while ((unused = gt_name_globs_useless(&a->match.exclude, r, &at))) {
+		gt_progress_line_hide();
 		gt_message(stderr, "gtanalyze", "%s: no name matches --exclude %s", path, unused);
+	}
 	o->whole = opt.whole;
 	o->names = (enum gt_name_form)opt.names;
 	o->report_options = report_options.given;
@@ -502,6 +509,7 @@ static int report(const struct subject *s, const struct gt_report_selection *c, 
 	}
 	while (s->no_header && (int)skip < n && !strcmp(gt_table_name(tables[skip]), "header"))
 		skip++;
+	gt_progress_line_stop(); /* rows that are printed while they are read show it themselves */
 	if (!rc)
 		rc = print(s->name, c, tables + skip, (unsigned)n - skip, s->several, out, err);
 	for (unsigned i = 0; i < GT_RUN_TABLES; i++)
@@ -521,10 +529,10 @@ static int analyze_each(
 
 	for (int i = 0; i < n; i++) {
 		struct gt_err err = GT_ERR_INIT;
-		struct subject s = {
-			.name = files[i], .reader = gt_open_any(files[i], &err), .several = n > 1
-		};
+		struct subject s = { .name = files[i], .several = n > 1 };
 
+		gt_progress_line_start(files[i], !opt.no_progress);
+		s.reader = gt_open_any(files[i], &err);
 		if (any && s.reader && opt.format != GT_JSON)
 			gt_out_str(out, opt.format == GT_CSV ? "\r\n" : "\n");
 		any |= s.reader != NULL;
@@ -608,8 +616,12 @@ static int analyze_ranks(
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_ranks ranks;
-	int status = GT_EXIT_CLEAN,
-	    failed = gt_ranks_open(&ranks, files, (size_t)n, (unsigned)opt.threads, &err);
+	int status = GT_EXIT_CLEAN, failed;
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d files", n);
+	gt_progress_line_start(name, !opt.no_progress);
+	failed = gt_ranks_open(&ranks, files, (size_t)n, (unsigned)opt.threads, &err);
 
 	if (failed)
 		status = fail(NULL, &err, GT_EXIT_FAILURE);
@@ -628,11 +640,13 @@ static int analyze_ranks(
 static int read_side(struct gt_side *side, const char *path, const struct gt_diff_request *request,
 	bool steady, int *status, struct gt_err *err)
 {
-	struct gt_reader *r = gt_open_any(path, err);
 	struct gt_analysis_options o;
+	struct gt_reader *r;
 	struct trace_options given;
 	int rc;
 
+	gt_progress_line_start(path, !opt.no_progress);
+	r = gt_open_any(path, err);
 	if (!r) {
 		*status = fail(path, err, GT_EXIT_FAILURE);
 		return -1;
@@ -646,6 +660,7 @@ static int read_side(struct gt_side *side, const char *path, const struct gt_dif
 		*status = fail(path, err, GT_EXIT_FAILURE);
 	release_trace_options(&given);
 	gt_reader_close(r);
+	gt_progress_line_stop();
 	return rc;
 }
 
@@ -810,6 +825,7 @@ int main(int argc, char **argv)
 	bool diff;
 
 	gt_std_fds_occupy();
+	gt_interrupts_install();
 	/* reports allocate rarely, and each thread would map an arena of 64 MiB */
 	mallopt(M_ARENA_MAX, 1);
 	command.noptions = gt_report_options_table(
@@ -826,6 +842,7 @@ int main(int argc, char **argv)
 		status = name_files(&files, argv + 1 + first, n - first, diff);
 	if (!status && !opt.help)
 		status = run_command(&chosen, files.list, (int)files.n, diff);
+	gt_progress_line_stop();
 	gt_files_release(&files);
 	gt_gates_release(&chosen.gates);
 	gt_opt_list_release(&opt.match);

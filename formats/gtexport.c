@@ -4,11 +4,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "formats/base/alloc_failure.h"
 #include "formats/base/buf.h"
 #include "formats/base/numbers.h"
+#include "formats/cmdline/interrupts.h"
 #include "formats/cmdline/opt.h"
+#include "formats/cmdline/progress_line.h"
 #include "formats/text/printable.h"
 #include "formats/cmdline/std_fds.h"
 #include "formats/export/exporters.h"
@@ -23,7 +26,7 @@
 #define NOT_GIVEN INT64_MIN
 
 struct args {
-	bool exporter[EXPORTERS_MAX], force;
+	bool exporter[EXPORTERS_MAX], force, no_progress;
 	const char *output;
 	int64_t from, to;
 	uint64_t pid, tid;
@@ -48,6 +51,10 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 			.kind = GT_OPT_FLAG,
 			.to = &a->force,
 			.help = "replace FILE if it exists" },
+		{ .name = "no-progress",
+			.kind = GT_OPT_FLAG,
+			.to = &a->no_progress,
+			.help = "do not show on a terminal how far reading is, if it takes more than 1 s" },
 		{ .name = NULL, .kind = GT_OPT_TEXT, .help = "What to export" },
 		{ .name = "from",
 			.kind = GT_OPT_NS,
@@ -169,6 +176,7 @@ static int set_filter(const struct args *a, struct gt_reader *r, struct gt_filte
 	f->from = a->from == NOT_GIVEN ? INT64_MIN : plus(start, a->from);
 	f->to = a->to == NOT_GIVEN ? INT64_MAX : plus(start, a->to);
 	gt_name_patterns_set(m, f);
+	gt_progress_line_hide();
 	while (!rc && (unused = gt_name_globs_useless(&m->exclude, r, &at)))
 		gt_message(stderr, TOOL, "no name matches --exclude %s", unused);
 	return rc;
@@ -256,24 +264,38 @@ static int print_losses(const char *file, struct gt_reader *r)
 	return n ? 1 : 0;
 }
 
+/* Progress is not shown if the output goes to a terminal or to another program, which may print on
+ * the same one. */
+static bool is_progress_wanted(const struct args *a, const char *output)
+{
+	struct stat st;
+
+	return !a->no_progress &&
+		(strcmp(output, "-") || (!fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode)));
+}
+
 static int run(
 	const struct args *a, const struct gt_exporter *x, const char *trace, const char *output)
 {
 	struct gt_export_options opt = { .cost = (enum gt_cost)a->cost };
 	struct gt_err err = GT_ERR_INIT, out_err = GT_ERR_INIT;
-	struct gt_reader *r = gt_open_any(trace, &err);
 	struct gt_name_patterns match;
+	struct gt_reader *r;
 	struct gt_out out;
 	char *cut = NULL;
 	int status = 0, unwritten;
 
+	gt_progress_line_start(trace, is_progress_wanted(a, output));
+	r = gt_open_any(trace, &err);
 	if (!r) {
+		gt_progress_line_stop();
 		gt_err_print(TOOL, trace, &err);
 		return 1;
 	}
 	if (set_filter(a, r, &opt.filter, &match, &err) ||
 		gt_out_would_destroy(output, trace, &err) ||
 		gt_out_open(&out, output, a->force, &err)) {
+		gt_progress_line_stop();
 		gt_err_print(TOOL, NULL, &err);
 		gt_name_patterns_release(&match);
 		gt_reader_close(r);
@@ -286,6 +308,7 @@ static int run(
 		x->export(r, &opt, &out, &err);
 	if (gt_alloc_failed())
 		gt_err_set(&err, -ENOMEM, GT_ALLOC_FAILURE_TEXT);
+	gt_progress_line_stop();
 	gt_out_flush(&out);
 	unwritten = out.failed;
 	if (err.code) {
@@ -332,6 +355,7 @@ int main(int argc, char **argv)
 	int operands = 0, rc, status;
 
 	gt_std_fds_occupy();
+	gt_interrupts_install();
 	cmd.noptions = make_options(&a, options);
 	rc = gt_opt_parse(&cmd, argc, argv, &operands, &err);
 	if (rc > 0)

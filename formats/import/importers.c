@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "formats/base/progress.h"
 #include "formats/os/file.h"
 #include "formats/io/json_scan.h"
 #include "formats/io/stream_in.h"
@@ -119,6 +120,7 @@ static int import_to(int fd, const struct gt_importer *importer, struct gt_in *i
 
 	if (!w)
 		return err->code;
+	gt_progress_begin("importing", gt_in_file_bytes(in));
 	e = importer->import(in, w, err);
 	if (!e)
 		return gt_writer_close(w, err);
@@ -218,6 +220,7 @@ static int copy_raw(struct gt_in *in, int to, struct gt_err *err)
 	int e = bytes ? 0 : gt_err_set(err, -ENOMEM, "out of memory (reading)");
 	ssize_t n = 0;
 
+	gt_progress_begin("reading", gt_in_file_bytes(in));
 	while (!e && (n = gt_in_read_raw(in, bytes, piece, err)) > 0)
 		e = write_fully(to, bytes, (size_t)n, err);
 	free(bytes);

@@ -10,6 +10,7 @@
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
+#include "formats/base/progress.h"
 
 #define RAW_SIZE (256u << 10)
 /* 64 MiB; by zstd's default a hostile frame could ask for 128 */
@@ -71,6 +72,7 @@ static int more_raw(struct gt_in *in, struct gt_err *err)
 	if (n < 0)
 		return read_failed(in, err);
 	in->len += (size_t)n;
+	gt_progress_add((uint64_t)n);
 	in->ended = n == 0;
 	return 0;
 }
@@ -98,6 +100,7 @@ static ssize_t read_plain(struct gt_in *in, void *to, size_t size, struct gt_err
 	if (got < 0)
 		return read_failed(in, err);
 	in->before += (uint64_t)got;
+	gt_progress_add((uint64_t)got);
 	in->ended = got == 0;
 	return got;
 }
@@ -330,6 +333,13 @@ size_t gt_in_raw_head(const struct gt_in *in, const uint8_t **head)
 ssize_t gt_in_read_raw(struct gt_in *in, void *to, size_t size, struct gt_err *err)
 {
 	return read_plain(in, to, size, err);
+}
+
+uint64_t gt_in_file_bytes(const struct gt_in *in)
+{
+	struct stat st;
+
+	return in->fd >= 0 && !fstat(in->fd, &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
 bool gt_in_is_packed(const struct gt_in *in) { return in->packing->packed; }

@@ -36,5 +36,7 @@ size_t gt_in_raw_head(const struct gt_in *in, const uint8_t **head);
 /* Reads bytes of the file, not decompressed, to copy it. Only before any gt_in_read or gt_in_peek.
  */
 ssize_t gt_in_read_raw(struct gt_in *in, void *to, size_t size, struct gt_err *err);
+/* The bytes of the file; 0: it is no regular file. */
+uint64_t gt_in_file_bytes(const struct gt_in *in);
 bool gt_in_is_packed(const struct gt_in *in);
 #endif

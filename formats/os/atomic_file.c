@@ -52,6 +52,48 @@ static void random_name(char to[GT_ATOMIC_FILE_NAME], const char *prefix)
 	snprintf(to, GT_ATOMIC_FILE_NAME, "%.20s%016" PRIx64, prefix, bits);
 }
 
+/* ---- temporary names, for gt_atomic_files_remove ---- */
+
+#define NAMES 16u /* more than a program has; names beyond these stay if a signal ends it */
+static struct temporary_name {
+	char used; /* 0, or this entry belongs to a file */
+	char ready;
+	int folder;
+	char name[GT_ATOMIC_FILE_NAME];
+} names[NAMES];
+
+static void note_name(int folder, const char *name)
+{
+	for (unsigned i = 0; i < NAMES; i++) {
+		if (__atomic_test_and_set(&names[i].used, __ATOMIC_ACQUIRE))
+			continue;
+		names[i].folder = folder;
+		memcpy(names[i].name, name, sizeof(names[i].name));
+		__atomic_store_n(&names[i].ready, 1, __ATOMIC_RELEASE);
+		return;
+	}
+}
+
+static void forget_name(int folder, const char *name)
+{
+	for (unsigned i = 0; i < NAMES; i++)
+		if (__atomic_load_n(&names[i].ready, __ATOMIC_ACQUIRE) &&
+			names[i].folder == folder && !strcmp(names[i].name, name)) {
+			__atomic_store_n(&names[i].ready, 0, __ATOMIC_RELEASE);
+			__atomic_clear(&names[i].used, __ATOMIC_RELEASE);
+			return;
+		}
+}
+
+void gt_atomic_files_remove(void)
+{
+	for (unsigned i = 0; i < NAMES; i++)
+		if (__atomic_load_n(&names[i].ready, __ATOMIC_ACQUIRE))
+			unlinkat(names[i].folder, names[i].name, 0);
+}
+
+/* ---- files ---- */
+
 int gt_atomic_file_create(struct gt_atomic_file *f, int folder, const char *prefix, mode_t mode)
 {
 	f->name[0] = 0;
@@ -61,9 +103,16 @@ int gt_atomic_file_create(struct gt_atomic_file *f, int folder, const char *pref
 		: openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	if (f->fd < 0) {
 		random_name(f->name, prefix);
+		note_name(folder, f->name);
 		f->fd = openat(folder, f->name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
 	}
-	return f->fd < 0 ? -errno : 0;
+	if (f->fd < 0) {
+		int code = -errno;
+
+		forget_name(folder, f->name);
+		return code;
+	}
+	return 0;
 }
 
 static int link_as(const struct gt_atomic_file *f, int folder, const char *name)
@@ -98,8 +147,11 @@ int gt_atomic_file_commit(
 		return link_as(f, folder, name);
 	if (!f->name[0]) {
 		random_name(own, prefix);
+		note_name(folder, own);
 		rc = link_as(f, folder, own);
-		if (!rc)
+		if (rc)
+			forget_name(folder, own);
+		else
 			memcpy(f->name, own, sizeof(own));
 	}
 	if (!rc)
@@ -108,6 +160,7 @@ int gt_atomic_file_commit(
 								  : 0;
 	if (rc && f->name[0])
 		unlinkat(folder, f->name, 0);
+	forget_name(folder, f->name);
 	f->name[0] = 0;
 	return rc;
 }
@@ -116,7 +169,9 @@ void gt_atomic_file_close(struct gt_atomic_file *f, int folder)
 {
 	if (f->fd >= 0)
 		close(f->fd);
-	if (f->name[0])
+	if (f->name[0]) {
 		unlinkat(folder, f->name, 0);
+		forget_name(folder, f->name);
+	}
 	*f = (struct gt_atomic_file){ .fd = -1 };
 }

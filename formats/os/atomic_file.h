@@ -1,7 +1,7 @@
 /* A file that gets its name only when it is complete. Until then it has no name if the file system
  * supports that (O_TMPFILE): then it disappears with its last descriptor, however the program ends.
- * On other file systems it has a temporary name that begins with a dot, and a killed program leaves
- * it there. */
+ * On other file systems it has a temporary name that begins with a dot. A program that SIGKILL ends
+ * leaves it there; a handler of other signals can remove it. */
 #ifndef GT_ATOMIC_FILE_H
 #define GT_ATOMIC_FILE_H
 #include <limits.h>
@@ -27,6 +27,9 @@ int gt_atomic_file_create(struct gt_atomic_file *f, int folder, const char *pref
  * else that is -EEXIST. The file stays open. 0 or a negative errno: then it has no name. */
 int gt_atomic_file_commit(
 	struct gt_atomic_file *f, int folder, const char *prefix, const char *name, bool replace);
+/* Removes the temporary names of all files that are open now. The folders must be open. May be
+ * called in a signal handler that ends the program. */
+void gt_atomic_files_remove(void);
 /* Closes the file, and removes it if it has no final name. */
 void gt_atomic_file_close(struct gt_atomic_file *f, int folder);
 #endif

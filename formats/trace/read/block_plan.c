@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/progress.h"
 #include "formats/base/sorted.h"
 
 /* blocks of a portion: 4 MiB, twice that while they are selected */
@@ -337,4 +338,20 @@ void gt_block_plan_release(struct gt_block_plan *a)
 	free(a->filters);
 	free(a->groups);
 	free(a->found);
+}
+
+void gt_block_plan_begin_progress(struct gt_block_plan *p)
+{
+	struct gt_plan_entry at = { .entry = 0 };
+	struct gt_wire_entry e;
+	uint64_t bytes = 0;
+
+	if (!gt_progress_is_wanted())
+		return;
+	while (gt_block_plan_next(p, &at, NULL) > 0)
+		if (!gt_block_plan_entry(p, &at, &e, NULL))
+			bytes += e.head.zbytes;
+	gt_block_plan_rewind(p);
+	if (bytes)
+		gt_progress_begin("reading", bytes);
 }

@@ -95,6 +95,8 @@ struct gt_iter *gt_iter_open(
 		it->walker.reader = r;
 		code = gt_block_plan_open(&it->plan, r, filter, GT_BY_CLOCK);
 		if (!code)
+			gt_block_plan_begin_progress(&it->plan);
+		if (!code)
 			code = count_overlap(it, err);
 		if (!code)
 			code = next_entry(it, err);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "formats/trace/read/reader_internal.h"
+#include "formats/base/progress.h"
 #include "formats/base/sorted.h"
 
 /* entries in memory if the temporary file cannot be written: 72 MiB */
@@ -680,6 +681,7 @@ int gt_load(const struct gt_seg *seg, const struct gt_wire_entry *e, struct gt_l
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	if (gt_pread(seg->fd, packed, e->head.zbytes, at + GT_WIRE_HEAD))
 		return gt_err_at(err, at, -EBADMSG, "a block cannot be read");
+	gt_progress_add(e->head.zbytes);
 	/* the frame header's checksum flag */
 	if (e->head.zbytes < 5 || !(packed[4] & 4))
 		return gt_err_at(err, at, -EBADMSG, "a block has no checksum");

@@ -629,8 +629,10 @@ int gt_scan_consumers(struct gt_reader *r, const struct gt_filter *filter, enum 
 	code = code          ? gt_err_set(err, code, "out of memory")
 		: nconsumers ? make_ring(&c, threads, err)
 			     : 0;
-	if (!code)
+	if (!code) {
+		gt_block_plan_begin_progress(&c.plan);
 		code = run_workers(&c, threads, err);
+	}
 	for (unsigned i = 0; c.slots && i < c.nslots; i++)
 		scanner_release(&c.slots[i].s);
 	free(c.slots);

@@ -1,0 +1,3 @@
+#include "formats/base/progress.h"
+
+const struct gt_progress_sink *gt_progress_sink;
