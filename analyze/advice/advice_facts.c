@@ -223,21 +223,29 @@ void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_op
 
 /* ---- second reading ---- */
 
-static bool is_needed(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+static bool is_for_utilisation(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
-	return gt_utilisation_needs(seg, type) || gt_leaks_needs(type);
+	return gt_utilisation_needs(seg, type);
 }
 
-static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
+static bool is_for_leaks(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
-	struct gt_advice_facts *f = arg;
-
-	if (cols->kind == GT_GPU || cols->kind == GT_COUNTER)
-		return gt_utilisation_run(&f->utilisation, cols, err);
-	return gt_leaks_run(&f->leaks, cols, err);
+	return gt_leaks_needs(type);
 }
 
-/* Memory that is freed after the selected range is no leak: reads to the end of the recordings. */
+static int on_gpu_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
+{
+	return gt_utilisation_run(&((struct gt_advice_facts *)arg)->utilisation, cols, err);
+}
+
+static int on_call_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
+{
+	return gt_leaks_run(&((struct gt_advice_facts *)arg)->leaks, cols, err);
+}
+
+/* Reads GPU operations and counters, then calls. Without counters the first part needs no
+ * arguments, which are most of the bytes. Memory that is freed after the selected range is no leak:
+ * the second part reads to the end of the recordings. */
 static int read_second_time(struct gt_advice_facts *f, struct gt_err *err)
 {
 	struct gt_reader *r = f->idle->report.reader;
@@ -251,11 +259,16 @@ static int read_second_time(struct gt_advice_facts *f, struct gt_err *err)
 	for (uint32_t i = 0; i < n; i++)
 		ranges[i] = (struct gt_range){ gt_range_of(&filter, gt_reader_segment(r, i)).from,
 			INT64_MAX };
+	filter.kinds = GT_BIT(GT_GPU) | GT_BIT(GT_COUNTER);
+	filter.args = f->utilisation.nclocks > 0;
+	filter.match = is_for_utilisation;
+	rc = gt_reread_trace(r, &filter, GT_BY_TIME, on_gpu_run, f, err);
 	filter.ranges = ranges;
-	filter.kinds = GT_BIT(GT_GPU) | GT_BIT(GT_COUNTER) | GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT);
+	filter.kinds = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT);
 	filter.args = true;
-	filter.match = is_needed;
-	rc = gt_reread_trace(r, &filter, GT_BY_TIME, on_run, f, err);
+	filter.match = is_for_leaks;
+	if (!rc)
+		rc = gt_reread_trace(r, &filter, GT_BY_TIME, on_call_run, f, err);
 	free(ranges);
 	return rc;
 }

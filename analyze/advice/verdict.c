@@ -68,11 +68,28 @@ static void put_busy(struct text *t, const struct gt_idle *s, const struct busy 
 						     : "from the first to the last GPU operation");
 }
 
+/* "; the largest operation is gemm (66 %)": that with the most time in which no other ran. */
+static void put_largest(struct text *t, const struct gt_idle *s, uint64_t window)
+{
+	struct gt_kernel_names *names = gt_kernel_names_of(s->report.reader, GT_NAME_SHORT);
+	const struct gt_idle_name *most = s->names;
+
+	for (size_t i = 1; i < s->nnames; i++)
+		most = s->names[i].exposed > most->exposed ? &s->names[i] : most;
+	if (names && s->nnames && most->exposed)
+		PUT(t, "; the largest operation is %.80s (%.0f %%)",
+			gt_kernel_names_shown(names, most->text),
+			gt_advice_percent(most->exposed, window));
+	gt_kernel_names_free(names);
+}
+
 static void put_loss(struct text *t, const struct gt_idle *s, const struct gt_rule *rule,
 	const struct gt_finding *f, uint64_t window, uint64_t per_step)
 {
 	if (!rule) {
-		PUT(t, " No rule finds a loss.");
+		PUT(t, " No rule finds a loss");
+		put_largest(t, s, window);
+		PUT(t, ".");
 		return;
 	}
 	if (f->bytes) {

@@ -3,7 +3,8 @@
  * memory. Then single reports: events per second of processor time, with one thread. REPORTS
  * selects other reports than those below. The trace is that of a training loop: two threads, one in
  * ten of their calls launches a kernel, two streams that are busy three fifths of the time. Its
- * operations are random, so nothing repeats. */
+ * operations are random, so nothing repeats. The default screen is also measured on a loop: the
+ * same trace with NAMES operations in a fixed order, whose steady steps it shows. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,6 +35,8 @@ struct loop {
 	struct gt_gpu_types types;
 	uint32_t thread[2], stream[2], get, launch, launch_name, kernels[NAMES];
 	int64_t now[2], tail[2];
+	bool repeats; /* else operations are random */
+	unsigned next[2];
 	struct gt_err *err;
 };
 
@@ -84,17 +87,19 @@ static int kernel(struct loop *l, int th, const struct gt_row *call)
 
 	l->tail[th] = w.end;
 	return gt_gpu_put_kernel(&l->types, &w,
-		&(struct gt_gpu_kernel){ .name = l->kernels[rnd(NAMES)],
+		&(struct gt_gpu_kernel){
+			.name = l->kernels[l->repeats ? l->next[th]++ % NAMES : rnd(NAMES)],
 			.grid = { 64, 1, 1 },
 			.block = { 256, 1, 1 } },
 		l->err);
 }
 
-static int make(const char *path, struct gt_err *err)
+static int make(const char *path, bool repeats, struct gt_err *err)
 {
 	struct gt_writer_options o = { .meta_json = "{\"events\":\"api,ioctl,gpu\"}" };
 	struct loop l = { .w = gt_writer_open(
 				  open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600), &o, err),
+		.repeats = repeats,
 		.err = err };
 
 	if (!l.w)
@@ -198,14 +203,20 @@ int main(void)
 	struct cost c;
 
 	snprintf(program, sizeof(program), "%s/gtanalyze", build ? build : "build");
-	if (make("screen.zst", &err)) {
-		gt_err_print("bench_screen", "screen.zst", &err);
-		return 1;
+	for (int repeats = 1; repeats >= 0; repeats--) {
+		const char *prefix = repeats ? "loop_" : "";
+
+		if (make("screen.zst", repeats, &err)) {
+			gt_err_print("bench_screen", "screen.zst", &err);
+			return 1;
+		}
+		if (wait_for(program, NULL, "screen.zst", &c))
+			return 1;
+		printf("%sscreen_s %.3f s\n%sscreen_cpu_s %.3f s\n%sscreen_rss_mib %.1f MiB\n",
+			prefix, c.median, prefix, c.least, prefix, (double)c.rss_kib / 1024);
+		if (repeats && getenv("KEEP"))
+			rename("screen.zst", "loop.zst");
 	}
-	if (wait_for(program, NULL, "screen.zst", &c))
-		return 1;
-	printf("screen_s %.3f s\nscreen_cpu_s %.3f s\nscreen_rss_mib %.1f MiB\n", c.median, c.least,
-		(double)c.rss_kib / 1024);
 	for (const char *report = list ? strtok(list, " ") : NULL; report;
 		report = strtok(NULL, " ")) {
 		if (wait_for(program, report, "screen.zst", &c))

@@ -263,6 +263,15 @@ static int prepare_block(struct scanner *s)
 	return gt_buf_reserve(&s->cut, (size_t)u->nrows * 32 + 64) ? 0 : -ENOMEM;
 }
 
+/* Does the current block have a type that the filter selects? */
+static bool has_types(const struct scanner *s, const struct gt_compiled_filter *w)
+{
+	for (uint32_t c = 0; c < s->u.ntypes; c++)
+		if (s->u.types[c] == GT_NONE || w->types[s->u.types[c]])
+			return true;
+	return false;
+}
+
 /* Passes the runs of the current block to fn. It may be called more than once. */
 static int scan_runs(struct scanner *s, unsigned worker, gt_scan_fn *fn, void *arg)
 {
@@ -275,6 +284,8 @@ static int scan_runs(struct scanner *s, unsigned worker, gt_scan_fn *fn, void *a
 			(e->head.min_start < w->range.from || e->head.max_end >= w->range.to));
 	int code = 0;
 
+	if (w->types && !has_types(s, w))
+		return 0;
 	for (uint32_t c = 0; u->nruns > 1 && c < u->ntypes; c++)
 		s->values[c].seen = s->values[c].here = 0;
 	for (uint32_t i = 0; !code && i < u->nruns; i++) {

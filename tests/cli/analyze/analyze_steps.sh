@@ -20,6 +20,13 @@ is train-sequences '208x1 10x2 1x3' "$(different $(column $R/h200-train.zst step
 is train-begins 'memcpy HtoD (pinned -> device)' "$(column $R/h200-train.zst steps steps anchor)"
 is requests 39 "$(column $R/h200-inference.zst steps steps steps)"
 is requests-of-eight-lengths '5x1 5x2 5x3 5x4 5x5 5x6 5x7 4x8' "$(different $(column $R/h200-inference.zst steps step_list sequence))"
+# The same steps without the program's marks: the last one is not whole, and each begins within its mark.
+want unmarked 0 "$B/gtexport" --native -o unmarked.zst --exclude @user "$R/h200-nvtx.zst"
+is marked-steps 'marks 20' "$(column $R/h200-nvtx.zst steps steps found_by) $(column $R/h200-nvtx.zst steps steps steps)"
+is unmarked-steps 'sequence 19' "$(column unmarked.zst steps steps found_by) $(column unmarked.zst steps steps steps)"
+step_starts() { "$A" steps --format json "$1" | jq -r '.step_list.rows[].start_ns'; }
+step_starts "$R/h200-nvtx.zst" >marked; step_starts unmarked.zst >found
+is unmarked-in-marks 19 "$(paste marked found | awk 'NF == 2 && $2 >= $1 { n += !before || before <= $1; before = $2 } END { print n }')"
 is graphs-steps 99 "$(column $R/h200-graphs.zst steps steps steps)"
 is graphs-kernels 99x78 "$(different $(column $R/h200-graphs.zst steps step_list kernels))"
 is nccl-steps '49 49' "$(column $R/h200x2-nccl.zst steps steps steps)"
