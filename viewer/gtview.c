@@ -147,7 +147,7 @@ static int parse_times(struct gt_ui_times *to, struct gt_err *err)
 
 static int render(struct gt_ui *s, const struct frame *f, struct gt_err *err)
 {
-	struct gt_screen screen = { .ascii = opt.ascii };
+	struct gt_screen screen = { .ascii = opt.ascii, .mono = !opt.colour && !opt.svg };
 	struct gt_out out;
 	int rc;
 

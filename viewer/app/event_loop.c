@@ -298,7 +298,8 @@ int gt_event_loop_run(struct gt_trace_open *o, struct gt_term *term,
 	struct event_loop s = { .opening = o,
 		.term = term,
 		.options = options,
-		.screen.ascii = options->ascii || gt_term_ascii(term) };
+		.screen.ascii = options->ascii || gt_term_ascii(term),
+		.screen.mono = gt_term_colours(term) == GT_MONO };
 	enum end end = REPLACED;
 	int rc = 0;
 

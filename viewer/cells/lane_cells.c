@@ -13,6 +13,9 @@
 /* busy tracks of the unions that are computed together: GT_TIME_MERGE_MAX is the rows of 24 blocks
  */
 #define TOGETHER 16u
+/* no GPU work has this category: tallies count communication in it */
+#define COMMUNICATION GT_CAT_SCHEDULER
+#define COMMUNICATION_ROWS 2000000u /* of GPU work; with more, it counts as kernels */
 
 struct strip {
 	struct gt_strip_key of;
@@ -176,6 +179,20 @@ static struct gt_range range_in(const struct gt_lane_cells *s, uint32_t segment)
 	int64_t offset = gt_archive_offset(s->archive, segment);
 
 	return (struct gt_range){ s->window.from + offset, s->window.to + offset };
+}
+
+const char *gt_cell_category_word(unsigned category)
+{
+	return category == GT_CELL_COMMUNICATION ? "communication"
+						 : gt_category_word((uint8_t)category);
+}
+
+/* True if only rows tell communication from computation. */
+static bool needs_rows(const struct gt_lane_cells *s, uint32_t segment)
+{
+	return gt_archive_has_communication(s->archive, segment) &&
+		gt_reader_segment(gt_archive_reader(s->archive), segment)->rows[GT_GPU] <=
+		COMMUNICATION_ROWS;
 }
 
 /* ---- upper summaries ---- */
@@ -367,7 +384,7 @@ static int from_uppers(const struct gt_lane_cells *s, struct strip *strip)
 			any = true;
 			all &= fits;
 		}
-	if (any && all)
+	if (any && all && !(strip->of.aspect == GT_ASPECT_WORK && needs_rows(s, strip->of.segment)))
 		return sum_uppers(s, strip);
 	for (unsigned d = 0; !code && d < GT_SUMMARY_DEPTHS; d++) {
 		const struct gt_level *l =
@@ -532,7 +549,9 @@ static int add_run(struct gt_lane_cells *s, const struct gt_open_block *r,
 		if ((end <= range.from && start < range.from) ||
 			!gt_strip_shows(&strip->of, r->aspect[i], r->depth[i], &depth))
 			continue;
-		category = seg->types[r->type[i]].category;
+		category = gt_archive_is_communication(s->archive, s->segment, r->type[i])
+			? COMMUNICATION
+			: seg->types[r->type[i]].category;
 		if (!calls)
 			to[n++] = (struct gt_moment){ .at = start,
 				.end = end,
@@ -598,12 +617,13 @@ static int by_summary(struct gt_lane_cells *s, const struct gt_planned_block *t,
 {
 	const struct gt_block_summary *list;
 	size_t n;
-	int code = s->pass == ALL_CELLS && !is_at_end(s, t->block)
-		? gt_archive_block_summaries(s->archive, s->segment, t->block, &list, &n, err)
-		: 0;
+	int code;
 
-	if (code || s->pass != ALL_CELLS || is_at_end(s, t->block) || !n ||
-		list[0].buckets[0].width > 1ull << s->window.shift)
+	if (s->pass != ALL_CELLS || is_at_end(s, t->block) ||
+		(t->block->kind == GT_GPU && needs_rows(s, s->segment)))
+		return 0;
+	code = gt_archive_block_summaries(s->archive, s->segment, t->block, &list, &n, err);
+	if (code || !n || list[0].buckets[0].width > 1ull << s->window.shift)
 		return code;
 	for (size_t i = 0; !code && i < n; i++)
 		GT_EACH_TARGET(&s->visits, to, list[i].track)
@@ -848,19 +868,23 @@ unsigned gt_lane_cells_percent(const struct gt_lane_cells *s)
 	return s->over ? 100 : s->all ? (unsigned)(s->gone * 99 / s->all) : 0;
 }
 
-static struct gt_cell_sums cell_of(const struct gt_tally *t, uint64_t width)
+static struct gt_cell_sums cell_of(
+	const struct strip *strip, const struct gt_tally *t, uint64_t width)
 {
+	unsigned category = gt_tally_category(t);
+	bool communication = category == COMMUNICATION && strip->of.aspect == GT_ASPECT_WORK;
+
 	return (struct gt_cell_sums){ GT_CELL_EXACT, t->busy < width ? t->busy : width, t->count,
-		t->bytes, t->longest, t->count ? t->longest_at : 0, (uint8_t)gt_tally_category(t),
-		0 };
+		t->bytes, t->longest, t->count ? t->longest_at : 0,
+		(uint8_t)(communication ? GT_CELL_COMMUNICATION : category), 0 };
 }
 
 /* Adds the part of a cell in an end of the window. */
-static void add_end(
-	const struct strip_end *end, unsigned depth, uint64_t width, struct gt_cell_sums *to)
+static void add_end(const struct strip *strip, const struct strip_end *end, unsigned depth,
+	uint64_t width, struct gt_cell_sums *to)
 {
 	const struct gt_tally *t = end->grid.tally[depth];
-	struct gt_cell_sums part = t ? cell_of(t, width) : (struct gt_cell_sums){ 0 };
+	struct gt_cell_sums part = t ? cell_of(strip, t, width) : (struct gt_cell_sums){ 0 };
 
 	if (part.busy > to->busy)
 		to->category = part.category;
@@ -888,7 +912,7 @@ void gt_lane_cells_get(
 			taken ? strip->before.tally[depth] : strip->grid.tally[depth];
 
 		if (taken || strip->complete || strip->edges[c + 1] <= strip->until)
-			to[c] = all ? cell_of(&all[taken ? c : c - strip->taken], width)
+			to[c] = all ? cell_of(strip, &all[taken ? c : c - strip->taken], width)
 				    : (struct gt_cell_sums){ 0 };
 		else
 			to[c] = strip->rough[depth]
@@ -898,7 +922,7 @@ void gt_lane_cells_get(
 			to[c].sureness = GT_CELL_ROUGH;
 		for (unsigned e = 0; strip->ends && e < ENDS; e++)
 			if (c == (e ? last : 0) && strip->ends[e].grid.n)
-				add_end(&strip->ends[e], depth, width, &to[c]);
+				add_end(strip, &strip->ends[e], depth, width, &to[c]);
 		if (strip->holes && strip->holes[c])
 			to[c].sureness = GT_CELL_DAMAGED;
 	}

@@ -20,6 +20,12 @@
 #include "viewer/cells/cell_window.h"
 #include "viewer/model/block_schedule.h"
 
+/* Kernels of communication libraries are a category of their own. Summaries do not know it, so
+ * cells of GPU work come from rows where there are such kernels, unless there are very many rows.
+ */
+#define GT_CELL_COMMUNICATION GT_CATEGORY_COUNT
+const char *gt_cell_category_word(unsigned category);
+
 enum gt_cell_certainty {
 	GT_CELL_EXACT,
 	GT_CELL_ROUGH,   /* its part of a wider bucket */
@@ -33,7 +39,8 @@ struct gt_cell_sums {
 	uint64_t longest;      /* ns: longest of these rows */
 	/* its start, segment's time; 0 if there is none or the cell is rough */
 	int64_t longest_at;
-	uint8_t category; /* the category that covers most of the busy time */
+	/* the category that covers most of the busy time, or GT_CELL_COMMUNICATION */
+	uint8_t category;
 	/* number of unfinished calls, in the cell where the recording ended */
 	uint32_t open;
 };

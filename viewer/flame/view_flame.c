@@ -94,6 +94,8 @@ static uint8_t name_of(const struct gt_view *v, const struct gt_flame_node *n, c
 		snprintf(to, NAME, "%.300s", name);
 	if (n->kind == GT_FLAME_LAUNCH)
 		return GT_INK_CATEGORY + GT_CAT_LAUNCH;
+	if (type && gt_archive_is_communication(v->scene->archive, n->segment, n->id))
+		return GT_INK_COMM;
 	return type && type->category < GT_CATEGORY_COUNT
 		? (uint8_t)(GT_INK_CATEGORY + type->category)
 		: GT_INK_TEXT;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "viewer/model/archive_internal.h"
+#include "analyze/gpu/work_kind.h"
 #include "formats/base/sorted.h"
 
 /* ---- lists of blocks ---- */
@@ -184,6 +185,20 @@ static int make_segments(struct gt_archive *a)
 	return a->segs ? 0 : -ENOMEM;
 }
 
+static int find_communication(struct gt_archive_seg *s)
+{
+	for (uint32_t t = 0; s->pub->rows[GT_GPU] && t < s->pub->ntypes; t++) {
+		if (s->pub->types[t].layer != GT_LAYER_GPU ||
+			gt_work_kind(s->pub, &s->pub->types[t]) != GT_WORK_COMMUNICATION)
+			continue;
+		if (!s->communication &&
+			!(s->communication = calloc(s->pub->ntypes, sizeof(*s->communication))))
+			return -ENOMEM;
+		s->communication[t] = true;
+	}
+	return 0;
+}
+
 struct gt_archive *gt_archive_open(struct gt_reader *r, struct gt_err *err)
 {
 	struct gt_archive *a = calloc(1, sizeof(*a));
@@ -197,6 +212,8 @@ struct gt_archive *gt_archive_open(struct gt_reader *r, struct gt_err *err)
 	code = make_segments(a);
 	if (!code)
 		code = find_offsets(a);
+	for (uint32_t i = 0; !code && i < a->nsegs; i++)
+		code = find_communication(&a->segs[i]);
 	if (!code)
 		code = make_lists(a, err);
 	if (!code)
@@ -219,6 +236,7 @@ void gt_archive_close(struct gt_archive *a)
 		free(a->segs[i].first);
 		free(a->segs[i].sums);
 		free(a->segs[i].depths);
+		free(a->segs[i].communication);
 	}
 	free(a->segs);
 	free(a->open_calls);
@@ -230,6 +248,19 @@ void gt_archive_close(struct gt_archive *a)
 /* ---- access ---- */
 
 struct gt_reader *gt_archive_reader(const struct gt_archive *a) { return a->reader; }
+
+bool gt_archive_is_communication(const struct gt_archive *a, uint32_t segment, uint32_t type)
+{
+	const struct gt_archive_seg *s = &a->segs[segment];
+
+	return s->communication && type < s->pub->ntypes && s->communication[type];
+}
+
+bool gt_archive_has_communication(const struct gt_archive *a, uint32_t segment)
+{
+	return a->segs[segment].communication;
+}
+
 int64_t gt_archive_offset(const struct gt_archive *a, uint32_t segment)
 {
 	return a->segs[segment].offset;

@@ -106,6 +106,9 @@ bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment);
  * file, with those of its epoch, unless they are cached. Borrowed until the next call. */
 int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, const struct gt_block *block,
 	const struct gt_block_summary **list, size_t *n, struct gt_err *err);
+/* True for kernels of communication libraries such as NCCL; and for a segment with such types. */
+bool gt_archive_is_communication(const struct gt_archive *a, uint32_t segment, uint32_t type);
+bool gt_archive_has_communication(const struct gt_archive *a, uint32_t segment);
 /* The rows of a block. Read from the file unless they are cached. Borrowed until GT_ROWS_KEPT other
  * blocks were requested. NULL: no memory. */
 const struct gt_open_block *gt_archive_rows(

@@ -22,6 +22,7 @@ struct gt_archive_seg {
 	} * sums;
 	size_t nsums, sums_cap;
 	uint8_t (*depths)[GT_ASPECTS]; /* by track: bits */
+	bool *communication;           /* by type; NULL: none is */
 	int64_t calls_end;             /* set if the segment has unfinished calls */
 };
 

@@ -36,7 +36,7 @@ void gt_screen_clear(struct gt_screen *s)
 void gt_screen_release(struct gt_screen *s)
 {
 	free(s->spots);
-	*s = (struct gt_screen){ .ascii = s->ascii };
+	*s = (struct gt_screen){ .ascii = s->ascii, .mono = s->mono };
 }
 
 /* ---- putting ---- */

@@ -25,6 +25,7 @@ size_t gt_spot_utf8(const struct gt_spot *spot, char to[GT_SPOT_UTF8]);
 struct gt_screen {
 	unsigned width, height; /* columns and lines, 1 to GT_SCREEN_MOST */
 	bool ascii;             /* characters are replaced by ASCII ones of the same width */
+	bool mono;              /* colours are not visible: views also use characters */
 	/* height lines of width; NULL: drawing and printing do nothing */
 	struct gt_spot *spots;
 };

@@ -282,7 +282,10 @@ static int describe_row(struct description *t, struct gt_err *err)
 	describe_times(t);
 	if (!type)
 		return 0;
-	add_f(t->to, "kind", "%s, %s", kind_word(t->row->kind), gt_category_word(type->category));
+	add_f(t->to, "kind", "%s, %s", kind_word(t->row->kind),
+		gt_cell_category_word(gt_archive_is_communication(a, t->seg->index, t->row->type)
+				? GT_CELL_COMMUNICATION
+				: type->category));
 	rc = gt_event_fields(a, t->row, add_field, t, err);
 	if (rc)
 		return rc;

@@ -346,6 +346,28 @@ int gt_select_partner(
 	return pick_or_say(p, &call.lane, code, &call, "which call launched it is not recorded");
 }
 
+static bool is_row(const struct gt_event_ref *a, const struct gt_event_ref *b)
+{
+	return gt_same_lane(&a->lane, &b->lane) && a->start == b->start && a->dur == b->dur &&
+		a->type == b->type;
+}
+
+int gt_selection_link(struct gt_selection *p, struct gt_err *err)
+{
+	bool row = p->what == GT_SELECTION_ROW;
+	int code;
+
+	if (row && p->is_linked && (is_row(&p->row, &p->call) || is_row(&p->row, &p->work)))
+		return 0;
+	p->is_linked = false;
+	if (!row || p->row.kind != GT_GPU)
+		return 0;
+	code = gt_event_launch(p->archive, &p->row, &p->call, err);
+	p->work = p->row;
+	p->is_linked = code > 0;
+	return code < 0 ? code : 0;
+}
+
 /* ---- gaps ---- */
 
 /* Moves to the next window of cells in the direction of the search. */

@@ -96,12 +96,28 @@ static void put_line_figure(
 
 /* ---- a line of cells ---- */
 
+uint8_t gt_category_ink(unsigned category)
+{
+	return category == GT_CELL_COMMUNICATION ? GT_INK_COMM
+		: category < GT_CATEGORY_COUNT   ? (uint8_t)(GT_INK_CATEGORY + category)
+						 : GT_INK_CATEGORY;
+}
+
+/* Without colours, communication is shaded. */
+static uint32_t cell_glyph(const struct gt_screen *to, unsigned category, unsigned eighths)
+{
+	static const uint32_t shades[] = { 0x2591, 0x2591, 0x2591, 0x2592, 0x2592, 0x2592, 0x2593,
+		0x2593, 0x2593 };
+
+	if (!to->mono || category != GT_CELL_COMMUNICATION)
+		return gt_block_glyph(eighths);
+	return to->ascii ? (eighths < 5 ? 'c' : 'C') : shades[eighths < 8 ? eighths : 8];
+}
+
 static void put_cell(
 	struct gt_screen *to, int x, int y, const struct gt_cell_sums *c, unsigned eighths)
 {
-	struct gt_look look = { (uint8_t)(GT_INK_CATEGORY +
-					(c->category < GT_CATEGORY_COUNT ? c->category : 0)),
-		GT_INK_NONE, 0 };
+	struct gt_look look = { gt_category_ink(c->category), GT_INK_NONE, 0 };
 
 	if (c->sureness == GT_CELL_DAMAGED) {
 		gt_screen_put(to, x, y, CROSS, hole);
@@ -111,7 +127,7 @@ static void put_cell(
 		gt_screen_put(to, x, y, GT_OPEN_END, gt_unfinished_end_look);
 	} else if (eighths) {
 		look.style = c->sureness == GT_CELL_ROUGH ? GT_DIM : 0;
-		gt_screen_put(to, x, y, gt_block_glyph(eighths), look);
+		gt_screen_put(to, x, y, cell_glyph(to, c->category, eighths), look);
 	}
 }
 
@@ -241,21 +257,21 @@ int64_t gt_overview_time(const struct gt_time_extent *e, int64_t column, unsigne
 }
 
 static void add_part(struct gt_cell_sums *to, const struct gt_cell_sums *c, double part,
-	double weight[GT_CATEGORY_COUNT])
+	double weight[GT_CELL_COMMUNICATION + 1])
 {
 	to->busy += (uint64_t)((double)c->busy * part + 0.5);
 	if (c->busy && !to->busy)
 		to->busy = 1;
 	if (c->sureness > to->sureness)
 		to->sureness = c->sureness;
-	if (c->category < GT_CATEGORY_COUNT)
+	if (c->category <= GT_CELL_COMMUNICATION)
 		weight[c->category] += (double)c->busy * part;
 }
 
 static void overview_column(const struct gt_cell_sums *map, const struct gt_cell_window *w,
 	int64_t from, int64_t to, struct gt_cell_sums *sum)
 {
-	double weight[GT_CATEGORY_COUNT] = { 0 }, width = (double)gt_window_cell_width(w);
+	double weight[GT_CELL_COMMUNICATION + 1] = { 0 }, width = (double)gt_window_cell_width(w);
 	int64_t first = gt_window_column(w, from), last = gt_window_column(w, to - 1);
 
 	*sum = (struct gt_cell_sums){ GT_CELL_EXACT };
@@ -267,7 +283,7 @@ static void overview_column(const struct gt_cell_sums *map, const struct gt_cell
 	}
 	if (sum->busy > (uint64_t)(to - from))
 		sum->busy = (uint64_t)(to - from);
-	for (unsigned c = 1; c < GT_CATEGORY_COUNT; c++)
+	for (unsigned c = 1; c <= GT_CELL_COMMUNICATION; c++)
 		if (weight[c] > weight[sum->category])
 			sum->category = (uint8_t)c;
 }
@@ -502,8 +518,8 @@ static int put_cell_words(
 		x += gt_screen_printf(to, x, y, -1, gt_look_plain, ", %s",
 			gt_number_text(GT_C_BYTES, c->bytes).text);
 	if (c->busy)
-		x += gt_screen_printf(
-			to, x, y, -1, gt_look_plain, ", mostly %s", gt_category_word(c->category));
+		x += gt_screen_printf(to, x, y, -1, gt_look_plain, ", mostly %s",
+			gt_cell_category_word(c->category));
 	if (c->open)
 		x += gt_screen_printf(
 			to, x, y, -1, gt_look_warn, ", %" PRIu32 " still open", c->open);
@@ -666,8 +682,68 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 		gt_screen_text(to, x, y, -1, "? help", gt_look_faint);
 }
 
+/* ---- the legend ---- */
+
+#define LEGEND_LEAST 36 /* columns of the title before it */
+
+/* The busy time of each category in the visible lanes. */
+static void sum_categories(const struct gt_picture *p, uint64_t sum[GT_CELL_COMMUNICATION + 1])
+{
+	for (size_t i = 0; i < p->at.nlanes && p->top + i < p->lanes->n; i++)
+		for (unsigned k = 0; k < p->at.cells && p->lanes->lines[p->top + i].aspect; k++) {
+			const struct gt_cell_sums *c = &p->cells[i * p->at.cells + k];
+
+			if (c->category <= GT_CELL_COMMUNICATION)
+				sum[c->category] = gt_sat_add(sum[c->category], c->busy);
+		}
+}
+
+/* The category with the most time. SIZE_MAX: no further one is visible. */
+static size_t take_largest(uint64_t sum[GT_CELL_COMMUNICATION + 1])
+{
+	size_t best = 0;
+
+	for (size_t c = 1; c <= GT_CELL_COMMUNICATION; c++)
+		best = sum[c] > sum[best] ? c : best;
+	if (!sum[best])
+		return SIZE_MAX;
+	sum[best] = 0;
+	return best;
+}
+
+/* The colours of the visible categories at the right of the title, as many as fit, the most
+ * frequent at the left. Without colours only communication differs. Returns its first column. */
+static int draw_legend(const struct gt_picture *p, struct gt_screen *to)
+{
+	uint64_t sum[GT_CELL_COMMUNICATION + 1] = { 0 };
+	size_t list[GT_CELL_COMMUNICATION + 1], n = 0, c;
+	int width = 0, x;
+
+	sum_categories(p, sum);
+	while ((c = take_largest(sum)) != SIZE_MAX) {
+		int more = (int)strlen(gt_cell_category_word((unsigned)c)) + 3;
+
+		if ((to->mono && c != GT_CELL_COMMUNICATION) ||
+			width + more + LEGEND_LEAST > (int)p->at.width)
+			continue;
+		list[n++] = c;
+		width += more;
+	}
+	x = (int)p->at.width - width;
+	for (size_t i = 0; i < n; i++) {
+		const char *word = gt_cell_category_word((unsigned)list[i]);
+
+		gt_screen_put(to, x + 1, p->at.title, cell_glyph(to, (unsigned)list[i], 8),
+			(struct gt_look){ gt_category_ink((unsigned)list[i]), GT_INK_NONE, 0 });
+		x += 2 + gt_screen_text(to, x + 2, p->at.title, -1, word, gt_look_faint) + 1;
+	}
+	return (int)p->at.width - width;
+}
+
 static void draw_title(const struct gt_picture *p, struct gt_screen *to)
 {
+	int right = draw_legend(p, to);
+
 	int x = gt_screen_text(to, 0, p->at.title, -1, gt_scene_title(p->scene), gt_look_title);
 
 	x += gt_screen_printf(to, x, p->at.title, -1, gt_look_plain, "  %s",
@@ -677,8 +753,9 @@ static void draw_title(const struct gt_picture *p, struct gt_screen *to)
 	if (p->scene->excluded)
 		x += gt_screen_printf(
 			to, x, p->at.title, -1, gt_look_warn, "  without %s", p->scene->excluded);
-	if (p->scene->command)
-		gt_screen_printf(to, x, p->at.title, -1, gt_look_faint, "  %s", p->scene->command);
+	if (p->scene->command && right > x + 8)
+		gt_screen_printf(to, x, p->at.title, right - x - 1, gt_look_faint, "  %s",
+			p->scene->command);
 }
 
 void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to)

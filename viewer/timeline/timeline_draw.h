@@ -33,6 +33,8 @@ struct gt_picture {
 extern const struct gt_look gt_unfinished_end_look;
 void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to);
 
+/* The ink of a category of cells. */
+uint8_t gt_category_ink(unsigned category);
 /* Eighths of a cell of this width: 0 only if it was never busy, 8 only if it was always busy. */
 unsigned gt_busy_eighths(uint64_t busy, uint64_t width);
 /* Eighths of the largest value: 0 only if the value is 0, 8 for the largest. */

@@ -9,6 +9,7 @@
 #include "viewer/cells/lane_cells.h"
 #include "viewer/search/search_regex.h"
 #include "viewer/cells/unfinished_calls.h"
+#include "viewer/timeline/link_arrow.h"
 
 static void __attribute__((format(printf, 2, 3)))
 set_status(struct gt_timeline_interaction *d, const char *fmt, ...)
@@ -401,9 +402,10 @@ int64_t gt_interaction_time(
 
 /* Returns a line that shows the row: the line where it was selected, its own lane, or a lane
  * that includes it. */
-static const struct gt_lane_line *line_of(const struct gt_timeline_interaction *d)
+static const struct gt_lane_line *line_of(
+	const struct gt_timeline_interaction *d, const struct gt_event_ref *row)
 {
-	const struct gt_lane_key *own = &d->pick.row.lane;
+	const struct gt_lane_key *own = &row->lane;
 	const struct gt_lane_line *other = NULL;
 	unsigned depth;
 
@@ -413,7 +415,7 @@ static const struct gt_lane_line *line_of(const struct gt_timeline_interaction *
 
 		if (!line->aspect || line->segment != own->strip.segment)
 			continue;
-		if (gt_same_lane(&lane, &d->pick.lane))
+		if (row == &d->pick.row && gt_same_lane(&lane, &d->pick.lane))
 			return line;
 		if (line->track == own->strip.track && !line->derived &&
 			gt_strip_shows(&lane.strip, own->strip.aspect, own->depth, &depth) &&
@@ -432,7 +434,7 @@ bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt
 		return false;
 	d->pick.is_new = d->is_described = false;
 	gt_selection_range(&d->pick, from, to);
-	found = line_of(d);
+	found = line_of(d, &d->pick.row);
 	if (!found) {
 		gt_lanes_unfold_above(
 			d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
@@ -440,7 +442,7 @@ bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt
 			d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
 		if (gt_lanes_list(d->lanes))
 			gt_err_set(&d->err, -ENOMEM, "out of memory (lanes)");
-		found = line_of(d);
+		found = line_of(d, &d->pick.row);
 	}
 	if (found)
 		d->pick.lane = gt_lane_of_line(found);
@@ -466,6 +468,8 @@ int gt_interaction_arrange(
 	d->pane_requested = false;
 	if (!rc && !d->is_described)
 		rc = gt_detail_pane_fill(&d->detail, &from, &d->pick, &d->err);
+	if (!rc && !d->is_described)
+		rc = gt_selection_link(&d->pick, &d->err);
 	d->is_described = true;
 	return rc ? gt_err_set(err, rc, "%s", d->err.text) : 0;
 }
@@ -507,7 +511,10 @@ static void draw_box(const struct gt_timeline_interaction *d, const struct gt_ev
 	uint8_t category = box->type < seg->ntypes ? seg->types[box->type].category : GT_CAT_OTHER;
 	bool found =
 		d->name_search && gt_name_search_matches(d->name_search, box->segment, box->type);
-	uint8_t paper = found ? GT_INK_FOUND : (uint8_t)(GT_INK_CATEGORY + category);
+	uint8_t paper = found ? GT_INK_FOUND
+		: gt_archive_is_communication(d->scene->archive, box->segment, box->type)
+		? GT_INK_COMM
+		: gt_category_ink(category);
 	const struct gt_look look = { box->failed ? GT_INK_ERROR : GT_INK_TEXT, paper,
 		box->failed ? GT_BOLD : 0 };
 
@@ -573,6 +580,61 @@ static void draw_picked(
 			gt_screen_set_paper(to, (int)(p->at.left + a), p->at.lanes + (int)i,
 				(int)(b - a + 1), 1, GT_INK_SELECTED);
 	}
+}
+
+/* The union of the calls of a process, for a thread that has no line. */
+static const struct gt_lane_line *line_of_process(
+	const struct gt_timeline_interaction *d, const struct gt_event_ref *call)
+{
+	const struct gt_strip_key *of = &call->lane.strip;
+
+	for (size_t i = 0; i < d->lanes->n; i++) {
+		const struct gt_lane_line *line = &d->lanes->lines[i];
+
+		if (line->derived && line->aspect == GT_ASPECT_CALLS &&
+			line->segment == of->segment &&
+			gt_archive_above(d->scene->archive, of->segment, of->track) == line->track)
+			return line;
+	}
+	return NULL;
+}
+
+/* The column of a time and the line on the screen, both within the lanes. */
+static void place_end(
+	const struct gt_picture *p, int64_t t, const struct gt_lane_line *line, int *x, int *y)
+{
+	int64_t column = gt_window_column(&p->scene->window, t), last = (int64_t)p->at.cells - 1;
+	size_t i = (size_t)(line - p->lanes->lines);
+
+	*x = (int)p->at.left + (int)(column < 0 ? 0 : column > last ? last : column);
+	*y = p->at.lanes +
+		(i < p->top                                  ? -1
+				: i - p->top >= p->at.nlanes ? (int)p->at.nlanes
+							     : (int)(i - p->top));
+}
+
+/* The arrow between the selection and its partner, if any of it is visible. */
+static void draw_link(
+	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_selection *s = &d->pick;
+	const struct gt_lane_line *call, *work;
+	struct gt_link_arrow a;
+	int64_t from, until;
+
+	if (!s->is_linked || s->what != GT_SELECTION_ROW)
+		return;
+	call = line_of(d, &s->call);
+	call = call ? call : line_of_process(d, &s->call);
+	work = line_of(d, s->row.kind == GT_GPU ? &s->row : &s->work);
+	from = gt_event_ref_end(&s->call) -
+		gt_archive_offset(p->scene->archive, s->call.lane.strip.segment);
+	until = s->work.start - gt_archive_offset(p->scene->archive, s->work.lane.strip.segment);
+	if (!call || !work || until < p->scene->window.from || from >= p->scene->window.to)
+		return;
+	place_end(p, from, call, &a.from_x, &a.from_y);
+	place_end(p, until, work, &a.to_x, &a.to_y);
+	gt_link_arrow_draw(&a, to);
 }
 
 static bool stands_on_it(const struct gt_timeline_interaction *d, const struct gt_picture *p)
@@ -727,6 +789,7 @@ void gt_interaction_draw(
 		return;
 	}
 	draw_picked(d, p, to);
+	draw_link(d, p, to);
 	draw_cursor(p, to);
 	draw_brief(d, p, to);
 	draw_bookmarks(p, to);

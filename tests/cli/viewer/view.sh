@@ -54,6 +54,17 @@ exact streams 30000123 '(30.00 ms)' h200-streams.zst --from 0.29s --to 0.3200001
 want view-idle 0 "$V" --render 110x99 --from 8.96s --to 9.05s "$R/h200x2-nccl.zst"
 is view-idle-lines 2 "$(grep -c '▸ 2 idle streams' want.out)"
 is view-idle-busy '7 17 7 17 ' "$(sed 's|▾| |; s|▸| |' want.out | awk '$1 == "stream" { printf "%s ", $2 }')"
+# Communication has its own colour in lanes, the overview and the legend; without colours its own characters.
+range='--from 8.96s --to 9.05s'
+want view-communication 0 "$V" --render 110x24 $range --color "$R/h200x2-nccl.zst"
+check view-communication-legend grep -q '38;5;166m█.*communication' want.out
+check view-communication-overview sh -c "grep 'whole run' want.out | grep -q '38;5;166m'"
+check view-communication-lane sh -c "grep 'stream 17' want.out | grep -q '38;5;166m'"
+want view-communication-mono 0 "$V" --render 110x24 $range "$R/h200x2-nccl.zst"
+check view-communication-mono-lane grep -q 'stream 17 .*▒▓' want.out
+check view-communication-mono-other sh -c "! grep 'stream 7 ' want.out | grep -q '▒\|▓'"
+want view-communication-ascii 0 "$V" --render 110x24 --ascii $range "$R/h200x2-nccl.zst"
+check view-communication-ascii-lane grep -q 'stream 17 .*cC' want.out
 want view-bad-at 2 "$V" --render 80x24 --at 1s+ "$R/h200-train.zst"; says view-bad-at-says "^gtview: --at: '1s[+]' is not a time"
 want view-at-and-from 2 "$V" --render 80x24 --at 1s --from 1s "$R/h200-train.zst"; says view-at-and-from-says "^gtview: give --at, or --from and --to, not both"
 want view-before 0 "$V" --render 80x24 --to 1ns "$R/h200-train.zst"
@@ -104,8 +115,9 @@ else skip view-dumb "no script(1) that gives a terminal"; fi
 
 # Colours are said only when asked for.
 want view-colours 0 "$V" --render 80x24 --color "$R/h200-streams.zst"
-sed 's/\x1b\[[0-9;]*m//g; s/ *$//' want.out >plain.txt
-same view-colours-same file.txt plain.txt
+sed '1d; s/\x1b\[[0-9;]*m//g; s/ *$//' want.out >plain.txt	# the first line names the colours
+sed 1d file.txt >wanted.txt
+same view-colours-same wanted.txt plain.txt
 check view-colours-some grep -q "$(printf '\033\[0;38;5;27m')" want.out
 
 # A picture of the same frame: a document with its letters and its blocks.

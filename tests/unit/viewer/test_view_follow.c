@@ -179,8 +179,8 @@ static void what_was_laid_out_stays(void)
 		CHECK(play(&g.st, "") && play(&g.st, scripts[k]) && on_screen(&g.st, "duration"));
 		while (g.at < g.n) {
 			CHECK(grows(&g, g.n / 5) && on_screen(&g.st, "duration"));
-			CHECK(is_as_new(&g, scripts[k], 0, 1) &&
-				is_as_new(&g, scripts[k], HEIGHT - 14, HEIGHT - 2));
+			/* the lanes above may differ, and so the legend in the first line */
+			CHECK(is_as_new(&g, scripts[k], HEIGHT - 14, HEIGHT - 2));
 		}
 		end_growing(&g);
 	}
