@@ -74,37 +74,22 @@ void gt_put_wrapped(struct gt_out *out, enum gt_tone tone, const char *s, size_t
 	gt_out_str(out, "\n");
 }
 
-/* new: a cell of a list, which shows exact numbers: "524288000 bytes (500.00 MiB)", "15.234 ms".
- * NULL: no memory. */
-static char *list_text(const struct gt_column *col, const struct gt_cell *c)
+/* new: a cell as text; `absent` for one without a value or reason. NULL: no memory. */
+static char *cell_text(const struct gt_column *column, const struct gt_cell *c, const char *absent)
 {
-	char text[96];
+	char text[GT_FIGURE_ROOM];
 
 	if (c->absent)
-		return gt_printable(c->s ? c->s : "not recorded", 0);
-	if (gt_is_text(col))
+		return gt_printable(c->s ? c->s : absent, 0);
+	if (gt_is_text(column))
 		return gt_printable(c->s ? c->s : "", c->indent);
-	if (col->kind == GT_C_BYTES)
-		snprintf(text, sizeof(text), "%" PRId64 " bytes (%.2f MiB)", c->i,
-			(double)c->i / 0x1p20);
-	else if (col->kind == GT_C_NS)
-		snprintf(text, sizeof(text), "%.3f ms", (double)c->i / 1e6);
-	else
-		*gt_put_figure(text, col, c) = '\0';
+	*gt_put_figure(text, column, c) = '\0';
 	return strdup(text);
 }
 
 char *gt_table_cell_text(const struct gt_table *t, unsigned row, unsigned column)
 {
-	const struct gt_cell *c = gt_table_cell(t, row, column);
-	char text[GT_FIGURE_ROOM];
-
-	if (c->absent)
-		return gt_printable(c->s ? c->s : "-", 0);
-	if (gt_is_text(&t->columns[column]))
-		return gt_printable(c->s ? c->s : "", c->indent);
-	*gt_put_figure(text, &t->columns[column], c) = '\0';
-	return strdup(text);
+	return cell_text(&t->columns[column], gt_table_cell(t, row, column), "-");
 }
 
 static int print_list(struct gt_out *out, const struct gt_table *t, size_t limit)
@@ -115,7 +100,7 @@ static int print_list(struct gt_out *out, const struct gt_table *t, size_t limit
 	for (unsigned row = 0; row < t->nrows; row++)
 		for (unsigned i = 0; i < gt_text_columns(t); i++) {
 			const struct gt_cell *c = gt_table_cell(t, row, i);
-			char *text = list_text(&t->columns[i], c);
+			char *text = cell_text(&t->columns[i], c, "not recorded");
 
 			gt_buf_clear(&b);
 			gt_buf_printf(&b, "  %s:%s%s%s", t->columns[i].title,

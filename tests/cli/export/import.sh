@@ -24,7 +24,7 @@ cat b.zst | "$B/gtexport" --jsonl -o - - >native.out 2>native.err; same native-t
 
 want analyze 0 "$B/gtanalyze" b.jsonl
 check analyze-counts grep -q 'Total CUDA API calls: 3' want.out
-check analyze-adds-bytes grep -q 'Total memory allocated: 4096 bytes' want.out
+check analyze-adds-bytes grep -q 'Total memory allocated: 4.000 KiB' want.out
 
 # What gtexport --jsonl wrote of the driver's files are no API calls when they come back.
 { line 1000 0 B 'open /dev/nvidia-uvm' ''; line 2000 0 E 'open /dev/nvidia-uvm' ''; line 3000 1 B 'mmap /dev/nvidia0' ''

@@ -57,9 +57,9 @@ static void summary_text_has_its_shape(void)
 	static const char *const names[] = { "summary", NULL };
 	static const char want[] =
 		"=== TRACE SUMMARY ===\n\nUSERSPACE (libcuda.so):\n  Total CUDA API calls: 13\n  Kernel launches: 4\n"
-		"  Memory allocations: 3\n  Total memory allocated: 1500 bytes (0.00 MiB)\n  Memory transfers: 1\n"
-		"  Total data transferred: 4096 bytes (0.00 MiB)\n\nKERNEL SPACE (nvidia.ko):\n  IOCTL calls: 1\n"
-		"  Total IOCTL time: 0.000 ms\n  Scheduler calls: not recorded\n";
+		"  Memory allocations: 3\n  Total memory allocated: 1.465 KiB\n  Memory transfers: 1\n"
+		"  Total data transferred: 4.000 KiB\n\nKERNEL SPACE (nvidia.ko):\n  IOCTL calls: 1\n"
+		"  Total IOCTL time: 200 ns\n  Scheduler calls: not recorded\n";
 	struct trace t;
 	char *text;
 
