@@ -91,7 +91,7 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 			.kind = GT_OPT_WORD,
 			.to = &a->cost,
 			.arg = "WHAT",
-			.help = "value of folded stacks",
+			.help = "value of folded stacks and flame graphs",
 			.words = costs },
 	};
 	size_t n = 0;

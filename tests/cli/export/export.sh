@@ -18,7 +18,7 @@ want export-native 0 "$X" --native -o t.zst t.jsonl
 want export-native-is-zstd 0 zstd -tq t.zst
 tty() { script -qec "'$X' $*" /dev/null </dev/null; }	# as at a terminal
 script -qec true /dev/null </dev/null >/dev/null 2>&1 && has_tty=1 || { has_tty=; skip export-at-a-terminal "no script(1) that gives a terminal"; }
-for f in chrome:json folded:folded jsonl:jsonl native:gt.zst; do
+for f in chrome:json folded:folded flame:svg jsonl:jsonl native:gt.zst; do
 	n=${f%%:*} out=d/t.${f#*:}
 	rm -rf d; mkdir d; cp t.zst d/
 	want export-$n-to-a-file 0 "$X" --$n -o $n.out d/t.zst
@@ -76,6 +76,27 @@ is export-arrows-have-both-ends 2 "$(arrows k.out.json)"
 is export-arrows-of-a-recording 609 "$(arrows k.out.json)"
 "$X" --chrome -o k.out.json -f --match '@kernel' k.json
 is export-arrows-need-their-calls 0 "$(arrows k.out.json)"
+# A flame graph: one graph for CPU and one for GPU, tooltips, the rows that it needs, and names that are XML.
+cat >flame.json <<'EOF'
+{"traceEvents":[
+{"ph":"X","cat":"user_annotation","name":"a<b> & \"c\" ]]>","pid":5,"tid":6,"ts":0,"dur":100},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":5,"tid":6,"ts":10,"dur":25,"args":{"correlation":1}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":40,"dur":5,"args":{"device":0,"stream":7,"correlation":1}}
+]}
+EOF
+want export-flame 0 "$X" --flame -o - flame.json; cp want.out flame.svg
+is export-flame-has-two-graphs 2 "$(grep -c '^<g class="graph">$' flame.svg)"
+is export-flame-does-not-add '100.000 us, 100.00 % of CPU; itself 0.000 us
+5.000 us, 100.00 % of GPU; itself 0.000 us' "$(grep -A 1 -E '<title>(CPU|GPU)$' flame.svg | grep -o '.*itself 0.000 us')"
+check export-flame-has-tooltips grep -q '^25.000 us, 25.00 % of CPU; itself 0.000 us</title>' flame.svg
+check export-flame-escapes grep -qF '<title>a&lt;b&gt; &amp; "c" ]]&gt;' flame.svg
+# CPU, process, thread, range, call, kernel; GPU, process, GPU, stream, kernel
+check export-flame-has-the-rows-it-needs grep -q "height=\"$((34 + 6 * 17 + 10 + 5 * 17 + 10))\"" flame.svg
+if command -v xmllint >/dev/null; then check export-flame-is-xml xmllint --noout flame.svg; else skip export-flame-is-xml "no xmllint"; fi
+want export-flame-count 0 "$X" --flame --cost count -o - flame.json
+check export-flame-counts grep -q '^2 times, 100.00 % of CPU; itself 0 times</title>' want.out
+want export-flame-of-nothing 0 "$X" --flame --match nothing -o - flame.json
+check export-flame-of-nothing-is-an-image grep -q '^</svg>$' want.out
 want export-folded 0 "$X" --folded -o - t.zst; cp want.out f.txt
 check export-folded-self grep -q 'cuMemcpyHtoD_v2 3000$' f.txt
 check export-folded-nested grep -q 'cuMemcpyHtoD_v2;cuCtxGetCurrent 1000$' f.txt
