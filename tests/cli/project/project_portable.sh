@@ -32,7 +32,7 @@ if [ -f "$B/libgtpreload.so" ]; then
 fi
 if [ -f "$B/samples/train" ] && [ -f "$B/libgtpreload.so" ]; then
 	want records-from-here 0 env LD_LIBRARY_PATH="$B/sim" bin/gtcollect -o train.zst -- "$B/samples/train" -n 20
-	want reads-from-here 0 bin/gtanalyze train.zst
+	want reads-from-here 0 bin/gtanalyze summary train.zst
 	check records-launches grep -Eq 'Kernel launches: [1-9]' want.out
 fi
 check documents test -s share/doc/gt/README.md
