@@ -294,6 +294,7 @@ static int narrow_to_steady(struct gt_analysis_options *o, struct gt_reader *r,
 	if (!a->steady.ranges)
 		return 0;
 	o->only_steady = true;
+	o->whole_run = o->filter;
 	o->filter.ranged = true;
 	o->filter.from = a->steady.ranges[0].from;
 	o->filter.to = a->steady.ranges[0].to;
@@ -442,7 +443,7 @@ static int add_whole_run(const struct gt_report_selection *c, const struct subje
 			c->list[i] != gt_analysis_find("steady") &&
 			c->list[i] != gt_analysis_find("phases"))
 			some.list[some.n++] = c->list[i];
-	whole.filter = o->steady->filter;
+	whole.filter = o->whole_run;
 	whole.steady = NULL;
 	whole.only_steady = false;
 	made = gt_run(s->reader, some.list, some.n, &whole, (unsigned)opt.threads, more, err);

@@ -1,5 +1,6 @@
 /* The header of every report: the recorded data and its reliability. Counts are of the whole file,
- * whatever the options leave out. Only lost rows are those of the selected range. */
+ * whatever the options leave out. Only lost rows are those of the selected range, but for steady
+ * steps: with them, they are those of the run. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -642,9 +643,6 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 		note_unreliable(h, t, seg,
 			"LOST: %s; counts and sums lack the lost rows, and gaps may contain lost operations",
 			lost_words(l, words));
-	if (h->report.opt->only_steady && seg->rows[GT_LOST] > l->rows)
-		note_unreliable(h, t, seg,
-			"LOST: events also outside of the steady steps: --whole-run counts them");
 	note_lost_streams(h, t, seg, l);
 	if (seg->rows[GT_UNMATCHED])
 		note_unmatched(h, t, seg);
@@ -704,13 +702,32 @@ static struct gt_table *damage_table(const struct header *h)
 	return t;
 }
 
+/* The run is narrowed to steady steps: losses of the whole run make its figures doubtful, too. */
+static int count_all_losses(struct header *h, struct gt_err *err)
+{
+	const struct gt_analysis_options *opt = h->report.opt;
+	struct gt_filter filter = opt->whole_run;
+
+	for (uint32_t i = 0; i < h->nsegs; i++) {
+		free(h->losses[i].half);
+		h->losses[i] = (struct losses){ 0 };
+	}
+	filter.kinds = GT_BIT(GT_LOST) | GT_BIT(GT_UNMATCHED);
+	filter.args = true;
+	filter.hide = opt->filter.hide;
+	filter.hide_arg = opt->filter.hide_arg;
+	return gt_reread_trace(h->report.reader, &filter, GT_ANY_ORDER, header_block, h, err);
+}
+
 static int header_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct header *h = state;
 	const struct gt_analysis_options *opt = h->report.opt;
 	uint32_t shown = (uint32_t)gt_rows_shown(h->nsegs, opt->top);
-	int rc = 0;
+	int rc = opt->only_steady ? count_all_losses(h, err) : 0;
 
+	if (rc)
+		return rc;
 	tables[0] = gt_table_new("header", NULL, columns, NCOLUMNS);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "out of memory (header)");

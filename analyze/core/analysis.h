@@ -57,6 +57,7 @@ struct gt_analysis_options {
 	bool one_page;
 	const struct gt_steady *steady; /* NULL: steady steps were not searched */
 	bool only_steady;               /* it has some, and the filter selects their time */
+	struct gt_filter whole_run;     /* only_steady: the filter for the whole run */
 	const char *restrictions;       /* the options that leave rows out, as given; NULL: none */
 	bool nothing_selected; /* they leave no row of any kind; set by gt_run before finish() */
 	/* GPU reports cover the whole recording, not only the first to the last GPU operation */

@@ -17,7 +17,11 @@ is nccl-late-gpu found "$(cell advice unbalanced-gpus state nccl.json)"
 want nccl 0 "$A" "$R/h200x2-nccl.zst"
 check nccl-names-both-gpus says '^  2 x NVIDIA H200, '
 check nccl-has-no-losses says '; no losses$'
+# they lie outside of the steady steps
+check nccl-unmatched-have-names says 'UNMATCHED: 4 events have a begin but no end; .* ncclCommInitRankConfig (2), ncclCommFinalize (2))$'
 check nccl-gpus-differ says '^The 2 GPUs are busy 25 % to 65 % of the 47 steady steps (median 1.815 ms)\.'
+want nccl-gate-of-steps 3 "$A" --fail-if 'budget.share[communication] > 20%' "$R/h200x2-nccl.zst"
+want nccl-gate-of-run 0 "$A" --whole-run --fail-if 'budget.share[communication] > 20%' "$R/h200x2-nccl.zst"
 
 "$A" --format json "$R/h200-train.zst" >train.json
 is train-steps 218 "$(cell steady "" steady train.json)"
