@@ -458,7 +458,7 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struc
 	else
 		gt_screen_fill(to, 0, p->y, (int)p->width, 1, 0x2500, gt_look_axis);
 	gt_screen_text(to, beside ? x : 2, p->y, (int)width - (beside ? 0 : 4),
-		d->n ? d->title : "nothing is selected: Enter", gt_look_heading);
+		d->n ? d->title : "no selection: press Enter on an event", gt_look_heading);
 	for (i = 0; i < d->n; i++) {
 		unsigned lines = gt_screen_count_lines(d->lines[i].value, room),
 			 left = (unsigned)(bottom - y);

@@ -341,9 +341,9 @@ int gt_select_partner(
 	if (p->row.kind == GT_CALL || p->row.kind == GT_OPEN)
 		return launched_by(p, at, err);
 	if (p->row.kind != GT_GPU)
-		return say(p, "this jump needs a call or the GPU work that it launched");
+		return say(p, "select a call or GPU work first");
 	code = gt_event_launch(p->archive, &p->row, &call, err);
-	return pick_or_say(p, &call.lane, code, &call, "which call launched it is not recorded");
+	return pick_or_say(p, &call.lane, code, &call, "the launching call is not recorded");
 }
 
 static bool is_row(const struct gt_event_ref *a, const struct gt_event_ref *b)
@@ -548,7 +548,9 @@ static int end_event_search(struct gt_selection *p, struct gt_err *err)
 	if (gt_event_search_result(j->search, &row)) {
 		code = gt_select_row(p, lane_for(j, &row), &row);
 		if (j->again && !code)
-			say(p, j->backward ? "from the end again" : "from the start again");
+			say(p,
+				j->backward ? "search continued from the end"
+					    : "search continued from the start");
 	} else if (j->again || j->spec.what == GT_SEARCH_LAUNCHED) {
 		snprintf(text, sizeof(text),
 			j->spec.what == GT_SEARCH_LAUNCHED ? "%s is not recorded"
@@ -604,10 +606,10 @@ const char *gt_selection_progress(const struct gt_selection *p, char to[80])
 	if (!j)
 		return NULL;
 	if (j->search)
-		snprintf(to, 80, "looking for %s: %u%%   Esc: stop", j->what,
+		snprintf(to, 80, "searching for %s: %u%%   Esc: stop", j->what,
 			gt_event_search_percent(j->search));
 	else
-		snprintf(to, 80, "looking for a %s   Esc: stop", j->what);
+		snprintf(to, 80, "searching for a %s   Esc: stop", j->what);
 	return to;
 }
 

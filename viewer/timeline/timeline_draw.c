@@ -644,7 +644,7 @@ static void draw_no_lanes(const struct gt_picture *p, struct gt_screen *to)
 {
 	if (p->at.nlanes && p->lanes->filter[0])
 		gt_screen_printf(to, 1, p->at.lanes, -1, gt_look_warn,
-			"no lane's name holds '%s'%s", p->lanes->filter,
+			"no lane name contains '%s'%s", p->lanes->filter,
 			p->scene->is_static ? "" : ": Esc shows all");
 }
 
@@ -684,7 +684,7 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 
 /* ---- the legend ---- */
 
-#define LEGEND_LEAST 36 /* columns of the title before it */
+#define LEGEND_LEAST 44 /* columns of the title before it */
 
 /* The busy time of each category in the visible lanes. */
 static void sum_categories(const struct gt_picture *p, uint64_t sum[GT_CELL_COMMUNICATION + 1])

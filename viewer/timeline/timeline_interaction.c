@@ -106,7 +106,7 @@ static int pick_longest(struct gt_timeline_interaction *d, const struct gt_timel
 		const struct gt_cell_sums *c = &at->cells[i];
 
 		if (c->sureness == GT_CELL_ROUGH || c->sureness == GT_CELL_UNKNOWN) {
-			set_status(d, "not all cells of this lane are known yet");
+			set_status(d, "this lane is still being read: try again");
 			return 0;
 		}
 		if (c->count && (!best || c->longest > best->longest))
@@ -114,7 +114,7 @@ static int pick_longest(struct gt_timeline_interaction *d, const struct gt_timel
 	}
 	if (best)
 		return gt_select_exact(&d->pick, lane, best->longest_at, best->longest, &d->err);
-	set_status(d, "no event starts in the window on this lane");
+	set_status(d, "no event of this lane starts in the visible time");
 	return 0;
 }
 
@@ -168,7 +168,7 @@ static void mark_both(struct gt_timeline_interaction *d)
 	int64_t from, to;
 
 	if (d->pick.what == GT_SELECTION_NONE) {
-		set_status(d, "nothing is selected: Enter");
+		set_status(d, "no selection: press Enter on an event");
 		return;
 	}
 	gt_selection_range(&d->pick, &from, &to);
@@ -211,7 +211,7 @@ bool gt_interaction_range(struct gt_timeline_interaction *d, int64_t *from, int6
 	if (d->pick.what != GT_SELECTION_NONE)
 		gt_selection_range(&d->pick, from, to);
 	else
-		set_status(d, "nothing is marked (m) or selected (Enter)");
+		set_status(d, "no marks and no selection: press m or Enter first");
 	return d->pick.what != GT_SELECTION_NONE;
 }
 
@@ -353,7 +353,7 @@ bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_bindi
 	if (!is_jump(b->action))
 		return false;
 	if (!place(d, at, &from)) {
-		set_status(d, "there are no events in this line");
+		set_status(d, "this lane has no events");
 		return b->action != GT_DO_SELECT;
 	}
 	jump(d, b, at, &from);

@@ -793,7 +793,7 @@ static const struct gt_key_hint hints[] = {
 	{ "Tab", "Next", { .key = GT_KEY_TAB }, 9 },
 	GT_KEY_HINT('c', "Call/work", 10),
 	GT_KEY_HINT('/', "Find", 4),
-	GT_KEY_HINT('G', "Idle gap", 5),
+	GT_KEY_HINT('G', "Max gap", 5),
 	{ "Space", "Fold", { .key = ' ' }, 8 },
 	GT_KEY_HINT('m', "Mark", 11),
 	GT_KEY_HINT('b', "Values", 13),

@@ -97,8 +97,8 @@ size_t gt_item_search_next(struct gt_item_search *f, const struct gt_items *of, 
 		if (place >= of->nplaces || !gt_item_search_has(f, of->item_at(of->arg, place)))
 			continue;
 		if (around)
-			s->message = f->next > 0 ? "behind the last one: the first one again"
-						 : "before the first one: the last one again";
+			s->message = f->next > 0 ? "search continued at the first match"
+						 : "search continued at the last match";
 		f->next = 0;
 		return place;
 	}

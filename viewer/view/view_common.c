@@ -82,8 +82,7 @@ void gt_view_common_draw_top(const struct gt_scene *s, const char *what, struct 
 	x += gt_screen_printf(to, x, 0, -1, gt_look_plain, "  %s%s to %s",
 		range.from == INT64_MIN ? "whole run, " : "", from, until);
 	if (s->is_outdated)
-		x += gt_screen_text(
-			to, x, 0, -1, "  more has been recorded: ctrl-L", gt_look_alert);
+		x += gt_screen_text(to, x, 0, -1, "  new rows: Ctrl-L shows them", gt_look_alert);
 	if (s->excluded)
 		x += gt_screen_printf(to, x, 0, -1, gt_look_warn, "  without %s", s->excluded);
 	gt_screen_printf(to, x, 0, -1, gt_look_faint, "  %s", gt_scene_title(s));

@@ -69,7 +69,7 @@ exec 9>>grows.zst		# a writer still has the file open
 run "clear; '$V' --follow grows.zst; echo left \$?"; seen follow-begins 'RECORDING'
 seen follow-not-all ! '8.232 s'
 type_in 2; seen follow-report 'whole run'
-head -c $((n / 2)) "$all" | tail -c +$((n / 3 + 1)) >&9; seen follow-says 'more has been recorded: ctrl-L'
+head -c $((n / 2)) "$all" | tail -c +$((n / 3 + 1)) >&9; seen follow-says 'new rows: Ctrl-L shows them'
 type_in 1; seen follow-timeline 'RECORDING'
 tail -c +$((n / 2 + 1)) "$all" >&9; seen follow-all '8.232 s'
 seen follow-complete 'complete: the recorder closed the trace'

@@ -153,14 +153,15 @@ static void the_next_of_the_same_name(void)
 		}
 		CHECK(has_gone(&p, gt_select_same_name(&p, &at, 1, &err)));
 		CHECK(next < INT64_MAX ? p.row.start == next && !p.status_text[0]
-				       : !strcmp(p.status_text, "from the start again"));
+				       : !strcmp(p.status_text, "search continued from the start"));
 		CHECK(has_gone(&p, gt_select_row(&p, &lane, &p.row)));
 		if (next < INT64_MAX) {
 			CHECK(has_gone(&p, gt_select_same_name(&p, &at, -1, &err)) &&
 				p.row.start == o->start);
 			CHECK(has_gone(&p, gt_select_same_name(&p, &at, -1, &err)));
-			CHECK(before > INT64_MIN ? p.row.start == before
-						 : !strcmp(p.status_text, "from the end again"));
+			CHECK(before > INT64_MIN
+					? p.row.start == before
+					: !strcmp(p.status_text, "search continued from the end"));
 		}
 		gt_selection_release(&p);
 	}
@@ -189,9 +190,9 @@ static void failures_are_gone_through_and_begin_again(void)
 		}
 	CHECK(n > 10);
 	CHECK(has_gone(&p, gt_select_failure(&p, &at, 1, &err)) &&
-		!strcmp(p.status_text, "from the start again"));
+		!strcmp(p.status_text, "search continued from the start"));
 	CHECK(has_gone(&p, gt_select_failure(&p, &at, -1, &err)) &&
-		!strcmp(p.status_text, "from the end again") && p.row.start == last);
+		!strcmp(p.status_text, "search continued from the end") && p.row.start == last);
 	CHECK(!gt_select_failure(&p, &at, 1, &err) && gt_selection_progress(&p, (char[80]){ 0 }) &&
 		gt_selection_stop(&p) && !gt_selection_stop(&p));
 	gt_selection_release(&p);

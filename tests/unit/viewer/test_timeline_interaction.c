@@ -134,7 +134,7 @@ static void marks_are_drawn_and_measured(void)
 	CHECK(strstr(line(&st, at.detail), "A-B ") && strstr(line(&st, at.detail), "busy ") &&
 		strstr(line(&st, at.detail), " begin"));
 	CHECK(play(&st, "Esc") && !strstr(line(&st, at.detail), "A-B"));
-	CHECK(play(&st, "M") && on_screen(&st, "nothing is selected"));
+	CHECK(play(&st, "M") && on_screen(&st, "no selection"));
 	CHECK(!strstr(line(&st, at.marks), "marks"));
 	CHECK(play(&st, "Tab M") && strstr(line(&st, at.detail), "A-B ") &&
 		strstr(line(&st, at.detail), "100%"));

@@ -373,12 +373,15 @@ static void boxes_are_looked_for(void)
 	CHECK(read_rows(&st) && play(&st, "9 n") && on_screen(&st, "no search is active"));
 	CHECK(play(&st, "/ 'cu[C]all' Enter") && right_share(&st, " /cu[C]all  %s of all, ") &&
 		on_screen(&st, ": cuCall"));
-	for (unsigned i = 0; i < 200 && line_of(&st, "behind the last one") < 0; i++) {
+	for (unsigned i = 0; i < 200 && line_of(&st, "search continued at the first match") < 0;
+		i++) {
 		CHECK(play(&st, "n") &&
-			(on_screen(&st, ": cuCall") || on_screen(&st, "behind the last one")));
+			(on_screen(&st, ": cuCall") ||
+				on_screen(&st, "search continued at the first match")));
 		n++;
 	}
-	CHECK(n > 2 && n < 200 && play(&st, "N") && on_screen(&st, "before the first one"));
+	CHECK(n > 2 && n < 200 && play(&st, "N") &&
+		on_screen(&st, "search continued at the last match"));
 	CHECK(play(&st, "j") && play(&st, "Esc") && line_of(&st, "/cu[C]all") < 0);
 	CHECK(play(&st, "/ '(' Enter") && on_screen(&st, "not a regular expression") &&
 		play(&st, ": 'find nobody' Enter") && on_screen(&st, "no frame matches 'nobody'"));

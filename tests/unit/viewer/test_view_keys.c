@@ -265,7 +265,7 @@ static void what_is_drawn_over_is_marked(void)
 	CHECK(play(&st, script) && on_screen(&st, "A-B "));
 	sprintf(script, "Esc drag %u,%d %u,%d", at.left + 30, y, at.left + 30, y);
 	CHECK(play(&st, script) && line_of(&st, "A-B ") < 0); /* that is a click */
-	CHECK(play(&st, "Esc Esc Esc F") && on_screen(&st, "nothing is marked"));
+	CHECK(play(&st, "Esc Esc Esc F") && on_screen(&st, "no marks and no selection"));
 	strike(&st);
 }
 
@@ -342,7 +342,7 @@ static void the_key_bar(void)
 	state = 15;
 	stage_up(&st, once, 3000, 100, 40);
 	CHECK(play(&st, "") && (bar = line(&st, 39)) && strstr(bar, "? Help") &&
-		strstr(bar, "G Idle gap") && strstr(bar, "q Quit"));
+		strstr(bar, "G Max gap") && strstr(bar, "q Quit"));
 	CHECK(play(&st, "click 0,39") && on_screen(&st, "longest gap of the GPU"));
 	CHECK(strstr(line(&st, 39), "Esc Back") && play(&st, "click 1,39") &&
 		line_of(&st, "longest gap of the GPU") < 0);

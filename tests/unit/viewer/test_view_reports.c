@@ -359,10 +359,10 @@ static void rows_are_looked_for(void)
 	CHECK(play(&st, "n") && on_screen(&st, ": 2 of 2"));
 	second = row_at_hand(&st);
 	CHECK(first > 0 && second > first);
-	CHECK(play(&st, "n") && on_screen(&st, "behind the last one") && play(&st, "w s") &&
-		row_at_hand(&st) == first && on_screen(&st, ": 1 of 2"));
-	CHECK(play(&st, "N") && on_screen(&st, "before the first one") && play(&st, "k j") &&
-		on_screen(&st, ": 2 of 2"));
+	CHECK(play(&st, "n") && on_screen(&st, "search continued at the first match") &&
+		play(&st, "w s") && row_at_hand(&st) == first && on_screen(&st, ": 1 of 2"));
+	CHECK(play(&st, "N") && on_screen(&st, "search continued at the last match") &&
+		play(&st, "k j") && on_screen(&st, ": 2 of 2"));
 	/* however they are sorted */
 	CHECK(play(&st, "o") && on_screen(&st, "of 2") && play(&st, "n n") && play(&st, "n"));
 	CHECK(play(&st, "w w") && on_screen(&st, "/^cu(Call") && play(&st, "6") &&
