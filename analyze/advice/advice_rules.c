@@ -62,6 +62,13 @@ static void host_bound(const struct gt_advice_facts *f, uint64_t window, struct 
 		gt_plural(c->slices, "s"));
 }
 
+static bool launches_graph(const struct gt_advice_facts *f, const struct gt_evidence *e)
+{
+	return e->seg && e->type != GT_NONE &&
+		e->seg->types[e->type - f->idle->order.types[e->seg->index]].op ==
+		GT_OP_GRAPH_LAUNCH;
+}
+
 static void launch_bound(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	const struct gt_cause_facts *c = &f->launching, *q = &f->causes[GT_IDLE_QUEUED];
@@ -74,7 +81,7 @@ static void launch_bound(const struct gt_advice_facts *f, uint64_t window, struc
 		"the GPU waits %s (%.1f %%) for launches: %s in calls that launch, %s from their return to the start of the work",
 		ns_text(to->cost), percent(to->cost, window), ns_text(c->ns), ns_text(q->ns));
 	put_count(f, to, call_of(f, &c->longest), f->launches);
-	if (f->graph_launches > f->launches / 2)
+	if (f->graph_launches > f->launches / 2 || launches_graph(f, &c->longest))
 		to->remedy = "put more work into a graph, or fewer and larger nodes";
 }
 

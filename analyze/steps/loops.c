@@ -13,6 +13,8 @@ static const char *why_unsteady(const struct gt_steps_lane *l, uint64_t median)
 
 	if (!l->n)
 		return l->why ? l->why : "there are no steps";
+	if (l->n < GT_STEADY_LEAST)
+		return "there are fewer than three steps";
 	if (l->n - l->warm < GT_STEADY_LEAST)
 		return "fewer than three steps follow the warm-up";
 	if (l->mark || l->alike_ops / 4 >= l->ops / 5)
