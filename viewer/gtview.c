@@ -15,11 +15,12 @@
 
 static struct {
 	const char *render, *from, *to, *at;
-	int view;
+	int view, values;
 	bool colour, svg, ascii, follow;
 	struct gt_opt_list exclude;
 } opt;
 static const char *views[GT_VIEWS_MOST + 1]; /* names of gt_views */
+static const char *const values[] = { "busy", "count", "longest", "bytes", NULL };
 static const struct gt_opt options[] = {
 	{ .name = "view",
 		.kind = GT_OPT_WORD,
@@ -47,6 +48,12 @@ static const struct gt_opt options[] = {
 		.to = &opt.exclude,
 		.arg = "GLOB",
 		.help = "no names that match, or @CATEGORY; repeatable" },
+	{ .name = "values",
+		.kind = GT_OPT_WORD,
+		.to = &opt.values,
+		.arg = "WHAT",
+		.help = "what cells of the timeline show",
+		.words = values },
 	{ .name = "follow",
 		.kind = GT_OPT_FLAG,
 		.to = &opt.follow,
@@ -156,6 +163,8 @@ static int render(struct gt_ui *s, const struct frame *f, struct gt_err *err)
 	if (!rc)
 		rc = gt_ui_show_times(s, &f->times, err);
 	if (!rc)
+		rc = gt_ui_show_values(s, (unsigned)opt.values, err);
+	if (!rc)
 		rc = gt_ui_step(s, 0, err);
 	if (!rc)
 		rc = gt_screen_resize(&screen, f->width, f->height);
@@ -237,9 +246,10 @@ static int show_frame(struct gt_trace_open *o, const struct frame *f, struct gt_
  * If the file cannot be opened, the message appears before the terminal changes its mode. */
 static int show(struct gt_trace_open *o, const struct frame *f, struct gt_err *err)
 {
-	const struct gt_event_loop_options how = {
-		.view = gt_views[opt.view], .times = f->times, .ascii = opt.ascii
-	};
+	const struct gt_event_loop_options how = { .view = gt_views[opt.view],
+		.times = f->times,
+		.values = (unsigned)opt.values,
+		.ascii = opt.ascii };
 	struct gt_err why = GT_ERR_INIT;
 	struct gt_term *term = NULL;
 	int rc = gt_trace_open_step(o, OPENING_MS, err);

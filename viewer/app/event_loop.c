@@ -281,6 +281,8 @@ static int view_trace(struct event_loop *s, enum end *end, struct gt_err *err)
 		rc = gt_ui_resize(v, width, height, err);
 	if (!rc)
 		rc = gt_ui_show_times(v, &how->times, err);
+	if (!rc)
+		rc = gt_ui_show_values(v, how->values, err);
 	s->dirty = true;
 	s->more = 1;
 	s->shown = 0;

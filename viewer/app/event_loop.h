@@ -9,6 +9,7 @@
 struct gt_event_loop_options {
 	const struct gt_view_ops *view; /* the first view */
 	struct gt_ui_times times;
+	unsigned values; /* as in gt_ui_show_values */
 	bool ascii;
 };
 /* Runs until the user quits or the terminal closes. The caller may have begun to open the trace; it

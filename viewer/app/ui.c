@@ -142,6 +142,16 @@ int gt_ui_show_times(struct gt_ui *s, const struct gt_ui_times *times, struct gt
 		s, from - margin, to > INT64_MAX - margin ? INT64_MAX : to + margin, err);
 }
 
+int gt_ui_show_values(struct gt_ui *s, unsigned n, struct gt_err *err)
+{
+	const struct gt_binding next = { .action = GT_DO_HEIGHTS, .arg = (int)n };
+
+	if (!n || s->view->ops != gt_views[0])
+		return 0;
+	s->view->ops->act(s->view, &next, (struct gt_key){ .key = GT_KEY_NONE });
+	return arrange(s, err);
+}
+
 /* Shows another view; the old one cancels its background work. */
 static void show_view(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err)
 {

@@ -57,6 +57,9 @@ struct gt_ui_times {
 };
 /* Call it after a resize. 0 or negative. */
 int gt_ui_show_times(struct gt_ui *s, const struct gt_ui_times *times, struct gt_err *err);
+/* What cells of the timeline show: the busy share (0), or what the n-th press of b shows. 0 or
+ * negative. */
+int gt_ui_show_values(struct gt_ui *s, unsigned n, struct gt_err *err);
 int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err); /* 0 or negative */
 /* Shows a view now. 0 or negative */
 int gt_ui_turn(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err);

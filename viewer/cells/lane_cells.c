@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/order/time_merge.h"
 #include "viewer/util/deadline.h"
@@ -32,6 +33,9 @@ struct strip {
 	} * ends; /* ENDS; NULL: not needed */
 	/* the window's cells; NULL: nothing is known */
 	struct gt_cell_sums *rough[GT_SUMMARY_DEPTHS];
+	/* rows that overlap the start of the window, by depth; NULL: not requested, or none so far
+	 */
+	struct gt_cell_sums *entering;
 	/* all cells are exact; else the reused ones and those before `until` are */
 	bool complete;
 	/* a row was too late for the merge, which happens with very many busy tracks */
@@ -44,12 +48,14 @@ enum pass { ALL_CELLS, FIRST_END, LAST_END, PASSES };
 struct gt_lane_cells {
 	struct gt_archive *archive;
 	struct gt_cell_window window;
+	bool entering, has_entering; /* for later requests; of the current one */
 	struct strip *strips;
 	size_t nstrips, strips_cap;
 	/* the previous request: used while its cells are reused, and between two archives */
 	struct strip *was;
 	size_t nwas;
 	struct gt_cell_window was_window;
+	bool was_entering;
 	struct gt_unchanged_until since; /* differences between two archives */
 	/* the current segment and its blocks to read: first single tracks, for which summaries
 	 * mostly suffice; then unions. Of each, first strips without sums, then ends. */
@@ -100,6 +106,7 @@ static void release_strips(struct strip *strips, size_t n)
 		release_rough(&strips[i]);
 		release_ends(&strips[i]);
 		free(strips[i].edges);
+		free(strips[i].entering);
 		free(strips[i].holes);
 	}
 	free(strips);
@@ -130,6 +137,7 @@ static void put_aside(struct gt_lane_cells *s)
 		s->was = s->strips;
 		s->nwas = s->nstrips;
 		s->was_window = s->window;
+		s->was_entering = s->has_entering;
 		s->strips = NULL;
 		s->strips_cap = 0;
 	}
@@ -282,8 +290,8 @@ static int set_end(struct strip *strip, unsigned which, int64_t from, int64_t to
 
 /* Reduces the range to whole buckets of 2^shift ns. Rows give the rest. A bucket that contains an
  * end of the window counts as whole if there are no rows beyond that end. */
-static int cut_ends(
-	const struct gt_segment *seg, struct strip *strip, unsigned shift, struct gt_range *range)
+static int cut_ends(const struct gt_segment *seg, struct strip *strip, unsigned shift,
+	bool entering, struct gt_range *range)
 {
 	bool first = range->from <= seg->min_start, last = range->to > seg->max_end;
 	int64_t from = first ? round_down(range->from, shift) : round_up(range->from, shift),
@@ -292,7 +300,7 @@ static int cut_ends(
 
 	if (from > to) /* both ends are in one bucket */
 		from = to = range->to;
-	if (!first && from != range->from)
+	if (!first && (from != range->from || entering))
 		code = set_end(strip, 0, range->from, from < range->to ? from : range->to);
 	if (!code && !last && to != range->to)
 		code = set_end(strip, 1, to > range->from ? to : range->from, range->to);
@@ -362,7 +370,7 @@ static int sum_uppers(const struct gt_lane_cells *s, struct strip *strip)
 
 		finest = l && l->shift > finest ? l->shift : finest;
 	}
-	code = cut_ends(seg, strip, finest, &range);
+	code = cut_ends(seg, strip, finest, s->has_entering, &range);
 	for (unsigned d = 0; !code && d < GT_SUMMARY_DEPTHS; d++) {
 		const struct gt_upper *u = upper_of(s, strip, d);
 		const struct gt_level *l = choose_level(u, s->window.shift, &fits);
@@ -440,6 +448,8 @@ static unsigned count_taken(
 	int64_t floor = floor_of(s, &strip->of), to = floor < known.to ? floor : known.to, n;
 	struct gt_edges edges = gt_edges_of(strip->edges, s->window.cells);
 
+	if (s->has_entering && !(s->was_entering && gt_same_window(&s->window, &s->was_window)))
+		return 0; /* the rows at its start are not known */
 	if (was->ends || strip->edges[0] < known.from || to <= strip->edges[0] ||
 		!gt_window_consists_of(&s->window, &s->was_window))
 		return 0;
@@ -483,6 +493,13 @@ static int take_over(struct gt_lane_cells *s, struct strip *strip)
 	gt_grid_place_between(
 		&strip->grid, strip->edges + strip->taken, s->window.cells - strip->taken);
 	strip->unsure = was->unsure;
+	if (s->has_entering && was->entering) {
+		strip->entering = malloc(GT_SUMMARY_DEPTHS * sizeof(*strip->entering));
+		if (!strip->entering)
+			return -ENOMEM;
+		memcpy(strip->entering, was->entering,
+			GT_SUMMARY_DEPTHS * sizeof(*strip->entering));
+	}
 	strip->complete = strip->taken == s->window.cells;
 	return code;
 }
@@ -526,6 +543,21 @@ static struct gt_range due_range(const struct gt_lane_cells *s, const struct str
 		   : (struct gt_range){ strip->edges[strip->taken], strip->edges[s->window.cells] };
 }
 
+/* Counts a row that starts before the window and ends in it or later. */
+static int count_entering(struct strip *strip, unsigned depth, int64_t dur, uint64_t bytes)
+{
+	struct gt_cell_sums *to;
+
+	if (!strip->entering &&
+		!(strip->entering = calloc(GT_SUMMARY_DEPTHS, sizeof(*strip->entering))))
+		return -ENOMEM;
+	to = &strip->entering[depth < GT_SUMMARY_DEPTHS ? depth : GT_SUMMARY_DEPTHS - 1];
+	to->count++;
+	to->bytes += bytes;
+	to->longest = (uint64_t)dur > to->longest ? (uint64_t)dur : to->longest;
+	return 0;
+}
+
 /* Adds the rows of a run that a strip shows. Calls of a thread are added to their cells at once,
  * the others in order of time. */
 static int add_run(struct gt_lane_cells *s, const struct gt_open_block *r,
@@ -549,6 +581,10 @@ static int add_run(struct gt_lane_cells *s, const struct gt_open_block *r,
 		if ((end <= range.from && start < range.from) ||
 			!gt_strip_shows(&strip->of, r->aspect[i], r->depth[i], &depth))
 			continue;
+		if (s->has_entering && s->pass != LAST_END && !strip->taken &&
+			start < strip->edges[0] && end > strip->edges[0] &&
+			count_entering(strip, depth, end - start, bytes))
+			return gt_err_set(err, -ENOMEM, "out of memory");
 		category = gt_archive_is_communication(s->archive, s->segment, r->type[i])
 			? COMMUNICATION
 			: seg->types[r->type[i]].category;
@@ -606,8 +642,8 @@ static bool is_at_end(const struct gt_lane_cells *s, const struct gt_block *b)
 	struct gt_range range = range_in(s, s->segment);
 	unsigned shift = s->window.shift;
 
-	return (round_down(range.from, shift) != range.from && b->start < range.from &&
-		       b->end >= range.from) ||
+	return ((round_down(range.from, shift) != range.from || s->has_entering) &&
+		       b->start < range.from && b->end >= range.from) ||
 		(round_down(range.to, shift) != range.to && b->start < range.to &&
 			b->end >= range.to);
 }
@@ -811,7 +847,8 @@ int gt_lane_cells_step(struct gt_lane_cells *s, uint64_t us, struct gt_err *err)
 static bool is_requested(const struct gt_lane_cells *s, const struct gt_cell_window *w,
 	const struct gt_strip_key *of, size_t n)
 {
-	bool same = s->nstrips == n && gt_same_window(&s->window, w);
+	bool same =
+		s->nstrips == n && gt_same_window(&s->window, w) && s->entering == s->has_entering;
 
 	for (size_t i = 0; same && i < n; i++)
 		same = gt_same_strip(&s->strips[i].of, &of[i]);
@@ -848,6 +885,7 @@ int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *
 	if (s->since.n)
 		gt_unchanged_until_compare(&s->since, s->archive);
 	s->window = *w;
+	s->has_entering = s->entering;
 	s->portion = (int64_t)(gt_window_cell_width(w) / 16 + 1);
 	s->over = !gt_reader_segments(gt_archive_reader(s->archive));
 	if (gt_grow(&s->strips, &s->strips_cap, n, sizeof(*s->strips)))
@@ -856,6 +894,17 @@ int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *
 		code = add_strip(s, &of[s->nstrips]);
 	release_was(s);
 	return code ? gt_err_set(err, code, "out of memory") : 1;
+}
+
+void gt_lane_cells_count_entering(struct gt_lane_cells *s, bool on) { s->entering = on; }
+
+struct gt_cell_sums gt_lane_cells_entering(const struct gt_lane_cells *s, size_t i, unsigned depth)
+{
+	const struct strip *strip = &s->strips[i];
+
+	if (!s->has_entering || !strip->complete || (strip->ends && strip->ends[0].open))
+		return (struct gt_cell_sums){ .sureness = GT_CELL_UNKNOWN };
+	return strip->entering ? strip->entering[depth] : (struct gt_cell_sums){ 0 };
 }
 
 const struct gt_cell_window *gt_lane_cells_window(const struct gt_lane_cells *s)

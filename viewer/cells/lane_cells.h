@@ -57,6 +57,12 @@ void gt_lane_cells_reopen(struct gt_lane_cells *s, struct gt_archive *a);
  * known on return. 1; 0: the current request is the same, and goes on; negative: error. */
 int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *w,
 	const struct gt_strip_key *of, size_t n, struct gt_err *err);
+/* Whether later requests also count the rows that overlap the start of the window. Their blocks
+ * must be read, so it takes longer. */
+void gt_lane_cells_count_entering(struct gt_lane_cells *s, bool on);
+/* The rows of strip i at a depth that start before the window and end in it or later: count, bytes,
+ * longest. sureness GT_CELL_UNKNOWN: not known yet, or not requested. */
+struct gt_cell_sums gt_lane_cells_entering(const struct gt_lane_cells *s, size_t i, unsigned depth);
 /* of the current request; without one it has no cells */
 const struct gt_cell_window *gt_lane_cells_window(const struct gt_lane_cells *s);
 /* Works for at most `us` µs (0: until done). 1: there is more to do, 0: all cells are exact,

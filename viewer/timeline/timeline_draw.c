@@ -74,12 +74,15 @@ static void put_figure(
 		gt_brief_bytes(to, sum);
 }
 
-/* Totals of the line's cells: busy share of the visible time, count, longest, bytes. */
-static void put_line_figure(
-	const struct gt_picture *p, const struct gt_cell_sums *cells, char to[GT_BRIEF + 1])
+/* Totals of the line: busy share of the visible time, or count, longest and bytes of the events
+ * that overlap it, as in reports. */
+static void put_line_figure(const struct gt_picture *p, const struct gt_cell_sums *cells,
+	const struct gt_cell_sums *entering, char to[GT_BRIEF + 1])
 {
-	uint64_t sum = 0, longest = 0;
-	bool rough = false;
+	bool more = entering && p->heights != GT_HEIGHT_BUSY;
+	uint64_t sum = more ? height_of(entering, p->heights) : 0,
+		 longest = more ? entering->longest : 0;
+	bool rough = more && entering->sureness != GT_CELL_EXACT;
 
 	for (unsigned i = 0; i < p->at.cells; i++) {
 		if (cells[i].sureness == GT_CELL_UNKNOWN || cells[i].sureness == GT_CELL_DAMAGED) {
@@ -469,7 +472,7 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 		put_gauge_figure(p, line, p->gauges + i * p->at.cells, figure);
 	} else if (line->aspect) {
 		draw_cells(p, cells, y, to);
-		put_line_figure(p, cells, figure);
+		put_line_figure(p, cells, p->entering ? &p->entering[i] : NULL, figure);
 	} else {
 		return;
 	}

@@ -22,6 +22,9 @@ struct gt_picture {
 	enum gt_height heights;
 	/* at.cells for each line from `top` on, at.nlanes lines at most */
 	const struct gt_cell_sums *cells;
+	/* for each of these lines: the events that begin before the visible time and reach into it;
+	 * NULL: not counted */
+	const struct gt_cell_sums *entering;
 	const struct gt_counter_cell *gauges; /* the same for lines of counters */
 	/* of the whole run: map_window.cells; NULL: unknown */
 	const struct gt_cell_sums *map;

@@ -35,9 +35,9 @@ struct timeline {
 	int64_t moment;
 	unsigned width, height; /* of the last timeline_arrange */
 	enum gt_height heights;
-	struct gt_cell_sums *cells;
+	struct gt_cell_sums *cells, *entering;
 	struct gt_counter_cell *gauge_cells;
-	size_t cells_cap, gauge_cells_cap;
+	size_t cells_cap, entering_cap, gauge_cells_cap;
 	bool arranged; /* once at least */
 	/* relist: lanes changed; touched: the user folded or moved some */
 	bool relist, touched;
@@ -132,6 +132,7 @@ static void timeline_close(struct gt_view *v)
 	gt_interaction_release(&t->desk);
 	gt_lanes_release(&t->lanes);
 	free(t->gauge_cells);
+	free(t->entering);
 	free(t->strip_of);
 	free(t->cells);
 }
@@ -170,6 +171,7 @@ static int ask_lanes(struct gt_view *v, struct gt_err *err)
 		if (!k && line->aspect)
 			of[n++] = one;
 	}
+	gt_lane_cells_count_entering(t->strips, t->heights != GT_HEIGHT_BUSY);
 	rc = gt_lane_cells_request(t->strips, &v->scene->window, of, n, err);
 	t->learned &= rc <= 0;
 	return rc < 0 ? rc : ask_heads(v, err);
@@ -183,6 +185,7 @@ static int refresh(struct gt_view *v, struct gt_err *err)
 	size_t lines = shown_lines(t), cells = t->at.cells;
 
 	if (gt_grow(&t->cells, &t->cells_cap, (lines + 1) * cells, sizeof(*t->cells)) ||
+		gt_grow(&t->entering, &t->entering_cap, lines + 1, sizeof(*t->entering)) ||
 		gt_overview_bar_refresh(&t->map) ||
 		gt_grow(&t->gauge_cells, &t->gauge_cells_cap, (lines + 1) * cells,
 			sizeof(*t->gauge_cells)))
@@ -203,6 +206,8 @@ static int refresh(struct gt_view *v, struct gt_err *err)
 
 			gt_lane_cells_get(
 				t->strips, t->strip_of[i], line->depth, t->cells + i * cells);
+			t->entering[i] =
+				gt_lane_cells_entering(t->strips, t->strip_of[i], line->depth);
 			if (gt_lane_cells_percent(t->strips) == 100)
 				gt_unfinished_edges_fill(&t->heads, &lane, t->cells + i * cells);
 			gt_stale_cells_fill(
@@ -774,6 +779,7 @@ static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
 		.column = t->column,
 		.heights = t->heights,
 		.cells = t->cells,
+		.entering = t->entering,
 		.gauges = t->gauge_cells,
 		.map = t->at.map >= 0 ? t->map.cells : NULL,
 		.map_window = t->map.window,

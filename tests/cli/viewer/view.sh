@@ -32,11 +32,17 @@ want view-from-after-to 2 "$V" --render 80x24 --from 2s --to 1s "$R/h200-train.z
 want view-bad-time 2 "$V" --render 80x24 --from soon "$R/h200-train.zst"; says view-bad-time-says "^gtview: --from: 'soon' is not a time"
 want view-beyond 0 "$V" --render 80x24 --from 3600s "$R/h200-train.zst"
 # A range is shown exactly, at every width: the status line says so, and the busy share of each GPU and stream is gtanalyze's.
+# So is the number of events beside it: those that overlap the range.
 exact() {	# exact NAME NS SHOWN FILE OPTIONS...: a range of NS; SHOWN: as the status line writes it
 	name=$1 ns=$2 shown=$3 file=$R/$4; shift 4
 	"$B/gtanalyze" streams --format json "$@" "$file" | sed -n 's/.*"device": \([0-9]*\), "stream": \([a-z0-9]*\),.*"busy_ns": \([0-9]*\),.*/\1 \2 \3/p' |
 		awk -v ns="$ns" '{ printf "%s %s %.1f%%\n", $1, $2, $3 * 100 / ns }' >shares.txt
 	check "view-exact-$name-some" test -s shares.txt
+	"$B/gtanalyze" streams --format json "$@" "$file" | sed -n 's/.*"device": \([0-9]*\), "stream": \([a-z0-9]*\),.*"kernels": \([0-9]*\), "copies": \([0-9]*\), "sets": \([0-9]*\),.*/\1 \2 \3 \4 \5/p' |
+		awk '{ print $1, $2, $3 + $4 + $5 }' >counts.txt
+	"$V" --render 100x99 --values count "$@" "$file" | sed 's/▾/ /g; s/▸/ /g; s/│.*//' |
+		awk '/^ *GPU/ { gpu = $2; print gpu, "null", $NF } /^ *stream [0-9]/ { print gpu, $2, $NF }' >have.txt
+	while read -r line; do grep -qxF "$line" have.txt || fail "view-exact-$name-count" "$line is missing in: $(tr '\n' ';' <have.txt)"; done <counts.txt
 	for width in 80 120 160 200; do
 		"$V" --render ${width}x99 "$@" "$file" | sed 's/▾/ /g; s/▸/ /g; s/│.*//' >exact.txt
 		awk '/^ *GPU/ { gpu = $2; print gpu, "null", $NF } /^ *stream [0-9]/ { print gpu, $2, $NF }' exact.txt >have.txt

@@ -300,6 +300,34 @@ static struct gt_cell_window any_window(int64_t at, unsigned shift)
 	return w;
 }
 
+/* The rows that overlap the start of the window. Calls that are open at the end have no blocks of
+ * their own. */
+static void hold_entering_against_count(struct gt_archive *a, struct gt_reader *r,
+	const struct gt_lane_cells *s, const struct gt_cell_window *w,
+	const struct gt_strip_key *of, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct gt_cell_sums want[DEPTHS] = { { 0 } };
+
+		for (size_t k = 0; k < nrows; k++) {
+			int64_t offset = gt_archive_offset(a, of[i].segment);
+			int d = depth_in(r, &rows[k], &of[i]);
+
+			if (d < 0 || rows[k].kind == GT_OPEN || rows[k].start - offset >= w->from ||
+				rows[k].end - offset <= w->from)
+				continue;
+			want[d].count++;
+			want[d].bytes += rows[k].bytes;
+		}
+		for (unsigned d = 0; d < DEPTHS; d++) {
+			struct gt_cell_sums got = gt_lane_cells_entering(s, i, d);
+
+			CHECK(got.sureness == GT_CELL_EXACT && got.count == want[d].count &&
+				got.bytes == want[d].bytes);
+		}
+	}
+}
+
 static void every_width(struct gt_reader *r)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -315,10 +343,14 @@ static void every_width(struct gt_reader *r)
 		int64_t at = from + (int64_t)(below(1000) * (uint64_t)(to - from) / 1000);
 		size_t n = list_strips(r, of, below(2));
 		struct gt_cell_window w = any_window(at, shift);
+		bool entering = below(2);
 
+		gt_lane_cells_count_entering(s, entering);
 		CHECK(gt_lane_cells_request(s, &w, of, n, &err) >= 0 &&
 			!gt_lane_cells_step(s, 0, &err) && gt_lane_cells_percent(s) == 100);
 		hold_against_count(a, r, s, &w, of, n);
+		if (entering)
+			hold_entering_against_count(a, r, s, &w, of, n);
 		if (k % 7 == 0 && nrows < 50000)
 			step_by_step(a, r, s, &w, of, n);
 	}
