@@ -20,6 +20,7 @@
 #include "formats/base/buf.h"
 #include "formats/cmdline/interrupts.h"
 #include "formats/cmdline/opt.h"
+#include "formats/cmdline/pager.h"
 #include "formats/cmdline/progress_line.h"
 #include "formats/text/printable.h"
 #include "formats/cmdline/std_fds.h"
@@ -37,7 +38,7 @@
 #define SCREEN_TOP 8
 
 static struct {
-	bool help, list, explain, no_progress, force, whole, whole_run, steady, per_rank;
+	bool help, list, explain, no_pager, no_progress, force, whole, whole_run, steady, per_rank;
 	int format, names, colour;
 	const char *from, *to, *output;
 	uint64_t pid, tid, top, threads;
@@ -69,6 +70,8 @@ static const struct gt_opt common_options[] = {
 	{ 'o', "output", GT_OPT_STR, &opt.output, "FILE",
 		"write to FILE instead of standard output", NULL },
 	{ 'f', "force", GT_OPT_FLAG, &opt.force, NULL, "overwrite FILE if it exists", NULL },
+	{ 0, "no-pager", GT_OPT_FLAG, &opt.no_pager, NULL,
+		"print on a terminal directly, not through GT_PAGER, PAGER or less", NULL },
 	{ 0, "no-progress", GT_OPT_FLAG, &opt.no_progress, NULL,
 		"do not show on a terminal how far reading is, if it takes more than 1 s", NULL },
 	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",
@@ -114,6 +117,15 @@ static struct gt_command command = {
 		"path (./top). Exit status: 0 clean, 1 something failed or a file is damaged,\n"
 		"2 wrong usage, 3 a finding or gate failed, 4 cannot answer.\n",
 };
+
+/* The user may quit the pager before the end of the output. */
+static bool is_pager_closed(int code) { return code == -EPIPE && gt_pager_is_used(); }
+
+static void start_pager(void)
+{
+	if (!opt.no_pager && !strcmp(opt.output, "-"))
+		gt_pager_start();
+}
 
 static int fail(const char *file, const struct gt_err *err, int status)
 {
@@ -247,10 +259,12 @@ static void print_notes(const char *file, struct gt_table *const *tables, unsign
 static int print_tables(struct gt_table *const *tables, unsigned n, const char *label,
 	struct gt_out *out, struct gt_err *err)
 {
-	int rc = gt_tables_print(tables, n, (enum gt_table_format)opt.format, label, out, err);
+	int rc;
 
+	start_pager();
+	rc = gt_tables_print(tables, n, (enum gt_table_format)opt.format, label, out, err);
 	gt_out_flush(out);
-	return rc;
+	return is_pager_closed(rc) ? 0 : rc;
 }
 
 /* In csv and tsv the header is printed only when the user names it: a spreadsheet then gets the
@@ -751,16 +765,18 @@ static int print_help(const struct gt_report_selection *c)
 	bool colours = gt_terminal_colours(STDOUT_FILENO, (enum gt_colour_when)opt.colour);
 	struct gt_err err = GT_ERR_INIT;
 
+	start_pager();
 	if (c->in_default_report)
 		gt_opt_help(&command, stdout);
-	if (fflush(stdout) || ferror(stdout))
+	if ((fflush(stdout) || ferror(stdout)) && !is_pager_closed(-errno))
 		return fail(NULL,
 			(gt_err_set(
 				 &err, -EIO, "cannot write standard output: %s", strerror(errno)),
 				&err),
 			GT_EXIT_FAILURE);
 	for (unsigned i = c->header ? 0 : 1; !c->in_default_report && i < c->n; i++)
-		if (gt_report_help(c->list[i], &report_options, colours, &err))
+		if (gt_report_help(c->list[i], &report_options, colours, &err) &&
+			!is_pager_closed(err.code))
 			return fail(NULL, &err, GT_EXIT_FAILURE);
 	return GT_EXIT_CLEAN;
 }
@@ -778,6 +794,8 @@ static int run_command(const struct gt_report_selection *c, char **files, int n,
 	if (gt_out_open(&out, opt.output, opt.force, &err))
 		return fail(NULL, &err, GT_EXIT_FAILURE);
 	out.colours = gt_terminal_colours(gt_out_fd(&out), (enum gt_colour_when)opt.colour);
+	if (opt.explain || opt.list)
+		start_pager();
 	if (opt.explain)
 		gt_explain(c->list + 1, c->in_default_report ? 0 : c->n - 1, &out);
 	else if (opt.list)
@@ -793,7 +811,9 @@ static int run_command(const struct gt_report_selection *c, char **files, int n,
 		gt_err_set(&err, -ENOMEM, GT_ALLOC_FAILURE_TEXT);
 		gt_out_fail(&out, -ENOMEM);
 	}
-	return gt_out_close(&out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : status;
+	return gt_out_close(&out, &err) && !is_pager_closed(err.code)
+		? fail(NULL, &err, GT_EXIT_FAILURE)
+		: status;
 }
 
 /* diff needs two files; all other commands also take folders. */
@@ -844,6 +864,7 @@ int main(int argc, char **argv)
 	if (!status && !opt.help)
 		status = run_command(&chosen, files.list, (int)files.n, diff);
 	gt_progress_line_stop();
+	gt_pager_finish();
 	gt_files_release(&files);
 	gt_gates_release(&chosen.gates);
 	gt_opt_list_release(&opt.match);

@@ -3,6 +3,9 @@
 # A test runs in an empty folder of its own with B (the build folder), SRC (the sources) and, when sanitized, SAN.
 # "# serial" on a line of its own in a test keeps it from running beside others.
 
+# a pager on a terminal would wait for keys; tests/cli/analyze/pager.sh sets its own
+export GT_PAGER=
+
 ok() { echo "ok $1"; }
 fail() { echo "FAIL $1: $2"; }
 skip() { echo "skip $1: $2"; }

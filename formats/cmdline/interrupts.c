@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include "formats/cmdline/pager.h"
 #include "formats/cmdline/progress_line.h"
 #include "formats/os/atomic_file.h"
 
@@ -10,6 +11,7 @@ static void end(int signal_number)
 {
 	gt_progress_line_erase();
 	gt_atomic_files_remove();
+	gt_pager_finish();
 	/* SA_RESETHAND: the second one has its default effect, once this handler has returned */
 	raise(signal_number);
 }

@@ -3,7 +3,7 @@
 #define GT_INTERRUPTS_H
 
 /* SIGINT, SIGTERM and SIGHUP, unless they are ignored, first remove unfinished files
- * (atomic_file.h) and erase the line of progress (progress_line.h); then they end the program as
- * usual. */
+ * (atomic_file.h), erase the line of progress (progress_line.h), and wait for the pager (pager.h),
+ * which has the terminal; then they end the program as usual. */
 void gt_interrupts_install(void);
 #endif
