@@ -25,7 +25,7 @@ enum gt_work_kind gt_work_kind(const struct gt_segment *seg, const struct gt_typ
 		return GT_WORK_COPY;
 	if (what != GT_GPU_KERNEL)
 		return GT_WORK_COMPUTE;
-	gt_kernel_short(gt_str(seg, type->name), 0, function);
+	gt_kernel_function(gt_str(seg, type->name), function);
 	for (size_t i = 0; i < sizeof(communication) / sizeof(*communication); i++)
 		if (!strncmp(function, communication[i], strlen(communication[i])))
 			return GT_WORK_COMMUNICATION;

@@ -110,7 +110,6 @@ static int see_run(void *arg, unsigned worker, const struct gt_cols *cols)
 	struct pass *p = arg;
 	int rc = 0;
 
-	gt_export_count_rows(p->opt, cols->n);
 	for (uint32_t code = 0; !rc && code < cols->ntypes; code++)
 		if (cols->types[code] != GT_NONE)
 			rc = add_code(p, cols, code);

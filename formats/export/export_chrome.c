@@ -224,8 +224,9 @@ static int put_call_or_range(void *arg, const struct gt_event *ev)
 {
 	struct chrome *c = arg;
 
-	if (ev->kind == GT_SPAN)
+	if (ev->kind == GT_SPAN) /* counted when the other rows are read */
 		return gt_chrome_is_range(ev) ? gt_chrome_ranges_range(&c->ranges, ev) : 0;
+	gt_export_count_rows(c->slices.opt, 1);
 	return row_fns[ev->kind](c, ev);
 }
 
@@ -240,11 +241,13 @@ static int put_row(void *arg, const struct gt_event *ev)
 
 static int rows_pass(struct chrome *c, uint32_t kinds, gt_export_fn *fn)
 {
-	struct gt_filter f = c->slices.opt->filter;
+	struct gt_export_options opt = *c->slices.opt;
+	struct gt_filter f = opt.filter;
 
+	if (fn == put_call_or_range)
+		opt.rows_done = NULL; /* it counts them itself */
 	f.kinds = f.kinds ? f.kinds & kinds : kinds;
-	return f.kinds ? gt_export_rows(c->slices.r, c->slices.opt, &f, c->slices.out, fn, c,
-				 c->slices.err)
+	return f.kinds ? gt_export_rows(c->slices.r, &opt, &f, c->slices.out, fn, c, c->slices.err)
 		       : 0;
 }
 

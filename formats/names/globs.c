@@ -48,7 +48,7 @@ bool gt_globs_match(const struct gt_segment *seg, const struct gt_type *type, vo
 	char brief[GT_SHORT_MAX + 1] = "";
 
 	if (globs->n && type->layer == GT_LAYER_GPU && type->category == GT_CAT_KERNEL)
-		gt_kernel_short(gt_str(seg, type->name), 1, brief);
+		gt_kernel_short(gt_str(seg, type->name), brief);
 	for (size_t i = 0; i < globs->n; i++)
 		if (of(globs->items[i], gt_str(seg, type->name), type->category) ||
 			(*brief && *globs->items[i] != '@' && !fnmatch(globs->items[i], brief, 0)))

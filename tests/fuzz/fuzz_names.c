@@ -40,7 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		names[n++] = at;
 	for (unsigned i = 0; i < n; i++) {
 		free(gt_demangle(names[i]));
-		gt_kernel_short(names[i], i, form);
+		if (i % 2)
+			gt_kernel_function(names[i], form);
+		else
+			gt_kernel_short(names[i], form);
 		if (strnlen(form, sizeof(form)) > GT_SHORT_MAX)
 			abort();
 	}

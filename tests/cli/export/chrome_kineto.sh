@@ -21,6 +21,9 @@ for f in "$R"/h200*.zst "$R"/kineto*.gz; do
 	sed -i '/	cuThreadExchangeStreamCaptureMode	/s/	context	/	query	/' before.txt
 	check "back-$n-has-rows" test "$(wc -l <before.txt)" -gt 100
 	same "back-$n" before.txt after.txt
+	# short names of kernels are the same, although those of the recording are mangled
+	for file in "$f" ours.json; do "$A" kernels --top 0 --format tsv "$file" 2>/dev/null | cut -f 1 | sort >short.${file##*.}; done
+	same "back-$n-short-names" "short.${f##*.}" short.json
 	for kind in calls gpu_operations; do is "back-$n-$kind" "$(figure $kind "$f")" "$(figure $kind ours.json)"; done
 done
 

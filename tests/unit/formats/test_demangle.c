@@ -145,45 +145,99 @@ static void long_names(void)
 	CHECK(is(name, want));
 }
 
-static bool short_is(const char *name, unsigned nargs, const char *want)
+/* The short form of a name, and of its demangled name, which other tools' files have. */
+static bool short_is(const char *name, const char *want)
 {
-	char got[GT_SHORT_MAX + 1];
+	char got[GT_SHORT_MAX + 1], of_plain[GT_SHORT_MAX + 1] = "";
+	char *plain = gt_demangle(name);
 
-	gt_kernel_short(name, nargs, got);
-	if (strcmp(got, want))
-		printf("# %s\n# gave %s\n# want %s\n", name, got, want);
-	return !strcmp(got, want);
+	gt_kernel_short(name, got);
+	if (plain)
+		gt_kernel_short(plain, of_plain);
+	if (strcmp(got, want) || (plain && strcmp(of_plain, want)))
+		printf("# %s\n# gave %s and %s\n# want %s\n", name, got, of_plain, want);
+	free(plain);
+	return !strcmp(got, want) && (!*of_plain || !strcmp(of_plain, want));
 }
-
-#define ELEMENTWISE "void at::native::vectorized_elementwise_kernel<4, at::native::"
 
 static void short_forms(void)
 {
-	CHECK(short_is("_Z9vectorAddPKfS0_Pfi", 1, "vectorAdd"));
-	CHECK(short_is("_Z4axpyIfEvPT_S1_i", 1, "axpy<float>"));
-	CHECK(short_is("sm80_xmma_gemm", 1, "sm80_xmma_gemm"));
-	CHECK(short_is(ELEMENTWISE
-		"FillFunctor<float>, std::array<char*, 1ul> >(int, at::native::FillFunctor<float>, std::array<char*, 1ul>)",
-		1, "vectorized_elementwise_kernel<4, ..>"));
-	CHECK(short_is(ELEMENTWISE "FillFunctor<float>, std::array<char*, 1ul> >(int)", 2,
-		"vectorized_elementwise_kernel<4, FillFunctor<float>, ..>"));
-	CHECK(short_is(
-		"void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_nn_align1>(cutlass_80_simt_sgemm_64x64_8x5_nn_align1::Params)",
-		1, "Kernel2<cutlass_80_simt_sgemm_64x64_8x5_nn_align1>"));
-	CHECK(short_is(
-		"void cublasLt::splitKreduce_kernel<32, 16, int, float>(cublasLt::cublasSplitKParams<float>)",
-		1, "splitKreduce_kernel<32, ..>"));
-	CHECK(short_is(
-		"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
-		"namespace)::TensorListMetadata<2>, "
-		"std::plus<float>, float>(int)",
-		1, "multi_tensor_apply_kernel<TensorListMetadata<2>, ..>"));
-	CHECK(short_is("void thrust::cuda_cub::detail::for_each_kernel<(int)256, foo(bar)>(x)", 1,
-		"for_each_kernel<(int)256, ..>"));
-	CHECK(short_is("", 1, ""));
-	CHECK(short_is("(", 1, "("));
-	CHECK(short_is("f<", 1, "f<>"));
+	/* clang-format off */
+	static const struct {
+		const char *name, *brief;
+	} table[] = {
+		/* PyTorch, as recorded */
+		{ "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar_cu_86b9896c25multi_tensor_apply_kernelINS1_18TensorListMetadataILi1EEENS1_21BinaryOpScalarFunctorIfLi1ELi1ELi0EEEJSt10multipliesIfEfEEEvT_T0_DpT1_",
+			"multi_tensor_apply<BinaryOpScalar, multiplies, float>" },
+		{ "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar_cu_86b9896c25multi_tensor_apply_kernelINS1_18TensorListMetadataILi1EEENS1_21BinaryOpScalarFunctorIfLi1ELi1ELi0EEEJSt4plusIfEfEEEvT_T0_DpT1_",
+			"multi_tensor_apply<BinaryOpScalar, plus, float>" },
+		{ "_ZN2at6native50_GLOBAL__N__b6ca21f8_17_ForeachUnaryOp_cu_77fe623d25multi_tensor_apply_kernelINS1_18TensorListMetadataILi2EEENS1_14UnaryOpFunctorIfLi2ELi1ELi1EEEJNS0_4SqrtIfEEEEEvT_T0_DpT1_",
+			"multi_tensor_apply<UnaryOp, Sqrt, float>" },
+		{ "_ZN2at6native13reduce_kernelILi128ELi4ENS0_8ReduceOpIfNS0_14func_wrapper_tIfZNS0_11sum_functorIfffEclERNS_14TensorIteratorEEUlffE_EEjfLi4ELi4EEEEEvT1_",
+			"reduce<sum, float>" },
+		{ "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_7MeanOpsIffffEEjfLi4ELi4EEEEEvT1_",
+			"reduce<MeanOps, float>" },
+		{ "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_13BinaryFunctorIfffZNS0_67_GLOBAL__N__06c19b41_28_ActivationThresholdKernel_cu_751192d7_1581121threshold_kernel_implIfEEvRNS_18TensorIteratorBaseET_S7_EUlffE_EESt5arrayIPcLm3EEEEviT0_T1_",
+			"vectorized_elementwise<Binary<threshold>, float>" },
+		{ "_ZN2at6native29vectorized_elementwise_kernelILi4EZZZNS0_49_GLOBAL__N__d2ba64fb_16_TensorCompare_cu_71e06f4e19launch_clamp_scalarERNS_18TensorIteratorBaseEN3c106ScalarES6_NS0_6detail11ClampLimitsEENKUlvE_clEvENKUlvE5_clEvEUlfE_St5arrayIPcLm2EEEEviT0_T1_",
+			"vectorized_elementwise<launch_clamp_scalar, float>" },
+		{ "_ZN2at6native18elementwise_kernelILi128ELi2EZNS0_22gpu_kernel_impl_nocastINS0_13BUnaryFunctorIfffNS0_15binary_internal10MulFunctorIfEEEEEEvRNS_18TensorIteratorBaseERKT_EUliE_EEviT1_",
+			"elementwise<BUnary<Mul>, float>" },
+		{ "_ZN2at6native27unrolled_elementwise_kernelIZZZNS0_23direct_copy_kernel_cudaERNS_18TensorIteratorBaseEENKUlvE1_clEvENKUlvE5_clEvEUlfE_St5arrayIPcLm2EELi4E23TrivialOffsetCalculatorILi1EjESB_NS0_6memory12LoadWithCastILi1EEENSC_13StoreWithCastILi1EEEEEviT_T0_T2_T3_T4_T5_",
+			"unrolled_elementwise<direct_copy, float>" },
+		{ "_ZN2at6native53_GLOBAL__N__21739cd4_20_layer_norm_kernel_cu_9c5ada8a28vectorized_layer_norm_kernelIN3c104HalfEfLb0EEEviT0_PKT_S8_S8_PS5_S9_PS6_",
+			"vectorized_layer_norm_kernel<Half, float, false>" },
+		/* PyTorch, demangled: the second lambda of a function; no operation */
+		{ "void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous namespace)::pow_tensor_scalar_kernel_impl<float, float>(at::TensorIteratorBase&, float)::{lambda(float)#2}, std::array<char*, 2ul> >(int)",
+			"vectorized_elementwise<pow_tensor_scalar#2, float>" },
+		{ "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, c10::BFloat16, float, c10::BFloat16, at::native::(anonymous namespace)::SoftMaxForwardEpilogue>(c10::BFloat16*, c10::BFloat16 const*, int)",
+			"cunn_SoftMaxForward<SoftMaxForwardEpilogue, BFloat16>" },
+		{ "void at::native::index_elementwise_kernel<128, 4, at::native::gpu_index_kernel<at::native::index_kernel_impl<at::native::OpaqueType<4> >(at::TensorIteratorBase&, c10::ArrayRef<long>)::{lambda(char*, char const*, long)#1}>(at::TensorIteratorBase&)::{lambda(int)#1}>(long)",
+			"index_elementwise<index, long>" },
+		/* cuBLAS, cuDNN */
+		{ "void cublasLt::splitKreduce_kernel<32, 16, int, float>(cublasLt::cublasSplitKParams<float>)",
+			"splitKreduce_kernel<32, 16, int, float>" },
+		{ "_Z18sgemm_largek_lds64ILb1ELb0ELi5ELi5ELi4ELi4ELi4ELi34EEvPfPKfS2_iiiiiiS2_S2_ffiiPiS3_",
+			"sgemm_largek_lds64<true, false, 5, 5, 4, 4, 4, 34>" },
+		{ "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true, (cudnnKernelDataType_t)2>(cudnn::ops::nchw2nhwc_params_t<float>, float const*, float*)",
+			"nchwToNhwcKernel<float, float, float, false, true, (cudnnK.." },
+		{ "sm80_xmma_gemm", "sm80_xmma_gemm" },
+		{ "nvjet_sm90_hsh_64x48_64x15_2x4_h_bz_bias_TNT", "nvjet_sm90_hsh_64x48_64x15_2x4_h_bz_bias_TNT" },
+		/* CUTLASS, FlashAttention */
+		{ "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_tn_align1EEvNT_6ParamsE",
+			"Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>" },
+		{ "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int, int, int>, cutlass::gemm::collective::CollectiveMma<cutlass::gemm::MainloopSm90TmaGmma<7, cute::tuple<cute::C<2>, cute::C<1> > >, cutlass::half_t> > >(int)",
+			"device<GemmUniversal<CollectiveMma<MainloopSm90TmaGmma>>, .." },
+		{ "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, cutlass::bfloat16_t>, false, true, false>(flash::Flash_fwd_params)",
+			"flash_fwd<Flash_fwd_kernel_traits, bfloat16_t>" },
+		/* CUB and thrust */
+		{ "void cub::CUB_200200_900_NS::DeviceReduceKernel<cub::CUB_200200_900_NS::DeviceReducePolicy<float, unsigned int, thrust::plus<float> >::Policy600, float const*, float*, int, thrust::plus<float>, float>(float const*)",
+			"DeviceReduceKernel<plus, float>" },
+		{ "void thrust::cuda_cub::core::_kernel_agent<thrust::cuda_cub::__parallel_for::ParallelForAgent<thrust::cuda_cub::__uninitialized_fill::functor<thrust::device_ptr<float>, float>, unsigned long>, unsigned long>(int)",
+			"_kernel_agent<ParallelForAgent<functor<device_ptr>>, float>" },
+		{ "void thrust::cuda_cub::detail::for_each_kernel<(int)256, foo(bar)>(x)", "for_each<foo>" },
+		/* NCCL, vLLM, Triton, JAX */
+		{ "_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE",
+			"ncclDevKernel_AllReduce_Sum_f32_RING_LL" },
+		{ "void vllm::act_and_mul_kernel<c10::BFloat16, &(c10::BFloat16 vllm::silu_kernel<c10::BFloat16>(c10::BFloat16 const&)), true>(c10::BFloat16*, c10::BFloat16 const*, int)",
+			"act_and_mul<silu, BFloat16>" },
+		{ "triton_poi_fused_add_mul_0", "triton_poi_fused_add_mul_0" },
+		{ "loop_add_fusion_12", "loop_add_fusion_12" },
+		/* others */
+		{ "_Z9vectorAddPKfS0_Pfi", "vectorAdd" },
+		{ "_Z4axpyIfEvPT_S1_i", "axpy<float>" },
+		{ "void scale<float, 3>(float*, float)", "scale<float, 3>" },
+		{ "", "" },
+		{ "(", "(" },
+		{ "f<", "f<>" },
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		CHECK(short_is(table[i].name, table[i].brief));
 }
+
+#define ELEMENTWISE "void at::native::vectorized_elementwise_kernel<4, at::native::"
 
 static void short_forms_are_short(void)
 {
@@ -192,7 +246,7 @@ static void short_forms_are_short(void)
 	gt_kernel_short(
 		"sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize128x32x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_"
 		"execute_kernel__5x_cublas",
-		1, out);
+		out);
 	CHECK(strlen(out) == GT_SHORT_MAX && !strcmp(out + GT_SHORT_MAX - 2, ".."));
 	gt_kernel_short(
 		"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
@@ -200,7 +254,7 @@ static void short_forms_are_short(void)
 		"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
 		"\xc3\xa9\xc3\xa9"
 		"x",
-		1, out);
+		out);
 	CHECK_EQ(((unsigned char)out[strlen(out) - 3] & 0xc0), 0x80); /* cut between characters */
 	CHECK(strlen(out) <= GT_SHORT_MAX);
 }
@@ -213,6 +267,9 @@ static void names_of_a_table_differ(void)
 		"AUnaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, 2ul> >(int)",
 		ELEMENTWISE
 		"BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, 3ul> >(int)",
+		/* equal forms: with more of their arguments */
+		"void at::native::vectorized_elementwise_kernel<8, at::native::FillFunctor<float>, std::array<char*, 1ul> >(int)",
+		"void at::native::vectorized_elementwise_kernel<8, at::native::FillFunctor<float>, std::array<char*, 2ul> >(int)",
 		"_Z9vectorAddPKfS0_Pfi", "_Z9vectorAddPKdS0_Pdi", "_ZN1a9vectorAddEv", "vectorAdd",
 		"sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize128x32x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute_kernel__5x_"
 		"cublas",
@@ -234,13 +291,16 @@ static void names_of_a_table_differ(void)
 		for (int j = 0; j < i; j++)
 			CHECK(strcmp(first[i], first[j]));
 	}
-	CHECK_STR(first[0], "vectorized_elementwise_kernel<4, ..>");
-	CHECK(!strncmp(first[1], "vectorized_elementwise_kernel<4, AUnaryFunctor<", 47));
-	CHECK_STR(first[4], "vectorAdd#2"); /* of the same namespace: none */
-	CHECK_STR(first[5], "a::vectorAdd");
+	CHECK_STR(first[0], "vectorized_elementwise<Fill, float>");
+	CHECK_STR(first[1], "vectorized_elementwise<AUnary<Mul>, float>");
+	CHECK_STR(first[2], "vectorized_elementwise<Binary<Mul>, float>");
+	CHECK_STR(first[3], "vectorized_elementwise<8, Fill, float>");
+	CHECK_STR(first[4], "vectorized_elementwise_kernel<8, FillFunctor<float>, array..");
+	CHECK_STR(first[6], "vectorAdd#2"); /* of the same namespace: none */
+	CHECK_STR(first[7], "a::vectorAdd");
 	CHECK(!*first[N - 1]);
 	CHECK(gt_kernel_names_count(k) == N);
-	CHECK(!strcmp(gt_kernel_names_at(k, 3, &full), "vectorAdd") && !strcmp(full, names[3]));
+	CHECK(!strcmp(gt_kernel_names_at(k, 5, &full), "vectorAdd") && !strcmp(full, names[5]));
 	gt_kernel_names_free(k);
 }
 
@@ -345,7 +405,7 @@ static void names_that_look_alike(void)
 
 	for (int i = 0; i < 20000; i++) {
 		snprintf(name, sizeof(name),
-			"void n::f<a_long_argument_that_fills_the_room_of_a_short_name_all_alone, %d>(int)",
+			"void n::f<a_long_argument_that_fills_the_room_of_a_short_name_all_alone, 1>(int (&)[%d])",
 			i);
 		snprintf(last, sizeof(last), "%s", gt_kernel_names_get(k, name));
 		CHECK(strlen(last) <= GT_SHORT_MAX);

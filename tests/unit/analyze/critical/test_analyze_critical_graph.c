@@ -647,7 +647,7 @@ static void see(struct naive *n, const struct rp *p, const struct more *m, int64
 						     : COMPUTE };
 		x->pageable = o->what == RP_COPY && o->dst == GT_GPU_MEM_PAGEABLE;
 		if (o->what == RP_LAUNCH)
-			gt_kernel_short(rp_kernels[o->kernel], 1, x->name);
+			gt_kernel_short(rp_kernels[o->kernel], x->name);
 		else if (o->what == RP_COPY)
 			snprintf(x->name, sizeof(x->name), "memcpy %s (%s -> %s)",
 				gt_direction_word(o->direction), gt_gpu_memory_word(o->src),
