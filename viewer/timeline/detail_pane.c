@@ -237,10 +237,10 @@ static void describe_launch(struct description *t)
 	add_f(t->to, "launched by", "%s at %s on %s%s", *t->call ? t->call : "a call", at, path,
 		t->by_order ? " (likely: matched by its order in the stream)" : "");
 	if (t->row->start >= end)
-		add_f(t->to, "queued", "started %s after that call returned",
+		add_f(t->to, "queue time", "%s after the call returned",
 			gt_number_text(GT_C_NS, (uint64_t)(t->row->start - end)).text);
 	else
-		add(t->to, "queued", "not at all: it began before that call had returned");
+		add(t->to, "queue time", "none: it began before the call returned");
 }
 
 /* Moves the lines from `from` on before those from `to` on, so that the most important lines fit
@@ -317,15 +317,14 @@ static bool is_known(const struct gt_scene *s, int64_t from, int64_t to)
 	return true;
 }
 
-/* The lines of a gap and of a damaged range; segment's time. */
-static void add_range(struct description *t, int64_t from, int64_t to, int64_t end)
+/* The times and the lane of a gap and of a damaged range; segment's time. */
+static void add_range(struct description *t, int64_t from, int64_t end)
 {
 	char start_text[GT_TIME_ROOM], end_text[GT_TIME_ROOM], path[300];
 
 	put_time(t, from, start_text);
 	put_time(t, end, end_text);
 	put_path(t, t->pick->lane.strip.track, path, sizeof(path));
-	add_duration(t->to, "duration", to - from);
 	add(t->to, "start", start_text);
 	add(t->to, "end", end_text);
 	add(t->to, "on", path);
@@ -337,14 +336,15 @@ static void describe_gap(struct description *t, const struct gt_event_ref *behin
 
 	snprintf(t->to->title, sizeof(t->to->title), "gap of %s",
 		gt_number_text(GT_C_NS, (uint64_t)(to - from)).text);
-	add_range(t, from, to, to);
+	add_duration(t->to, "duration", to - from);
+	add(t->to, "after", gt_display_name_of_type(t->from->spell, t->seg, t->row->type));
+	add(t->to, "before", gt_display_name_of_type(t->from->spell, t->seg, behind->type));
+	add_range(t, from, to);
 	gt_selection_range(t->pick, &from, &to);
 	if (!is_known(t->from->scene, from, to)) {
-		add(t->to, "but", "not all of this time was recorded, or can be read");
+		add(t->to, "note", "not all of this time was recorded, or can be read");
 		mark_last_line(t->to);
 	}
-	add(t->to, "behind", gt_display_name_of_type(t->from->spell, t->seg, t->row->type));
-	add(t->to, "before", gt_display_name_of_type(t->from->spell, t->seg, behind->type));
 }
 
 /* ---- of a hole ---- */
@@ -384,7 +384,8 @@ static void describe_damaged_range(struct description *t)
 
 	snprintf(t->to->title, sizeof(t->to->title), "hole: %" PRIu64 " block%s cannot be read",
 		h->blocks, gt_plural(h->blocks, "s"));
-	add_range(t, h->from + offset, h->to + offset, h->to - 1 + offset);
+	add_duration(t->to, "duration", h->to - h->from);
+	add_range(t, h->from + offset, h->to - 1 + offset);
 	if (h->blocks > 1)
 		add_f(t->to, "lost", "%" PRIu64 " rows (count from the index)", h->rows);
 	for (unsigned i = 0; i < h->n; i++)

@@ -28,6 +28,7 @@ struct gt_selection_job {
 	struct gt_lane_cells *strips;
 	struct gt_cell_window window;
 	bool is_requested; /* the cells of the window */
+	bool longest;      /* the longest gap of the window */
 };
 
 /* ---- the selection ---- */
@@ -415,45 +416,6 @@ static void pick_gap(struct gt_selection *p, const struct gt_lane_key *lane,
 	p->is_new = true;
 }
 
-/* The number of idle cells from cell i on. */
-static unsigned idle_cells(const struct gt_cell_sums *cells, unsigned i, unsigned n)
-{
-	unsigned k = i;
-
-	while (k < n && cells[k].sureness == GT_CELL_EXACT && !cells[k].busy && !cells[k].count)
-		k++;
-	return k - i;
-}
-
-/* A gap of n idle cells is shorter than one of n + 2. */
-int gt_select_longest_gap(struct gt_selection *p, const struct gt_lane_key *lane,
-	const struct gt_cell_window *w, const struct gt_cell_sums *cells, struct gt_err *err)
-{
-	unsigned most = 0, n;
-	int64_t longest = 0;
-	int code = 0;
-
-	begin_anew(p);
-	for (unsigned i = 0; i < w->cells; i += n + !n) {
-		struct gt_event_ref before, after;
-
-		n = idle_cells(cells, i, w->cells);
-		if (!n || n + 2 < most)
-			continue;
-		code = gt_gap_at(p->archive, lane,
-			segment_time(p, lane, gt_cell_start(w, i + n / 2)), &before, &after, err);
-		if (code < 0)
-			return code;
-		if (!code || after.start - gt_event_ref_end(&before) <= longest)
-			continue;
-		most = n > most ? n : most;
-		longest = after.start - gt_event_ref_end(&before);
-		pick_gap(p, lane, &before, &after);
-	}
-	return longest ? 0
-		       : say(p, "no gap as wide as a cell is visible: zoom in for shorter ones");
-}
-
 /* Selects the gap around an idle cell if there are rows on both sides. 1; 0: there is no gap;
  * negative: error. */
 static int try_cell(struct gt_selection *p, int64_t t, struct gt_err *err)
@@ -568,13 +530,100 @@ static int end_event_search(struct gt_selection *p, struct gt_err *err)
 	return code;
 }
 
+/* ---- the longest gap ---- */
+
+#define FINE_CELLS 16384u /* of the window: a gap of a few of them is found */
+
+int gt_select_longest_gap(struct gt_selection *p, const struct gt_selection_origin *at,
+	const struct gt_cell_window *w, struct gt_err *err)
+{
+	struct gt_selection_job *j = new_job(p, at, "longest gap", false, err);
+	uint64_t span = (uint64_t)w->to - (uint64_t)w->from;
+
+	if (!j)
+		return err->code;
+	j->longest = true;
+	j->window = (struct gt_cell_window){ .from = w->from,
+		.to = w->to,
+		.cells = span < FINE_CELLS ? (unsigned)span : FINE_CELLS };
+	j->strips = gt_lane_cells_new(p->archive);
+	if (!j->strips ||
+		gt_lane_cells_request(j->strips, &j->window, &j->lane.strip, 1, err) < 0) {
+		gt_selection_stop(p);
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+/* The number of idle cells from cell i on. */
+static unsigned idle_cells(const struct gt_cell_sums *cells, unsigned i, unsigned n)
+{
+	unsigned k = i;
+
+	while (k < n && cells[k].sureness == GT_CELL_EXACT && !cells[k].busy && !cells[k].count)
+		k++;
+	return k - i;
+}
+
+/* Selects the longest gap around idle cells. A gap of n idle cells is shorter than one of n + 2. 1;
+ * 0: there is none; negative: error. */
+static int pick_longest(
+	struct gt_selection *p, const struct gt_cell_sums *cells, struct gt_err *err)
+{
+	const struct gt_lane_key lane = p->job->lane;
+	const struct gt_cell_window w = p->job->window;
+	unsigned most = 0, n;
+	int64_t longest = 0;
+
+	for (unsigned i = 0; i < w.cells; i += n + !n) {
+		struct gt_event_ref before, after;
+		int code;
+
+		n = idle_cells(cells, i, w.cells);
+		if (!n || n + 2 < most)
+			continue;
+		code = gt_gap_at(p->archive, &lane,
+			segment_time(p, &lane, gt_cell_start(&w, i + n / 2)), &before, &after, err);
+		if (code < 0)
+			return code;
+		if (!code || after.start - gt_event_ref_end(&before) <= longest)
+			continue;
+		most = n > most ? n : most;
+		longest = after.start - gt_event_ref_end(&before);
+		pick_gap(p, &lane, &before, &after);
+	}
+	return longest > 0;
+}
+
+/* 1: there is more to do. */
+static int step_longest(struct gt_selection *p, uint64_t us, struct gt_err *err)
+{
+	struct gt_selection_job *j = p->job;
+	struct gt_cell_sums *cells;
+	int code = gt_lane_cells_step(j->strips, us, err);
+
+	if (code)
+		return code;
+	cells = malloc(j->window.cells * sizeof(*cells));
+	if (!cells)
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	gt_lane_cells_get(j->strips, 0, j->lane.depth, cells);
+	code = pick_longest(p, cells, err);
+	free(cells);
+	gt_selection_stop(p);
+	return code < 0 ? code
+			: say(p,
+				  code ? "F zooms to this gap"
+				       : "no gap between two events of this lane is visible");
+}
+
 int gt_selection_step(struct gt_selection *p, uint64_t us, struct gt_err *err)
 {
 	int code = 1;
 
 	while (code > 0 && p->job) {
 		if (!p->job->search) {
-			code = step_gap(p, us, err);
+			code = p->job->longest ? step_longest(p, us, err) : step_gap(p, us, err);
 		} else {
 			code = gt_event_search_step(p->job->search, us, err);
 			if (!code)
@@ -609,7 +658,8 @@ const char *gt_selection_progress(const struct gt_selection *p, char to[80])
 		snprintf(to, 80, "searching for %s: %u%%   Esc: stop", j->what,
 			gt_event_search_percent(j->search));
 	else
-		snprintf(to, 80, "searching for a %s   Esc: stop", j->what);
+		snprintf(to, 80, "searching for %s %s   Esc: stop", j->longest ? "the" : "a",
+			j->what);
 	return to;
 }
 
@@ -618,6 +668,7 @@ void gt_selection_detach(struct gt_selection *p)
 	struct gt_event_ref *rows[] = { &p->row, &p->after };
 
 	gt_selection_stop(p);
+	p->is_linked = false;
 	for (unsigned i = 0; i < 2; i++)
 		if (rows[i]->block) {
 			p->saved_blocks[i] = *rows[i]->block;

@@ -76,9 +76,9 @@ int gt_select_partner(
 	struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err);
 int gt_select_gap(
 	struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err);
-/* The longest gap that is visible, of a cell or more; cells: of this window. */
-int gt_select_longest_gap(struct gt_selection *p, const struct gt_lane_key *lane,
-	const struct gt_cell_window *w, const struct gt_cell_sums *cells, struct gt_err *err);
+/* the longest gap of its lane in the window, of a ten-thousandth of the window or more */
+int gt_select_longest_gap(struct gt_selection *p, const struct gt_selection_origin *at,
+	const struct gt_cell_window *w, struct gt_err *err);
 /* The row of the lane with this start (segment's time) and duration. */
 int gt_select_exact(struct gt_selection *p, const struct gt_lane_key *lane, int64_t start,
 	uint64_t dur, struct gt_err *err);

@@ -230,8 +230,7 @@ static int jump(struct gt_timeline_interaction *d, const struct gt_binding *b,
 	case GT_DO_SAME: return gt_select_same_name(p, from, b->arg, &d->err);
 	case GT_DO_PARTNER: return gt_select_partner(p, from, &d->err);
 	case GT_DO_GAP: return gt_select_gap(p, from, b->arg, &d->err);
-	case GT_DO_LONGEST_GAP:
-		return gt_select_longest_gap(p, &from->lane, &d->scene->window, at->cells, &d->err);
+	case GT_DO_LONGEST_GAP: return gt_select_longest_gap(p, from, &d->scene->window, &d->err);
 	case GT_DO_FAILURE: return gt_select_failure(p, from, b->arg, &d->err);
 	case GT_DO_FOUND: return jump_to_found(d, b->arg, from);
 	case GT_DO_MARK: return mark(d, from);
@@ -291,9 +290,9 @@ static bool escape(struct gt_timeline_interaction *d)
 /* The pane opens with the first selection and afterwards keeps its size. */
 static void after_jump(struct gt_timeline_interaction *d, enum gt_action a)
 {
-	if (d->pick.is_new && d->size == GT_PANE_NONE &&
-		(a == GT_DO_SELECT || a == GT_DO_LONGEST_GAP))
+	if (d->pick.is_new && d->size == GT_PANE_NONE && a == GT_DO_SELECT)
 		d->size = GT_PANE_USUAL;
+	d->opens_pane = a == GT_DO_LONGEST_GAP;
 	d->is_described &= !d->pick.is_new;
 }
 
@@ -433,6 +432,9 @@ bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt
 	if (!d->pick.is_new)
 		return false;
 	d->pick.is_new = d->is_described = false;
+	if (d->opens_pane && d->size == GT_PANE_NONE)
+		d->size = GT_PANE_USUAL;
+	d->opens_pane = false;
 	gt_selection_range(&d->pick, from, to);
 	found = line_of(d, &d->pick.row);
 	if (!found) {

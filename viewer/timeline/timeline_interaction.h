@@ -18,6 +18,7 @@ struct gt_timeline_interaction {
 	enum gt_pane_size size;
 	/* the user asked for a pane: a status text says if it does not fit */
 	bool pane_requested;
+	bool opens_pane; /* the result of the current search opens it */
 	struct gt_pane pane;
 	struct gt_name_search *name_search; /* NULL: there is no search */
 	char *looked_for;             /* the search expression between two archives, or NULL */

@@ -578,6 +578,14 @@ static bool act_on_cursor(struct timeline *t, const struct gt_binding *b)
 	}
 }
 
+/* The time between the marks exactly; a selection with a margin of a quarter on each side. */
+static void show_range(struct gt_scene *s, int64_t from, int64_t to)
+{
+	int64_t a, b, margin = gt_marks_between(&s->marks, &a, &b) ? 0 : (to - from) / 4;
+
+	gt_window_show(&s->window, &s->extent, from - margin, to + margin);
+}
+
 static bool act_on_time(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
 {
 	struct timeline *t = v->state;
@@ -592,7 +600,7 @@ static bool act_on_time(struct gt_view *v, const struct gt_binding *b, struct gt
 		if (!b->arg)
 			gt_window_fit(&s->window, &s->extent);
 		else if (gt_interaction_range(&t->desk, &from, &to))
-			gt_window_show(&s->window, &s->extent, from, to > from ? to : from + 1);
+			show_range(s, from, to > from ? to : from + 1);
 		put_cursor(v, b->arg && from < to ? from : time);
 		return true;
 	case GT_DO_START: go_to(v, s->extent.from); return true;

@@ -358,12 +358,29 @@ static void the_key_bar(void)
 static void the_longest_gap(void)
 {
 	struct stage st;
+	const struct gt_cell_window *w = &st.s.scene.window;
+	struct gt_filter all = { .kinds = GT_BIT(GT_GPU) };
+	int64_t longest = 0, end = INT64_MAX;
+	struct gt_iter *it;
+	struct gt_event ev;
 
 	state = 15;
 	stage_up(&st, once, 3000, 100, 40);
-	CHECK(play(&st, "f") && play(&st, "G") && on_screen(&st, "no gap as wide as a cell"));
-	CHECK(play(&st, "\\ 'stream 8' Enter < j j") && play(&st, "G") &&
-		on_screen(&st, "gap of ") && on_screen(&st, "on              GPU 0 > stream 8"));
+	it = gt_iter_open(st.reader, &all, &st.err);
+	while (it && gt_iter_next(it, &ev, &st.err) > 0) {
+		if (ev.track != 15) /* stream 8 */
+			continue;
+		longest = ev.row.start - end > longest && end < ev.row.start ? ev.row.start - end
+									     : longest;
+		end = end == INT64_MAX || ev.row.end > end ? ev.row.end : end;
+	}
+	gt_iter_close(it);
+	CHECK(play(&st, "f") && play(&st, "G") && on_screen(&st, "gap of ") &&
+		on_screen(&st, "on              GPU 0") && on_screen(&st, "F zooms to this gap"));
+	CHECK(play(&st, "Esc Esc \\ 'stream 8' Enter < j j") && play(&st, "G") &&
+		on_screen(&st, "on              GPU 0 > stream 8") && play(&st, "F"));
+	/* with a margin of a quarter on each side */
+	CHECK(longest > 100 && w->to - w->from == longest + longest / 4 * 2);
 	strike(&st);
 }
 
