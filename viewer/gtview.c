@@ -235,7 +235,8 @@ static int show_frame(struct gt_trace_open *o, const struct frame *f, struct gt_
 		return rc;
 	rc = gt_ui_open(
 		&ui, gt_trace_open_result(o), gt_trace_open_path(o), gt_views[opt.view], err);
-	ui.scene.growing = gt_trace_open_is_following(o);
+	if (!rc)
+		gt_scene_set_growing(&ui.scene, gt_trace_open_is_following(o));
 	if (!rc)
 		rc = render(&ui, f, err);
 	gt_ui_close(&ui);

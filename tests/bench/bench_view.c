@@ -479,6 +479,8 @@ static int grow(const char *path, double *all, struct frame_times *f)
 
 	code = r ? gt_ui_open(&v, r, path, gt_views[0], &err) : -1;
 	if (!code)
+		gt_scene_set_growing(&v.scene, true);
+	if (!code)
 		code = gt_ui_resize(&v, WIDTH, LANES + 2, &err);
 	for (unsigned i = 0; !code && i <= GROWTHS; i++) {
 		double before = now_ms(CLOCK_PROCESS_CPUTIME_ID),

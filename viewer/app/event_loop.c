@@ -274,7 +274,8 @@ static int view_trace(struct event_loop *s, enum end *end, struct gt_err *err)
 	int rc = gt_ui_open(v, gt_trace_open_result(s->opening), gt_trace_open_path(s->opening),
 		how->view, err);
 
-	v->scene.growing = gt_trace_open_is_following(s->opening);
+	if (!rc)
+		gt_scene_set_growing(&v->scene, gt_trace_open_is_following(s->opening));
 	v->scene.message = s->status_text[0] ? s->status_text : NULL;
 	gt_term_size(s->term, &width, &height);
 	if (!rc)

@@ -1,7 +1,7 @@
 /* The parts of a frame from the top: title; overview of the whole run with a bracket at the
  * visible range; time axis; marks and bookmarks (timeline_interaction.h); missing data; lanes;
- * details of the cursor's cell; legend. Without enough lines, parts are left out: the title
- * first, the lanes last.
+ * details of the cursor's cell; the visible range. The title has the legend of colours at its
+ * right. Without enough lines, parts are left out: the title first, the lanes last.
  *
  * The height of a cell is its value, its colour the category with the most time. Unknown cells
  * are dotted and rough ones are dim. A cross marks a damaged block, and a triangle an unfinished

@@ -308,7 +308,7 @@ static void describe_extent(struct gt_scene *s)
 	e->grows = false;
 	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++) {
 		e->rows += gt_segment_rows(gt_reader_segment(s->reader, i));
-		e->grows |= !gt_reader_segment(s->reader, i)->closed;
+		e->grows |= s->growing && !gt_reader_segment(s->reader, i)->closed;
 	}
 }
 
@@ -388,6 +388,16 @@ int gt_scene_reopen(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 	else if (end)
 		gt_window_goto(&s->window, &s->extent, s->extent.to - 1, s->window.cells - 1);
 	return rc;
+}
+
+void gt_scene_set_growing(struct gt_scene *s, bool growing)
+{
+	bool all = gt_window_shows_all(&s->window, &s->extent);
+
+	s->growing = growing;
+	describe_extent(s);
+	if (all)
+		gt_window_fit(&s->window, &s->extent);
 }
 
 void gt_scene_release(struct gt_scene *s)

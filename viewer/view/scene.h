@@ -72,6 +72,8 @@ struct gt_scene {
  * it in both cases. */
 int gt_scene_open(struct gt_scene *s, struct gt_reader *r, const char *name, struct gt_err *err);
 void gt_scene_release(struct gt_scene *s);
+/* Call it after opening, before the first frame: the file may still grow. */
+void gt_scene_set_growing(struct gt_scene *s, bool growing);
 /* detach: releases everything that depends on the reader, before the reader reads on; views detach
  * first. reopen: uses the reader's new state. A window that showed everything, or the end, does so
  * again; else it keeps its time. 0 or negative. */

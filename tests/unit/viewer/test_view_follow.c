@@ -38,6 +38,7 @@ static void begin_to_grow(
 	write_more(g, first < g->n / 20 ? g->n / 20 : first);
 	CHECK((g->st.reader = gt_reader_open_growing(dup(g->fd), UINT64_MAX, &g->st.err)));
 	CHECK(!gt_ui_open(&g->st.s, g->st.reader, "some/trace.zst", gt_views[0], &g->st.err));
+	gt_scene_set_growing(&g->st.s.scene, true);
 	CHECK(!gt_ui_resize(&g->st.s, WIDTH, HEIGHT, &g->st.err));
 }
 
@@ -71,7 +72,9 @@ static bool is_as_new_there(struct growing *g, const struct gt_cell_window *ther
 	now.reader = gt_reader_open_growing(dup(g->fd), UINT64_MAX, &now.err);
 	same = now.reader &&
 		!gt_ui_open(&now.s, now.reader, "some/trace.zst", gt_views[0], &now.err) &&
-		!gt_ui_resize(&now.s, WIDTH, HEIGHT, &now.err) && play(&now, "");
+		(gt_scene_set_growing(&now.s.scene, true),
+			!gt_ui_resize(&now.s, WIDTH, HEIGHT, &now.err)) &&
+		play(&now, "");
 	if (same && there)
 		now.s.scene.window = *there;
 	same = same && play(&now, script);
