@@ -132,6 +132,7 @@ int gt_ui_show_times(struct gt_ui *s, const struct gt_ui_times *times, struct gt
 		return gt_ui_range(s, from, to, err);
 	if (times->how == GT_UI_SPAN)
 		gt_marks_jump(&s->scene.marks, viewer_time(s, from), viewer_time(s, to));
+	s->scene.target_gpu = times->how == GT_UI_SPAN;
 	if (times->how == GT_UI_SPAN && to > from)
 		margin = (to - from) / 4;
 	else

@@ -327,6 +327,19 @@ static unsigned needs_lines(const struct gt_scene *s)
 		(s->marks.n || s->bookmarks.n ? GT_LAYOUT_MARKS : 0);
 }
 
+/* Moves the cursor to the first visible GPU unless its lane shows GPU work. */
+static void move_to_gpu(struct timeline *t)
+{
+	if (t->cursor_line.aspect == GT_ASPECT_WORK)
+		return;
+	for (size_t i = t->top; i < t->top + shown_lines(t); i++)
+		if (t->lanes.lines[i].aspect == GT_ASPECT_WORK) {
+			t->cursor = i;
+			t->cursor_line = t->lanes.lines[i];
+			return;
+		}
+}
+
 static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
 {
 	struct timeline *t = v->state;
@@ -364,6 +377,9 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	if (!rc && picked)
 		rc = list(t, false, err);
 	scroll(t);
+	if (v->scene->target_gpu)
+		move_to_gpu(t);
+	v->scene->target_gpu = false;
 	if (!rc)
 		rc = ask_lanes(v, err);
 	if (!rc)
@@ -677,19 +693,6 @@ static void release(struct gt_view *v)
 	follow_desk(v);
 }
 
-/* Moves the cursor to the first visible GPU unless its lane shows GPU work. */
-static void move_to_gpu(struct timeline *t)
-{
-	if (t->cursor_line.aspect == GT_ASPECT_WORK)
-		return;
-	for (size_t i = t->top; i < t->top + shown_lines(t); i++)
-		if (t->lanes.lines[i].aspect == GT_ASPECT_WORK) {
-			t->cursor = i;
-			t->cursor_line = t->lanes.lines[i];
-			return;
-		}
-}
-
 static void timeline_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
 {
 	struct timeline *t = v->state;
@@ -811,6 +814,7 @@ static const struct gt_key_hint hints[] = {
 	{ "Space", "Fold", { .key = ' ' }, 8 },
 	GT_KEY_HINT('m', "Mark", 11),
 	GT_KEY_HINT('b', "Values", 13),
+	{ "Mouse", "click drag wheel", { .key = GT_KEY_NONE }, 14 },
 	GT_KEY_HINT('8', "Advice", 4),
 	GT_KEY_HINT('9', "Flames", 12),
 	GT_KEY_HINT('q', "Quit", 1),

@@ -46,6 +46,8 @@ struct gt_scene {
 	/* the timeline moves its cursor to this time, if has_target_time */
 	int64_t target_time;
 	bool has_target_time;
+	/* the timeline moves its cursor to the first visible GPU */
+	bool target_gpu;
 	/* the timeline moves its cursor to this track */
 	struct {
 		uint32_t segment, track;

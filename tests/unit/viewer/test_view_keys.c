@@ -384,6 +384,29 @@ static void the_longest_gap(void)
 	strike(&st);
 }
 
+/* What --at requests: a range with a margin, between two marks, with the cursor on a GPU; or a time
+ * in the middle. */
+static void a_requested_time_is_shown(void)
+{
+	struct stage st;
+	const struct gt_cell_window *w = &st.s.scene.window;
+	int64_t start;
+
+	state = 15;
+	stage_up(&st, once, 3000, 100, 40);
+	start = st.s.scene.extent.from;
+	CHECK(!gt_ui_show_times(&st.s, &(struct gt_ui_times){ GT_UI_SPAN, 20000, 40000 }, &st.err));
+	CHECK(w->from == start + 15000 && w->to == start + 45000);
+	CHECK(play(&st, "") && on_screen(&st, "A-B 20.00 us  GPU 0: busy "));
+	CHECK(!gt_ui_show_times(
+		&st.s, &(struct gt_ui_times){ GT_UI_MIDDLE, 50000, 50000 }, &st.err));
+	CHECK(w->to - w->from < 2000 && w->from + w->to == 2 * (start + 50000));
+	CHECK(!gt_ui_show_times(
+		      &st.s, &(struct gt_ui_times){ GT_UI_SPAN, 1 << 30, INT64_MAX }, &st.err) &&
+		play(&st, ""));
+	strike(&st);
+}
+
 static void help_lists_the_keys(void)
 {
 	struct stage st;
@@ -471,5 +494,5 @@ T_MAIN(T(cells_are_counted_at_every_zoom), T(keys_move_in_time),
 	T(the_wheel_zooms_where_the_mouse_is), T(keys_and_times_are_what_they_say),
 	T(what_is_drawn_over_is_marked), T(lanes_fold_hide_and_filter),
 	T(launches_that_wait_have_a_line), T(cells_can_show_other_things), T(help_lists_the_keys),
-	T(the_key_bar), T(the_longest_gap), T(the_cursor_stays_on_its_lane),
-	T(a_monkey_breaks_nothing))
+	T(the_key_bar), T(a_requested_time_is_shown), T(the_longest_gap),
+	T(the_cursor_stays_on_its_lane), T(a_monkey_breaks_nothing))
