@@ -527,13 +527,13 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 
 static const struct gt_key_hint hints[] = {
 	GT_KEY_HINT('?', "Help", 1),
-	{ "Arrows", "Move", { .key = GT_KEY_NONE }, 2 },
-	{ "Enter", "Zoom in", { .key = GT_KEY_ENTER }, 2 },
-	{ "Esc", "out", { .key = GT_KEY_ESC }, 2 },
+	{ "Arrows", "Move", { .key = GT_KEY_NONE }, 3 },
+	{ "Enter", "Zoom", { .key = GT_KEY_ENTER }, 2 },
+	{ "Esc", "Back", { .key = GT_KEY_ESC }, 3 },
 	GT_KEY_HINT('v', "Longest in timeline", 4),
 	GT_KEY_HINT('b', "Calls/GPUs/ranges", 5),
-	GT_KEY_HINT('/', "Find", 3),
-	GT_KEY_HINT('1', "Timeline", 2),
+	GT_KEY_HINT('/', "Find", 4),
+	GT_KEY_HINT('1', "Timeline", 1),
 	GT_KEY_HINT('q', "Quit", 1),
 	{ .label = NULL },
 };

@@ -496,12 +496,12 @@ static void report_draw(const struct gt_view *v, struct gt_screen *to)
 
 static const struct gt_key_hint hints[] = {
 	GT_KEY_HINT('?', "Help", 1),
-	{ "Arrows", "Move", { .key = GT_KEY_NONE }, 2 },
-	{ "Enter", "Show in timeline", { .key = GT_KEY_ENTER }, 2 },
+	{ "Arrows", "Move", { .key = GT_KEY_NONE }, 3 },
+	{ "Enter", "Show", { .key = GT_KEY_ENTER }, 2 },
 	{ "Tab", "Next table", { .key = GT_KEY_TAB }, 4 },
 	GT_KEY_HINT('o', "Sort", 3),
 	GT_KEY_HINT('/', "Find", 5),
-	GT_KEY_HINT('1', "Timeline", 2),
+	GT_KEY_HINT('1', "Timeline", 1),
 	GT_KEY_HINT('8', "Advice", 6),
 	GT_KEY_HINT('q', "Quit", 1),
 	{ .label = NULL },

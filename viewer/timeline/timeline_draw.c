@@ -724,7 +724,7 @@ static int draw_legend(const struct gt_picture *p, struct gt_screen *to)
 
 	sum_categories(p, sum);
 	while ((c = take_largest(sum)) != SIZE_MAX) {
-		int more = (int)strlen(gt_cell_category_word((unsigned)c)) + 3;
+		int more = (int)strlen(gt_cell_category_word((unsigned)c)) + 3 + to->ascii;
 
 		if ((to->mono && c != GT_CELL_COMMUNICATION) ||
 			width + more + LEGEND_LEAST > (int)p->at.width)
@@ -738,6 +738,8 @@ static int draw_legend(const struct gt_picture *p, struct gt_screen *to)
 
 		gt_screen_put(to, x + 1, p->at.title, cell_glyph(to, (unsigned)list[i], 8),
 			(struct gt_look){ gt_category_ink((unsigned)list[i]), GT_INK_NONE, 0 });
+		if (to->ascii)
+			gt_screen_put(to, ++x + 1, p->at.title, '=', gt_look_faint);
 		x += 2 + gt_screen_text(to, x + 2, p->at.title, -1, word, gt_look_faint) + 1;
 	}
 	return (int)p->at.width - width;
