@@ -172,6 +172,12 @@ static const struct gt_column columns[] = {
 	{ "damaged_blocks", "Damaged blocks", GT_C_COUNT },
 	{ "damaged_rows", "Rows in them", GT_C_COUNT },
 	{ "quantile_error_percent", NULL, GT_C_PERCENT },
+	/* the same as texts above, with their types */
+	{ "is_simulated", NULL, GT_C_DATA },
+	{ "is_closed", NULL, GT_C_DATA },
+	{ "event_list", NULL, GT_C_DATA },
+	{ "layer_list", NULL, GT_C_DATA },
+	{ "source_list", NULL, GT_C_DATA },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
@@ -468,12 +474,36 @@ static void put_header_lines(struct gt_table *t, struct header *h, const struct 
 	h->machine = machine;
 }
 
+/* Lists of texts, for programs. */
+struct lists {
+	struct gt_out events, layers, sources;
+};
+
+static void make_lists(struct lists *l, const char *events, const char *layers, const char *sources)
+{
+	gt_out_memory(&l->events);
+	gt_out_memory(&l->layers);
+	gt_out_memory(&l->sources);
+	gt_put_list(&l->events, events ? events : "", ",");
+	gt_put_list(&l->layers, layers ? layers : "", " ");
+	gt_put_list(&l->sources, sources ? sources : "", ", ");
+}
+
+static int free_lists(struct lists *l)
+{
+	int events = gt_out_close(&l->events, NULL), layers = gt_out_close(&l->layers, NULL),
+	    sources = gt_out_close(&l->sources, NULL);
+
+	return events ? events : layers ? layers : sources;
+}
+
 static int add_segment(
 	struct header *h, struct gt_table *t, const struct gt_segment *seg, bool in_text)
 {
 	const struct losses *l = &h->losses[seg->index];
 	struct losses damage = damage_of(h->report.reader, seg->index);
 	struct gt_buf layers = { 0 }, sources = { 0 };
+	struct lists lists;
 	int64_t complete = gt_time_since_origin(
 		&h->report, seg, seg->closed ? seg->max_end : seg->complete_to);
 	struct known k = { .notes = { .report = &h->report, .seg = seg, .t = t } };
@@ -482,6 +512,7 @@ static int add_segment(
 	put_models(&k.models, k.gpus, sizeof(k.gpus));
 	put_layers(&layers, seg);
 	put_sources(&sources, seg);
+	make_lists(&lists, k.values[EVENTS], (char *)layers.data, (char *)sources.data);
 	gt_table_add(t,
 		(struct gt_cell[]){ gt_cell_text(file_of(h, seg)), gt_cell_u(seg->index),
 			text_or_none(seg->host), text_or_none(k.values[COMMAND]),
@@ -503,7 +534,13 @@ static int add_segment(
 			gt_cell_u(l->count), gt_cell_u(l->unknown),
 			gt_cell_text(seg->closed ? "closed" : "not closed"), gt_cell_i(complete),
 			gt_cell_u(seg->closed ? 0 : seg->unread_bytes), gt_cell_u(damage.count),
-			gt_cell_u(damage.rows), gt_cell_i(100) });
+			gt_cell_u(damage.rows), gt_cell_i(100),
+			seg->simulated || k.values[TOOL] ? gt_cell_bool(seg->simulated)
+							 : gt_cell_none(),
+			gt_cell_bool(seg->closed),
+			k.values[EVENTS] ? gt_cell_text(lists.events.data) : gt_cell_none(),
+			gt_cell_text(lists.layers.data), gt_cell_text(lists.sources.data) });
+	rc = free_lists(&lists) ?: rc;
 	if (!has_rows(seg) && seg->closed && k.values[TOOL])
 		note_unreliable(h, t, seg,
 			"no CUDA call was recorded: the program never loaded or called libcuda.so.1, or a program in between "

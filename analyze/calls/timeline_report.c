@@ -117,8 +117,9 @@ static const struct gt_column call_columns[] = {
 	{ "operation", "Operation", GT_C_TEXT },
 	{ "result", "Result", GT_C_COUNT },
 	{ "open", "Still open", GT_C_COUNT },
+	{ "is_open", NULL, GT_C_DATA },
 };
-#define NCALL 9
+#define NCALL 10
 
 #define BESIDE 44u /* columns beside a strip */
 
@@ -182,6 +183,7 @@ static void add_call(struct gt_table *t, const struct gt_top_entry *one)
 	cells[6].indent = 2u * one->depth;
 	cells[7] = one->a ? gt_cell_none() : gt_cell_i(one->ret);
 	cells[8] = gt_cell_u(one->a);
+	cells[9] = gt_cell_bool(one->a);
 	gt_table_add(t, cells);
 }
 

@@ -15,6 +15,7 @@
 static const char *const values[] = {
 	[GT_C_TEXT] = "text",
 	[GT_C_WHOLE] = "text",
+	[GT_C_DATA] = "true, false, a list, ...; in json only",
 	[GT_C_COUNT] = "number",
 	[GT_C_NS] = "ns; in text with a unit",
 	[GT_C_TIME] = "ns since the start; in text s",

@@ -445,3 +445,27 @@ void gt_where_thread(struct gt_cell cells[2], const struct gt_segment *seg, uint
 		: t && t->kind != GT_TRACK_THREAD ? gt_cell_text(gt_track_kind_word(t->kind))
 						  : gt_cell_none();
 }
+
+void gt_add_to_list(struct gt_out *to, const char *text, size_t len)
+{
+	gt_out_str(to, to->len ? ", " : "[");
+	gt_out_json(to, text, len);
+}
+
+void gt_end_list(struct gt_out *to)
+{
+	gt_out_str(to, to->len ? "]" : "[]");
+	gt_out_add(to, "", 1);
+}
+
+void gt_put_list(struct gt_out *to, const char *text, const char *separator)
+{
+	const char *end;
+
+	for (; *text; text = *end ? end + strlen(separator) : end) {
+		end = strstr(text, separator);
+		end = end ? end : text + strlen(text);
+		gt_add_to_list(to, text, (size_t)(end - text));
+	}
+	gt_end_list(to);
+}

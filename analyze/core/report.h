@@ -29,6 +29,16 @@ static inline struct gt_cell gt_cell_text(const char *s) { return (struct gt_cel
 static inline struct gt_cell gt_cell_u(uint64_t v) { return (struct gt_cell){ .i = gt_clamp(v) }; }
 static inline struct gt_cell gt_cell_i(int64_t v) { return (struct gt_cell){ .i = v }; }
 static inline struct gt_cell gt_cell_none(void) { return (struct gt_cell){ .absent = true }; }
+/* Of GT_C_DATA. */
+static inline struct gt_cell gt_cell_bool(bool v)
+{
+	return (struct gt_cell){ .s = v ? "true" : "false" };
+}
+/* Adds to the JSON list in `to` (a gt_out in memory; at first empty), and ends it. */
+void gt_add_to_list(struct gt_out *to, const char *text, size_t len);
+void gt_end_list(struct gt_out *to);
+/* The parts of a text between these separators, as such a list. */
+void gt_put_list(struct gt_out *to, const char *text, const char *separator);
 static inline struct gt_cell gt_cell_toned(struct gt_cell cell, enum gt_tone tone)
 {
 	cell.tone = tone;

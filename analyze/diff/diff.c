@@ -52,6 +52,8 @@ static const struct gt_column file_columns[] = {
 	{ "events", NULL, GT_C_TEXT },
 	{ "args", NULL, GT_C_TEXT },
 	{ "layers", NULL, GT_C_TEXT },
+	{ "event_list", NULL, GT_C_DATA },
+	{ "layer_list", NULL, GT_C_DATA },
 };
 #define NFILE (sizeof(file_columns) / sizeof(*file_columns))
 

@@ -91,7 +91,7 @@ static void put_cell(struct gt_buf *b, const struct gt_table *t, unsigned row, u
 	unsigned n;
 	enum gt_cell_kind kind = gt_table_columns(t, &n)[column].kind;
 
-	if (!c->absent && (kind == GT_C_TEXT || kind == GT_C_WHOLE))
+	if (!c->absent && kind <= GT_C_DATA)
 		gt_buf_str(b, c->s ? c->s : "");
 	else if (!c->absent)
 		gt_buf_printf(b, "%lld", (long long)c->i);
@@ -250,7 +250,7 @@ bool gt_figure(const struct gt_diff_rule *rule, const struct gt_table *t, unsign
 	*v = 0;
 	if (c->absent)
 		return is_clean(rule, t, row);
-	if (kind == GT_C_TEXT || kind == GT_C_WHOLE || (kind == GT_C_REAL && !isfinite(c->d)))
+	if (kind <= GT_C_DATA || (kind == GT_C_REAL && !isfinite(c->d)))
 		return false;
 	*v = kind == GT_C_REAL         ? (long double)c->d
 		: kind == GT_C_PERCENT ? (long double)c->i / 100

@@ -454,7 +454,7 @@ const struct gt_diff_rule gt_diff_rules[] = {
 			"span_ns recorded_ns processes threads calls open spans gpu_operations instants counters unmatched lost lost_unknown "
 			"unread_bytes damaged_blocks damaged_rows",
 		.none = "file recording host command start_utc gpu driver cuda events args simulated layers sources closed complete_to_ns "
-			"quantile_error_percent" },
+			"quantile_error_percent is_simulated is_closed event_list layer_list source_list" },
 	{ .table = "names",
 		.report = "names",
 		.layer = GT_LAYER_COUNT,

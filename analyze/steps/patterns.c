@@ -226,6 +226,7 @@ static const struct gt_column sequence_columns[] = {
 	{ "sequence", "Sequence", GT_C_WHOLE },
 	{ "first_ns", NULL, GT_C_TIME },
 	{ "kernels", NULL, GT_C_TEXT },
+	{ "kernel_list", NULL, GT_C_DATA },
 };
 #define NSEQUENCE (sizeof(sequence_columns) / sizeof(*sequence_columns))
 
@@ -350,6 +351,18 @@ static void put_names(const struct patterns *p, const struct gt_sequence *s,
 	gt_buf_byte(b, 0);
 }
 
+static void put_name_list(const struct patterns *p, const struct gt_sequence *s,
+	struct gt_kernel_names *names, struct gt_out *to)
+{
+	for (uint32_t i = GT_SEQUENCE_LONGEST - s->n; i < GT_SEQUENCE_LONGEST; i++) {
+		const struct name *n = &p->names[s->names[i]];
+		const char *text = n->kernel ? gt_kernel_names_shown(names, n->text) : n->text;
+
+		gt_add_to_list(to, text, strlen(text));
+	}
+	gt_end_list(to);
+}
+
 static int add_row(const struct patterns *p, struct gt_table *t, const struct gt_sequence *s,
 	struct gt_kernel_names *names)
 {
@@ -357,11 +370,14 @@ static int add_row(const struct patterns *p, struct gt_table *t, const struct gt
 	const struct lane *l = &p->lanes[s->stream];
 	struct gt_buf some = { 0 }, all = { 0 };
 	struct gt_cell cells[NSEQUENCE];
+	struct gt_out list;
 	bool failed;
 
+	gt_out_memory(&list);
+	put_name_list(p, s, names, &list);
 	put_names(p, s, names, &some, name_length(a->opt));
 	put_names(p, s, names, &all, SIZE_MAX);
-	failed = some.failed || all.failed;
+	failed = some.failed || all.failed || list.failed;
 	gt_where_device(cells, l->seg, l->track);
 	cells[4] = stream_id(l->seg, l->track);
 	cells[5] = gt_cell_u(s->count);
@@ -372,10 +388,12 @@ static int add_row(const struct patterns *p, struct gt_table *t, const struct gt
 	cells[10] = gt_cell_text(failed ? "?" : (const char *)some.data);
 	cells[11] = gt_cell_time(a, l->seg, s->first_at);
 	cells[12] = gt_cell_text(failed ? "?" : (const char *)all.data);
+	cells[13] = gt_cell_text(failed ? "[]" : list.data);
 	if (!failed)
 		gt_table_add(t, cells);
 	gt_buf_release(&some);
 	gt_buf_release(&all);
+	gt_out_close(&list, NULL);
 	return failed ? -ENOMEM : 0;
 }
 

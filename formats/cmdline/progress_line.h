@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Shows the progress of what is read from now on (progress.h). name: of the input, a path; copied.
+/* Shows the progress of all reading from now on (progress.h). name: of the input, a path; copied.
  * wanted: false: does nothing (--no-progress). */
 void gt_progress_line_start(const char *name, bool wanted);
 /* Erases the line, which appears again when more is read. Call it before printing anything. */

@@ -7,7 +7,7 @@
 /* Columns: COLUMNS, or the window's width. SIZE_MAX: fd is not a terminal. */
 size_t gt_terminal_width(int fd);
 
-/* The standard output goes to a pager on a terminal of this width: it counts as that terminal. */
+/* The standard output goes to a pager on a terminal of this width, and counts as this terminal. */
 void gt_terminal_set_paged(size_t width);
 
 enum gt_colour_when { GT_COLOUR_AUTO, GT_COLOUR_ALWAYS, GT_COLOUR_NEVER };

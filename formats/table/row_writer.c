@@ -13,12 +13,13 @@
 #define IMPOSSIBLE UINT32_MAX /* size of a recipe: rows of the form are refused */
 
 /* How a step writes its cell. SAME_...: the cell is part of the text, and only compared. Cells that
- * are not aligned: NUMBER, TEXT or OTHER. END: there are no more cells. */
+ * are not aligned: NUMBER, TEXT, DATA or OTHER. END: there are no more cells. */
 enum step_kind {
 	SAME_NUMBER,
 	SAME_TEXT,
 	NUMBER,
 	TEXT,
+	DATA,
 	OTHER,
 	ALIGNED_NS,
 	ALIGNED_TIME,
@@ -47,6 +48,7 @@ static enum step_kind kind_of(const struct gt_row_writer *w, const struct gt_col
 	switch (col->kind) {
 	case GT_C_TEXT:
 	case GT_C_WHOLE: return aligned ? ALIGNED_TEXT : TEXT;
+	case GT_C_DATA: return aligned ? ALIGNED_TEXT : w->format->keys ? DATA : TEXT;
 	case GT_C_NS: return aligned ? ALIGNED_NS : NUMBER;
 	case GT_C_TIME: return aligned ? ALIGNED_TIME : NUMBER;
 	case GT_C_COUNT: return aligned ? ALIGNED_COUNT : NUMBER;
@@ -110,7 +112,9 @@ static bool add_cell(struct gt_row_writer *w, const struct gt_row_column *col,
 	uint32_t len, width;
 
 	if (!w->format->aligned) {
-		if (gt_is_text(of) && !c->absent)
+		if (kind_of(w, of) == DATA && !c->absent)
+			gt_out_str(text, c->s);
+		else if (gt_is_text(of) && !c->absent)
 			w->format->spell(text, c->s ? c->s : "");
 		else
 			gt_out_commit(text, put_number(w, gt_out_reserve(text, CELL_ROOM), of, c));
@@ -160,7 +164,7 @@ static inline bool is_same(const struct gt_row_step *step, const struct gt_cell 
 static struct gt_row_step first_step(
 	const struct gt_row_writer *w, const struct gt_column *of, const struct gt_cell *c)
 {
-	if (c && gt_is_text(of) && c->lasting && c->s)
+	if (c && gt_is_text(of) && kind_of(w, of) != DATA && c->lasting && c->s)
 		return (struct gt_row_step){ .kind = SAME_TEXT, .s = c->s };
 	if (c && !gt_is_text(of) && of->kind != GT_C_REAL && of->kind != GT_C_FIGURE)
 		return (struct gt_row_step){ .kind = SAME_NUMBER, .i = c->i };
@@ -292,24 +296,42 @@ static inline char *put_aligned_text(
 	return p + one.len;
 }
 
-/* A text that is not aligned. A long one goes into the output at once, with the row up to it: so
- * before that the cells after it are compared. size: of the rest of the row. NULL: one of these
- * differs. */
+/* Bytes that are more than CELL_ROOM go into the output at once, with the row up to
+ * them: so before that the cells after them are compared. size: of the rest of the row. NULL: one
+ * of these differs. */
+static char *put_long(struct gt_row_writer *w, char *p, const struct gt_row_step *step,
+	const struct gt_cell *cells, size_t size, const char *bytes, size_t len)
+{
+	for (const struct gt_row_step *s = step + 1; s->kind != END; s++)
+		if (s->kind <= SAME_TEXT && !is_same(s, &cells[s->source]))
+			return NULL;
+	gt_out_commit(w->out, p);
+	gt_out_add(w->out, bytes, len);
+	return gt_out_reserve(w->out, size);
+}
+
+/* A text that is not aligned. */
 static char *put_text(struct gt_row_writer *w, char *p, const struct gt_row_step *step,
 	const struct gt_cell *cells, size_t size)
 {
 	const struct gt_cell *c = &cells[step->source];
 	struct gt_cached_text one =
 		gt_text_cache_get(w->cache, c->s ? c->s : "", c->s && c->lasting);
+	const char *bytes = w->cache->bytes.data + one.at;
 
-	if (one.len <= CELL_ROOM)
-		return gt_put_pieces(p, w->cache->bytes.data + one.at, one.len);
-	for (const struct gt_row_step *s = step + 1; s->kind != END; s++)
-		if (s->kind <= SAME_TEXT && !is_same(s, &cells[s->source]))
-			return NULL;
-	gt_out_commit(w->out, p);
-	gt_out_add(w->out, w->cache->bytes.data + one.at, one.len);
-	return gt_out_reserve(w->out, size);
+	return one.len <= CELL_ROOM ? gt_put_pieces(p, bytes, one.len)
+				    : put_long(w, p, step, cells, size, bytes, one.len);
+}
+
+/* JSON. */
+static char *put_data(struct gt_row_writer *w, char *p, const struct gt_row_step *step,
+	const struct gt_cell *cells, size_t size)
+{
+	const char *s = cells[step->source].s ? cells[step->source].s : "null";
+	size_t len = strlen(s);
+
+	return len <= CELL_ROOM ? (char *)memcpy(p, s, len) + len
+				: put_long(w, p, step, cells, size, s, len);
 }
 
 /* Writes the row at p: returns where it ends. NULL: a cell does not fit, or differs from the text.
@@ -352,6 +374,9 @@ static inline char *put_cells(struct gt_row_writer *w, const struct gt_row_step 
 			end = p;
 		} else if (step->kind == TEXT && !c->absent) {
 			if (!(p = put_text(w, p, step, cells, size)))
+				return NULL;
+		} else if (step->kind == DATA && !c->absent) {
+			if (!(p = put_data(w, p, step, cells, size)))
 				return NULL;
 		} else {
 			p = put_number(w, p, &w->t->columns[step->column], c);

@@ -17,6 +17,9 @@ enum gt_cell_kind {
 	/* a string that is never cut: a drawing, a handle. In the last column its words continue in
 	   the next line */
 	GT_C_WHOLE,
+	/* a string that is JSON: true, false, a list, a number. JSON has it as it is; csv and tsv
+	   do not have the column */
+	GT_C_DATA,
 	GT_C_COUNT,   /* a whole number */
 	GT_C_NS,      /* a duration in ns; text scales it (1.234 ms) */
 	GT_C_TIME,    /* ns since the report's origin; text prints seconds with 9 decimals */

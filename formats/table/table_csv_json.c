@@ -76,6 +76,12 @@ static const struct gt_row_format csv = { put_csv, "", ",", "", "\r\n", false, f
 				  tsv = { put_tsv, "", "\t", "", "\n", false, false },
 				  json = { put_json, "null", ", ", "\n      {", "}", true, false };
 
+/* Data are for JSON. */
+static bool has_column(const struct gt_table *t, unsigned i, const struct gt_row_format *format)
+{
+	return format->keys || t->columns[i].kind != GT_C_DATA;
+}
+
 /* ---- rows ---- */
 
 #define CACHE_MOST (256u << 10) /* bytes of cached texts */
@@ -116,6 +122,7 @@ static int put_rows(struct gt_table *t, const struct gt_row_format *format, stru
 {
 	struct machine_rows m = { .commas = format == &json };
 	struct gt_row_column *columns = calloc(t->ncolumns + 1ul, sizeof(*columns));
+	unsigned n = 0;
 	int rc, failed;
 
 	gt_text_cache_init(&m.cache, format->spell);
@@ -123,9 +130,10 @@ static int put_rows(struct gt_table *t, const struct gt_row_format *format, stru
 	m.writer.out = out;
 	rc = rc || columns ? rc : -ENOMEM;
 	for (unsigned i = 0; !rc && i < t->ncolumns; i++)
-		columns[i].column = i;
+		if (has_column(t, i, format))
+			columns[n++].column = i;
 	if (!rc) {
-		gt_row_writer_set_columns(&m.writer, columns, t->ncolumns);
+		gt_row_writer_set_columns(&m.writer, columns, n);
 		rc = put_all(&m, t, err);
 	}
 	failed = gt_row_writer_close(&m.writer);
@@ -140,9 +148,14 @@ static int put_rows(struct gt_table *t, const struct gt_row_format *format, stru
 static int separated_table(struct gt_out *out, struct gt_table *t,
 	const struct gt_row_format *format, struct gt_err *err)
 {
+	const char *separator = "";
+
 	for (unsigned i = 0; i < t->ncolumns; i++) {
-		gt_out_str(out, i ? format->separator : "");
+		if (!has_column(t, i, format))
+			continue;
+		gt_out_str(out, separator);
 		format->spell(out, t->columns[i].key);
+		separator = format->separator;
 	}
 	gt_out_str(out, format->end);
 	return put_rows(t, format, out, err);

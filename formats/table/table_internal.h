@@ -42,10 +42,7 @@ struct gt_table {
 	bool brief;         /* gt_table_set_brief */
 };
 
-static inline bool gt_is_text(const struct gt_column *col)
-{
-	return col->kind == GT_C_TEXT || col->kind == GT_C_WHOLE;
-}
+static inline bool gt_is_text(const struct gt_column *col) { return col->kind <= GT_C_DATA; }
 static inline enum gt_cell_kind gt_kind_of(const struct gt_column *col, const struct gt_cell *c)
 {
 	return col->kind == GT_C_FIGURE ? c->kind : col->kind;

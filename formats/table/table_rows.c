@@ -259,7 +259,7 @@ struct sorting {
 static int compare_cells(
 	enum gt_cell_kind kind, const struct gt_stored_cell *a, const struct gt_stored_cell *b)
 {
-	if (kind == GT_C_TEXT || kind == GT_C_WHOLE)
+	if (kind <= GT_C_DATA)
 		return strcmp(a->s ? a->s : "", b->s ? b->s : "");
 	if (kind == GT_C_REAL)
 		return (a->d > b->d) - (a->d < b->d);

@@ -39,10 +39,22 @@ static void put(struct gt_buf *b, const json_t *value)
 	gt_buf_byte(b, 0);
 }
 
+static void put_json(struct gt_buf *b, const json_t *value)
+{
+	char *text = gt_json_dump(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+
+	gt_buf_clear(b);
+	b->failed |= !text;
+	gt_buf_str(b, text ? text : "");
+	gt_buf_byte(b, 0);
+	free(text);
+}
+
 struct walk {
 	gt_meta_fn *fn;
+	gt_meta_typed_fn *typed; /* NULL: fn */
 	void *arg;
-	struct gt_buf value;
+	struct gt_buf value, json;
 };
 
 static int each(struct walk *w, const char *key, const json_t *value, unsigned depth);
@@ -81,18 +93,38 @@ static int each(struct walk *w, const char *key, const json_t *value, unsigned d
 		return rc;
 	}
 	put(&w->value, value);
-	return w->value.failed ? -ENOMEM : w->fn(w->arg, key, (const char *)w->value.data);
+	if (w->typed)
+		put_json(&w->json, value);
+	if (w->value.failed || w->json.failed)
+		return -ENOMEM;
+	return w->typed
+		? w->typed(w->arg, key, (const char *)w->value.data, (const char *)w->json.data)
+		: w->fn(w->arg, key, (const char *)w->value.data);
 }
 
-int gt_meta_each(const struct gt_segment *seg, gt_meta_fn *fn, void *arg)
+static int walk(const struct gt_segment *seg, struct walk *w)
 {
 	const char *json = seg->meta_json ? seg->meta_json : "{}";
 	bool no_memory;
 	json_t *meta = gt_json_load(json, strlen(json), 0, &no_memory);
-	struct walk w = { .fn = fn, .arg = arg };
-	int rc = meta ? each(&w, "", meta, 0) : no_memory ? -ENOMEM : 0;
+	int rc = meta ? each(w, "", meta, 0) : no_memory ? -ENOMEM : 0;
 
-	gt_buf_release(&w.value);
+	gt_buf_release(&w->value);
+	gt_buf_release(&w->json);
 	json_decref(meta);
 	return rc;
+}
+
+int gt_meta_each(const struct gt_segment *seg, gt_meta_fn *fn, void *arg)
+{
+	struct walk w = { .fn = fn, .arg = arg };
+
+	return walk(seg, &w);
+}
+
+int gt_meta_each_typed(const struct gt_segment *seg, gt_meta_typed_fn *fn, void *arg)
+{
+	struct walk w = { .typed = fn, .arg = arg };
+
+	return walk(seg, &w);
 }

@@ -8,4 +8,7 @@
  * borrowed for the call. 0, -ENOMEM, or the first non-zero result of fn. */
 typedef int gt_meta_fn(void *arg, const char *key, const char *value);
 int gt_meta_each(const struct gt_segment *seg, gt_meta_fn *fn, void *arg);
+/* The same; json: the value as JSON, in ASCII. */
+typedef int gt_meta_typed_fn(void *arg, const char *key, const char *value, const char *json);
+int gt_meta_each_typed(const struct gt_segment *seg, gt_meta_typed_fn *fn, void *arg);
 #endif

@@ -76,8 +76,8 @@ int gt_block_plan_next(struct gt_block_plan *a, struct gt_plan_entry *entry, str
  * -EBADMSG. Threads may call it at the same time. */
 int gt_block_plan_entry(const struct gt_block_plan *a, const struct gt_plan_entry *entry,
 	struct gt_wire_entry *e, struct gt_err *err);
-/* Tells the bytes of all blocks of the plan, before the first, to who shows the progress
- * (progress.h). */
+/* Reports the bytes of all blocks of the plan to the sink of progress (progress.h). Call it before
+ * the first block. */
 void gt_block_plan_begin_progress(struct gt_block_plan *p);
 void gt_block_plan_rewind(struct gt_block_plan *p);
 void gt_block_plan_release(struct gt_block_plan *p);

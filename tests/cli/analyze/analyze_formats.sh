@@ -34,6 +34,23 @@ done
 want json-top 0 $A top --format json t.jsonl
 is json-all-rows 31 "$(grep -c '"operation":' want.out)"
 check json-nothing-to-say test ! -s want.err
+# JSON has types; the texts of before are there, too
+S=$SRC/samples/recorded/h200-train.zst
+want json-types 0 $A header metadata patterns timeline --top 3 --format json "$S"
+for part in '"simulated": "no"' '"is_simulated": false' '"closed": "closed"' '"is_closed": true' '"events": "api,ioctl,gpu,nvtx"' \
+	'"event_list": ["api", "ioctl", "gpu", "nvtx"]' '"layer_list": ["api", "ioctl", "gpu", "overhead"]' '"source_list": ["preload", "cupti"]' \
+	'"key": "tool", "value": "gtcollect 0.1.0", "data": "gtcollect 0.1.0"' '"open": 0, "is_open": false'; do
+	check "json-types: $part" grep -qF -- "$part" want.out
+done
+check json-types-of-metadata grep -Eq '"value": "([0-9]+)", "data": [0-9]+}' want.out
+check json-types-of-sequences grep -Eq '"kernel_list": \["[^"]+", "' want.out
+want json-types-of-diff 0 $A diff --format json "$S" "$S"
+check json-types-of-diff-list grep -qF '"event_list": ["api", "ioctl", "gpu", "nvtx"]' want.out
+want json-types-csv 0 $A header --format csv "$S"
+check json-types-csv-has-texts grep -qF '"api,ioctl,gpu,nvtx"' want.out
+check json-types-csv-is-as-before sh -c '! grep -q "is_closed\|true" want.out'
+want json-types-simulated 0 $A header --format json t.jsonl
+check json-types-unknown grep -qF '"is_simulated": null' want.out
 want text-top 0 $A top t.jsonl
 check text-20-rows grep -qF "(11 more rows: --top 0 or --top 31 shows them)" want.out
 

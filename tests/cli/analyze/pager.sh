@@ -1,4 +1,4 @@
-# On a terminal, output goes through a pager as git's does: which one, with what, and what it must not change.
+# On a terminal, output goes through a pager, as that of git does: which pager, its environment, and that the output is unchanged.
 . "$SRC/tests/lib.sh"
 A=$B/gtanalyze F=$SRC/samples/recorded/h200-train.zst
 unset COLUMNS GT_PAGER PAGER LESS
@@ -49,5 +49,5 @@ for report in cuda_api_trace "advice cuda_api_trace" --explain; do
 done
 # a failure is one with a pager, too
 export GT_PAGER="$mark"; tty "'$A' gpu no-such-file.zst" >out
-check failure-is-told grep -q 'no-such-file.zst: cannot open' out
+check failure-has-a-message grep -q 'no-such-file.zst: cannot open' out
 is failure-status "status 1" "$(tail -n 1 out)"

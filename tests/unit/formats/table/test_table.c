@@ -319,6 +319,45 @@ static void separated_is_harmless(void)
 	gt_table_free(t);
 }
 
+/* JSON keeps data as they are, also long ones and those of rows that differ from the first one. */
+static void data_keep_their_type(void)
+{
+	static const struct gt_column cols[] = { { "n", "N", GT_C_COUNT }, { "d", "D", GT_C_DATA },
+		{ "s", "S", GT_C_TEXT } };
+	struct gt_table *t = gt_table_new("data", NULL, cols, 3);
+	char list[600] = "[0";
+	json_t *j, *rows;
+	const char *text;
+
+	for (int i = 1; i < 100; i++)
+		sprintf(list + strlen(list), ", %d", i);
+	strcat(list, "]");
+	for (int i = 0; i < 6; i++)
+		gt_table_add(t,
+			(struct gt_cell[]){ { .i = i },
+				{ .s = i % 3 == 0            ? "true"
+						: i % 3 == 1 ? list
+							     : "{\"a\": \"b\"}",
+					.absent = i == 5 },
+				{ .s = "true" } });
+	j = json_loads(print(&t, 1, GT_JSON), JSON_REJECT_DUPLICATES, NULL);
+	rows = json_object_get(json_object_get(j, "data"), "rows");
+	for (size_t i = 0; i < 6; i++) {
+		const json_t *d = json_object_get(json_array_get(rows, i), "d");
+
+		CHECK(i == 5                 ? json_is_null(d)
+				: i % 3 == 0 ? json_is_true(d)
+				: i % 3 == 1 ? json_array_size(d) == 100
+					     : json_is_string(json_object_get(d, "a")));
+		CHECK(json_is_string(json_object_get(json_array_get(rows, i), "s")));
+	}
+	json_decref(j);
+	text = print(&t, 1, GT_CSV);
+	CHECK(!strncmp(text, "n,s\r\n0,true\r\n1,true\r\n", 21));
+	CHECK(strstr(print(&t, 1, GT_TEXT), "  0  true "));
+	gt_table_free(t);
+}
+
 static void json_is_always_valid(void)
 {
 	struct gt_table *t = gt_table_new("calls", "Calls", columns, N),
@@ -875,8 +914,8 @@ static void long_words_are_folded_into_files(void)
 T_MAIN(T(long_words_are_folded_into_files), T(reals), T(answers), T(text),
 	T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents),
 	T(durations), T(scaled_as_printf_does), T(absent_cells), T(list), T(sorting), T(separated),
-	T(separated_is_harmless), T(json_is_always_valid), T(no_trailing_spaces),
-	T(control_characters_stay_inside), T(hidden_characters_stay_inside),
+	T(separated_is_harmless), T(data_keep_their_type), T(json_is_always_valid),
+	T(no_trailing_spaces), T(control_characters_stay_inside), T(hidden_characters_stay_inside),
 	T(wide_characters_are_aligned), T(narrow_terminal), T(columns_give_way),
 	T(columns_give_way_to_names), T(one_text_instead_of_another), T(more_rows),
 	T(colours_move_nothing), T(columns_become_narrower_first), T(what_finds_room_comes_back),
