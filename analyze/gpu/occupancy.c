@@ -172,7 +172,7 @@ bool gt_occupancy_of(const struct gt_sm_limits *l, uint64_t threads, uint64_t re
 		}
 	}
 	to->blocks = (uint32_t)blocks;
-	to->hundredths = (uint32_t)(blocks * warps * 10000 / slots);
+	to->hundredths = (uint32_t)((blocks * warps * 10000 + slots / 2) / slots);
 	if (blocks * warps == slots)
 		to->limit = GT_OCCUPANCY_FULL;
 	return blocks > 0;

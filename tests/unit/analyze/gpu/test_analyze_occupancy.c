@@ -25,6 +25,7 @@ static void known_configurations(void)
 		{ 90, 128, 64, 32 * 1024, 6, 3750, GT_OCCUPANCY_SHARED }, /* 33 KiB each */
 		{ 90, 32, 16, 0, 32, 5000, GT_OCCUPANCY_BLOCKS },
 		{ 90, 768, 24, 0, 2, 7500, GT_OCCUPANCY_BLOCK_SIZE },
+		{ 90, 200, 16, 0, 9, 9844, GT_OCCUPANCY_BLOCK_SIZE }, /* 63 of 64 warps */
 		{ 90, 1, 255, 0, 8, 1250, GT_OCCUPANCY_REGISTERS },
 		{ 90, 544, 96, 21568 + 82240, 1, 2656, GT_OCCUPANCY_REGISTERS }, /* NCCL */
 		/* A100: 164 KiB */
@@ -36,10 +37,10 @@ static void known_configurations(void)
 		{ 75, 256, 32, 0, 4, 10000, GT_OCCUPANCY_FULL },
 		{ 75, 32, 32, 0, 16, 5000, GT_OCCUPANCY_BLOCKS },
 		/* RTX 30, 40: 48 warps, 16 and 24 blocks, 100 KiB */
-		{ 86, 64, 32, 0, 16, 6666, GT_OCCUPANCY_BLOCKS },
+		{ 86, 64, 32, 0, 16, 6667, GT_OCCUPANCY_BLOCKS },
 		{ 89, 64, 32, 0, 24, 10000, GT_OCCUPANCY_FULL },
-		{ 86, 1024, 32, 0, 1, 6666, GT_OCCUPANCY_BLOCK_SIZE },
-		{ 89, 256, 40, 24 * 1024, 4, 6666, GT_OCCUPANCY_SHARED },
+		{ 86, 1024, 32, 0, 1, 6667, GT_OCCUPANCY_BLOCK_SIZE },
+		{ 89, 256, 40, 24 * 1024, 4, 6667, GT_OCCUPANCY_SHARED },
 		/* GP100 has two partitions */
 		{ 60, 32, 168, 0, 12, 1875, GT_OCCUPANCY_REGISTERS },
 	};
