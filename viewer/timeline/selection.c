@@ -310,21 +310,31 @@ static int call_within(struct gt_selection *p, const struct gt_event_ref *call,
 	return code > 0 ? gt_event_ref_end(within) <= gt_event_ref_end(call) : code;
 }
 
-/* GPU work refers to the innermost call that launches. */
+/* The selected call, or the innermost call in it that launches: GPU work refers to that one. 1; 0:
+ * it launches nothing; negative: error. */
+static int launching_call(struct gt_selection *p, struct gt_event_ref *call, struct gt_err *err)
+{
+	struct gt_event_ref within;
+	int code = 1;
+
+	*call = p->row;
+	for (unsigned i = 0; code > 0 && i < 4; i++) {
+		code = call_within(p, call, &within, err);
+		if (code > 0)
+			*call = within;
+	}
+	return code < 0 ? code : may_launch(p, call);
+}
+
 static int launched_by(
 	struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
-	struct gt_event_ref call = p->row, within;
-	int code = 1;
+	struct gt_event_ref call;
+	int code = launching_call(p, &call, err);
 
-	for (unsigned i = 0; code > 0 && i < 4; i++) {
-		code = call_within(p, &call, &within, err);
-		if (code > 0)
-			call = within;
-	}
 	if (code < 0)
 		return code;
-	if (!may_launch(p, &call))
+	if (!code)
 		return say(p, "this call launches no work of a GPU that is recorded");
 	return new_job(p, at, "the GPU work of this call", false, err)
 		? search_launched(p, &call, err)
@@ -353,6 +363,29 @@ static bool is_row(const struct gt_event_ref *a, const struct gt_event_ref *b)
 		a->type == b->type;
 }
 
+static void unlink_partner(struct gt_selection *p)
+{
+	gt_event_search_free(p->link_search);
+	p->link_search = NULL;
+	p->is_linked = false;
+}
+
+#define LINK_NS 1000000000 /* work that starts later is not searched */
+
+/* Starts the search for the work of the selected call. */
+static int search_work(struct gt_selection *p, struct gt_err *err)
+{
+	struct gt_search_spec spec = { .what = GT_SEARCH_LAUNCHED, .call = &p->call };
+	int code = launching_call(p, &p->call, err);
+
+	if (code <= 0)
+		return code;
+	spec.from = viewer_time(p, &p->call);
+	spec.to = spec.from + p->call.dur + LINK_NS;
+	p->link_search = gt_event_search_new(p->archive, &spec, err);
+	return p->link_search ? 0 : err->code;
+}
+
 int gt_selection_link(struct gt_selection *p, struct gt_err *err)
 {
 	bool row = p->what == GT_SELECTION_ROW;
@@ -360,13 +393,27 @@ int gt_selection_link(struct gt_selection *p, struct gt_err *err)
 
 	if (row && p->is_linked && (is_row(&p->row, &p->call) || is_row(&p->row, &p->work)))
 		return 0;
-	p->is_linked = false;
+	unlink_partner(p);
+	if (row && p->row.kind == GT_CALL)
+		return search_work(p, err);
 	if (!row || p->row.kind != GT_GPU)
 		return 0;
 	code = gt_event_launch(p->archive, &p->row, &p->call, err);
 	p->work = p->row;
 	p->is_linked = code > 0;
 	return code < 0 ? code : 0;
+}
+
+int gt_selection_step_link(struct gt_selection *p, uint64_t us, struct gt_err *err)
+{
+	int code = p->link_search ? gt_event_search_step(p->link_search, us, err) : 0;
+
+	if (code || !p->link_search)
+		return code;
+	p->is_linked = gt_event_search_result(p->link_search, &p->work);
+	gt_event_search_free(p->link_search);
+	p->link_search = NULL;
+	return 0;
 }
 
 /* ---- gaps ---- */
@@ -668,7 +715,7 @@ void gt_selection_detach(struct gt_selection *p)
 	struct gt_event_ref *rows[] = { &p->row, &p->after };
 
 	gt_selection_stop(p);
-	p->is_linked = false;
+	unlink_partner(p);
 	for (unsigned i = 0; i < 2; i++)
 		if (rows[i]->block) {
 			p->saved_blocks[i] = *rows[i]->block;
@@ -719,6 +766,7 @@ int gt_selection_reopen(struct gt_selection *p, struct gt_archive *a, struct gt_
 
 void gt_selection_release(struct gt_selection *p)
 {
+	gt_event_search_free(p->link_search);
 	gt_selection_stop(p);
 	*p = (struct gt_selection){ .archive = NULL };
 }

@@ -28,6 +28,7 @@ struct gt_selection {
 	/* GPU work and the call that launched it, if one of them is selected */
 	struct gt_event_ref call, work;
 	bool is_linked;
+	struct gt_event_search *link_search; /* for the work of the selected call, or NULL */
 	struct gt_damaged_range hole;
 	/* it was selected just now; the code that shows it resets this */
 	bool is_new;
@@ -91,9 +92,11 @@ struct gt_selection_types {
 int gt_select_of_types(struct gt_selection *p, const struct gt_selection_origin *at,
 	const struct gt_selection_types *types, int by, struct gt_err *err);
 void gt_select_nothing(struct gt_selection *p);
-/* Finds the call that launched the selected work. From a call the way to its work is long, so it is
- * known only if that work was selected before. 0 or negative. */
+/* Finds the call that launched the selected work, or starts a search for the work of the selected
+ * call. Call it after each change of the selection. 0 or negative. */
 int gt_selection_link(struct gt_selection *p, struct gt_err *err);
+/* Continues that search. 1: there is more to do, 0, negative */
+int gt_selection_step_link(struct gt_selection *p, uint64_t us, struct gt_err *err);
 
 /* Continues a search for at most `us` µs (0: until done). 1: there is more to do, 0: done,
  * negative: error. */

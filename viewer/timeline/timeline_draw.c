@@ -747,7 +747,7 @@ static int draw_legend(const struct gt_picture *p, struct gt_screen *to)
 
 static void draw_title(const struct gt_picture *p, struct gt_screen *to)
 {
-	int right = draw_legend(p, to);
+	int right = p->no_legend ? (int)p->at.width : draw_legend(p, to);
 
 	int x = gt_screen_text(to, 0, p->at.title, -1, gt_scene_title(p->scene), gt_look_title);
 

@@ -30,6 +30,7 @@ struct gt_picture {
 	const struct gt_cell_sums *map;
 	struct gt_cell_window map_window;
 	unsigned percent; /* how much is exact */
+	bool no_legend;   /* its place is used by a search */
 };
 /* Symbol for the end of an unfinished call: points to the right. */
 #define GT_OPEN_END 0x25ba

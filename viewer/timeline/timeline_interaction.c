@@ -496,6 +496,8 @@ int gt_interaction_step_last(struct gt_timeline_interaction *d, uint64_t us, str
 	int rc = gt_event_boxes_step(d->boxes, us, err);
 
 	if (!rc)
+		rc = gt_selection_step_link(&d->pick, us, err);
+	if (!rc)
 		rc = gt_marks_step(&d->scene->marks, us, err);
 	return rc || !d->name_search ? rc : gt_name_search_step(d->name_search, us, err);
 }

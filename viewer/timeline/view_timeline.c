@@ -795,6 +795,7 @@ static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
 		.map = t->at.map >= 0 ? t->map.cells : NULL,
 		.map_window = t->map.window,
 		.percent = percent(t),
+		.no_legend = t->desk.name_search,
 	};
 
 	gt_picture_draw(&p, to);

@@ -95,6 +95,33 @@ static void jumps_go_to_the_lane(void)
 	strike(&st);
 }
 
+static bool has_arrow(struct stage *st) { return line_of(st, "▲") >= 0 || line_of(st, "▼") >= 0; }
+
+/* An arrow leads from a call to its work, whichever of them is selected. */
+static void an_arrow_leads_to_the_work(void)
+{
+	struct stage st;
+	unsigned arrows = 0;
+
+	state = 31;
+	stage_up(&st, once, 3000, 100, 60);
+	CHECK(play(&st, "Z < f") && !has_arrow(&st));
+	CHECK(play(&st, "/ '^cuLaunch' Enter"));
+	for (unsigned i = 0; i < 12; i++) {
+		bool linked;
+
+		CHECK(play(&st, "n"));
+		linked = has_arrow(&st);
+		arrows += linked;
+		CHECK(play(&st, "c"));
+		if (linked) /* to the work, and back to the call */
+			CHECK(has_arrow(&st) && play(&st, "c") && has_arrow(&st));
+	}
+	CHECK(arrows > 3);
+	CHECK(play(&st, "Esc Esc Esc Esc") && !has_arrow(&st));
+	strike(&st);
+}
+
 static void the_longest_in_view(void)
 {
 	struct stage st;
@@ -266,6 +293,6 @@ static void a_hole_tells_what_it_is(void)
 
 T_MAIN(T(enter_selects_and_the_pane_tells), T(the_pane_stands_where_there_is_room),
 	T(boxes_have_names), T(a_click_selects_and_a_drag_does_not), T(jumps_go_to_the_lane),
-	T(the_longest_in_view), T(marks_are_drawn_and_measured), T(bookmarks_have_their_names),
-	T(only_copies_have_a_rate), T(names_are_looked_for), T(calls_that_are_still_open),
-	T(a_hole_tells_what_it_is))
+	T(an_arrow_leads_to_the_work), T(the_longest_in_view), T(marks_are_drawn_and_measured),
+	T(bookmarks_have_their_names), T(only_copies_have_a_rate), T(names_are_looked_for),
+	T(calls_that_are_still_open), T(a_hole_tells_what_it_is))
