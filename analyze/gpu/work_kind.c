@@ -16,20 +16,27 @@ static const char *const communication[] = {
 	"multimem_one_shot_all_reduce",
 };
 
+bool gt_is_communication(const char *kernel)
+{
+	char function[GT_SHORT_MAX + 1];
+
+	gt_kernel_function(kernel, function);
+	for (size_t i = 0; i < sizeof(communication) / sizeof(*communication); i++)
+		if (!strncmp(function, communication[i], strlen(communication[i])))
+			return true;
+	return false;
+}
+
 enum gt_work_kind gt_work_kind(const struct gt_segment *seg, const struct gt_type *type)
 {
 	enum gt_gpu_what what = gt_gpu_what(type);
-	char function[GT_SHORT_MAX + 1];
 
 	if (what == GT_GPU_COPY || what == GT_GPU_SET)
 		return GT_WORK_COPY;
 	if (what != GT_GPU_KERNEL)
 		return GT_WORK_COMPUTE;
-	gt_kernel_function(gt_str(seg, type->name), function);
-	for (size_t i = 0; i < sizeof(communication) / sizeof(*communication); i++)
-		if (!strncmp(function, communication[i], strlen(communication[i])))
-			return GT_WORK_COMMUNICATION;
-	return GT_WORK_COMPUTE;
+	return gt_is_communication(gt_str(seg, type->name)) ? GT_WORK_COMMUNICATION
+							    : GT_WORK_COMPUTE;
 }
 
 const char *gt_work_kind_word(enum gt_work_kind kind)

@@ -15,5 +15,6 @@ enum gt_work_kind {
 };
 /* type: of GT_GPU rows; may be NULL. Compares names: call it once per type, not per row. */
 enum gt_work_kind gt_work_kind(const struct gt_segment *seg, const struct gt_type *type);
+bool gt_is_communication(const char *kernel);          /* by its name */
 const char *gt_work_kind_word(enum gt_work_kind kind); /* "compute", "communication", "copies" */
 #endif

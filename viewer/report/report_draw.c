@@ -1,6 +1,7 @@
 #include "viewer/report/report_draw.h"
 
 #include <string.h>
+#include "analyze/gpu/work_kind.h"
 #include "formats/base/numbers.h"
 #include "viewer/view/view_common.h"
 
@@ -46,6 +47,18 @@ static void draw_titles(const struct gt_report_picture *p, struct gt_screen *to,
 	}
 }
 
+/* Names of communication kernels have their colour. */
+static struct gt_look look_of_cell(
+	const struct gt_table *t, uint32_t row, unsigned column, enum gt_tone tone)
+{
+	const struct gt_cell *c =
+		gt_table_is_text(t, column) ? gt_table_cell(t, row, column) : NULL;
+
+	if (tone == GT_TONE_NONE && c && !c->absent && c->s && gt_is_communication(c->s))
+		tone = GT_TONE_COMMUNICATION;
+	return look_of(tone);
+}
+
 /* A cut figure would be wrong: a column that does not fit is left out, and a mark says that there
  * is more. */
 static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, int y, size_t line)
@@ -67,7 +80,7 @@ static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, in
 			gt_screen_put(to, (int)to->width - 1, y, 0x2026, gt_look_faint);
 			break;
 		}
-		look = look_of(cell.tone);
+		look = look_of_cell(t->table, row, c[i].column, cell.tone);
 		if (found && gt_search_regex_matches(gt_item_search_regex(p->search), cell.text))
 			look.paper = GT_INK_FOUND;
 		gt_screen_text(to, (int)x, y, -1, cell.text, look);

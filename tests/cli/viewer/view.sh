@@ -66,6 +66,8 @@ want view-communication 0 "$V" --render 110x24 $range --color "$R/h200x2-nccl.zs
 check view-communication-legend grep -q '38;5;166m█.*communication' want.out
 check view-communication-overview sh -c "grep 'whole run' want.out | grep -q '38;5;166m'"
 check view-communication-lane sh -c "grep 'stream 17' want.out | grep -q '38;5;166m'"
+want view-communication-report 0 "$V" --render 110x40 --view kernels $range --color "$R/h200x2-nccl.zst"
+check view-communication-report-name grep -q '38;5;166m.*nccl' want.out
 want view-communication-mono 0 "$V" --render 110x24 $range "$R/h200x2-nccl.zst"
 check view-communication-mono-lane grep -q 'stream 17 .*▒▓' want.out
 check view-communication-mono-other sh -c "! grep 'stream 7 ' want.out | grep -q '▒\|▓'"
