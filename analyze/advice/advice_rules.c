@@ -249,26 +249,24 @@ static void unbalanced_work(const struct gt_advice_facts *f, struct gt_finding *
 		ns_text(own_work(least)));
 }
 
-/* The exposed communication of all GPUs but this one: waits that compute hides cost nothing. */
+/* The exposed communication of all GPUs but this one (NULL: of all): waits that compute hides cost
+ * nothing. */
 static uint64_t exposed_elsewhere(const struct gt_idle *s, const struct gt_collective_gpu *gpu)
 {
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < s->ndevices; i++)
-		if (s->devices[i].seg != gpu->seg || s->devices[i].track != gpu->track)
+		if (!gpu || s->devices[i].seg != gpu->seg || s->devices[i].track != gpu->track)
 			ns = gt_sat_add(ns, s->devices[i].kind[GT_WORK_COMMUNICATION]);
 	return ns;
 }
 
-/* A GPU that arrives late at collectives, for whatever reason: the others wait there. */
-static void late_gpu(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
+/* One GPU arrives late at collectives, for whatever reason: the others wait there. */
+static void one_is_late(const struct gt_advice_facts *f, const struct gt_collective_gpu *late,
+	uint64_t window, struct gt_finding *to)
 {
-	const struct gt_collective_gpu *late = gt_collectives_latest(&f->collectives);
-	uint64_t exposed;
+	uint64_t exposed = exposed_elsewhere(f->idle, late);
 
-	if (!late || !is_significant(late->f.caused, window, FIND))
-		return;
-	exposed = exposed_elsewhere(f->idle, late);
 	found(to, late->f.caused, late->f.caused < exposed ? late->f.caused : exposed,
 		&late->f.longest_caused);
 	SET_TEXT(to,
@@ -281,9 +279,37 @@ static void late_gpu(const struct gt_advice_facts *f, uint64_t window, struct gt
 		gt_gpu_label_of(&f->idle->report, late->seg, late->track).text);
 }
 
+/* GPUs arrive late by turns: for none of them the others wait more than half of the time. */
+static void some_are_late(const struct gt_advice_facts *f, const struct gt_collective_gpu *most,
+	uint64_t wait, uint64_t window, struct gt_finding *to)
+{
+	uint64_t exposed = exposed_elsewhere(f->idle, NULL);
+
+	found(to, wait, wait < exposed ? wait : exposed, &most->f.longest_caused);
+	SET_TEXT(to,
+		"GPUs arrive at %llu collectives at different times: they wait %s (%.1f %%) in communication for the last one, by turns (most for %s: %s)",
+		(unsigned long long)f->collectives.matched, ns_text(wait), percent(wait, window),
+		gt_gpu_label_of(&f->idle->report, most->seg, most->track).text,
+		ns_text(most->f.caused));
+}
+
+static void late_gpus(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
+{
+	const struct gt_collective_gpu *late = gt_collectives_latest(&f->collectives);
+	uint64_t wait = 0;
+
+	for (size_t i = 0; i < f->collectives.ngpus; i++)
+		wait = gt_sat_add(wait, f->collectives.gpus[i].f.wait);
+	if (late && late->f.caused >= wait - wait / 2 &&
+		is_significant(late->f.caused, window, FIND))
+		one_is_late(f, late, window, to);
+	else if (late && is_significant(wait, window, FIND))
+		some_are_late(f, late, wait, window, to);
+}
+
 static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
-	late_gpu(f, window, to);
+	late_gpus(f, window, to);
 	unbalanced_work(f, to);
 }
 

@@ -149,6 +149,7 @@ static void three_gpus(void)
 {
 	struct gpus g;
 	uint32_t stream[3];
+	const json_t *r;
 	json_t *j;
 
 	begin_nccl(&g);
@@ -163,6 +164,10 @@ static void three_gpus(void)
 		CHECK(has(gpu(j, k), 90, 30 * 30000, 30, 30 * 30000) &&
 			num(gpu(j, k), "late_mean_ns") == 20000);
 	CHECK(noted(j, "collectives", "90 collectives"));
+	r = row_named(j, "advice", "rule", "unbalanced-gpus");
+	CHECK(num(r, "cost_ns") == 90 * 30000);
+	CHECK(!strncmp(json_string_value(json_object_get(r, "evidence")),
+		"GPUs arrive at 90 collectives at different times: they wait 2.700 ms (", 70));
 	json_decref(j);
 }
 
