@@ -6,30 +6,87 @@
 #include "analyze/steps/steps.h"
 #include "formats/base/sorted.h"
 
-/* Why the steps of a lane are not steady; NULL: they are. */
-static const char *why_unsteady(const struct gt_steps_lane *l, uint64_t median)
+/* What decides whether steps found by repetition are steady: their operations, also those in
+ * sequences that occur more than once, and their time, also in steps of usual duration. All but
+ * `ops` are of the steps after the warm-up. */
+struct regularity {
+	uint64_t ops, after, alike;
+	uint64_t ns, usual_ns;
+};
+
+static int measure(struct regularity *r, const struct gt_steps_lane *l, const struct gt_loop *loop,
+	struct gt_err *err)
 {
-	uint64_t usual = 0, all = 0;
+	uint32_t *count = calloc(l->sequences + 1ul, sizeof(*count));
+
+	if (!count)
+		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
+	for (size_t i = 0; i < l->n; i++)
+		count[l->steps[i].sequence]++;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct gt_step *step = &l->steps[i];
+		uint64_t ns = gt_step_ns(step);
+
+		r->ops += step->ops;
+		if (i < loop->warm)
+			continue;
+		r->after += step->ops;
+		r->alike += count[step->sequence] > 1 ? step->ops : 0;
+		r->ns = gt_sat_add(r->ns, ns);
+		r->usual_ns = gt_sat_add(r->usual_ns, ns / 2 <= loop->median ? ns : 0);
+	}
+	free(count);
+	return 0;
+}
+
+/* Sets the reason if the steps are not steady. */
+static int find_why_unsteady(
+	const struct gt_steps_lane *l, struct gt_loop *loop, struct gt_err *err)
+{
+	struct regularity r = { 0 };
+	int rc = measure(&r, l, loop, err);
 
 	if (!l->n)
-		return l->why ? l->why : "there are no steps";
-	if (l->n < GT_STEADY_LEAST)
-		return "there are fewer than three steps";
-	if (l->n - l->warm < GT_STEADY_LEAST)
-		return "fewer than three steps follow the warm-up";
-	if (l->mark || l->alike_ops / 4 >= l->ops / 5)
-		return NULL;
-	for (size_t i = l->warm; i < l->n; i++) {
-		uint64_t ns = gt_step_ns(&l->steps[i]);
+		loop->why = l->why ? l->why : "there are no steps";
+	else if (l->n < GT_STEADY_LEAST)
+		loop->why = "there are fewer than three steps";
+	else if (l->n - loop->warm < GT_STEADY_LEAST)
+		loop->why = "fewer than three steps follow the warm-up";
+	else if (l->mark)
+		return rc;
+	else if (r.ops < l->ops / 2)
+		loop->why = "most operations are outside of repeating sequences";
+	else if (r.alike < r.after - r.after / 2)
+		loop->why = "most operations are in sequences that occur only once";
+	else if (r.alike / 4 < r.after / 5 && r.usual_ns < r.ns - r.ns / 2)
+		loop->why = "the sequences of its steps differ, and so do their durations";
+	return rc;
+}
 
-		all = gt_sat_add(all, ns);
-		usual = gt_sat_add(usual, ns / 2 <= median ? ns : 0);
-	}
-	if (l->alike_ops < l->ops - l->ops / 2)
-		return "most operations are in sequences that occur only once";
-	return usual < all - all / 2
-		? "the sequences of its steps differ, and so do their durations"
-		: NULL;
+/* The median duration of the steps from `warm` on. */
+static int find_median(
+	const struct gt_steps_lane *l, size_t warm, uint64_t *median, struct gt_err *err)
+{
+	uint64_t *times = calloc(l->n + 1, sizeof(*times));
+
+	if (!times)
+		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
+	for (size_t i = warm; i < l->n; i++)
+		times[i - warm] = gt_step_ns(&l->steps[i]);
+	*median = l->n > warm ? gt_steps_median(times, l->n - warm) : 0;
+	free(times);
+	return 0;
+}
+
+/* The first step after the last long one of the first quarter: code is compiled there. */
+static size_t behind_long_steps(const struct gt_steps_lane *l, uint64_t median)
+{
+	size_t first = l->warm;
+
+	for (size_t i = l->warm; i < l->n / 4; i++)
+		if (gt_step_ns(&l->steps[i]) / GT_STEADY_LONG > median)
+			first = i + 1;
+	return first;
 }
 
 static int add_loop(struct gt_loops *to, const struct gt_steps *s, const struct gt_steps_lane *l,
@@ -37,6 +94,7 @@ static int add_loop(struct gt_loops *to, const struct gt_steps *s, const struct 
 {
 	struct gt_loop *loop = &to->list[to->n++];
 	size_t n = l->n + 1;
+	int rc;
 
 	*loop = (struct gt_loop){ .seg = l->seg,
 		.process = l->process,
@@ -45,29 +103,25 @@ static int add_loop(struct gt_loops *to, const struct gt_steps *s, const struct 
 		.first_op = l->first,
 		.last_op = l->last_end,
 		.steps = l->n,
-		.warm = l->warm,
 		.mark = l->mark };
 	if (l->n) {
-		uint64_t *times = calloc(n, sizeof(*times));
-
 		loop->at = calloc(n, 2 * sizeof(*loop->at));
-		if (!times || !loop->at) {
-			free(times);
+		if (!loop->at)
 			return gt_err_set(err, -ENOMEM, "out of memory (steps)");
-		}
 		loop->host = loop->at + n;
-		for (size_t i = 0; i < n; i++) {
-			loop->at[i] = l->steps[i].at;
-			loop->host[i] = l->steps[i].host;
-		}
-		for (size_t i = l->warm; i < l->n; i++)
-			times[i - l->warm] = gt_step_ns(&l->steps[i]);
-		loop->median = l->n > l->warm ? gt_steps_median(times, l->n - l->warm) : 0;
-		free(times);
 	}
-	loop->why = why_unsteady(l, loop->median);
+	for (size_t i = 0; l->n && i < n; i++) {
+		loop->at[i] = l->steps[i].at;
+		loop->host[i] = l->steps[i].host;
+	}
+	rc = find_median(l, l->warm, &loop->median, err);
+	loop->warm = behind_long_steps(l, loop->median);
+	if (!rc)
+		rc = find_median(l, loop->warm, &loop->median, err);
+	if (!rc)
+		rc = find_why_unsteady(l, loop, err);
 	loop->steady = !loop->why;
-	return 0;
+	return rc;
 }
 
 static int add_all(struct gt_loops *to, const struct gt_steps *s, struct gt_err *err)

@@ -1,15 +1,20 @@
 /* The loops of a run, for reports that count per step or look at the steady steps only: of each GPU
  * as one process sees it, when its steps begin (steps.h), and whether they are steady.
  *
+ * The warm-up is that of the report steps (steps_statistics.c), and in the first quarter of the
+ * steps all up to the last one that is longer than GT_STEADY_LONG times the median.
+ *
  * Steps are steady if at least GT_STEADY_LEAST follow the warm-up, and if the program marks them.
- * Those found by repetition are steady if four fifths of the operations are in sequences that occur
- * more than once; or half of them, and most of the time is in steps of at most twice the median.
+ * Those found by repetition are steady if they have half of the GPU's operations, and of those
+ * after the warm-up four fifths are in sequences that occur more than once; or half of them, and
+ * most of the time is in steps of at most twice the median.
  */
 #ifndef GT_LOOPS_H
 #define GT_LOOPS_H
 #include "analyze/core/analysis.h"
 
 #define GT_STEADY_LEAST 3u
+#define GT_STEADY_LONG 10u /* times the median: such a step belongs to the warm-up */
 
 struct gt_loop {
 	const struct gt_segment *seg;

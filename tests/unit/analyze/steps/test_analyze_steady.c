@@ -94,6 +94,24 @@ static void unequal_durations(void)
 	json_decref(j);
 }
 
+/* A step that compiles, after others that are already quick, is no steady one. Later, it is. */
+static void long_steps(void)
+{
+	static struct loop l;
+	json_t *j;
+
+	for (int late = 0; late < 2; late++) {
+		loop_begin(&l);
+		for (int i = 0; i < 41; i++)
+			loop_step(&l, i == (late ? 30 : 8) ? 50000 : 100, 0);
+		j = report(gpus_end(&l.g), both, &plain);
+		CHECK(num(row(j, "steady", 0), "steps") == 40 &&
+			num(row(j, "steady", 0), "warm_up") == (late ? 0 : 9) &&
+			num(row(j, "steady", 0), "steady") == (late ? 40 : 31));
+		json_decref(j);
+	}
+}
+
 /* Why there are no steady steps. */
 static void not_steady(void)
 {
@@ -110,4 +128,4 @@ static void not_steady(void)
 	json_decref(j);
 }
 
-T_MAIN(T(warm_up_and_tail), T(two_gpus), T(unequal_durations), T(not_steady))
+T_MAIN(T(warm_up_and_tail), T(two_gpus), T(unequal_durations), T(long_steps), T(not_steady))
