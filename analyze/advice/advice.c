@@ -127,7 +127,7 @@ static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, cons
 	const struct gt_evidence *e = &a->f.at;
 	bool found = a->f.state == GT_FOUND, place = found && e->seg, time = found && !a->f.bytes;
 	struct location w = place ? location(s, e) : (struct location){ GT_NONE, GT_NONE, GT_NONE };
-	uint64_t per_step = time ? gt_advice_per_step(s, a->f.gain, window) : 0;
+	uint64_t per_step = time ? gt_advice_per_step(s, a->f.gain) : 0;
 	size_t step = place ? step_of(s, e) : 0;
 
 	gt_table_add(t,
@@ -197,7 +197,7 @@ static void put_location(
 static void put_gain(
 	const struct gt_idle *s, const struct answer *a, uint64_t window, char *to, size_t size)
 {
-	uint64_t per_step = gt_advice_per_step(s, a->f.gain, window);
+	uint64_t per_step = gt_advice_per_step(s, a->f.gain);
 	size_t n = (size_t)snprintf(to, size, "%s (%s): ", a->rule->loss, a->rule->name);
 
 	if (a->f.bytes)
@@ -209,16 +209,20 @@ static void put_gain(
 			a->rule->flags & GT_SAME_TIME ? "; counted above, too" : "");
 }
 
-/* "where: 6.563680927 s, for 88.86 us, step 53, thread 515" */
-static void print_example(const struct gt_idle *s, struct gt_table *t, const struct gt_evidence *e)
+/* "where: 6.563680927 s, for 88.86 us, step 53, thread 515": the longest example. cost: of all. */
+static void print_example(
+	const struct gt_idle *s, struct gt_table *t, const struct gt_evidence *e, uint64_t cost)
 {
 	char text[400];
 	size_t step = step_of(s, e);
+	uint64_t ns = (uint64_t)(e->to - e->from);
 
 	snprintf(text, sizeof(text), "%s%.9f s, for %s",
 		gt_recording_prefix(&s->report, e->seg).text,
-		(double)gt_time_since_origin(&s->report, e->seg, e->from) / 1e9,
-		ns_text((uint64_t)(e->to - e->from)));
+		(double)gt_time_since_origin(&s->report, e->seg, e->from) / 1e9, ns_text(ns));
+	if (ns >= cost / 10 && ns < cost)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " (%.0f %% of it)",
+			gt_advice_percent(ns, cost));
 	if (step)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", step %zu", step);
 	put_location(s, e, text + strlen(text), sizeof(text) - strlen(text));
@@ -238,7 +242,7 @@ static void print_finding(const struct gt_advice_facts *f, struct gt_table *t,
 	gt_table_set_tone(t, GT_TONE_NONE);
 	gt_advice_print_wrapped(s, t, "     what:  ", a->f.text);
 	if (a->f.at.seg)
-		print_example(s, t, &a->f.at);
+		print_example(s, t, &a->f.at, a->f.cost);
 	gt_advice_print_wrapped(s, t, "     do:    ", gt_remedy(a->rule, &a->f));
 	if (a->f.at.seg)
 		gt_table_add_line(t, "     see:   %s", command_of(s, &a->f.at).text);
@@ -290,23 +294,25 @@ static unsigned page_findings(const struct answer *answers, unsigned n)
 static void print_rest_short(const struct gt_idle *s, struct gt_table *t,
 	const struct answer *answers, unsigned findings, unsigned shown)
 {
+	enum gt_answer before = GT_ANSWERED;
 	unsigned clean = 0;
-	const char *sep = "cannot answer: ";
 	char text[LINE * 8];
 	size_t n;
 
 	for (unsigned i = 0; i < GT_RULES; i++)
 		clean += answers[i].f.state == GT_ANSWERED;
-	n = (size_t)snprintf(text, sizeof(text), "%u of %u rules are clean; ", clean, GT_RULES);
-	if (findings > shown)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%u more finding%s; ",
-			findings - shown, gt_plural(findings - shown, "s"));
-	for (unsigned i = 0; i < GT_RULES; i++)
-		if (answers[i].f.state == GT_UNANSWERED) {
-			n += (size_t)snprintf(
-				text + n, sizeof(text) - n, "%s%s", sep, answers[i].rule->name);
-			sep = ", ";
-		}
+	n = (size_t)snprintf(text, sizeof(text), "%u of %u rules are clean", clean, GT_RULES);
+	for (unsigned i = shown; i < GT_RULES; i++) {
+		const struct gt_finding *f = &answers[i].f;
+
+		if (f->state == GT_FOUND || (f->state == GT_UNANSWERED && !f->not_requested))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+				f->state == before     ? ", "
+					: i < findings ? "; also found: "
+						       : "; cannot answer: ",
+				answers[i].rule->name);
+		before = f->state;
+	}
 	gt_table_set_tone(t, GT_TONE_NOTE);
 	gt_advice_print_wrapped(s, t, "  ", text);
 	gt_table_set_tone(t, GT_TONE_NONE);
@@ -362,8 +368,9 @@ static struct gt_table *answers_table(const struct gt_advice_facts *f, struct an
 	if (!f->idle->report.opt->one_page)
 		gt_table_note(t, "%u of %u rules found something; shares are of %s of GPU time", n,
 			GT_RULES, ns_text(window));
-	gt_table_note(
-		t, "potential speedups are upper bounds: other bottlenecks may then dominate");
+	if (n || !f->idle->report.opt->one_page)
+		gt_table_note(t,
+			"potential speedups are upper bounds: other bottlenecks may then dominate");
 	return t;
 }
 

@@ -41,10 +41,14 @@ static void put_count(
 	const struct gt_steady *steady = f->idle->report.opt->steady;
 	size_t steps = f->idle->report.opt->only_steady ? gt_steady_all_steps(steady) : 0;
 
-	if (strcmp(call, "?") != 0 && n)
-		snprintf(to->detail, sizeof(to->detail), "%.40s, %llu %s", call,
-			(unsigned long long)(steps ? (n + steps / 2) / steps : n),
-			steps ? "a step" : "calls");
+	if (!strcmp(call, "?") || !n)
+		return;
+	if (!steps)
+		snprintf(to->detail, sizeof(to->detail), "%.40s, %llu calls", call,
+			(unsigned long long)n);
+	else
+		snprintf(to->detail, sizeof(to->detail), "%.40s, %.*f a step", call,
+			n / steps < 10 && n % steps ? 1 : 0, (double)n / (double)steps);
 }
 
 /* ---- rules ---- */
@@ -592,7 +596,7 @@ const struct gt_rule gt_advice_rules[GT_RULES] = {
 		GT_NEEDS_CALLS, host_bound },
 	{ "launch-bound", "launching work", "use CUDA graphs, or fewer and larger kernels",
 		GT_NEEDS_CALLS, launch_bound },
-	{ "sync-in-loop", "synchronizing", "synchronize later, on an event, or not at all",
+	{ "sync-in-loop", "synchronising", "synchronise later, on an event, or not at all",
 		GT_NEEDS_CALLS, sync_in_loop },
 	{ "pageable-copy", "copying pageable memory",
 		"use pinned memory (cudaMallocHost, pin_memory)", GT_NEEDS_CALLS, pageable_copy },
@@ -631,13 +635,12 @@ const struct gt_rule gt_advice_rules[GT_RULES] = {
 		leak },
 };
 
-uint64_t gt_advice_per_step(const struct gt_idle *s, uint64_t part, uint64_t window)
+uint64_t gt_advice_per_step(const struct gt_idle *s, uint64_t part)
 {
 	const struct gt_steady *steady = s->report.opt->steady;
+	size_t steps = s->report.opt->only_steady ? gt_steady_all_steps(steady) : 0;
 
-	if (!s->report.opt->only_steady || !window)
-		return 0;
-	return (uint64_t)((unsigned __int128)part * steady->main->median / window);
+	return steps ? part / steps : 0;
 }
 
 void gt_advice_apply(const struct gt_advice_facts *f, const struct gt_rule *rule, uint64_t window,

@@ -41,8 +41,8 @@ static inline const char *gt_remedy(const struct gt_rule *rule, const struct gt_
 /* window: ns, sum of all GPUs; cannot: why there are no figures of GPUs, or NULL. */
 void gt_advice_apply(const struct gt_advice_facts *f, const struct gt_rule *rule, uint64_t window,
 	const char *cannot, struct gt_finding *to);
-/* ns of a median step that make the same share as `part` of the window. 0: no steady steps. */
-uint64_t gt_advice_per_step(const struct gt_idle *s, uint64_t part, uint64_t window);
+/* The mean of `part` per steady step of a GPU; 0: there are none. */
+uint64_t gt_advice_per_step(const struct gt_idle *s, uint64_t part);
 /* Prints words in lines of the terminal's width. The first line begins with `first`, the others
  * with as many blanks. */
 void gt_advice_print_wrapped(

@@ -68,7 +68,7 @@ static void put_busy(struct text *t, const struct gt_idle *s, const struct busy 
 						     : "from the first to the last GPU operation");
 }
 
-/* "; the largest operation is gemm (66 %)": that with the most time in which no other ran. */
+/* "; the largest operation is 'gemm' (66 %)": that with the most time in which no other ran. */
 static void put_largest(struct text *t, const struct gt_idle *s, uint64_t window)
 {
 	struct gt_kernel_names *names = gt_kernel_names_of(s->report.reader, GT_NAME_SHORT);
@@ -77,7 +77,7 @@ static void put_largest(struct text *t, const struct gt_idle *s, uint64_t window
 	for (size_t i = 1; i < s->nnames; i++)
 		most = s->names[i].exposed > most->exposed ? &s->names[i] : most;
 	if (names && s->nnames && most->exposed)
-		PUT(t, "; the largest operation is %.80s (%.0f %%)",
+		PUT(t, "; the largest operation is '%.80s' (%.0f %%)",
 			gt_kernel_names_shown(names, most->text),
 			gt_advice_percent(most->exposed, window));
 	gt_kernel_names_free(names);
@@ -113,7 +113,7 @@ struct gt_table *gt_verdict(const struct gt_advice_facts *f, const struct gt_rul
 	const struct gt_steady *steady = s->report.opt->steady;
 	bool steps = s->report.opt->only_steady;
 	struct busy b = busy_of(s, window);
-	uint64_t per_step = rule && steps ? gt_advice_per_step(s, finding->gain, window) : 0;
+	uint64_t per_step = rule && steps ? gt_advice_per_step(s, finding->gain) : 0;
 	struct gt_table *t =
 		gt_report_table(&s->report, "verdict", NULL, columns, NCOLUMNS, NULL, err);
 	struct text text = { .n = 0 };

@@ -82,7 +82,10 @@ static int list(struct gt_table *t, const struct gt_name_totals *names,
 	for (size_t i = 1; i < names->n; i++)
 		sides |= gt_name_side(&names->list[i]) != gt_name_side(&names->list[0]);
 	if (sides)
-		gt_table_note(t, "categories overlap in time: shares add up within each of them");
+		gt_table_note(t, "%s overlap in time; each group has shares of its own%s",
+			a->opt->one_page ? "calls and GPU operations"
+					 : "calls, runtime calls, GPU operations, waits and ranges",
+			a->opt->only_steady ? "; calls that overlap the steps count in full" : "");
 	gt_table_note_cut(t, names->n, shown);
 	gt_spark_note(t, &scale);
 	if (coarse)
@@ -107,7 +110,7 @@ static int finish(const struct gt_report_state *a, const char *name, const char 
 	if (!rc && a->opt->one_page) {
 		gt_table_set_brief(tables[0]);
 		gt_table_widen_names(tables[0]);
-		gt_table_set_hideable(tables[0], "p50_ns category p99_ns max_ns mean_ns failed");
+		gt_table_set_hideable(tables[0], "category p99_ns max_ns p50_ns mean_ns failed");
 	}
 	if (!rc)
 		rc = list(tables[0], &names, a, err);
@@ -117,10 +120,11 @@ static int finish(const struct gt_report_state *a, const char *name, const char 
 
 static bool no_ioctl(const struct gt_type *type) { return type->layer != GT_LAYER_IOCTL; }
 
-/* A page has no ranges: they contain the other operations. */
-static bool no_ioctl_or_range(const struct gt_type *type)
+/* A page has no ranges and waits: they contain other operations. */
+static bool calls_and_operations(const struct gt_type *type)
 {
-	return no_ioctl(type) && type->layer != GT_LAYER_USER;
+	return no_ioctl(type) && type->layer != GT_LAYER_USER &&
+		(type->layer != GT_LAYER_GPU || type->category != GT_CAT_SYNC);
 }
 
 static bool ioctl_only(const struct gt_type *type) { return type->layer == GT_LAYER_IOCTL; }
@@ -130,7 +134,7 @@ static int top_finish(void *state, struct gt_table **tables, unsigned max, struc
 	const struct gt_report_state *a = state;
 
 	return finish(a, "top", "Operations by total time",
-		a->opt->one_page ? no_ioctl_or_range : no_ioctl, tables, err);
+		a->opt->one_page ? calls_and_operations : no_ioctl, tables, err);
 }
 
 static int ioctls_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

@@ -24,7 +24,7 @@
 
 /* clang-format off */
 #define GT_IDLE_CAUSES(X) /* enum, JSON key, text */ \
-	X(CALL, "call", "in a call") \
+	X(CALL, "call", "in a CUDA call") \
 	X(SYNC, "sync", "synchronising") \
 	X(IOCTL, "ioctl", "in the driver") \
 	X(MEMORY, "memory", "allocating or freeing memory") \

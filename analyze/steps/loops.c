@@ -63,19 +63,29 @@ static int find_why_unsteady(
 	return rc;
 }
 
-/* The median duration of the steps from `warm` on. */
+/* The median duration of the steps [from, to). */
 static int find_median(
-	const struct gt_steps_lane *l, size_t warm, uint64_t *median, struct gt_err *err)
+	const struct gt_steps_lane *l, size_t from, size_t to, uint64_t *median, struct gt_err *err)
 {
-	uint64_t *times = calloc(l->n + 1, sizeof(*times));
+	uint64_t *times = calloc(to - from + 1, sizeof(*times));
 
 	if (!times)
 		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
-	for (size_t i = warm; i < l->n; i++)
-		times[i - warm] = gt_step_ns(&l->steps[i]);
-	*median = l->n > warm ? gt_steps_median(times, l->n - warm) : 0;
+	for (size_t i = from; i < to; i++)
+		times[i - from] = gt_step_ns(&l->steps[i]);
+	*median = to > from ? gt_steps_median(times, to - from) : 0;
 	free(times);
 	return 0;
+}
+
+static int find_medians(const struct gt_steps_lane *l, struct gt_loop *loop, struct gt_err *err)
+{
+	size_t half = loop->warm + (l->n - loop->warm) / 2;
+	int rc = find_median(l, loop->warm, l->n, &loop->median, err);
+
+	if (!rc)
+		rc = find_median(l, loop->warm, half, &loop->early_median, err);
+	return rc ? rc : find_median(l, half, l->n, &loop->late_median, err);
 }
 
 /* The first step after the last long one of the first quarter: code is compiled there. */
@@ -114,10 +124,10 @@ static int add_loop(struct gt_loops *to, const struct gt_steps *s, const struct 
 		loop->at[i] = l->steps[i].at;
 		loop->host[i] = l->steps[i].host;
 	}
-	rc = find_median(l, l->warm, &loop->median, err);
+	rc = find_median(l, l->warm, l->n, &loop->median, err);
 	loop->warm = behind_long_steps(l, loop->median);
 	if (!rc)
-		rc = find_median(l, loop->warm, &loop->median, err);
+		rc = find_medians(l, loop, err);
 	if (!rc)
 		rc = find_why_unsteady(l, loop, err);
 	loop->steady = !loop->why;

@@ -27,6 +27,8 @@ struct gt_loop {
 	 * operation on the GPU; start of the call that launched it. NULL: no steps */
 	int64_t *at, *host;
 	uint64_t median; /* ns: of the steps after the warm-up */
+	/* ns: of the first and the second half of these steps */
+	uint64_t early_median, late_median;
 	bool steady;
 	const char *why; /* not steady: the reason. Static or borrowed from the trace */
 };

@@ -259,6 +259,7 @@ static const struct gt_column columns[] = {
 static void add_rows(const struct phases *p, struct gt_table *t, const struct process *one)
 {
 	uint64_t all = 0;
+	bool hidden = false;
 
 	for (unsigned i = 0; i < PHASE_COUNT; i++)
 		all = gt_sat_add(all, phases[i].indent ? 0 : one->ns[i]);
@@ -266,9 +267,12 @@ static void add_rows(const struct phases *p, struct gt_table *t, const struct pr
 		struct gt_cell cells[NCOLUMNS];
 		bool part = phases[i].indent;
 
-		if (!one->ns[i] ||
-			(p->report.opt->one_page && gt_cell_share(one->ns[i], all).i < LEAST_SHARE))
+		if (!one->ns[i])
 			continue;
+		if (p->report.opt->one_page && gt_cell_share(one->ns[i], all).i < LEAST_SHARE) {
+			hidden = true;
+			continue;
+		}
 		gt_where_process(cells, one->seg, one->track);
 		cells[3] = gt_cell_text(phases[i].text);
 		cells[3].indent = 2 * phases[i].indent;
@@ -278,6 +282,8 @@ static void add_rows(const struct phases *p, struct gt_table *t, const struct pr
 		cells[7] = gt_cell_text(phases[i].key);
 		gt_table_add(t, p->report.opt->one_page ? cells + 3 : cells);
 	}
+	if (hidden)
+		gt_table_note(t, "parts shorter than 1 %% are left out");
 }
 
 /* The default report shows only the process with the most GPU operations. */

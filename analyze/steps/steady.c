@@ -81,8 +81,10 @@ static struct gt_range range_of_clock(struct gt_steady *s, const struct gt_segme
 		common = both(r, steady_range(one));
 		if (length(common) >= length(r) / 2)
 			r = common;
-		else if (one->seg == clock)
+		else if (one->seg == clock) {
 			s->apart++;
+			s->apart_ops += one->ops;
+		}
 	}
 	return whole_steps(most, r);
 }
@@ -120,6 +122,8 @@ int gt_steady_find(struct gt_steady *s, struct gt_reader *r, const struct gt_ana
 		return gt_err_set(err, -ENOMEM, "out of memory (steady steps)");
 	find_ranges(s, r);
 	s->steps = gt_steady_steps(s, s->main, &s->first);
+	if (!s->why && s->apart_ops > s->main->ops)
+		s->why = "its loops run at different times, and none of them has most operations";
 	if (!s->why && s->steps < GT_STEADY_LEAST)
 		s->why = "the GPUs share fewer than three steady steps";
 	if (s->why) {

@@ -15,7 +15,8 @@ struct gt_steady {
 	 * number */
 	const struct gt_loop *main;
 	size_t first, steps;
-	size_t apart;    /* steady loops that do not narrow the range */
+	size_t apart; /* steady loops that do not narrow the range */
+	uint64_t apart_ops;
 	const char *why; /* there are no steady steps: the reason */
 };
 /* Reads the trace. Steps outside opt's range are not steady. Release *s in any case. 0 or negative.

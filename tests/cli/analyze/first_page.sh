@@ -86,7 +86,7 @@ check diff-none-has-no-steps lacks '^Median step'
 if command -v script >/dev/null; then
 	for f in h200-train h200-inference h200-graphs h200-streams h200-nvtx; do
 		cp "$R/$f.zst" .
-		script -qec "stty cols 80; TERM=xterm '$A' --color never $f.zst" /dev/null </dev/null | tr -d '\r' >page
+		script -qec "stty cols 80; PAGER=cat TERM=xterm '$A' --color never $f.zst" /dev/null </dev/null | tr -d '\r' >page
 		is $f-page-fits "" "$(awk 'length > 80' page | head -n 3)"
 		check $f-page-is-a-page test "$(wc -l <page)" -le 75
 	done

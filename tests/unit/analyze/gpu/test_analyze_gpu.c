@@ -139,7 +139,7 @@ static void shares_are_of_what_can_be_added(void)
 		100);
 	/* of add 300, mul 210, copy 100, set 10 */
 	CHECK(num(row_named(j, "top", "operation", "add"), "share_percent") == 48.39);
-	CHECK(noted(j, "top", "categories overlap in time"));
+	CHECK(noted(j, "top", "each group has shares of its own"));
 	CHECK(rows(j, "categories") == 1 &&
 		num(row_named(j, "categories", "category", "launch"), "share_percent") == 100);
 	json_decref(j);
