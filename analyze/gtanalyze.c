@@ -742,12 +742,20 @@ static int read_command_line(
 {
 	int first;
 
+	/* with --help the reports of diff are explained, or without any the program */
 	*diff = n && !strcmp(operands[0], "diff");
+	if (*diff && opt.help) {
+		*diff = false;
+		operands++;
+		n--;
+	}
 	if (check_options(err))
 		return -EINVAL;
 	if (gt_gates_parse(&c->gates, &opt.fail_if, *diff, err))
 		return -EINVAL;
 	first = *diff ? gt_select_diff(c, operands, n, err) : gt_select_reports(c, operands, n);
+	if (opt.help && !first && n)
+		return gt_check_files(operands, n, err) ? -EINVAL : first;
 	if (first < 0 || opt.list || opt.explain || opt.help)
 		return first;
 	if (first == n)

@@ -617,7 +617,7 @@ const struct gt_rule gt_advice_rules[GT_RULES] = {
 		exposed_communication },
 	{ "waits-elsewhere", "waiting for another stream",
 		"find the operation that the event waits for", GT_NEEDS_CALLS, waits_elsewhere },
-	{ "unbalanced-gpus", "unequal work of the GPUs",
+	{ "unbalanced-gpus", "GPUs that wait for one another",
 		"distribute the work evenly, or find what delays the late GPU: gtanalyze collectives",
 		0, unbalanced },
 	{ "profiler-overhead", "profiler overhead", "record less", GT_NEEDS_CALLS, profiled },

@@ -31,6 +31,12 @@ want none 0 "$A" --help
 check none-is-the-programs says "gtanalyze REPORT --help explains a report."
 want not-a-report 0 "$A" trace.zst --help
 check not-a-report-is-the-programs says "Usage: gtanalyze [options] [REPORT...] FILE..."
+want diff 0 "$A" diff --help
+check diff-is-the-programs says "gtanalyze [options] diff [REPORT...] A B"
+want diff-report 0 "$A" diff kernels --help
+check diff-report-is-the-reports says "Usage: gtanalyze [options] kernels FILE..."
+want misspelt 2 "$A" kernel --help
+check misspelt-hint grep -q "did you mean 'kernels'?" want.err
 want wrong-option 2 "$A" kernels --help --nonsense
 [ ! -w /dev/full ] || { "$A" kernels --help >/dev/full 2>full.err; is full-disk 1 $?; }
 
