@@ -99,6 +99,26 @@ static size_t step_of(const struct gt_idle *s, const struct gt_evidence *e)
 	return l ? gt_loop_step_at(l, e->from) : 0;
 }
 
+/* The time of the example as gtview shows it: ranks are opened one by one, and each counts from its
+ * own start. */
+static int64_t time_in_file(const struct gt_idle *s, const struct gt_evidence *e)
+{
+	const struct gt_rank_name *ranks = s->report.opt->ranks;
+	struct gt_reader *r = s->report.reader;
+	int64_t origin = e->seg->min_start;
+
+	if (!ranks)
+		return gt_time_since_origin(&s->report, e->seg, e->from);
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		if (ranks[i].file == ranks[e->seg->index].file && gt_same_clock(seg, e->seg) &&
+			seg->min_start < origin)
+			origin = seg->min_start;
+	}
+	return gt_subtract_origin(e->from, origin);
+}
+
 /* The command that shows the example: "gtview --at 6.563680s+89us train.zst". */
 struct command {
 	char text[512];
@@ -107,7 +127,7 @@ static struct command command_of(const struct gt_idle *s, const struct gt_eviden
 {
 	const struct gt_analysis_options *opt = s->report.opt;
 	const char *file = opt->ranks ? opt->ranks[e->seg->index].file : opt->file;
-	int64_t at = gt_time_since_origin(&s->report, e->seg, e->from);
+	int64_t at = time_in_file(s, e);
 	uint64_t ns = (uint64_t)(e->to - e->from);
 	bool fine = ns < 10000, plain = !file[strcspn(file, " \t\n'\"\\$`&;()<>|*?[]#~!")];
 	struct command c;

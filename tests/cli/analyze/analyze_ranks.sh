@@ -13,9 +13,9 @@ cp "$R/h200-graphs.zst" rank1/trace.zst
 cat rank0/trace.zst rank1/trace.zst >one.zst
 all=$($A --list --format csv | tr -d '\r' | sed '1d;s/,.*//' | grep -v -e '^header$' -e '^query$' -e '^histogram$')
 for format in json csv; do
-	"$A" --format $format $all one.zst 2>one.err | sed '/"header": {/,/^  },/d' >one
+	"$A" --format $format $all one.zst 2>one.err | sed '/"header": {/,/^  },/d; s,gtview --at [^ ]* one.zst,gtview,' >one
 	"$A" --format $format $all rank0/trace.zst rank1/trace.zst 2>two.err | sed '/"header": {/,/^  },/d' |
-		sed 's/"rank": "rank\([01]\)"/"recording": \1/g; s/"rank": null/"recording": null/; s/^rank\([01]\),/\1,/; s/^rank,/recording,/; s/rank\([01]\): /recording \1: /g; s/ of rank\([01]\) / of recording \1 /g; s,rank[01]/trace.zst,one.zst,; s/"columns": \["rank"/"columns": ["recording"/' >two
+		sed 's/"rank": "rank\([01]\)"/"recording": \1/g; s/"rank": null/"recording": null/; s/^rank\([01]\),/\1,/; s/^rank,/recording,/; s/rank\([01]\): /recording \1: /g; s/ of rank\([01]\) / of recording \1 /g; s,gtview --at [^ ]* [a-z01/]*trace.zst,gtview,; s/"columns": \["rank"/"columns": ["recording"/' >two
 	same ranks-as-one-file-$format one two
 done
 want ranks-text 0 "$A" budget kernels rank0/trace.zst rank1/trace.zst
@@ -89,6 +89,13 @@ want ranks-mixture 0 "$A" cuda_gpu_kern_sum --format csv rank0/trace.zst a.json
 is ranks-mixture-sums "4301 1" "$(sed 1d want.out | cut -d, -f3 | awk '{ s += $1 } END { print s }') $(grep -c ',gemm,' want.out)"
 want ranks-mixture-names 0 "$A" gpu --format csv rank0/trace.zst a.json
 is ranks-mixture-files trace.zst,a.json "$(rows gpu | cut -d, -f1 | paste -s -d,)"
+
+# The command of an example opens one rank, whose times count from its own start.
+"$A" --format json advice rank0/trace.zst rank1/trace.zst >two.json
+seen() { jq -r '.advice.rows[] | select(.rank == "rank1" and .state == "found") | .command' two.json | sort | head -n 1; }
+check ranks-command-names-file test "$(seen | sed 's/.* //')" = rank1/trace.zst
+own() { "$A" --format json advice rank1/trace.zst | jq -r '.advice.rows[] | select(.state == "found") | .command'; }
+check ranks-command-counts-from-its-start sh -c 'echo "$2" | grep -qxF "$1"' - "$(seen)" "$(own)"
 
 # What one has more to do than another.
 chrome 0 10 1000 >b.json; chrome 1 10 100 >c.json
