@@ -15,6 +15,15 @@ static const char *const words[][2] = {
 	{ "time range",
 		"Reports about threads, calls and memory analyze the time from the first to the "
 		"last row of a recording, cut to --from and --to." },
+	{ "step",
+		"One iteration of the program's main loop: from a mark of the program (a range such "
+		"as 'step 3') to the next one, or else one repetition of the sequence of GPU "
+		"operations." },
+	{ "steady steps",
+		"The steps after the warm-up. The default report and diff show them only, because "
+		"start-up (imports, compilation, first steps) would hide the loop. --whole-run shows "
+		"the whole run, --steady narrows other reports. 'a step' in a finding is the mean "
+		"over these steps." },
 	{ "GPU",
 		"A GPU of the machine: a GPU that several processes of a recording share is one "
 		"GPU. If UUIDs were not recorded, each process counts its own GPUs." },
@@ -40,6 +49,12 @@ static const char *const words[][2] = {
 		"of the thread that issues the next operation. Each part has its own cause, up to "
 		"the return of the launching call; after that the operation is launched but not "
 		"started." },
+	{ "occupancy",
+		"Theoretical: the warps of a kernel that fit on an SM at a time, as a share of its warp "
+		"slots, from registers, shared memory, block size and the limits of the GPU." },
+	{ "collective",
+		"A communication of several GPUs. Each of them has one kernel of it, which waits for the "
+		"others: the GPU whose kernel begins last is late." },
 	{ "queue time",
 		"From the return of the call that launched an operation to the start of the "
 		"operation, if it began later." },
