@@ -173,7 +173,7 @@ static void on_restart(void *arg)
 	memset(&f->gap, 0, sizeof(f->gap));
 	f->unsure = 0;
 	gt_serialization_reset(&f->serial);
-	gt_collectives_release(&f->collectives);
+	gt_collectives_restart(&f->collectives);
 }
 
 static void count_call(struct gt_advice_facts *f, const struct gt_type *type)
@@ -188,6 +188,8 @@ static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 	struct gt_advice_facts *f = arg;
 	bool call = cols->kind == GT_CALL;
 
+	if (cols->kind == GT_GPU && gt_collectives_run(&f->collectives, &f->idle->order, cols, err))
+		return err->code;
 	for (uint32_t c = 0; c < cols->ntypes && (call || cols->kind == GT_GPU); c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
 		struct gt_column_cursor p;

@@ -2,6 +2,8 @@
 #include "analyze/gpu/collectives.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
 
@@ -21,6 +23,8 @@ struct place { /* for the order of the first arrivals */
 };
 struct gt_collective_group {
 	const struct gt_segment *seg; /* of its clock */
+	uint32_t base;                /* its first stream */
+	const char *communicator;     /* NULL: unknown */
 	struct collective *list;
 	struct place *order;
 	size_t n, cap, order_cap;
@@ -76,8 +80,66 @@ int gt_collectives_add(struct gt_collectives *c, const struct gt_time_ordered *o
 	s = &c->streams[i - 1];
 	if (gt_grow(&s->ops, &s->cap, s->n + 1, sizeof(*s->ops)))
 		return gt_err_set(err, -ENOMEM, "out of memory (collectives)");
-	s->ops[s->n++] = (struct gt_collective_op){ start_ns, end_ns, name, GT_NONE };
+	s->ops[s->n++] = (struct gt_collective_op){ start_ns, end_ns, 0, name, GT_NONE };
 	c->nops++;
+	return 0;
+}
+
+/* ---- communicators ---- */
+
+static const char several[] = ""; /* no communicator has this address */
+
+/* The field that names the communicator; GT_FIELDS_MAX: there is none. */
+static uint32_t find_field(const struct gt_segment *seg, const struct gt_type *type)
+{
+	for (uint32_t i = 0; i < type->nfields; i++)
+		if (type->fields[i].kind == GT_F_STR &&
+			!strcmp(gt_str(seg, type->fields[i].name), "Process Group Name"))
+			return i;
+	return GT_FIELDS_MAX;
+}
+
+static void note_communicators(struct gt_collectives *c, const struct gt_cols *cols, uint32_t code,
+	uint32_t field, const char **of)
+{
+	uint32_t n = 0;
+	const uint64_t *ids = gt_cols_args(cols, code, field, &n);
+
+	for (uint32_t i = 0; ids && i < n; i++) {
+		const char *text = ids[i] < cols->seg->nstrings
+			? gt_str(cols->seg, (uint32_t)ids[i])
+			: several;
+
+		if (*of && (*of == several || (*of != text && strcmp(*of, text) != 0)))
+			*of = several;
+		else
+			*of = text;
+	}
+}
+
+int gt_collectives_run(struct gt_collectives *c, const struct gt_time_ordered *order,
+	const struct gt_cols *cols, struct gt_err *err)
+{
+	uint32_t track = gt_time_ordered_track(order, cols->seg, cols->track);
+
+	if (!c->fields) {
+		c->fields = calloc(order->types[order->nsegs] + 1ul, 1);
+		c->communicators =
+			calloc(order->tracks[order->nsegs] + 1ul, sizeof(*c->communicators));
+	}
+	if (!c->fields || !c->communicators)
+		return gt_err_set(err, -ENOMEM, "out of memory (communicators)");
+	for (uint32_t code = 0; track != GT_NONE && code < cols->ntypes; code++) {
+		const struct gt_type *type = gt_cols_type(cols, code);
+		uint8_t *field = type
+			? &c->fields[order->types[cols->seg->index] + cols->types[code]]
+			: NULL;
+
+		if (field && !*field)
+			*field = (uint8_t)(1 + find_field(cols->seg, type));
+		if (field && *field <= GT_FIELDS_MAX)
+			note_communicators(c, cols, code, *field - 1u, &c->communicators[track]);
+	}
 	return 0;
 }
 
@@ -144,16 +206,37 @@ static bool has_device(
 	return false;
 }
 
+static bool is_same_sequence(
+	const struct gt_collective_stream *a, const struct gt_collective_stream *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (a->ops[i].name != b->ops[i].name)
+			return false;
+	return true;
+}
+
+/* How well the stream fits into the group; 0: not. */
+static size_t fit(const struct gt_collectives *c, const struct gt_collective_group *g,
+	const struct gt_collective_stream *s)
+{
+	bool known = g->communicator && s->communicator;
+
+	if (known && strcmp(g->communicator, s->communicator) != 0)
+		return 0;
+	if (gt_same_clock(g->seg, s->seg))
+		return compare(g, s);
+	return known && is_same_sequence(&c->streams[g->base], s) ? s->n : 0;
+}
+
 static struct gt_collective_group *choose_group(
 	struct gt_collectives *c, struct gt_collective_stream *s, struct gt_err *err)
 {
 	size_t most = 0;
 
 	for (size_t i = 0; i < c->ngroups; i++) {
-		size_t together = gt_same_clock(c->groups[i].seg, s->seg) &&
-				!has_device(c, (uint32_t)i + 1, s)
-			? compare(&c->groups[i], s)
-			: 0;
+		size_t together = has_device(c, (uint32_t)i + 1, s) ? 0 : fit(c, &c->groups[i], s);
 
 		if (together > most) {
 			most = together;
@@ -165,7 +248,9 @@ static struct gt_collective_group *choose_group(
 			gt_err_set(err, -ENOMEM, "out of memory (collectives)");
 			return NULL;
 		}
-		c->groups[c->ngroups++] = (struct gt_collective_group){ .seg = s->seg };
+		c->groups[c->ngroups++] = (struct gt_collective_group){ .seg = s->seg,
+			.base = (uint32_t)(s - c->streams),
+			.communicator = s->communicator };
 		s->group = (uint32_t)c->ngroups;
 	}
 	return &c->groups[s->group - 1];
@@ -190,22 +275,41 @@ static void prefer(struct gt_collective_group *g, struct gt_collective_stream *s
 	}
 }
 
-static void join(struct collective *c, const struct gt_collective_op *op, uint32_t stream)
-{
-	if (op->start > c->last) {
-		c->last = op->start;
-		c->late = stream;
-	}
-	c->first = op->start < c->first ? op->start : c->first;
-	c->end = op->end > c->end ? op->end : c->end;
-	c->members++;
-}
-
 static int by_first(const void *pa, const void *pb)
 {
 	const struct place *a = pa, *b = pb;
 
 	return GT_COMPARE(a->first, b->first) ?: GT_COMPARE(a->collective, b->collective);
+}
+
+static void join(struct collective *c, const struct gt_collective_op *op, uint32_t stream)
+{
+	int64_t start = op->start - op->ahead, end = op->end - op->ahead;
+
+	if (start > c->last) {
+		c->last = start;
+		c->late = stream;
+	}
+	c->first = start < c->first ? start : c->first;
+	c->end = end > c->end ? end : c->end;
+	c->members++;
+}
+
+/* A stream of another clock: its kernels are those of the group's first stream, in the same order.
+ */
+static void join_by_order(struct gt_collective_group *g, const struct gt_collective_stream *base,
+	struct gt_collective_stream *s, uint32_t stream)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct collective *c = &g->list[base->ops[i].collective];
+
+		s->ops[i].collective = base->ops[i].collective;
+		s->ops[i].ahead = s->ops[i].end - c->end;
+		join(c, &s->ops[i], stream);
+	}
+	for (size_t i = 0; i < g->n; i++)
+		g->order[i].first = g->list[g->order[i].collective].first;
+	GT_SORT(g->order, g->n, by_first);
 }
 
 static int add_to_group(struct gt_collective_group *g, struct gt_collective_stream *s,
@@ -259,7 +363,10 @@ static int match(struct gt_collectives *c, struct gt_err *err)
 		struct gt_collective_stream *s = &c->streams[order[i]];
 		struct gt_collective_group *g = choose_group(c, s, err);
 
-		rc = g ? add_to_group(g, s, order[i], err) : err->code;
+		if (g && g->n && !gt_same_clock(g->seg, s->seg))
+			join_by_order(g, &c->streams[g->base], s, order[i]);
+		else
+			rc = g ? add_to_group(g, s, order[i], err) : err->code;
 	}
 	free(order);
 	return rc;
@@ -331,7 +438,8 @@ static struct member member_of(const struct gt_collectives *c, uint32_t stream,
 	const struct gt_collective_stream *s = &c->streams[stream];
 	const struct collective *of = &c->groups[s->group - 1].list[op->collective];
 	int64_t from = op->start > in->from ? op->start : in->from,
-		to = op->end < in->to ? op->end : in->to, until = of->last < to ? of->last : to;
+		to = op->end < in->to ? op->end : in->to, last = of->last + op->ahead,
+		until = last < to ? last : to;
 
 	return (struct member){ .op = op,
 		.c = of,
@@ -378,8 +486,15 @@ static int by_start(const void *pa, const void *pb)
 int gt_collectives_finish(
 	struct gt_collectives *c, const struct gt_report_state *a, struct gt_err *err)
 {
-	for (size_t i = 0; i < c->nstreams; i++)
-		GT_SORT(c->streams[i].ops, c->streams[i].n, by_start);
+	for (size_t i = 0; i < c->nstreams; i++) {
+		struct gt_collective_stream *s = &c->streams[i];
+		const char *of = c->communicators
+			? c->communicators[c->order->tracks[s->seg->index] + s->track]
+			: NULL;
+
+		s->communicator = of == several ? NULL : of;
+		GT_SORT(s->ops, s->n, by_start);
+	}
 	return !c->nstreams ? 0 : match(c, err) ?: sum_up(c, a, err);
 }
 
@@ -391,6 +506,18 @@ const struct gt_collective_gpu *gt_collectives_latest(const struct gt_collective
 		if (c->gpus[i].f.caused && (!latest || c->gpus[i].f.caused > latest->f.caused))
 			latest = &c->gpus[i];
 	return latest;
+}
+
+void gt_collectives_restart(struct gt_collectives *c)
+{
+	const char **communicators = c->communicators;
+	uint8_t *fields = c->fields;
+
+	c->communicators = NULL;
+	c->fields = NULL;
+	gt_collectives_release(c);
+	c->communicators = communicators;
+	c->fields = fields;
 }
 
 void gt_collectives_release(struct gt_collectives *c)
@@ -406,6 +533,8 @@ void gt_collectives_release(struct gt_collectives *c)
 	free(c->sums);
 	free(c->gpus);
 	free(c->stream_of);
+	free(c->communicators);
+	free(c->fields);
 	gt_name_interner_release(&c->names);
 	gt_map_release(&c->sums_map);
 	gt_map_release(&c->gpus_map);

@@ -3,17 +3,23 @@
  * there for the last arrival, at most until its own kernel ends. The late GPU is the one that
  * arrives last.
  *
- * No row names the communicator of a kernel. So the kernels of one stream are taken as a sequence,
- * and streams of different GPUs whose sequences run side by side form a group, which stands for a
- * communicator. A stream joins a group if at least 3 of 4 of its kernels overlap in time with a
- * collective of the same kernel name, and if at least half of these end together with it (within
- * 10 us, or within a quarter of the time from the last arrival to the end). Of several such groups
- * it joins the one where most end together. Within a group, a kernel and a collective belong
+ * Files of PyTorch's profiler name the communicator of each kernel (its process group); others do
+ * not. So the kernels of one stream are taken as a sequence, and streams of different GPUs whose
+ * sequences run side by side form a group, which stands for a communicator. A stream joins a group
+ * if their communicators are equal or unknown, if at least 3 of 4 of its kernels overlap in time
+ * with a collective of the same kernel name, and if at least half of these end together with it
+ * (within 10 us, or within a quarter of the time from the last arrival to the end). Of several such
+ * groups it joins the one where most end together. Within a group, a kernel and a collective belong
  * together if, among those of their name, each has its longest overlap with the other. So a missing
  * kernel, or a range that cuts one off, does not shift the others. GPUs are GPUs as one process
- * sees them. Recordings with different clocks (gt_same_clock) are never in one group.
+ * sees them.
  *
- * Memory: 24 bytes for each kernel and about 80 for each collective, for at most GT_COLLECTIVE_OPS
+ * Times of different clocks (gt_same_clock) are not compared. Streams of such recordings join a
+ * group only if their communicators are known and equal, and if they have the same sequence of
+ * kernel names: the kernels are then matched by order. All kernels of a collective end together, so
+ * the arrivals follow from their durations.
+ *
+ * Memory: 32 bytes for each kernel and about 80 for each collective, for at most GT_COLLECTIVE_OPS
  * kernels. */
 #ifndef GT_COLLECTIVES_H
 #define GT_COLLECTIVES_H
@@ -46,11 +52,13 @@ struct gt_collective_gpu {
 };
 struct gt_collective_stream {
 	const struct gt_segment *seg;
-	uint32_t track, device; /* in the segment; a stream without a device is both */
-	uint32_t group;         /* 1-based */
+	uint32_t track, device;   /* in the segment; a stream without a device is both */
+	uint32_t group;           /* 1-based */
+	const char *communicator; /* borrowed from the reader; NULL: unknown, or several */
 	/* the rest is private */
 	struct gt_collective_op {
 		int64_t start, end;
+		int64_t ahead; /* ns: its clock is ahead of that of its group */
 		uint32_t name, collective;
 	} * ops;
 	size_t n, cap;
@@ -68,6 +76,11 @@ struct gt_collectives { /* zeroed: empty */
 	/* the rest is private */
 	const struct gt_time_ordered *order;
 	uint32_t *stream_of; /* by track number: 1 + index */
+	/* By track number: its communicator; an empty text of its own: several. By type number:
+	 * 1 + the field of the communicator, 0: not looked for yet, GT_FIELDS_MAX + 1: none. NULL:
+	 * no GPU row yet */
+	const char **communicators;
+	uint8_t *fields;
 	uint64_t nops;
 	struct gt_collective_group *groups;
 	size_t ngroups, groups_cap;
@@ -79,6 +92,11 @@ struct gt_collectives { /* zeroed: empty */
 int gt_collectives_add(struct gt_collectives *c, const struct gt_time_ordered *order,
 	const struct gt_segment *seg, uint32_t stream, uint32_t type, int64_t start, int64_t end,
 	struct gt_err *err);
+/* Reads the communicators of a run of GPU rows. 0 or negative. */
+int gt_collectives_run(struct gt_collectives *c, const struct gt_time_ordered *order,
+	const struct gt_cols *cols, struct gt_err *err);
+/* Forgets the kernels, which are added once more, and keeps the communicators. */
+void gt_collectives_restart(struct gt_collectives *c);
 /* After the last kernel: matches them and sums up. 0 or negative. */
 int gt_collectives_finish(
 	struct gt_collectives *c, const struct gt_report_state *a, struct gt_err *err);

@@ -47,7 +47,10 @@ static int collectives_block(void *state, const struct gt_cols *cols, struct gt_
 
 	if (!x->kind && !(x->kind = calloc(x->time.order.types[x->time.order.nsegs] + 1ul, 1)))
 		return gt_err_set(err, -ENOMEM, "out of memory (types)");
-	return gt_gpu_time_run(&x->time, cols, err) ? 0 : err->code;
+	return gt_collectives_run(&x->collectives, &x->time.order, cols, err) ||
+			!gt_gpu_time_run(&x->time, cols, err)
+		? err->code
+		: 0;
 }
 
 /* ---- tables ---- */
@@ -69,10 +72,11 @@ static const struct gt_column name_columns[] = {
 	{ "group", "Group", GT_C_COUNT },
 	{ "name", "Collective", GT_C_TEXT },
 	FIGURES,
+	{ "communicator", NULL, GT_C_TEXT },
 };
 #define NGPU (sizeof(gpu_columns) / sizeof(*gpu_columns))
 #define NNAME (sizeof(name_columns) / sizeof(*name_columns))
-_Static_assert(NGPU == 4 + NFIGURES && NNAME == 7 + NFIGURES, "the cells of put_figures()");
+_Static_assert(NGPU == 4 + NFIGURES && NNAME == 8 + NFIGURES, "the cells of put_figures()");
 
 static void put_figures(struct gt_cell cells[NFIGURES], const struct report *x,
 	const struct gt_collective_figures *f)
@@ -147,6 +151,8 @@ static int add_names(struct report *x, struct gt_table *t, struct gt_err *err)
 		cells[6] = gt_cell_text(
 			gt_kernel_names_shown(names, c->names.list[c->sums[i].name].text));
 		put_figures(cells + 7, x, &c->sums[i].f);
+		cells[7 + NFIGURES] =
+			s->communicator ? gt_cell_text(s->communicator) : gt_cell_none();
 		gt_table_add(t, cells);
 	}
 	gt_kernel_names_free(names);
@@ -169,7 +175,7 @@ static void add_notes(const struct report *x, struct gt_table *t)
 		gt_table_set_unanswered(t, "%s",
 			c->ngpus < 2
 				? "only one GPU communicates in the recording: give the files of all ranks"
-				: "no two GPUs of one clock communicate at the same time");
+				: "no collective of two GPUs was found: their clocks differ, or they communicate at different times");
 	else if (kernels)
 		gt_table_note(t,
 			"%llu collectives; a GPU waits from the start of its kernel to the start of the last GPU's",
@@ -224,6 +230,7 @@ const struct gt_analysis gt_collectives_report = {
 	.wants = GT_BIT(GT_GPU),
 	.needs = GT_BIT(GT_LAYER_GPU),
 	.needs_unfiltered = true,
+	.wants_args = true,
 	.order = GT_BY_TIME,
 	.state_size = sizeof(struct report),
 	.init = collectives_init,

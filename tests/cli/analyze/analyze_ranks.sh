@@ -105,6 +105,32 @@ want ranks-gate 3 "$A" header --fail-if 'gpu.kernels < 5' --fail-if 'gpu.busy_ns
 check ranks-gate-names-rank grep -Eq '^  failed +gpu.kernels < 5 +[01] / ' want.out
 check ranks-gate-picks-rank grep -Eq '^  passed +gpu.busy_ns\[1\] > 500us' want.out
 
+# Collectives of ranks whose clocks differ: with communicators they are matched by order, and waits follow from durations.
+nccl() {	# RANK START_US DURATION_US [GROUP]: 20 all-reduces
+	printf '{"schemaVersion":1,"distributedInfo":{"backend":"nccl","rank":%s,"world_size":2},"baseTimeNanoseconds":1000,"traceEvents":[\n' "$1"
+	awk -v at="$2" -v dur="$3" -v group="${4:+,\"Process Group Name\":\"$4\"}" 'BEGIN { for (i = 0; i < 20; i++) printf "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce\",\"pid\":0,\"tid\":7,\"ts\":%d,\"dur\":%d,\"args\":{\"device\":0,\"stream\":7,\"correlation\":%d%s}}%s\n", at + 100 * i - dur, dur, i + 1, group, i < 19 ? "," : "]}" }'
+}
+nccl 0 1000 50 0 >early.json; nccl 1 777000 20 0 >late.json
+want ranks-late 0 "$A" collectives --format csv early.json late.json
+is ranks-late-waits "1,20,0,20,600000 0,20,600000,0,0" "$(rows collectives | cut -d, -f 1,6,8,12,14 | paste -s -d ' ')"
+want ranks-late-json 0 "$A" collectives --format json early.json late.json
+check ranks-late-communicator says '"communicator": "0"'
+want ranks-late-advice 3 "$A" advice early.json late.json
+tr -s ' \n' ' ' <want.out >one-line; mv one-line want.out
+check ranks-late-is-named says "GPU 0 of rank 1 arrives last at 20 of 20 collectives, 30.00 us after the first on average"
+nccl 0 1000 50 >early.json; nccl 1 777000 20 >late.json
+want ranks-late-unknown 4 "$A" collectives early.json late.json
+check ranks-late-unknown-says says "no collective of two GPUs was found: their clocks differ"
+nccl 0 1000 50 0 >early.json; nccl 1 777000 20 1 >late.json
+want ranks-late-other-communicator 4 "$A" collectives early.json late.json
+# Two pairs of GPUs of one clock that work in step: communicators keep them apart.
+{
+	printf '{"schemaVersion":1,"baseTimeNanoseconds":1000,"traceEvents":[\n'
+	awk 'BEGIN { split("0 30 1 5", late, " "); for (i = 0; i < 20; i++) for (g = 0; g < 4; g++) printf "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce\",\"pid\":0,\"tid\":7,\"ts\":%d,\"dur\":%d,\"args\":{\"device\":%d,\"stream\":7,\"correlation\":%d,\"Process Group Name\":\"%d\"}}%s\n", 1000 + 100 * i + late[g + 1], 60 - late[g + 1], g, 4 * i + g + 1, g / 2, i < 19 || g < 3 ? "," : "]}" }'
+} >pairs.json
+want pairs 0 "$A" collectives --format csv pairs.json
+is pairs-waits "1,20,0,600000 3,20,0,80000 0,20,600000,0 2,20,80000,0" "$(tr -d '\r' <want.out | awk '/^# collectives_names/ { exit } /^[0-9]/' | cut -d, -f 3,5,7,13 | paste -s -d ' ')"
+
 # Clocks that cannot be compared: a range counts from each one's own start.
 want ranks-range 0 "$A" query --by recording --format csv --to 15us z.json a.json
 is ranks-range-each 1,1 "$(sed 1d want.out | cut -d, -f2 | paste -s -d,)"
