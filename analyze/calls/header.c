@@ -540,7 +540,7 @@ static int add_segment(
 			gt_cell_bool(seg->closed),
 			k.values[EVENTS] ? gt_cell_text(lists.events.data) : gt_cell_none(),
 			gt_cell_text(lists.layers.data), gt_cell_text(lists.sources.data) });
-	rc = free_lists(&lists) ?: rc;
+	rc = free_lists(&lists) ? -ENOMEM : rc;
 	if (!has_rows(seg) && seg->closed && k.values[TOOL])
 		note_unreliable(h, t, seg,
 			"no CUDA call was recorded: the program never loaded or called libcuda.so.1, or a program in between "

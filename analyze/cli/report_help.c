@@ -206,7 +206,7 @@ int gt_report_help(const struct gt_analysis *report, const struct gt_report_opti
 	int n = try_report(report, options, true, tables, why, sizeof(why), err), rc = n;
 
 	if (rc >= 0)
-		rc = try_report(report, options, false, NULL, why, sizeof(why), err);
+		rc = try_report(report, options, false, tables, why, sizeof(why), err);
 	if (rc >= 0) {
 		printf("Usage: gtanalyze [options] %s FILE...\n%s\n", report->name, report->help);
 		put_options(report, options);
