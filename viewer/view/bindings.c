@@ -60,7 +60,7 @@ const struct gt_binding gt_bindings[] = {
 	{ "m", GT_DO_MARK, 0, "set mark A, then B, at event edges; measure", "m  M\tset marks; around event" },
 	{ "M", GT_DO_MARK_BOTH, 0, "set marks at both ends of the selection", NULL },
 	{ "i", GT_DO_DETAIL, 0, "details: normal, tall, off", "i\tdetails: larger, off" },
-	HEADING("What is shown", 0),
+	HEADING("Values and views", 0),
 	{ "b", GT_DO_HEIGHTS, 1, "busy share, count, longest or bytes", "b B\tbusy, count, longest ..." },
 	{ "B", GT_DO_HEIGHTS, -1, NULL, NULL },
 	{ "t", GT_DO_CLOCK, 0, "times since the start, or wall-clock times", "t\twall-clock times" },

@@ -32,7 +32,7 @@ for report in top kernels streams ioctls; do
 	done
 done
 
-# What cannot be answered is said, in whichever part of time; what is missing comes first.
+# A report that cannot answer says so, in any part of the time; missing data come first.
 want view-reports-cannot 0 "$V" --render 80x24 --view gaps "$R/h200-mlp-calls.zst"
 check view-reports-cannot-says grep -q 'cannot answer: what GPUs did was not recorded' want.out
 want view-reports-cannot-flame 0 "$V" --render 80x24 --view flame-gpu "$R/h200-mlp-calls.zst"
