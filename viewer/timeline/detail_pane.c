@@ -339,6 +339,8 @@ static void describe_gap(struct description *t, const struct gt_event_ref *behin
 	add_duration(t->to, "duration", to - from);
 	add(t->to, "after", gt_display_name_of_type(t->from->spell, t->seg, t->row->type));
 	add(t->to, "before", gt_display_name_of_type(t->from->spell, t->seg, behind->type));
+	if (t->pick->lane.strip.aspect == GT_ASPECT_WORK)
+		add(t->to, "cause", "5 shows the causes of all gaps of the visible time");
 	add_range(t, from, to);
 	gt_selection_range(t->pick, &from, &to);
 	if (!is_known(t->from->scene, from, to)) {
