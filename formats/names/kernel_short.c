@@ -140,7 +140,7 @@ static struct range mangled_word(const char *s)
 
 enum kind { LITERAL, DATA_TYPE, METADATA, OPERATION };
 
-/* The parts of an argument that say what it is. */
+/* The parts of an argument that determine its kind. */
 struct argument {
 	struct range word; /* its name: of a lambda, that of the function that it is in */
 	struct range args; /* the template arguments of that; s NULL: none */
