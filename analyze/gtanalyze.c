@@ -667,6 +667,7 @@ static int read_side(struct gt_side *side, const char *path, const struct gt_dif
 		return -1;
 	}
 	rc = set_options(&o, r, path, NULL, steady, &given, err);
+	o.compared = true;
 	if (!rc)
 		rc = gt_side_read(side, r, request, &o, (unsigned)opt.threads, err);
 	if (is_damaged(r))

@@ -100,7 +100,10 @@ static int finish(const struct gt_report_state *a, const char *name, const char 
 {
 	bool sparks = gt_report_option(a->opt, "spark");
 	struct gt_name_totals names = { 0 };
-	int rc = gt_name_totals_collect(&names, a->opt->aggregate, want, err);
+	enum gt_numbered numbered = gt_report_option(a->opt, "by-id") ? GT_NUMBERED_SEPARATE
+		: a->opt->compared                                    ? GT_NUMBERED_ALWAYS
+								      : GT_NUMBERED_AS_ONE;
+	int rc = gt_name_totals_collect(&names, a->opt->aggregate, want, numbered, err);
 
 	tables[0] =
 		gt_report_table(a, name, title, sparks ? spark_columns : columns, NCOLUMNS + sparks,
@@ -152,7 +155,8 @@ const struct gt_analysis gt_top_report = {
 	.aggregates = GT_AGGREGATE_TYPES,
 	.splits = GT_BY_BLOCK,
 	.in_default = GT_DEFAULT_ALWAYS,
-	.options = (const struct gt_option_row *const[]){ &gt_spark_option, NULL },
+	.options =
+		(const struct gt_option_row *const[]){ &gt_spark_option, &gt_by_id_option, NULL },
 	.state_size = sizeof(struct gt_report_state),
 	.init = gt_report_state_init,
 	.finish = top_finish,

@@ -59,6 +59,7 @@ struct gt_analysis_options {
 	bool only_steady;               /* it has some, and the filter selects their time */
 	struct gt_filter whole_run;     /* only_steady: the filter for the whole run */
 	const char *restrictions;       /* the options that leave rows out, as given; NULL: none */
+	bool compared; /* with another file: names do not depend on which others the file has */
 	bool nothing_selected; /* they leave no row of any kind; set by gt_run before finish() */
 	/* GPU reports cover the whole recording, not only the first to the last GPU operation */
 	bool whole;

@@ -7,35 +7,63 @@
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
 
+struct collect {
+	struct gt_name_totals *names;
+	struct gt_name_interner ids;   /* of names, or of templates in their place */
+	struct gt_name_interner known; /* names that have a template */
+	bool by_id;
+};
+
 /* The total of a type's name, created if needed. NULL: no memory. */
-static struct gt_name_total *name_of(struct gt_name_totals *names, struct gt_name_interner *ids,
-	const struct gt_segment *seg, const struct gt_type *type, struct gt_err *err)
+static struct gt_name_total *name_of(struct collect *c, const struct gt_segment *seg,
+	const struct gt_type *type, struct gt_err *err)
 {
-	struct gt_string text = gt_name_text(seg, type->name);
-	uint32_t i = gt_name_interner_find(ids, text, gt_name_tag(type), err);
+	struct gt_name_totals *names = c->names;
+	struct gt_name_interner *ids = &c->ids;
+	struct gt_string original = gt_name_text(seg, type->name),
+			 text = c->by_id ? original
+					 : gt_name_templates_of(&names->templates, seg, type, err);
+	uint32_t i = text.ptr ? gt_name_interner_find(ids, text, gt_name_tag(type), err) : GT_NONE;
 
 	if (i == GT_NONE || gt_grow(&names->list, &names->cap, ids->n, sizeof(*names->list)))
 		return NULL;
 	if (i == names->n)
 		names->list[names->n++] = (struct gt_name_total){ .text = text.ptr,
 			.len = text.len,
+			.original = original,
 			.category = type->category,
 			.layer = type->layer,
 			.first = GT_NONE };
 	return &names->list[i];
 }
 
-static int add_type(struct gt_name_totals *names, struct gt_name_interner *ids,
-	const struct gt_segment *seg, const struct gt_type *type, const struct gt_stat *s,
-	struct gt_err *err)
+/* Was a type of this name added before? Only names with a template are looked up. -1: no memory. */
+static int repeats(struct collect *c, const struct gt_name_total *name,
+	const struct gt_segment *seg, const struct gt_type *type, struct gt_err *err)
 {
-	struct gt_name_total *name = name_of(names, ids, seg, type, err);
+	struct gt_string text = gt_name_text(seg, type->name);
+	size_t before = c->known.n;
 
-	if (!name ||
+	if (text.len == name->len && !memcmp(text.ptr, name->text, text.len))
+		return name->first != GT_NONE;
+	if (gt_name_interner_find(&c->known, text, gt_name_tag(type), err) == GT_NONE)
+		return -1;
+	return c->known.n == before;
+}
+
+static int add_type(struct collect *c, const struct gt_segment *seg, const struct gt_type *type,
+	const struct gt_stat *s, struct gt_err *err)
+{
+	struct gt_name_totals *names = c->names;
+	struct gt_name_total *name = name_of(c, seg, type, err);
+	int again = name ? repeats(c, name, seg, type, err) : -1;
+
+	if (again < 0 ||
 		gt_grow(&names->members, &names->members_cap, names->nmembers + 1,
 			sizeof(*names->members)))
 		return gt_err_set(err, -ENOMEM, "out of memory (names)");
-	names->members[names->nmembers] = (struct gt_name_member){ s, name->first };
+	name->several |= !again && name->first != GT_NONE;
+	names->members[names->nmembers] = (struct gt_name_member){ s, name->first, again };
 	name->first = (uint32_t)names->nmembers++;
 	name->total = gt_sat_add(name->total, s->total);
 	return 0;
@@ -70,10 +98,10 @@ static void trim(struct gt_name_totals *names)
 }
 
 int gt_name_totals_collect(struct gt_name_totals *names, const struct gt_aggregate *fold,
-	gt_name_totals_want *want, struct gt_err *err)
+	gt_name_totals_want *want, enum gt_numbered numbered, struct gt_err *err)
 {
 	struct gt_reader *r = gt_aggregate_reader(fold);
-	struct gt_name_interner ids = { 0 };
+	struct collect c = { .names = names, .by_id = numbered == GT_NUMBERED_SEPARATE };
 	int rc = 0;
 
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
@@ -83,10 +111,17 @@ int gt_name_totals_collect(struct gt_name_totals *names, const struct gt_aggrega
 			const struct gt_stat *s = gt_aggregate_stat(fold, i, t);
 
 			if (s->count && (!want || want(&seg->types[t])))
-				rc = add_type(names, &ids, seg, &seg->types[t], s, err);
+				rc = add_type(&c, seg, &seg->types[t], s, err);
 		}
 	}
-	gt_name_interner_release(&ids); /* its ids are indices before sorting */
+	gt_name_interner_release(&c.ids); /* its ids are indices before sorting */
+	gt_name_interner_release(&c.known);
+	/* a number says more than N if there is only one */
+	for (size_t i = 0; i < names->n; i++)
+		if (numbered != GT_NUMBERED_ALWAYS && !names->list[i].several) {
+			names->list[i].text = names->list[i].original.ptr;
+			names->list[i].len = names->list[i].original.len;
+		}
 	if (names->n) {
 		trim(names);
 		GT_SORT(names->list, names->n, by_total);
@@ -97,13 +132,18 @@ int gt_name_totals_collect(struct gt_name_totals *names, const struct gt_aggrega
 int gt_name_totals_hist(const struct gt_name_totals *names, const struct gt_name_total *name,
 	struct gt_hist *into, struct gt_err *err)
 {
-	uint32_t m = name->first;
+	int rc = 0;
 
-	while (m != GT_NONE && !names->members[m].stat->hist)
-		m = names->members[m].next;
-	/* all types of a name share one */
-	if (m != GT_NONE && gt_hist_merge(into, names->members[m].stat->hist))
-		return gt_err_set(err, -ENOMEM, "out of memory (histogram)");
+	/* all types of a name share one, which the first of them may lack */
+	for (uint32_t m = name->first; !rc && m != GT_NONE; m = names->members[m].next) {
+		const struct gt_hist *hist = names->members[m].stat->hist;
+
+		if (!hist || (name->several && names->members[m].repeats))
+			continue;
+		if (gt_hist_merge(into, hist))
+			return gt_err_set(err, -ENOMEM, "out of memory (histogram)");
+		rc = !name->several;
+	}
 	return 0;
 }
 
@@ -179,5 +219,6 @@ void gt_name_totals_release(struct gt_name_totals *names)
 {
 	free(names->list);
 	free(names->members);
+	gt_name_templates_release(&names->templates);
 	memset(names, 0, sizeof(*names));
 }

@@ -4,13 +4,16 @@
 #ifndef GT_NAME_TOTALS_H
 #define GT_NAME_TOTALS_H
 #include "analyze/core/analysis.h"
+#include "analyze/stats/name_template.h"
 
 struct gt_name_total {
-	const char *text; /* borrowed from the reader */
+	const char *text; /* borrowed from the reader, or of templates */
 	uint32_t len;
-	uint8_t category, layer; /* names of different category or layer stay separate */
-	uint32_t first;          /* its types: a chain in gt_name_totals.members */
-	uint64_t total;          /* ns, of all its types */
+	uint8_t category, layer;   /* names of different category or layer stay separate */
+	uint32_t first;            /* its types: a chain in gt_name_totals.members */
+	uint64_t total;            /* ns, of all its types */
+	struct gt_string original; /* the name of its first type */
+	bool several;              /* it stands for different names with numbers */
 };
 struct gt_name_totals {
 	/* names with at least one duration; by total time, longest first, then by name */
@@ -19,13 +22,21 @@ struct gt_name_totals {
 	struct gt_name_member {
 		const struct gt_stat *stat;
 		uint32_t next;
+		bool repeats; /* a member before it has the same name, and so the same histogram */
 	} * members;
 	size_t nmembers, members_cap;
+	struct gt_name_templates templates;
 };
 typedef bool gt_name_totals_want(const struct gt_type *type);
 
+/* Ranges whose names differ by numbers. */
+enum gt_numbered {
+	GT_NUMBERED_SEPARATE,
+	GT_NUMBERED_AS_ONE, /* with N for the numbers */
+	GT_NUMBERED_ALWAYS  /* likewise, and a single one also has N */
+};
 int gt_name_totals_collect(struct gt_name_totals *names, const struct gt_aggregate *fold,
-	gt_name_totals_want *want, struct gt_err *err);
+	gt_name_totals_want *want, enum gt_numbered numbered, struct gt_err *err);
 /* All sums of one name, without the histogram. Computed on request: there may be very many
  * names, and few are shown. */
 struct gt_stat gt_name_totals_sum(

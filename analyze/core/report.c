@@ -45,6 +45,13 @@ const struct gt_option_row gt_spark_option = {
 	.heading = GT_HEADING_OPTIONS,
 };
 
+const struct gt_option_row gt_by_id_option = {
+	.opt = { .name = "by-id",
+		.kind = GT_OPT_FLAG,
+		.help = "list ranges with different numbers in their names separately (step 1, step 2), not as step N" },
+	.heading = GT_HEADING_OPTIONS,
+};
+
 int gt_report_state_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {

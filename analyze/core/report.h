@@ -21,7 +21,7 @@ int gt_report_state_init(void *state, struct gt_reader *r, const struct gt_analy
 	struct gt_err *err);
 
 /* --spark: reports with a histogram per row draw it beside the name (text_bars.h). */
-extern const struct gt_option_row gt_spark_option;
+extern const struct gt_option_row gt_spark_option, gt_by_id_option;
 
 /* Cells. Figures beyond INT64_MAX become INT64_MAX. */
 static inline int64_t gt_clamp(uint64_t v) { return v > INT64_MAX ? INT64_MAX : (int64_t)v; }

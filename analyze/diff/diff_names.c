@@ -1,11 +1,12 @@
 /* Operations by name for the comparison of two traces: count, sum and standard deviation of all
- * rows with a duration, nested or not. Short names of kernels are unique within one file; the
- * comparison makes its own. */
+ * rows with a duration, nested or not. Ranges whose names differ by numbers are one. Short names of
+ * kernels are unique within one file; the comparison makes its own. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/stats/stddev.h"
 #include "analyze/diff/diff.h"
 #include "analyze/stats/name_interner.h"
+#include "analyze/stats/name_template.h"
 #include "analyze/core/report.h"
 #include "formats/base/buf.h"
 #include "formats/names/kernel_names.h"
@@ -34,6 +35,7 @@ struct names {
 	struct sum *sums; /* by type, numbered over all segments */
 	size_t nsums;
 	struct gt_name_interner ids;
+	struct gt_name_templates templates;
 	struct by_name {
 		uint8_t category, layer;
 		struct sum sum;
@@ -185,8 +187,11 @@ static int names_merge(void *into, void *from, struct gt_err *err)
 static int add_type(struct names *s, const struct gt_segment *seg, const struct gt_type *type,
 	const struct sum *sum, struct gt_err *err)
 {
-	uint32_t i = gt_name_interner_find(
-		&s->ids, gt_name_text(seg, type->name), gt_name_tag(type), err);
+	struct gt_string name = gt_report_option(s->report.opt, "by-id")
+		? gt_name_text(seg, type->name)
+		: gt_name_templates_of(&s->templates, seg, type, err);
+	uint32_t i =
+		name.ptr ? gt_name_interner_find(&s->ids, name, gt_name_tag(type), err) : GT_NONE;
 
 	if (i == GT_NONE || gt_grow(&s->list, &s->cap, s->ids.n, sizeof(*s->list)))
 		return gt_err_set(err, -ENOMEM, "out of memory (names)");
@@ -282,6 +287,7 @@ static void names_release(void *state)
 	free(s->sums);
 	free(s->list);
 	gt_name_interner_release(&s->ids);
+	gt_name_templates_release(&s->templates);
 }
 
 const struct gt_analysis gt_diff_names_report = {

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/columns/column_cursor.h"
+#include "analyze/stats/name_template.h"
 #include "analyze/steps/steps.h"
 #include "formats/base/buf.h"
 
@@ -53,20 +54,12 @@ struct marks {
 /* A hash of the name without numbers, and its last number. */
 static uint64_t template_of(const char *name, uint64_t *number)
 {
+	struct gt_string text = { name, (uint32_t)strlen(name) };
 	char plain[128];
-	size_t n = 0;
+	unsigned n;
 
-	*number = 0;
-	for (const char *p = name; *p && n < sizeof(plain); n++) {
-		if (!isdigit((unsigned char)*p)) {
-			plain[n] = *p++;
-			continue;
-		}
-		plain[n] = '0';
-		*number = strtoull(p, NULL, 10);
-		p += strspn(p, "0123456789");
-	}
-	return gt_hash(plain, n);
+	return gt_hash(
+		plain, gt_name_template(text, GT_NUMBERS_ALL, plain, sizeof(plain), number, &n));
 }
 
 /* NULL: no memory (err), or (without error) too many. */

@@ -25,6 +25,12 @@ want diff-slower 0 $A diff a.jsonl b.jsonl
 check diff-slower-row grep -Eq "^  cuLaunchKernel  slower +\+19\.80 +[0-9.]+ +\+60\.00 us +30 +30 +10\.10 us +12\.10 us" want.out
 for table in Compared Names "By name, largest change" "Figures of reports"; do check "diff-has-$(echo $table | tr ' ' -)" says "$table"; done
 check diff-is-no-gate says "A  a.jsonl"
+N=$SRC/samples/recorded/h200-nvtx.zst
+want diff-numbered 0 $A diff top --top 0 $N $N
+check diff-numbered-names grep -Eq '^  AddmmBackward0, seq = N, op_id = N +same .* 20 +20 ' want.out
+is diff-numbered-all "" "$(grep -E 'op_id = [0-9]' want.out)"
+want diff-by-id 0 $A diff top --by-id --top 0 $N $N
+check diff-by-id-names says "AddmmBackward0, seq = 151, op_id = 132 "
 want diff-reports 0 $A diff errors summary a.jsonl b.jsonl
 is diff-reports-only "" "$(grep -n '^By name' want.out)"
 check diff-reports-errors says "errors.count  cuLaunchKernel / 719 / CUDA_ERROR_LAUNCH_FAILED"

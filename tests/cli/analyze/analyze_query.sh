@@ -63,6 +63,19 @@ check query-of-says told "gtanalyze: --of is for the report histogram: gtanalyze
 want histogram-no-quantity 2 $A histogram --of name $R/h200-train.zst
 check histogram-no-quantity-says told "gtanalyze: --of: histograms are of dur queue"
 
+# Ranges with numbers in their names.
+N=$R/h200-nvtx.zst
+want top-numbered 0 $A top --top 0 --format tsv $N
+sed 1d want.out | cut -f 1-3,5 | awk -F '\t' '$2 == "user" { n += $3; t += $4 } END { print n, t }' >grouped
+is top-numbered-rows "aten::linear, seq = N, op_id = N
+step N" "$(cut -f 1 want.out | grep -x 'aten::linear, .*\|step.*' | sort)"
+is top-numbered-calls 20 "$(awk -F '\t' '$1 == "step N" { print $3 }' want.out)"
+want top-by-id 0 $A top --by-id --top 0 --format tsv $N
+sed 1d want.out | cut -f 1-3,5 | awk -F '\t' '$2 == "user" { n += $3; t += $4 } END { print n, t }' >separate
+same top-numbered-sums grouped separate
+is top-by-id-rows 20 "$(cut -f 1 want.out | grep -cx 'step [0-9]*')"
+is top-by-id-as-recorded "" "$(grep -w 'op_id = N\|step N' want.out)"
+
 want spark-kernels 0 env LC_ALL=C.UTF-8 $A kernels --spark --top 4 $R/h200-train.zst
 check spark-kernels-note says "(spread: a histogram of 14 bars from 15.36 us to 53.25 us, 8 bars for each power of two; the height of a bar shows the number of rows)"
 check spark-kernels-line says "█       1760  59.37 ms"

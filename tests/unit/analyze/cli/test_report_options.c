@@ -45,8 +45,8 @@ static const void *value(const char *name)
 
 static void rows_of_reports_stand_below_their_headings(void)
 {
-	static const char *const names[] = { "verbose", "spark", GT_HEADING_ROWS, "min", "gap",
-		"Option of the report critical", "without", "Options of query and histogram",
+	static const char *const names[] = { "verbose", "spark", "by-id", GT_HEADING_ROWS, "min",
+		"gap", "Option of the report critical", "without", "Options of query and histogram",
 		"where", "by", "agg", "order-by", "of" };
 	size_t n;
 
