@@ -80,28 +80,41 @@ static const char *const words[][2] = {
 
 #define LINE 78u    /* width of lines, unless the output is a terminal */
 #define WIDEST 100u /* longer lines are hard to read */
-#define INDENT 2u
+
+size_t gt_explain_width(struct gt_out *out)
+{
+	size_t width = gt_tables_width(out);
+
+	return width == SIZE_MAX ? LINE : width < WIDEST ? width : WIDEST;
+}
+
+void gt_explain_put_words(struct gt_out *out, size_t width, const char *first, const char *text)
+{
+	size_t indent = strlen(first), most = width > indent + 4 ? width - indent : 4;
+
+	while (*text) {
+		size_t n = strlen(text);
+
+		for (n = n < most ? n : most; n && text[n] && text[n] != ' ';)
+			n--;
+		n = n ? n : strcspn(text, " ");
+		gt_out_printf(out, "%*s%.*s\n", (int)indent, first, (int)n, text);
+		first = "";
+		text += n + strspn(text + n, " ");
+	}
+}
 
 static void put(struct gt_out *out, size_t width, const char *word, const char *text)
 {
 	gt_put_toned(out, GT_TONE_HEADING, word, strlen(word));
 	gt_out_str(out, "\n");
-	while (*text) {
-		size_t n = strlen(text), room = width > 3 * INDENT ? width - INDENT : 2 * INDENT;
-
-		for (n = n < room ? n : room; n && text[n] && text[n] != ' ';)
-			n--;
-		n = n ? n : strcspn(text, " ");
-		gt_out_printf(out, "  %.*s\n", (int)n, text);
-		text += n + strspn(text + n, " ");
-	}
+	gt_explain_put_words(out, width, "  ", text);
 }
 
 void gt_explain(const struct gt_analysis *const *chosen, unsigned n, struct gt_out *out)
 {
-	size_t width = gt_tables_width(out);
+	size_t width = gt_explain_width(out);
 
-	width = width == SIZE_MAX ? LINE : width < WIDEST ? width : WIDEST;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		put(out, width, words[i][0], words[i][1]);
 	for (unsigned i = 0; i < n; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "analyze/cli/explain.h"
 #include "analyze/core/exit_status.h"
 #include "formats/cuda/gpu_rows.h"
 
@@ -30,7 +31,7 @@ static struct gt_table *describe(const struct gt_table *of)
 	static const struct gt_column columns[SHOWN_COLUMNS] = {
 		{ "key", "Key", GT_C_WHOLE },
 		{ "column", "Column in text", GT_C_WHOLE },
-		{ "values", "Values", GT_C_WHOLE },
+		{ "values", "Values", GT_C_TEXT },
 	};
 	unsigned n;
 	const struct gt_column *list = gt_table_columns(of, &n);
@@ -42,8 +43,10 @@ static struct gt_table *describe(const struct gt_table *of)
 			(struct gt_cell[SHOWN_COLUMNS]){ { .s = list[i].key },
 				{ .s = list[i].title, .absent = !list[i].title },
 				{ .s = values[list[i].kind] } });
-	if (t)
+	if (t) {
+		gt_table_set_hideable(t, "column");
 		gt_table_note(t, "in csv and json: %s", gt_table_name(of));
+	}
 	return t;
 }
 
@@ -164,20 +167,23 @@ static void put_options(const struct gt_analysis *report, const struct gt_report
 	if (own.noptions)
 		printf("\nOptions of this report:\n");
 	gt_opt_help_rows(&own, stdout);
-	printf("\nAll reports take the options that gtanalyze --help lists.\n\n");
+	printf("\n");
 }
 
 static void put_answers(const struct gt_analysis *report, const char *why, struct gt_out *out)
 {
+	size_t width = gt_explain_width(out);
+	char text[400];
+
 	gt_out_printf(out, "\nAnswer and exit status:\n  answered       %d\n", GT_EXIT_CLEAN);
 	if (report->finds)
 		gt_out_printf(out, "  found          %d\n", GT_EXIT_FOUND);
-	gt_out_printf(out, "  cannot answer  %d: %s\n", GT_EXIT_UNKNOWN,
+	snprintf(text, sizeof(text), "%d: %s%s%s", GT_EXIT_UNKNOWN,
 		report->needs_unfiltered
 			? "data is missing, or --match or --exclude leave out operations"
-			: "data is missing, or the options leave it out");
-	if (*why)
-		gt_out_printf(out, "                 for example: %s\n", why);
+			: "data is missing, or the options leave it out",
+		*why ? "; for example: " : "", why);
+	gt_explain_put_words(out, width, "  cannot answer  ", text);
 }
 
 static void put_examples(const struct gt_analysis *report, struct gt_out *out)
@@ -191,10 +197,9 @@ static void put_examples(const struct gt_analysis *report, struct gt_out *out)
 				o->name, o->arg ? " " : "", o->arg ? o->arg : "");
 		break;
 	}
-	gt_out_printf(out,
-		"  gtanalyze %s --format json trace.zst\n"
-		"\nTerms: gtanalyze --explain. More: gtanalyze(1).\n",
-		report->name);
+	gt_out_printf(out, "  gtanalyze %s --format json trace.zst\n\n", report->name);
+	gt_explain_put_words(out, gt_explain_width(out), "",
+		"All reports take the options that gtanalyze --help lists. Terms: gtanalyze --explain. More: gtanalyze(1).");
 }
 
 int gt_report_help(const struct gt_analysis *report, const struct gt_report_options *options,
@@ -202,13 +207,17 @@ int gt_report_help(const struct gt_analysis *report, const struct gt_report_opti
 {
 	struct gt_table *tables[GT_RUN_TABLES] = { NULL };
 	struct gt_out out;
-	char why[300] = "";
+	char why[300] = "", usage[80];
 	int n = try_report(report, options, true, tables, why, sizeof(why), err), rc = n;
 
 	if (rc >= 0)
 		rc = try_report(report, options, false, tables, why, sizeof(why), err);
 	if (rc >= 0) {
-		printf("Usage: gtanalyze [options] %s FILE...\n%s\n", report->name, report->help);
+		snprintf(usage, sizeof(usage), "[options] %s FILE...", report->name);
+		gt_opt_help_usage(
+			&(struct gt_command){
+				.name = "gtanalyze", .usage = usage, .about = report->help },
+			stdout);
 		put_options(report, options);
 		rc = fflush(stdout)
 			? gt_err_set(err, -errno, "standard output: %s", strerror(errno))
@@ -219,7 +228,8 @@ int gt_report_help(const struct gt_analysis *report, const struct gt_report_opti
 		rc = gt_tables_print(tables, (unsigned)n, GT_TEXT, NULL, &out, err);
 		put_answers(report, why, &out);
 		put_examples(report, &out);
-		rc = gt_out_close(&out, err) ?: rc;
+		if (gt_out_close(&out, err))
+			rc = err->code;
 	}
 	for (int i = 0; i < GT_RUN_TABLES; i++)
 		gt_table_free(tables[i]);

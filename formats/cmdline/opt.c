@@ -319,11 +319,9 @@ void gt_opt_help_rows(const struct gt_command *cmd, FILE *to)
 		put_row(&s, cmd, &cmd->options[i]);
 }
 
-void gt_opt_help(const struct gt_command *cmd, FILE *to)
+void gt_opt_help_usage(const struct gt_command *cmd, FILE *to)
 {
 	struct sheet s = sheet_of(to);
-	bool headings = false;
-	const struct gt_opt *o;
 
 	fprintf(to, "Usage: %s ", cmd->name);
 	put_lines(&s, strlen(cmd->name) + 8, cmd->usage);
@@ -332,6 +330,15 @@ void gt_opt_help(const struct gt_command *cmd, FILE *to)
 		put_lines(&s, 0, cmd->about);
 		fputc('\n', to);
 	}
+}
+
+void gt_opt_help(const struct gt_command *cmd, FILE *to)
+{
+	struct sheet s = sheet_of(to);
+	bool headings = false;
+	const struct gt_opt *o;
+
+	gt_opt_help_usage(cmd, to);
 	for (const struct gt_verb *v = cmd->verbs; v && v->name; v++) {
 		fputs(v == cmd->verbs ? "\nVerbs:\n" : "", to);
 		put_wrapped(&s, (size_t)fprintf(to, "  %s", v->name), v->help);

@@ -54,7 +54,8 @@ struct gt_command {
 int gt_opt_parse(
 	const struct gt_command *cmd, int argc, char **argv, int *operands, struct gt_err *err);
 void gt_opt_help(const struct gt_command *cmd, FILE *to);
-/* Only the rows of its options, as in gt_opt_help. */
+/* Parts of it: the usage with the lines under it; the rows of the options. */
+void gt_opt_help_usage(const struct gt_command *cmd, FILE *to);
 void gt_opt_help_rows(const struct gt_command *cmd, FILE *to);
 void gt_opt_list_release(struct gt_opt_list *list);
 /* Parse values of GT_OPT_SIZE and GT_OPT_NS. 0 or -EINVAL. */

@@ -27,6 +27,7 @@ check fits-h200-train-names-were-there test "$(at 80 "'$A' --top 0 ioctls h200-t
 long=a-rather-long-folder-in-which/there-is-another-one-with-a-long-name/and-then-one-more
 mkdir -p $long; cp h200-train.zst $long
 for w in 40 80; do is long-path-fits-$w "" "$(at $w "'$A' --list; '$A' --explain; '$A' --help; '$A' header $long/h200-train.zst" | awk -v w=$w 'length > w')"; done
+is report-help-fits '' "$(at 80 "'$A' collectives advice query kernels --help" | awk 'length > 80')"
 is wide-help-follows 1 "$(at 120 "'$A' --help" | awk 'length > 80 { n = 1 } END { print n + 0 }')"
 
 for w in 40 60 80; do
