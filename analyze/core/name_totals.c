@@ -34,6 +34,8 @@ static struct gt_name_total *name_of(struct collect *c, const struct gt_segment 
 			.category = type->category,
 			.layer = type->layer,
 			.first = GT_NONE };
+	else
+		gt_name_templates_forget(&names->templates, text);
 	return &names->list[i];
 }
 

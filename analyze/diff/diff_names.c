@@ -198,6 +198,8 @@ static int add_type(struct names *s, const struct gt_segment *seg, const struct 
 	if (i == s->n)
 		s->list[s->n++] =
 			(struct by_name){ .category = type->category, .layer = type->layer };
+	else
+		gt_name_templates_forget(&s->templates, name);
 	return add_sum(&s->list[i].sum, sum) ? gt_err_set(err, -ENOMEM, "out of memory (names)")
 					     : 0;
 }

@@ -23,13 +23,14 @@ static const struct gt_option_row of_option = {
 static int histogram_configure(
 	struct gt_configured_report *c, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	const char *of = gt_report_option(opt, "of");
+	const char *of = gt_report_option(opt, "of"), *by = gt_report_option(opt, "by");
 	struct gt_query *q;
 
 	if (of && !strcmp(of, "gap"))
 		return gt_histogram_gaps_configure(c, opt, err);
-	q = gt_query_new_hist(gt_report_option(opt, "where"), gt_report_option(opt, "by"), of,
-		&c->option, &c->text, err);
+	if (!by && !gt_report_option(opt, "by-id"))
+		by = "groupname";
+	q = gt_query_new_hist(gt_report_option(opt, "where"), by, of, &c->option, &c->text, err);
 	return gt_query_apply(c, q, err);
 }
 
@@ -189,7 +190,7 @@ const struct gt_analysis gt_histogram_report = {
 	.order = GT_ANY_ORDER,
 	.splits = GT_BY_BLOCK,
 	.options = (const struct gt_option_row *const[]){ &gt_where_option, &gt_by_option,
-		&of_option, NULL },
+		&of_option, &gt_by_id_option, NULL },
 	.configure = histogram_configure,
 	.free_settings = gt_query_free_settings,
 	.state_size = sizeof(struct gt_query_state),

@@ -34,6 +34,7 @@ enum gt_query_level { GT_Q_OF_TYPE, GT_Q_OF_TRACK, GT_Q_OF_ROW };
 	X(NAME, name, "Name", TEXT, TYPE, GT_Q_BY) \
 	X(FULLNAME, fullname, "Full name", TEXT, TYPE, GT_Q_BY) \
 	X(MANGLED, mangled, "Mangled name", TEXT, TYPE, GT_Q_BY) \
+	X(GROUPNAME, groupname, "Group name", TEXT, TYPE, GT_Q_BY) \
 	X(CATEGORY, category, "Category", WORD, TYPE, GT_Q_BY) \
 	X(LAYER, layer, "Layer", WORD, TYPE, GT_Q_BY) \
 	X(RECORDING, recording, "Recording", COUNT, TRACK, GT_Q_BY) \

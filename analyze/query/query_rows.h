@@ -2,12 +2,15 @@
 #ifndef GT_QUERY_ROWS_H
 #define GT_QUERY_ROWS_H
 #include "analyze/query/query.h"
+#include "analyze/stats/name_template.h"
 
 enum {
 	GT_Q_NO,
 	GT_Q_HOLDS,
 	GT_Q_UNKNOWN /* the row has no such field */
 };                   /* results of a test */
+
+#define GT_QUERY_NAMES (GT_Q_GROUPNAME - GT_Q_NAME + 1)
 
 /* The argument columns of one field and code in the current run. */
 struct gt_query_source {
@@ -19,8 +22,8 @@ struct gt_query_source {
 struct gt_query_segment {
 	const struct gt_segment *seg;
 	int64_t origin; /* of its times */
-	/* by type: GT_Q_NAME, GT_Q_FULLNAME, GT_Q_MANGLED; NULL: not needed */
-	const char **names[3];
+	/* by type: GT_Q_NAME to GT_Q_GROUPNAME; NULL: not needed */
+	const char **names[GT_QUERY_NAMES];
 	/* By node, then by type or string: 1 + result of the test, 0: not evaluated. NULL: no
 	 * results. */
 	uint8_t *of_type[GT_QUERY_NODES], *of_string[GT_QUERY_NODES];
@@ -33,6 +36,7 @@ struct gt_query_rows {
 	struct gt_kernel_names *kernels;
 	char **owned; /* demangled names */
 	size_t nowned, owned_cap;
+	struct gt_name_templates templates;
 	/* the current run */
 	const struct gt_cols *cols;
 	struct gt_query_segment *seg;

@@ -295,12 +295,15 @@ static char *key_of_agg(const struct gt_query *q, const struct gt_query_agg *agg
 		: key;
 }
 
-static char *key_of_use(const struct gt_query_use *use)
+/* The groups of a histogram are called names, in whatever form. */
+static char *key_of_use(const struct gt_query *q, const struct gt_query_use *use)
 {
 	char *key = NULL;
 
 	if (!use->arg)
-		return strdup(gt_query_field(use->id)->name);
+		return strdup(q->hist && q->nby == 1 && use->id == GT_Q_GROUPNAME
+				? gt_query_field(GT_Q_NAME)->name
+				: gt_query_field(use->id)->name);
 	return asprintf(&key, "arg.%s", use->arg) < 0 ? NULL : key;
 }
 
@@ -322,7 +325,7 @@ static bool columns_by(struct gt_query *q)
 		const struct gt_query_use *use = &q->uses[q->by[i]];
 		const struct gt_query_field *f = gt_query_field(use->id);
 
-		q->keys[i] = key_of_use(use);
+		q->keys[i] = key_of_use(q, use);
 		q->columns[i] = (struct gt_column){ q->keys[i], use->arg ? use->arg : f->title,
 			cell_kind(f->class) };
 		failed |= !q->keys[i];

@@ -58,14 +58,19 @@ static const char *demangled(struct gt_query_rows *e, const char *name)
 	return e->owned[e->nowned++] = full;
 }
 
+/* NULL: no memory. */
 static const char *name_of(
 	struct gt_query_rows *e, const struct gt_segment *seg, uint32_t type, enum gt_query_id id)
 {
 	const struct gt_type *t = &seg->types[type];
 	const char *name = gt_type_name(seg, type);
+	struct gt_err ignored = GT_ERR_INIT;
 
-	if (id == GT_Q_NAME && t->layer == GT_LAYER_GPU && t->category == GT_CAT_KERNEL)
+	if ((id == GT_Q_NAME || id == GT_Q_GROUPNAME) && t->layer == GT_LAYER_GPU &&
+		t->category == GT_CAT_KERNEL)
 		return gt_kernel_names_get(e->kernels, name);
+	if (id == GT_Q_GROUPNAME && t->layer == GT_LAYER_USER)
+		return gt_name_templates_of(&e->templates, seg, t, &ignored).ptr;
 	return id == GT_Q_FULLNAME ? demangled(e, name) : name;
 }
 
@@ -403,7 +408,7 @@ struct gt_query_rows *gt_query_rows_new(const struct gt_query *q, struct gt_read
 			(struct gt_query_segment){ .seg = seg, .origin = gt_origin(opt, r, seg) };
 	}
 	for (unsigned i = 0; !rc && i < q->nuses; i++)
-		if (q->uses[i].id >= GT_Q_NAME && q->uses[i].id <= GT_Q_MANGLED)
+		if (q->uses[i].id >= GT_Q_NAME && q->uses[i].id <= GT_Q_GROUPNAME)
 			rc = make_names(e, q->uses[i].id, err);
 	if (!rc)
 		return e;
@@ -416,7 +421,7 @@ void gt_query_rows_free(struct gt_query_rows *e)
 	if (!e)
 		return;
 	for (uint32_t i = 0; i < e->nsegs; i++) {
-		for (unsigned k = 0; k < 3; k++)
+		for (unsigned k = 0; k < GT_QUERY_NAMES; k++)
 			free(e->segs[i].names[k]);
 		for (unsigned k = 0; k < GT_QUERY_NODES; k++) {
 			free(e->segs[i].of_type[k]);
@@ -427,6 +432,7 @@ void gt_query_rows_free(struct gt_query_rows *e)
 		free(e->owned[i]);
 	gt_kernel_names_free(e->kernels);
 	free(e->owned);
+	gt_name_templates_release(&e->templates);
 	free(e->segs);
 	free(e->sources);
 	free(e->counted);

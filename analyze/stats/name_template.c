@@ -85,6 +85,12 @@ struct gt_string gt_name_templates_of(struct gt_name_templates *t, const struct 
 	return (struct gt_string){ to, (uint32_t)len };
 }
 
+void gt_name_templates_forget(struct gt_name_templates *t, struct gt_string text)
+{
+	if (t->n && t->list[t->n - 1] == text.ptr)
+		free(t->list[--t->n]);
+}
+
 void gt_name_templates_release(struct gt_name_templates *t)
 {
 	while (t->n)

@@ -24,5 +24,7 @@ struct gt_name_templates {
  * the release. ptr NULL with err filled in: no memory. */
 struct gt_string gt_name_templates_of(struct gt_name_templates *t, const struct gt_segment *seg,
 	const struct gt_type *type, struct gt_err *err);
+/* Releases `text` if it is the template made last. */
+void gt_name_templates_forget(struct gt_name_templates *t, struct gt_string text);
 void gt_name_templates_release(struct gt_name_templates *t);
 #endif

@@ -75,6 +75,14 @@ sed 1d want.out | cut -f 1-3,5 | awk -F '\t' '$2 == "user" { n += $3; t += $4 } 
 same top-numbered-sums grouped separate
 is top-by-id-rows 20 "$(cut -f 1 want.out | grep -cx 'step [0-9]*')"
 is top-by-id-as-recorded "" "$(grep -w 'op_id = N\|step N' want.out)"
+want hist-numbered 0 $A histogram --top 0 --format tsv $N
+is hist-numbered-name name "$(head -n 1 want.out | cut -f 1)"
+is hist-numbered-rows 20 "$(awk -F '\t' '$1 == "step N" { n += $4 } END { print n }' want.out)"
+want hist-by-id 0 $A histogram --by-id --top 0 --format tsv $N
+is hist-by-id-rows 20 "$(cut -f 1 want.out | grep -c '^step [0-9]*$')"
+want query-groupname 0 $A query --where 'groupname=="step N" && kind==range' --by groupname,layer --agg 'count,sum(dur)' --format tsv $N
+is query-groupname-rows "groupname layer count sum_dur_ns step N user 20 $($A query --where 'name~"step*" && kind==range' --agg 'sum(dur)' --format tsv $N 2>/dev/null | tail -n 1)" \
+	"$(tr '\n\t' '  ' <want.out | sed 's/ $//')"
 
 want spark-kernels 0 env LC_ALL=C.UTF-8 $A kernels --spark --top 4 $R/h200-train.zst
 check spark-kernels-note says "(spread: a histogram of 14 bars from 15.36 us to 53.25 us, 8 bars for each power of two; the height of a bar shows the number of rows)"

@@ -209,7 +209,7 @@ want export-unwritable 1 "$X" --chrome -o no/such/folder/x t.zst; check export-u
 want export-native-gz 1 "$X" --native -o x.gz t.zst
 
 # A full disk is an error with a message, in every format; a closed pipe a quiet end.
-for n in chrome folded jsonl native; do
+for n in chrome folded flame jsonl native; do
 	if [ -w /dev/full ]; then
 		want export-$n-full 1 "$X" --$n -o /dev/full t.zst
 		check export-$n-full-says grep -q 'No space left' want.err
