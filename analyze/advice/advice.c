@@ -213,9 +213,9 @@ static void put_location(
 			(long long)tracks[w.thread].id);
 }
 
-/* "code outside CUDA (host-bound): up to 51.23 %, 1.447 ms a step" */
-static void put_gain(
-	const struct gt_idle *s, const struct answer *a, uint64_t window, char *to, size_t size)
+/* "code outside CUDA (host-bound): up to 51.23 %, 1.447 ms a step". counted: by a finding above. */
+static void put_gain(const struct gt_idle *s, const struct answer *a, uint64_t window, bool counted,
+	char *to, size_t size)
 {
 	uint64_t per_step = gt_advice_per_step(s, a->f.gain);
 	size_t n = (size_t)snprintf(to, size, "%s (%s): ", a->rule->loss, a->rule->name);
@@ -226,7 +226,7 @@ static void put_gain(
 		snprintf(to + n, size - n, "up to %.2f %%, %s%s%s",
 			gt_advice_percent(a->f.gain, window),
 			ns_text(per_step ? per_step : a->f.gain), per_step ? " a step" : "",
-			a->rule->flags & GT_SAME_TIME ? "; counted above, too" : "");
+			counted ? "; counted above, too" : "");
 }
 
 /* "where: 6.563680927 s, for 88.86 us, step 53, thread 515": the longest example. cost: of all. */
@@ -257,7 +257,7 @@ static void print_finding(const struct gt_advice_facts *f, struct gt_table *t,
 
 	gt_table_set_tone(t, nth == 1 ? GT_TONE_BAD : GT_TONE_DOUBT);
 	snprintf(number, sizeof(number), " %2u. ", nth);
-	put_gain(s, a, window, text, sizeof(text));
+	put_gain(s, a, window, nth > 1 && a->rule->flags & GT_SAME_TIME, text, sizeof(text));
 	gt_advice_print_wrapped(s, t, number, text);
 	gt_table_set_tone(t, GT_TONE_NONE);
 	gt_advice_print_wrapped(s, t, "     what:  ", a->f.text);
@@ -333,6 +333,10 @@ static void print_rest_short(const struct gt_idle *s, struct gt_table *t,
 				answers[i].rule->name);
 		before = f->state;
 	}
+	for (unsigned i = shown; i < GT_RULES; i++)
+		if (answers[i].f.state == GT_UNANSWERED && answers[i].f.not_requested)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "; not checked: %s",
+				answers[i].rule->name);
 	gt_table_set_tone(t, GT_TONE_NOTE);
 	gt_advice_print_wrapped(s, t, "  ", text);
 	gt_table_set_tone(t, GT_TONE_NONE);

@@ -183,11 +183,23 @@ static void count_call(struct gt_advice_facts *f, const struct gt_type *type)
 	f->graph_launches += type->op == GT_OP_GRAPH_LAUNCH;
 }
 
+static void add_migrations(struct gt_advice_facts *f, const struct gt_cols *cols)
+{
+	for (uint32_t i = 0; i < cols->n; i++) {
+		const struct gt_type *type = gt_cols_type(cols, cols->code ? cols->code[i] : 0);
+
+		if (type && type->layer == GT_LAYER_GPU && type->category == GT_CAT_MEMORY)
+			f->migrated_ns = gt_sat_add(f->migrated_ns, (uint64_t)cols->dur[i]);
+	}
+}
+
 static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_advice_facts *f = arg;
 	bool call = cols->kind == GT_CALL;
 
+	if (cols->kind == GT_SPAN)
+		add_migrations(f, cols);
 	if (cols->kind == GT_GPU && gt_collectives_run(&f->collectives, &f->idle->order, cols, err))
 		return err->code;
 	for (uint32_t c = 0; c < cols->ntypes && (call || cols->kind == GT_GPU); c++) {

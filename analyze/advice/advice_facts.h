@@ -40,6 +40,7 @@ struct gt_advice_facts {
 	uint64_t syncs;           /* calls that synchronise */
 	uint64_t launches;        /* calls that launch */
 	uint64_t graph_launches;  /* of these, whole graphs */
+	uint64_t migrated_ns;     /* ns of migrations of managed memory */
 	struct gt_gap_facts gaps; /* longer than --gap */
 	/* ns of idle time in which a GPU may have worked, because its records were lost */
 	uint64_t unsure;

@@ -101,6 +101,12 @@ static void sync_in_loop(const struct gt_advice_facts *f, uint64_t window, struc
 		ns_text(c->ns), percent(c->ns, window), (unsigned long long)c->slices,
 		(unsigned long long)f->syncs, call_of(f, &c->longest));
 	put_count(f, to, call_of(f, &c->longest), f->syncs);
+	if (f->migrated_ns < c->ns / 2)
+		return;
+	snprintf(to->text + strlen(to->text), sizeof(to->text) - strlen(to->text),
+		"; meanwhile managed memory migrates for %s", ns_text(f->migrated_ns));
+	snprintf(to->detail, sizeof(to->detail), "managed memory migrates");
+	to->remedy = "keep managed memory where it is used (cudaMemPrefetchAsync), or copy it";
 }
 
 /* With pinned memory nothing waits, and copies are faster: their whole time is the upper bound. */
@@ -624,10 +630,9 @@ const struct gt_rule gt_advice_rules[GT_RULES] = {
 	{ "serialised-streams", "streams that run one after the other",
 		"if one is the default stream: use streams that do not wait for it (cudaStreamNonBlocking); else smaller grids",
 		GT_NEEDS_CALLS, serialised },
-	{ "large-gap", "long gaps", "see the activity of the host there: gtanalyze gaps",
-		GT_SAME_TIME, large_gap },
-	{ "low-utilisation", "low utilisation",
-		"see the activity of the host there: gtanalyze --from --to budget gaps",
+	{ "large-gap", "long gaps", "find what the host does then: gtanalyze gaps", GT_SAME_TIME,
+		large_gap },
+	{ "low-utilisation", "low utilisation", "find what the host does then: gtanalyze gaps",
 		GT_SAME_TIME, low_utilisation },
 	{ "throttled-clocks", "throttled clocks", "improve cooling, or raise the power limit", 0,
 		throttled },

@@ -81,11 +81,12 @@ static int list(struct gt_table *t, const struct gt_name_totals *names,
 	}
 	for (size_t i = 1; i < names->n; i++)
 		sides |= gt_name_side(&names->list[i]) != gt_name_side(&names->list[0]);
-	if (sides)
-		gt_table_note(t, "%s overlap in time; each group has shares of its own%s",
-			a->opt->one_page ? "calls and GPU operations"
-					 : "calls, runtime calls, GPU operations, waits and ranges",
-			a->opt->only_steady ? "; calls that overlap the steps count in full" : "");
+	if (sides && opt->one_page)
+		gt_table_note(t, "calls and GPU work overlap, each with its own shares%s",
+			opt->only_steady ? "; calls count in full" : "");
+	else if (sides)
+		gt_table_note(t,
+			"calls, runtime calls, GPU operations, waits and ranges overlap in time; each group has shares of its own");
 	gt_table_note_cut(t, names->n, shown);
 	gt_spark_note(t, &scale);
 	if (coarse)
@@ -113,7 +114,8 @@ static int finish(const struct gt_report_state *a, const char *name, const char 
 	if (!rc && a->opt->one_page) {
 		gt_table_set_brief(tables[0]);
 		gt_table_widen_names(tables[0]);
-		gt_table_set_hideable(tables[0], "category p99_ns max_ns p50_ns mean_ns failed");
+		gt_table_set_hideable(
+			tables[0], "p99_ns max_ns share_percent p50_ns category mean_ns failed");
 	}
 	if (!rc)
 		rc = list(tables[0], &names, a, err);

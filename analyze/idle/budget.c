@@ -33,7 +33,7 @@ static const struct {
 	[GT_WORK_COMPUTE] = { "compute", "compute", GT_MARK_COMPUTE },
 	[GT_WORK_COMMUNICATION] = { "communication", "communication, exposed",
 		GT_MARK_COMMUNICATION },
-	[GT_WORK_COPY] = { "copies", "copies, exposed", GT_MARK_COPY },
+	[GT_WORK_COPY] = { "copies", "copies and sets, exposed", GT_MARK_COPY },
 };
 
 static void device_parts(const struct gt_idle_device *d, uint64_t parts[PARTS])

@@ -72,6 +72,11 @@ want leak 3 "$A" advice leak.zst
 check leak-is-not-0-ns lacks 'leak): up to'
 check leak-says-bytes says '(leak): .* MiB$'
 
+# ---- waits in which managed memory migrates ----
+env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -e gpu,um -o managed.zst -- "$B/samples/managed" >/dev/null
+"$A" --format json managed.zst >managed.json
+is managed-remedy 'keep managed memory where it is used (cudaMemPrefetchAsync), or copy it' "$(cell advice sync-in-loop remedy managed.json)"
+
 # ---- diff ----
 want diff-steps 0 "$A" diff "$R/h200-train.zst" "$R/h200-inference.zst"
 check diff-leads-with-steps says '^  python3 / 0  slower  *2.918 ms  *3.867 ms  *+32.56 '
