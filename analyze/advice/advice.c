@@ -364,7 +364,10 @@ static void print_answers(const struct gt_advice_facts *f, struct gt_table *t,
 static struct gt_table *answers_table(const struct gt_advice_facts *f, struct answer *answers,
 	const char *cannot, uint64_t window, struct gt_err *err)
 {
-	struct gt_table *t = gt_report_table(&f->idle->report, "advice", "Potential speedups",
+	bool page = f->idle->report.opt->one_page;
+	struct gt_table *t = gt_report_table(&f->idle->report, "advice",
+		page ? "Potential speedups (upper bounds: other bottlenecks may then dominate)"
+		     : "Potential speedups",
 		columns, NCOLUMNS,
 		"recording device tid pid cost_ns evidence duration_ns gain_percent at_ns gain_ns",
 		err);
@@ -389,12 +392,12 @@ static struct gt_table *answers_table(const struct gt_advice_facts *f, struct an
 	else if (unanswered)
 		gt_table_set_unanswered(t, "nothing was found, but %u of %u rules cannot answer",
 			unanswered, GT_RULES);
-	if (!f->idle->report.opt->one_page)
-		gt_table_note(t, "%u of %u rules found something; shares are of %s of GPU time", n,
-			GT_RULES, ns_text(window));
-	if (n || !f->idle->report.opt->one_page)
-		gt_table_note(t,
-			"potential speedups are upper bounds: other bottlenecks may then dominate");
+	if (page)
+		return t;
+	gt_table_note(t, "%u of %u rules found something; shares are of %s of GPU time", n,
+		GT_RULES, ns_text(window));
+	gt_table_note(
+		t, "potential speedups are upper bounds: other bottlenecks may then dominate");
 	return t;
 }
 

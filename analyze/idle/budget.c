@@ -388,9 +388,7 @@ static void note_window(const struct gt_idle *s, struct gt_table *t)
 	const char *several =
 		s->ndevices > 1 ? ", of each GPU as processes see them; their times are added" : "";
 
-	if (o->only_steady)
-		gt_table_note(t, "of the steady steps%s", several);
-	else
+	if (!o->only_steady)
 		gt_table_note(t, "of the time from %s to %s%s",
 			from               ? "--from"
 				: o->whole ? "the first row"
@@ -399,6 +397,8 @@ static void note_window(const struct gt_idle *s, struct gt_table *t)
 				: o->whole ? "the last row"
 					   : "the last GPU operation",
 			several);
+	else if (!o->one_page || *several) /* a page says above that it shows the steady steps */
+		gt_table_note(t, "of the steady steps%s", several);
 	gt_idle_note_late(s, t);
 }
 

@@ -259,7 +259,6 @@ static const struct gt_column columns[] = {
 static void add_rows(const struct phases *p, struct gt_table *t, const struct process *one)
 {
 	uint64_t all = 0;
-	bool hidden = false;
 
 	for (unsigned i = 0; i < PHASE_COUNT; i++)
 		all = gt_sat_add(all, phases[i].indent ? 0 : one->ns[i]);
@@ -267,12 +266,9 @@ static void add_rows(const struct phases *p, struct gt_table *t, const struct pr
 		struct gt_cell cells[NCOLUMNS];
 		bool part = phases[i].indent;
 
-		if (!one->ns[i])
+		if (!one->ns[i] ||
+			(p->report.opt->one_page && gt_cell_share(one->ns[i], all).i < LEAST_SHARE))
 			continue;
-		if (p->report.opt->one_page && gt_cell_share(one->ns[i], all).i < LEAST_SHARE) {
-			hidden = true;
-			continue;
-		}
 		gt_where_process(cells, one->seg, one->track);
 		cells[3] = gt_cell_text(phases[i].text);
 		cells[3].indent = 2 * phases[i].indent;
@@ -282,8 +278,6 @@ static void add_rows(const struct phases *p, struct gt_table *t, const struct pr
 		cells[7] = gt_cell_text(phases[i].key);
 		gt_table_add(t, p->report.opt->one_page ? cells + 3 : cells);
 	}
-	if (hidden)
-		gt_table_note(t, "parts shorter than 1 %% are left out");
 }
 
 /* The default report shows only the process with the most GPU operations. */
@@ -363,7 +357,8 @@ static int phases_finish(void *state, struct gt_table **tables, unsigned max, st
 		return rc;
 	/* the page shows one process, and does not name it in each row */
 	tables[0] = p->report.opt->one_page
-		? gt_table_new("phases", "Start-up and tail", columns + 3, NCOLUMNS - 3)
+		? gt_table_new(
+			  "phases", "Start-up and tail (from 1 % on)", columns + 3, NCOLUMNS - 3)
 		: gt_report_table(&p->report, "phases", "Phases of the run", columns, NCOLUMNS,
 			  "process share_percent from_ns pid", err);
 	if (!tables[0])

@@ -99,7 +99,7 @@ void gt_table_note_more(struct gt_table *t, size_t more, size_t enough)
 	if (enough)
 		snprintf(top, sizeof(top), " or --top %zu", enough);
 	t->incomplete |= more > 0;
-	if (more)
+	if (more && !t->brief)
 		gt_table_note(t, "%zu more row%s: --top 0%s shows %s", more, gt_plural(more, "s"),
 			top, more == 1 ? "it" : "them");
 }

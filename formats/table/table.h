@@ -144,7 +144,7 @@ void gt_table_relabel(struct gt_table *t, const char *key, const struct gt_colum
 	const char *const *labels, size_t n);
 /* Its JSON key becomes prefix and name. Borrowed. */
 void gt_table_set_prefix(struct gt_table *t, const char *prefix);
-/* Text does not mention hidden columns: for a page that summarizes reports. */
+/* Text does not mention hidden columns and further rows: for a page that summarizes reports. */
 void gt_table_set_brief(struct gt_table *t);
 /* A table of one row prints in text as "  Title: value" lines (a list), not as a grid. */
 void gt_table_as_list(struct gt_table *t);

@@ -93,7 +93,7 @@ if command -v script >/dev/null; then
 		cp "$R/$f.zst" .
 		script -qec "stty cols 80; PAGER=cat TERM=xterm '$A' --color never $f.zst" /dev/null </dev/null | tr -d '\r' >page
 		is $f-page-fits "" "$(awk 'length > 80' page | head -n 3)"
-		check $f-page-is-a-page test "$(wc -l <page)" -le 75
+		check $f-page-is-a-page test "$(wc -l <page)" -le 72
 	done
 else
 	skip page-fits "no script(1) that gives a terminal"
