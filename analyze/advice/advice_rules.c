@@ -101,7 +101,7 @@ static void sync_in_loop(const struct gt_advice_facts *f, uint64_t window, struc
 		ns_text(c->ns), percent(c->ns, window), (unsigned long long)c->slices,
 		(unsigned long long)f->syncs, call_of(f, &c->longest));
 	put_count(f, to, call_of(f, &c->longest), f->syncs);
-	if (f->migrated_ns < c->ns / 2)
+	if (f->migrated_ns < c->ns / 4)
 		return;
 	snprintf(to->text + strlen(to->text), sizeof(to->text) - strlen(to->text),
 		"; meanwhile managed memory migrates for %s", ns_text(f->migrated_ns));

@@ -37,7 +37,7 @@ same runtime-has-the-same-causes preloaded.causes injected.causes
 # what cannot be known is said, and is no 0
 want says 0 "$C" -f --inject -o injected.zst -- "$B/samples/leak"
 says note-of-what-is-not-seen 'note: --inject sees no ioctls, and no calls before cuInit has returned'
-want reports 0 "$A" injected.zst
+want reports 0 "$A" summary injected.zst
 check ioctls-are-not-recorded grep -q 'IOCTL calls: not recorded' want.out
 check header-says-how grep -q 'injection, cupti: api gpu\( overhead\)*,' want.out	# what a flush costs is told of a program that lasts for one
 
