@@ -188,6 +188,7 @@ static void put_restrictions(struct gt_buf *b)
 			sep = ", ";                                                                \
 		}                                                                                  \
 	} while (0)
+	PUT(opt.steady, "--steady");
 	PUT(opt.from, "--from %s", opt.from);
 	PUT(opt.to, "--to %s", opt.to);
 	PUT(opt.pid, "--pid %llu", (unsigned long long)opt.pid);
@@ -552,7 +553,8 @@ static int analyze_each(
 			gt_out_str(out, opt.format == GT_CSV ? "\r\n" : "\n");
 		any |= s.reader != NULL;
 		if (!s.reader || report(&s, c, out, &status, &err))
-			status = fail(files[i], &err, GT_EXIT_FAILURE);
+			status = gt_exit_worse((enum gt_exit)status,
+				(enum gt_exit)fail(files[i], &err, GT_EXIT_FAILURE));
 		gt_reader_close(s.reader);
 	}
 	return status;
@@ -601,7 +603,8 @@ static int report_each_rank(const struct gt_ranks *ranks, const struct gt_report
 		gt_out_printable(out, r->path);
 		gt_out_str(out, " ===\n\n");
 		if (report(&s, c, out, status, &err))
-			rc = fail(r->path, &err, GT_EXIT_FAILURE);
+			rc = gt_exit_worse((enum gt_exit)rc,
+				(enum gt_exit)fail(r->path, &err, GT_EXIT_FAILURE));
 	}
 	gt_time_ranges_release(&times);
 	return rc;
@@ -620,8 +623,9 @@ static int report_ranks(
 	snprintf(name, sizeof(name), "%zu file%s", ranks->nread, gt_plural(ranks->nread, "s"));
 	if (report(&s, &together, out, &status, &err))
 		return fail(name, &err, GT_EXIT_FAILURE);
-	if (apart.n > 1 && report_each_rank(ranks, &apart, out, &status))
-		status = GT_EXIT_FAILURE;
+	if (apart.n > 1)
+		status = gt_exit_worse((enum gt_exit)status,
+			(enum gt_exit)report_each_rank(ranks, &apart, out, &status));
 	return status;
 }
 

@@ -6,6 +6,7 @@
 #include "analyze/advice/verdict.h"
 #include "analyze/ranks/ranks.h"
 #include "analyze/steps/steady.h"
+#include "formats/base/buf.h"
 #include "formats/base/sorted.h"
 
 #define LINE 100u /* columns of text, at most */
@@ -119,25 +120,44 @@ static int64_t time_in_file(const struct gt_idle *s, const struct gt_evidence *e
 	return gt_subtract_origin(e->from, origin);
 }
 
-/* The command that shows the example: "gtview --at 6.563680s+89us train.zst". */
-struct command {
-	char text[512];
-};
-static struct command command_of(const struct gt_idle *s, const struct gt_evidence *e)
+/* Writes a file name as a word of a shell. */
+static void put_shell_word(struct gt_buf *b, const char *file)
+{
+	bool plain = *file && *file != '-' && !file[strcspn(file, " \t\n'\"\\$`&;()<>|*?[]#~!{}")];
+
+	if (plain) {
+		gt_buf_str(b, file);
+		return;
+	}
+	gt_buf_str(b, *file == '-' ? "'./" : "'");
+	for (; *file; file++)
+		if (*file == '\'')
+			gt_buf_str(b, "'\\''");
+		else
+			gt_buf_byte(b, (uint8_t)*file);
+	gt_buf_byte(b, '\'');
+}
+
+/* new: the command that shows the example: "gtview --at 6.563680s+89us train.zst". The caller frees
+ * it. NULL: no memory. */
+static char *command_of(const struct gt_idle *s, const struct gt_evidence *e)
 {
 	const struct gt_analysis_options *opt = s->report.opt;
 	const char *file = opt->ranks ? opt->ranks[e->seg->index].file : opt->file;
 	int64_t at = time_in_file(s, e);
 	uint64_t ns = (uint64_t)(e->to - e->from);
-	bool fine = ns < 10000, plain = !file[strcspn(file, " \t\n'\"\\$`&;()<>|*?[]#~!")];
-	struct command c;
+	bool fine = ns < 10000;
+	struct gt_buf b = { 0 };
 
-	snprintf(c.text, sizeof(c.text), "gtview --at %lld.%0*llds+%llu%s %s%.400s%s",
-		(long long)(at / 1000000000), fine ? 9 : 6,
-		(long long)(at % 1000000000) / (fine ? 1 : 1000),
-		(unsigned long long)(fine ? ns : (ns + 999) / 1000), fine ? "ns" : "us",
-		plain ? "" : "'", file, plain ? "" : "'");
-	return c;
+	gt_buf_printf(&b, "gtview --at %lld.%0*llds+%llu%s ", (long long)(at / 1000000000),
+		fine ? 9 : 6, (long long)(at % 1000000000) / (fine ? 1 : 1000),
+		(unsigned long long)(fine ? ns : (ns + 999) / 1000), fine ? "ns" : "us");
+	put_shell_word(&b, file ? file : "FILE");
+	gt_buf_byte(&b, 0);
+	if (!b.failed)
+		return (char *)b.data;
+	gt_buf_release(&b);
+	return NULL;
 }
 
 static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *a,
@@ -149,6 +169,7 @@ static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, cons
 	struct location w = place ? location(s, e) : (struct location){ GT_NONE, GT_NONE, GT_NONE };
 	uint64_t per_step = time ? gt_advice_per_step(s, a->f.gain) : 0;
 	size_t step = place ? step_of(s, e) : 0;
+	char *command = place ? command_of(s, e) : NULL;
 
 	gt_table_add(t,
 		(struct gt_cell[NCOLUMNS]){ place ? gt_cell_u(e->seg->index) : gt_cell_none(),
@@ -161,7 +182,8 @@ static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, cons
 			gt_cell_text(gt_remedy(a->rule, &a->f)),
 			gt_cell_known(a->f.bytes, a->f.bytes), gt_cell_known(per_step, per_step),
 			gt_cell_known(step, step), gt_cell_text(a->f.detail),
-			place ? gt_cell_text(command_of(s, e).text) : gt_cell_none() });
+			command ? gt_cell_text(command) : gt_cell_none() });
+	free(command);
 }
 
 /* ---- text ---- */
@@ -264,8 +286,12 @@ static void print_finding(const struct gt_advice_facts *f, struct gt_table *t,
 	if (a->f.at.seg)
 		print_example(s, t, &a->f.at, a->f.cost);
 	gt_advice_print_wrapped(s, t, "     do:    ", gt_remedy(a->rule, &a->f));
-	if (a->f.at.seg)
-		gt_table_add_line(t, "     see:   %s", command_of(s, &a->f.at).text);
+	if (a->f.at.seg) {
+		char *command = command_of(s, &a->f.at);
+
+		gt_table_add_line(t, "     see:   %s", command ? command : "?");
+		free(command);
+	}
 }
 
 /* Prints the names of all rules with the answer and reason of answers[first]. */
@@ -331,6 +357,8 @@ static void print_rest_short(const struct gt_idle *s, struct gt_table *t,
 					: i < findings ? "; also found: "
 						       : "; cannot answer: ",
 				answers[i].rule->name);
+		else
+			continue;
 		before = f->state;
 	}
 	for (unsigned i = shown; i < GT_RULES; i++)
@@ -408,6 +436,7 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	const char *cannot = gt_idle_why_unanswered(f->idle);
 	struct answer answers[GT_RULES];
 	uint64_t window = 0;
+	unsigned unanswered = 0;
 	bool found;
 
 	for (size_t i = 0; i < f->idle->ndevices; i++)
@@ -418,8 +447,10 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	if (!tables[1])
 		return err->code;
 	found = answers[0].f.state == GT_FOUND;
-	tables[0] =
-		gt_verdict(f, found ? answers[0].rule : NULL, &answers[0].f, cannot, window, err);
+	for (unsigned i = 0; i < GT_RULES; i++)
+		unanswered += answers[i].f.state == GT_UNANSWERED && !answers[i].f.not_requested;
+	tables[0] = gt_verdict(
+		f, found ? answers[0].rule : NULL, &answers[0].f, unanswered, cannot, window, err);
 	return tables[0] ? 2 : err->code;
 }
 

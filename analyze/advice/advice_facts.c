@@ -176,11 +176,25 @@ static void on_restart(void *arg)
 	gt_collectives_restart(&f->collectives);
 }
 
-static void count_call(struct gt_advice_facts *f, const struct gt_type *type)
+/* Counts the calls of one code that synchronise or launch. */
+static int count_calls(struct gt_advice_facts *f, const struct gt_cols *cols, uint32_t code,
+	const struct gt_type *type, struct gt_err *err)
 {
-	f->syncs += type->op == GT_OP_SYNC;
-	f->launches += is_launch(type);
-	f->graph_launches += type->op == GT_OP_GRAPH_LAUNCH;
+	const struct gt_idle *s = f->idle;
+	struct gt_column_cursor p;
+	uint64_t n = 0;
+
+	if (!f->calls &&
+		!(f->calls = calloc(s->order.types[s->order.nsegs] + 1ul, sizeof(*f->calls))))
+		return gt_err_set(err, -ENOMEM, "out of memory (calls)");
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE);
+		gt_column_cursor_next(&p);)
+		n++;
+	f->calls[s->order.types[cols->seg->index] + cols->types[code]] += n;
+	f->syncs += type->op == GT_OP_SYNC ? n : 0;
+	f->launches += is_launch(type) ? n : 0;
+	f->graph_launches += type->op == GT_OP_GRAPH_LAUNCH ? n : 0;
+	return 0;
 }
 
 static void add_migrations(struct gt_advice_facts *f, const struct gt_cols *cols)
@@ -204,17 +218,15 @@ static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 		return err->code;
 	for (uint32_t c = 0; c < cols->ntypes && (call || cols->kind == GT_GPU); c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
-		struct gt_column_cursor p;
 
 		if (!type)
 			continue;
 		if (!call && (type->op == GT_OP_COPY || type->op == GT_OP_SET))
 			add_copies(f, cols, c, type);
 		else if (call && type->layer == GT_LAYER_API &&
-			(type->op == GT_OP_SYNC || is_launch(type)))
-			for (gt_column_cursor_start(&p, cols, c, GT_R_NONE, GT_R_NONE);
-				gt_column_cursor_next(&p);)
-				count_call(f, type);
+			(type->op == GT_OP_SYNC || is_launch(type)) &&
+			count_calls(f, cols, c, type, err))
+			return err->code;
 	}
 	return call || cols->kind == GT_SPAN
 		? gt_serialization_block(&f->serial, f->idle, cols, err)

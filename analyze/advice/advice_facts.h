@@ -37,7 +37,9 @@ struct gt_advice_facts {
 	struct gt_cause_facts causes[GT_IDLE_CAUSE_COUNT];
 	struct gt_cause_facts launching; /* the part of GT_IDLE_CALL in calls that launch */
 	struct gt_copy_facts copies, small, pageable, pageable_async, blocking, sets_blocking;
-	uint64_t syncs;           /* calls that synchronise */
+	uint64_t syncs; /* calls that synchronise */
+	/* by type, numbered over all segments: calls that synchronise or launch; NULL: none yet */
+	uint64_t *calls;
 	uint64_t launches;        /* calls that launch */
 	uint64_t graph_launches;  /* of these, whole graphs */
 	uint64_t migrated_ns;     /* ns of migrations of managed memory */

@@ -34,21 +34,37 @@ static const char *call_of(const struct gt_advice_facts *f, const struct gt_evid
 	return gt_str(e->seg, e->seg->types[e->type - f->idle->order.types[e->seg->index]].name);
 }
 
-/* Sets the detail to "cuLaunchKernel, 1064 a step"; without steps, the number of all calls. */
+/* The number of calls of the function of this call that synchronise or launch. */
+static uint64_t calls_of(const struct gt_advice_facts *f, const struct gt_evidence *e)
+{
+	const struct gt_idle *s = f->idle;
+	const char *name = call_of(f, e);
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; f->calls && i < s->order.nsegs; i++) {
+		const struct gt_segment *seg = gt_reader_segment(s->report.reader, i);
+
+		for (uint32_t t = 0; t < seg->ntypes; t++)
+			if (f->calls[s->order.types[i] + t] && !strcmp(gt_type_name(seg, t), name))
+				n += f->calls[s->order.types[i] + t];
+	}
+	return n;
+}
+
+/* Sets the detail to "cuLaunchKernel, 1064 a step"; without steps, the number of all its calls. */
 static void put_count(
-	const struct gt_advice_facts *f, struct gt_finding *to, const char *call, uint64_t n)
+	const struct gt_advice_facts *f, struct gt_finding *to, const struct gt_evidence *e)
 {
 	const struct gt_steady *steady = f->idle->report.opt->steady;
 	size_t steps = f->idle->report.opt->only_steady ? gt_steady_all_steps(steady) : 0;
+	uint64_t n = calls_of(f, e);
 
-	if (!strcmp(call, "?") || !n)
-		return;
-	if (!steps)
-		snprintf(to->detail, sizeof(to->detail), "%.40s, %llu calls", call,
-			(unsigned long long)n);
-	else
-		snprintf(to->detail, sizeof(to->detail), "%.40s, %.*f a step", call,
+	if (n && steps)
+		snprintf(to->detail, sizeof(to->detail), "%.40s, %.*f a step", call_of(f, e),
 			n / steps < 10 && n % steps ? 1 : 0, (double)n / (double)steps);
+	else if (n)
+		snprintf(to->detail, sizeof(to->detail), "%.40s, %llu calls", call_of(f, e),
+			(unsigned long long)n);
 }
 
 /* ---- rules ---- */
@@ -84,7 +100,7 @@ static void launch_bound(const struct gt_advice_facts *f, uint64_t window, struc
 	SET_TEXT(to,
 		"the GPU waits %s (%.1f %%) for launches: %s in calls that launch, %s from their return to the start of the work",
 		ns_text(to->cost), percent(to->cost, window), ns_text(c->ns), ns_text(q->ns));
-	put_count(f, to, call_of(f, &c->longest), f->launches);
+	put_count(f, to, &c->longest);
 	if (f->graph_launches > f->launches / 2 || launches_graph(f, &c->longest))
 		to->remedy = "put more work into a graph, or fewer and larger nodes";
 }
@@ -100,7 +116,7 @@ static void sync_in_loop(const struct gt_advice_facts *f, uint64_t window, struc
 		"the GPU runs out of work during waits: %s (%.1f %%) idle in %llu of %llu calls that synchronise, most in %s",
 		ns_text(c->ns), percent(c->ns, window), (unsigned long long)c->slices,
 		(unsigned long long)f->syncs, call_of(f, &c->longest));
-	put_count(f, to, call_of(f, &c->longest), f->syncs);
+	put_count(f, to, &c->longest);
 	if (f->migrated_ns < c->ns / 4)
 		return;
 	snprintf(to->text + strlen(to->text), sizeof(to->text) - strlen(to->text),
@@ -165,13 +181,16 @@ static void late_cause(const struct gt_advice_facts *f, enum gt_idle_cause cause
 {
 	const struct gt_cause_facts *c = &f->causes[cause];
 	uint64_t loop = gt_sat_add(c->late_ns, c->late_ns);
+	char half[96] = "";
 
 	if (!is_significant(c->late_ns, window, FIND))
 		return;
 	found(to, c->ns, loop < c->ns ? loop : c->ns, &c->latest_longest);
-	SET_TEXT(to,
-		"the GPU waits %s (%.1f %%) while %s, %s of it in the second half of its work (%llu time%s), longest in %s",
-		ns_text(c->ns), percent(c->ns, window), what, ns_text(c->late_ns),
+	if (!f->idle->report.opt->filter.ranged && !f->idle->report.opt->filter.pid)
+		snprintf(half, sizeof(half), ", %s of it in the second half of its work",
+			ns_text(c->late_ns));
+	SET_TEXT(to, "the GPU waits %s (%.1f %%) while %s%s (%llu time%s), longest in %s",
+		ns_text(c->ns), percent(c->ns, window), what, half,
 		(unsigned long long)c->late_slices, gt_plural(c->late_slices, "s"),
 		call_of(f, &c->latest_longest));
 }

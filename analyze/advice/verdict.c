@@ -84,16 +84,19 @@ static void put_largest(struct text *t, const struct gt_idle *s, uint64_t window
 }
 
 static void put_loss(struct text *t, const struct gt_idle *s, const struct gt_rule *rule,
-	const struct gt_finding *f, uint64_t window, uint64_t per_step)
+	const struct gt_finding *f, unsigned unanswered, uint64_t window, uint64_t per_step)
 {
 	if (!rule) {
-		PUT(t, " No rule finds a loss");
+		PUT(t,
+			unanswered ? " No rule finds a loss, but %u cannot answer"
+				   : " No rule finds a loss",
+			unanswered);
 		put_largest(t, s, window);
 		PUT(t, ".");
 		return;
 	}
 	if (f->bytes) {
-		PUT(t, " No rule finds lost time, but %s are never freed: %s.",
+		PUT(t, " Memory leaks: %s are never freed: %s.",
 			gt_scaled(GT_C_BYTES, gt_clamp(f->bytes)).text, gt_remedy(rule, f));
 		return;
 	}
@@ -107,7 +110,8 @@ static void put_loss(struct text *t, const struct gt_idle *s, const struct gt_ru
 }
 
 struct gt_table *gt_verdict(const struct gt_advice_facts *f, const struct gt_rule *rule,
-	const struct gt_finding *finding, const char *cannot, uint64_t window, struct gt_err *err)
+	const struct gt_finding *finding, unsigned unanswered, const char *cannot, uint64_t window,
+	struct gt_err *err)
 {
 	const struct gt_idle *s = f->idle;
 	const struct gt_steady *steady = s->report.opt->steady;
@@ -126,7 +130,7 @@ struct gt_table *gt_verdict(const struct gt_advice_facts *f, const struct gt_rul
 		return t;
 	}
 	put_busy(&text, s, &b, window);
-	put_loss(&text, s, rule, finding, window, per_step);
+	put_loss(&text, s, rule, finding, unanswered, window, per_step);
 	gt_table_add(t,
 		(struct gt_cell[NCOLUMNS]){ gt_cell_text(text.s), gt_cell_share(b.ns, window),
 			gt_cell_i((int64_t)(b.least * 100 + 0.5)),

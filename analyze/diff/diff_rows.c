@@ -52,6 +52,7 @@ int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_re
 	opt->top = 0;
 	opt->width = 0;
 	opt->in_default_report = false;
+	opt->one_page = false; /* gates and diff need all rows and tables */
 	rc = gt_run(r, chosen, nchosen, opt, threads, s->tables, err);
 	s->n = rc < 0 ? 0 : (unsigned)rc;
 	s->filtered = gt_has_name_filter(r);

@@ -6,6 +6,8 @@
 #include "analyze/steps/steps.h"
 #include "formats/base/sorted.h"
 
+_Static_assert(GT_LOOPS_MOST == GT_STEPS_LANES, "a loop of each lane");
+
 /* What decides whether steps found by repetition are steady: their operations, also those in
  * sequences that occur more than once, and their time, also in steps of usual duration. All but
  * `ops` are of the steps after the warm-up. */
@@ -141,6 +143,8 @@ static int add_all(struct gt_loops *to, const struct gt_steps *s, struct gt_err 
 	to->list = calloc(s->nlanes + 1ul, sizeof(*to->list));
 	if (!to->list)
 		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
+	to->crowded = s->crowded;
+	to->left_out = s->lanes_left_out;
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
 		rc = add_loop(to, s, &s->lanes[i], err);
 	return rc;

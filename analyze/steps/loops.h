@@ -14,6 +14,7 @@
 #include "analyze/core/analysis.h"
 
 #define GT_STEADY_LEAST 3u
+#define GT_LOOPS_MOST 64u
 #define GT_STEADY_LONG 10u /* times the median: such a step belongs to the warm-up */
 
 struct gt_loop {
@@ -35,6 +36,8 @@ struct gt_loop {
 struct gt_loops {
 	struct gt_loop *list; /* of GPUs with operations; `steps` may be 0 */
 	size_t n;
+	bool crowded;      /* too many different operations: there are no loops */
+	uint32_t left_out; /* GPUs beyond GT_LOOPS_MOST */
 };
 /* Reads the trace. --match and --tid of opt do not apply, because they may leave out steps. Release
  * *l in any case. 0 or negative. */

@@ -216,12 +216,12 @@ static void add_phase(struct process *one, unsigned phase, int64_t *at, int64_t 
 	*at = to;
 }
 
-/* Phases before the first call and after the last operation need the recorder's own times. */
+/* The time before the first call needs the recorder's own times. */
 static void divide(const struct phases *p, struct process *one)
 {
 	struct recorded r = { -1, -1 };
 	int64_t at = one->first_call < one->begin ? one->first_call : one->begin,
-		end = one->seg->max_end;
+		end = one->seg->max_end, stop;
 	size_t n = 0, from = 0;
 
 	gt_meta_each(one->seg, find_recorded, &r);
@@ -229,8 +229,8 @@ static void divide(const struct phases *p, struct process *one)
 		int64_t start = r.start;
 
 		add_phase(one, PHASE_BEFORE, &start, at);
-		if (r.duration > 0 && r.start + r.duration > end)
-			end = r.start + r.duration;
+		if (!__builtin_add_overflow(r.start, r.duration, &stop) && stop > end)
+			end = stop;
 	}
 	add_phase(one, PHASE_START_UP, &at, one->begin);
 	one->ns[PHASE_OUTSIDE] = one->ns[PHASE_START_UP] - one->calls.ns;
@@ -351,18 +351,24 @@ static int phases_finish(void *state, struct gt_table **tables, unsigned max, st
 	size_t left_out = 0;
 	int rc = find_steady(p, err);
 
-	if (!rc)
+	bool cut = !rc && p->steady->filter.ranged, page = p->report.opt->one_page;
+
+	if (!rc && !cut)
 		rc = read_start_up(p, err);
-	if (rc)
+	if (rc || (cut && p->report.opt->in_default_report))
 		return rc;
 	/* the page shows one process, and does not name it in each row */
-	tables[0] = p->report.opt->one_page
-		? gt_table_new(
-			  "phases", "Start-up and tail (from 1 % on)", columns + 3, NCOLUMNS - 3)
-		: gt_report_table(&p->report, "phases", "Phases of the run", columns, NCOLUMNS,
-			  "process share_percent from_ns pid", err);
+	tables[0] = page ? gt_table_new("phases", "Start-up and tail (from 1 % on)", columns + 3,
+				   NCOLUMNS - 3)
+			 : gt_report_table(&p->report, "phases", "Phases of the run", columns,
+				   NCOLUMNS, "process share_percent from_ns pid", err);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "out of memory (phases)");
+	if (cut) {
+		gt_table_set_unanswered(
+			tables[0], "phases are those of the whole run: leave out --from and --to");
+		return 1;
+	}
 	for (size_t i = 0; i < p->n; i++) {
 		left_out += p->list[i].ops && !is_shown(p, i);
 		if (!is_shown(p, i))

@@ -78,15 +78,23 @@ static struct gt_range range_of_clock(struct gt_steady *s, const struct gt_segme
 
 		if (!one->steady || !gt_same_clock(one->seg, clock))
 			continue;
-		common = both(r, steady_range(one));
-		if (length(common) >= length(r) / 2)
-			r = common;
+		common = both(steady_range(most), steady_range(one));
+		if (length(common) >= length(steady_range(most)) / 2)
+			r = both(r, common);
 		else if (one->seg == clock) {
-			s->apart++;
-			s->apart_ops += one->ops;
+			s->loops_elsewhere++;
+			s->ops_elsewhere += one->ops;
 		}
 	}
 	return whole_steps(most, r);
+}
+
+static bool has_loop(const struct gt_steady *s, const struct gt_segment *seg)
+{
+	for (size_t i = 0; i < s->loops.n; i++)
+		if (s->loops.list[i].seg == seg)
+			return true;
+	return false;
 }
 
 static void find_ranges(struct gt_steady *s, const struct gt_reader *r)
@@ -97,7 +105,7 @@ static void find_ranges(struct gt_steady *s, const struct gt_reader *r)
 		s->ranges[i] = range_of_clock(s, seg);
 		if (length(s->ranges[i]))
 			continue;
-		if (seg->rows[GT_GPU])
+		if (has_loop(s, seg))
 			s->why = "one of the recordings has no steady steps";
 		s->ranges[i] = (struct gt_range){ INT64_MIN, INT64_MAX };
 	}
@@ -114,7 +122,9 @@ int gt_steady_find(struct gt_steady *s, struct gt_reader *r, const struct gt_ana
 		return rc;
 	s->main = main_loop(s, NULL);
 	if (!s->main) {
-		s->why = s->loops.n ? s->loops.list[0].why : "there are no GPU operations";
+		s->why = s->loops.n        ? s->loops.list[0].why
+			: s->loops.crowded ? "the GPUs ran too many different operations"
+					   : "there are no GPU operations";
 		return 0;
 	}
 	s->ranges = calloc(gt_reader_segments(r) + 1ul, sizeof(*s->ranges));
@@ -122,7 +132,7 @@ int gt_steady_find(struct gt_steady *s, struct gt_reader *r, const struct gt_ana
 		return gt_err_set(err, -ENOMEM, "out of memory (steady steps)");
 	find_ranges(s, r);
 	s->steps = gt_steady_steps(s, s->main, &s->first);
-	if (!s->why && s->apart_ops > s->main->ops)
+	if (!s->why && s->ops_elsewhere > s->main->ops)
 		s->why = "its loops run at different times, and none of them has most operations";
 	if (!s->why && s->steps < GT_STEADY_LEAST)
 		s->why = "the GPUs share fewer than three steady steps";

@@ -15,8 +15,9 @@ struct gt_steady {
 	 * number */
 	const struct gt_loop *main;
 	size_t first, steps;
-	size_t apart; /* steady loops that do not narrow the range */
-	uint64_t apart_ops;
+	/* steady loops at another time, which do not narrow the range; their operations */
+	size_t loops_elsewhere;
+	uint64_t ops_elsewhere;
 	const char *why; /* there are no steady steps: the reason */
 };
 /* Reads the trace. Steps outside opt's range are not steady. Release *s in any case. 0 or negative.

@@ -1,6 +1,5 @@
 /* Report "steady": the loops of the run, and which of their steps are steady (loops.h, steady.h).
- * In the default report its text names the steps that are
- * shown. */
+ * In the default report its text names the steps that are shown. */
 #include <stdio.h>
 #include "analyze/core/report.h"
 #include "analyze/steps/steady.h"
@@ -110,10 +109,13 @@ static int steady_finish(void *state, struct gt_table **tables, unsigned max, st
 		put_line(s, all, t);
 	if (!all->ranges && !opt->in_default_report)
 		gt_table_set_unanswered(t, "there are no steady steps: %s", all->why);
-	if (all->ranges && all->apart)
+	if (all->ranges && all->loops_elsewhere)
 		gt_table_note(t,
 			"%zu steady loop%s at another time than most work: not shown by the default report",
-			all->apart, all->apart == 1 ? " runs" : "s run");
+			all->loops_elsewhere, all->loops_elsewhere == 1 ? " runs" : "s run");
+	if (all->loops.left_out)
+		gt_table_note(t, "more than %u GPUs: those with the least work are left out",
+			GT_LOOPS_MOST);
 	return 1;
 }
 

@@ -109,3 +109,23 @@ env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o slow.zst -- sh -c 'sleep 0.
 "$A" --format json phases slow.zst >slow.json
 is before-cuda true "$(jq '[.phases.rows[] | select(.key == "before_cuda")][0] | .duration_ns >= 100000000 and .from_ns == -.duration_ns' slow.json)"
 is phases-are-the-run true "$(jq '.header.rows[0].recorded_ns as $all | [.phases.rows[] | select(.from_ns != null) | .duration_ns] | add | . <= $all and . > 0.9 * $all' slow.json)"
+
+# ---- gates are about whole tables, in every format; the exit status of several files is the worst one ----
+for format in text json; do
+	want gate-of-$format 3 "$A" --format $format --fail-if 'exposed.exposed_ns > 1ns' "$R/h200-train.zst"
+done
+echo nonsense >damaged.zst
+want worst-status 1 "$A" --per-rank --steady budget damaged.zst one.json
+want steady-is-a-restriction 0 "$A" --steady kernels "$R/h200-train.zst"
+check steady-is-told says '(restricted by --steady'
+
+# ---- the command of a finding is safe to copy ----
+cp "$R/h200-streams.zst" "it's \$a.zst"
+want quoted 0 "$A" "it's \$a.zst"
+want quoted-runs 0 sh -c "'$B/'$(sed -n 's/^     see:   //p' want.out | head -n 1) --render 60x6"
+
+# ---- phases of a selected time ----
+want phases-of-a-part 4 "$A" --from 6.5s --to 6.8s phases "$R/h200-train.zst"
+check phases-of-a-part-say-why says 'cannot answer: phases are those of the whole run'
+want page-of-a-part 0 "$A" --from 6.5s --to 6.8s "$R/h200-train.zst"
+check page-of-a-part-has-no-phases lacks 'Start-up and tail'
