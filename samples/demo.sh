@@ -16,21 +16,21 @@ else
 fi
 say() { echo; echo "\$ $*"; "$@"; }
 say "$B/gtcollect" -f -o "$out/train.zst" -- "$B/samples/train"
-say "$B/gtanalyze" --top 8 "$out/train.zst"
+say "$B/gtanalyze" "$out/train.zst"
 if [ -x "$B/gtview" ]; then
 	say "$B/gtview" --render 110x20 "$out/train.zst"
 else
 	echo "== gtview is not built: it needs ncurses"
 fi
 say "$B/gtexport" --chrome -f -o "$out/train.json" "$out/train.zst"
-say "$B/gtexport" --folded -f -o "$out/train.folded" "$out/train.zst"
+say "$B/gtexport" --flame -f -o "$out/train.svg" "$out/train.zst"
 echo && wc -c "$out"/train.*
 cat <<END
 
 == Next steps
   Open $out/train.json in https://ui.perfetto.dev or chrome://tracing:
                                          a timeline of all calls, ioctls and GPU work
-  Make a flame graph: flamegraph.pl $out/train.folded > train.svg
+  Open $out/train.svg in a browser: a flame graph
   $B/gtview $out/train.zst               the timeline, in this terminal;
                                          with --follow during a recording
   $B/gtanalyze --list                      list the reports
