@@ -161,17 +161,18 @@ static uint32_t find_request(const struct cells *c, uint32_t track)
 	return GT_NONE;
 }
 
-/* Time before the recording is left out: launches may have waited then. */
+/* Time before the recording is left out: launches may have waited then. to INT64_MAX: no end. */
 static void fill(const struct cells *c, struct gt_queue_cell *cells, const struct gt_segment *seg,
 	int64_t from, int64_t to, uint64_t depth)
 {
 	int64_t start = from > seg->min_start ? from : seg->min_start,
-		offset = c->ask->offset[seg->index], a = gt_edges_find(&c->edges, start - offset),
-		b = gt_edges_find(&c->edges, to - 1 - offset);
+		offset = c->ask->offset[seg->index], a, b;
 	uint32_t n = depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX - 1;
 
 	if (to <= seg->min_start)
 		return;
+	a = gt_edges_find(&c->edges, gt_subtract_origin(start, offset));
+	b = gt_edges_find(&c->edges, gt_subtract_origin(to - 1, offset));
 	a = a < 0 ? 0 : a;
 	b = b >= (int64_t)c->ask->cells ? (int64_t)c->ask->cells - 1 : b;
 	for (; a <= b; a++) {
