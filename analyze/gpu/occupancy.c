@@ -49,12 +49,12 @@ static const struct {
 } models[] = {
 	{ "Ada", false, 89 },
 	{ "RTX PRO", true, 120 },
+	{ "Quadro RTX", true, 75 },
 	{ "RTX 50", true, 120 },
 	{ "RTX 40", true, 89 },
 	{ "RTX 30", true, 86 },
 	{ "RTX 20", true, 75 },
 	{ "RTX A", true, 86 },
-	{ "Quadro RTX", true, 75 },
 	{ "TITAN RTX", false, 75 },
 	{ "GTX 16", true, 75 },
 	{ "GTX 10", true, 61 },

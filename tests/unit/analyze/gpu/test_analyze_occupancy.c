@@ -85,7 +85,8 @@ static void models(void)
 		{ "NVIDIA GeForce RTX 4090", 89 }, { "NVIDIA RTX 6000 Ada Generation", 89 },
 		{ "NVIDIA RTX A6000", 86 }, { "NVIDIA L40S", 89 }, { "NVIDIA GB200", 100 },
 		{ "NVIDIA GeForce RTX 5090", 120 }, { "Quadro RTX 8000", 75 },
-		{ "AMD Instinct MI300X", 0 }, { "GPU 0", 0 } };
+		{ "Quadro RTX 6000", 75 }, { "Quadro RTX 5000", 75 }, { "Quadro RTX 4000", 75 },
+		{ "Quadro RTX 3000", 75 }, { "AMD Instinct MI300X", 0 }, { "GPU 0", 0 } };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		CHECK_EQ(gt_compute_capability_of_model(all[i].name), all[i].capability);
