@@ -16,7 +16,7 @@
 
 static struct {
 	char name[128];
-	const char *activity;
+	const char *activity; /* begin() writes it and `done` while other threads read them */
 	uint64_t done, total;
 	bool total_unknown;
 	int64_t started, began; /* the line; the activity */
@@ -107,8 +107,9 @@ static void show(int64_t at)
 	char text[200], out[sizeof(text) + sizeof(ERASE)];
 	size_t width = gt_terminal_width(STDERR_FILENO);
 
-	gt_progress_text(text, sizeof(text), line.activity, line.name, line.done,
-		line.total_unknown ? 0 : line.total, at - line.began);
+	gt_progress_text(text, sizeof(text), line.activity, line.name,
+		__atomic_load_n(&line.done, __ATOMIC_RELAXED), line.total_unknown ? 0 : line.total,
+		at - line.began);
 	if (width <= strlen(text)) /* a second line could not be erased */
 		text[width ? width - 1 : 0] = 0;
 	snprintf(out, sizeof(out), ERASE "%s", text);
@@ -124,9 +125,11 @@ static void begin(const char *activity, uint64_t bytes)
 	int64_t at = now();
 
 	lock(true);
-	if (line.activity != activity || line.done >= line.total) {
-		line.activity = activity;
-		line.done = line.total = 0;
+	if (line.activity != activity ||
+		__atomic_load_n(&line.done, __ATOMIC_RELAXED) >= line.total) {
+		__atomic_store_n(&line.activity, activity, __ATOMIC_RELAXED);
+		__atomic_store_n(&line.done, 0, __ATOMIC_RELAXED);
+		line.total = 0;
 		line.total_unknown = false;
 		line.began = at;
 	}
@@ -141,7 +144,8 @@ static void add(uint64_t bytes)
 
 	__atomic_fetch_add(&line.done, bytes, __ATOMIC_RELAXED);
 	at = now();
-	if (at < __atomic_load_n(&line.next, __ATOMIC_RELAXED) || !line.activity || !lock(false))
+	if (at < __atomic_load_n(&line.next, __ATOMIC_RELAXED) ||
+		!__atomic_load_n(&line.activity, __ATOMIC_RELAXED) || !lock(false))
 		return;
 	if (at >= line.next && gt_progress_is_wanted()) {
 		__atomic_store_n(&line.next, at + INTERVAL, __ATOMIC_RELAXED);
@@ -181,7 +185,7 @@ void gt_progress_line_hide(void)
 		return;
 	lock(true);
 	gt_progress_line_erase();
-	line.next = now() + INTERVAL;
+	__atomic_store_n(&line.next, now() + INTERVAL, __ATOMIC_RELAXED);
 	unlock();
 }
 

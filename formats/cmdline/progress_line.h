@@ -3,7 +3,7 @@
  *	reading train.zst: 42 %, 310 MB/s, 3 s left
  *
  * It appears on standard error if reading takes more than a second, and only if that is a terminal
- *that can erase a line (TERM is set, and not "dumb"). It changes at most ten times a second. */
+ * that can erase a line (TERM is set, and not "dumb"). It changes at most ten times a second. */
 #ifndef GT_PROGRESS_LINE_H
 #define GT_PROGRESS_LINE_H
 #include <stdbool.h>
