@@ -10,10 +10,10 @@ command -v debootstrap >/dev/null || { echo "make deb-test needs debootstrap" >&
 	grep -o 'https\?://[^ ]*/debian/\?\( \|$\)' | head -n 1)}"
 root=$(mktemp -d)
 chmod 755 "$root"
-trap 'umount "$root/proc" "$root/dev/shm" 2>/dev/null; rm -rf "$root"' EXIT
+trap 'umount "$root/proc" "$root/dev/shm" 2>/dev/null; rm -rf "$root" "$root.log"' EXIT
+trap 'exit 130' INT TERM HUP
 echo "== a new $suite"
 debootstrap --variant=minbase "$suite" "$root" "${MIRROR% }" >"$root.log" 2>&1 || { tail -n 5 "$root.log"; exit 1; }
-rm -f "$root.log"
 mount -t proc proc "$root/proc"
 mount -t tmpfs shm "$root/dev/shm"
 cp "$build"/gtrace_*.deb "$root/tmp/"

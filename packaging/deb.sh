@@ -9,6 +9,7 @@ command -v dpkg-deb >/dev/null || { echo "make deb needs dpkg-deb (Debian's pack
 arch=$(dpkg --print-architecture)
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
+trap 'exit 130' INT TERM HUP
 install_tree "$portable" "$root/deb" gtrace
 cd "$root/deb"
 doc=usr/share/doc/gtrace

@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 command -v rpmbuild >/dev/null || { echo "make rpm needs rpmbuild (package rpm-build of Fedora, rpm of Debian)" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
 install_tree "$portable" "$work/tree" gtrace
 same_dates "$work/tree"
 rpmbuild -bb --quiet --define "_topdir $work/rpm" --define "_rpmdir $out" --define "_rpmfilename %{name}-%{version}-%{release}.%{_arch}.rpm" \
