@@ -160,6 +160,15 @@ static int add_names(struct report *x, struct gt_table *t, struct gt_err *err)
 	return 0;
 }
 
+static const char *no_match(const struct report *x)
+{
+	if (x->collectives.ngpus > 1)
+		return "no collective of two GPUs was found: their clocks differ, or they communicate at different times";
+	return x->time.report.opt->filter.pid
+		? "only one GPU communicates in the process that --pid selects: leave out --pid"
+		: "only one GPU communicates in the recording: give the files of all ranks";
+}
+
 static void add_notes(const struct report *x, struct gt_table *t)
 {
 	const struct gt_collectives *c = &x->collectives;
@@ -172,10 +181,7 @@ static void add_notes(const struct report *x, struct gt_table *t)
 	if (!kernels && gt_is_recorded(x->time.report.reader, GT_LAYER_GPU))
 		gt_table_note(t, "no communication kernel ran");
 	else if (kernels && !matched)
-		gt_table_set_unanswered(t, "%s",
-			c->ngpus < 2
-				? "only one GPU communicates in the recording: give the files of all ranks"
-				: "no collective of two GPUs was found: their clocks differ, or they communicate at different times");
+		gt_table_set_unanswered(t, "%s", no_match(x));
 	else if (kernels)
 		gt_table_note(t,
 			"%llu collectives; a GPU waits from the start of its kernel to the start of the last GPU's",

@@ -247,15 +247,20 @@ static void several_recordings(void)
 
 static void no_waits(void)
 {
+	struct gt_analysis_options one_process = plain;
 	struct gpus g;
 	json_t *j;
 
-	begin_nccl(&g);
-	gpus_plain(&g, 0, g.stream[0][0], 1000, 2000);
-	j = report(gpus_end(&g), both, &plain);
-	CHECK(is(json_object_get(j, "collectives"), "state", "cannot answer") &&
-		noted(j, "collectives", "only one GPU communicates"));
-	json_decref(j);
+	one_process.filter.pid = 100;
+	for (int i = 0; i < 2; i++) {
+		begin_nccl(&g);
+		gpus_plain(&g, 0, g.stream[0][0], 1000, 2000);
+		j = report(gpus_end(&g), both, i ? &one_process : &plain);
+		CHECK(is(json_object_get(j, "collectives"), "state", "cannot answer") &&
+			noted(j, "collectives", "only one GPU communicates"));
+		CHECK(noted(j, "collectives", i ? "leave out --pid" : "files of all ranks"));
+		json_decref(j);
+	}
 	gpus_begin(&g, NULL);
 	gpus_plain(&g, 0, g.stream[0][0], 1000, 2000);
 	j = report(gpus_end(&g), both, &plain);
