@@ -53,7 +53,7 @@ struct symbol {
 	/* occurrences in the interval with this number, from 1 */
 	uint32_t seen, stamp;
 	/* intervals that have it, if the usual one does not */
-	uint32_t strays;
+	uint32_t not_in_usual;
 };
 struct finder {
 	const uint32_t *list;
@@ -248,7 +248,7 @@ static void count_extra(struct finder *f, uint32_t k)
 	for (uint32_t i = f->at[k]; i < f->at[k + 1]; i++) {
 		struct symbol *s = &f->symbols[f->list[i]];
 
-		s->strays += !s->usual && s->seen;
+		s->not_in_usual += !s->usual && s->seen;
 		s->seen = 0;
 	}
 }
@@ -275,13 +275,13 @@ static uint64_t walk(struct finder *f, const struct interval *usual, struct gt_p
 /* Of the different symbols that occur repeatedly, the share in the usual interval. */
 static double complete(const struct finder *f)
 {
-	uint32_t in = 0, strays = 0;
+	uint32_t in = 0, not_in_usual = 0;
 
 	for (uint32_t i = 0; i < f->nsymbols; i++) {
 		in += f->symbols[i].usual > 0;
-		strays += f->symbols[i].strays >= GT_PERIOD_LEAST;
+		not_in_usual += f->symbols[i].not_in_usual >= GT_PERIOD_LEAST;
 	}
-	return (double)in / (in + strays);
+	return (double)in / (in + not_in_usual);
 }
 
 /* Do the lengths alone show that the intervals share too little with the usual one? An interval
@@ -319,7 +319,7 @@ static bool is_step_anchor(
 		return false;
 	c->fails = false;
 	for (uint32_t i = 0; i < f->nsymbols; i++)
-		f->symbols[i].usual = f->symbols[i].stamp = f->symbols[i].strays = 0;
+		f->symbols[i].usual = f->symbols[i].stamp = f->symbols[i].not_in_usual = 0;
 	for (uint32_t i = 0; i < usual->length; i++)
 		f->symbols[f->list[usual->first + i]].usual++;
 	regular = walk(f, usual, p);
