@@ -423,6 +423,15 @@ static int doctor(void)
 	return GT_EXIT_OWN;
 }
 
+/* gtanalyze opens the trace when the program has ended. To open a pipe would wait for ever. */
+static int check_report(struct gt_err *err)
+{
+	return gt_options.report && !run.out.ino
+		? gt_err_set(err, -EINVAL,
+			  "is not a regular file, and --report reads the trace: use gtcollect without --report")
+		: 0;
+}
+
 /* Without a trace and without other processes: the program replaces gtcollect. */
 static int exec_with_probes_only(char *const *argv, struct gt_err *err)
 {
@@ -492,7 +501,7 @@ int main(int argc, char **argv)
 	if (gt_child_init(&run.child, gt_options.wait == GT_WAIT_ALL, &err) || open_session(&err) ||
 		gt_sources_open(&run.sources, &err))
 		return fail(GT_EXIT_OWN, NULL, &err);
-	if (gt_output_open(&run.out, run.path, gt_options.force, &err) ||
+	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || check_report(&err) ||
 		open_trace(command, &err)) {
 		n = strlen(err.text);
 		if (!gt_options.output && err.code != -ENOMEM)

@@ -26,8 +26,8 @@ int gt_final_report_print(const char *trace, struct gt_err *err)
 		return gt_err_set(err, -errno, "cannot start gtanalyze: %s", strerror(errno));
 	if (!pid) {
 		gt_child_inherit_signals();
-		setenv("PAGER", "cat", 1); /* gtcollect ends without waiting for a reader */
-		execl(path, "gtanalyze", "--", trace, (char *)NULL);
+		/* gtcollect ends without waiting for a reader */
+		execl(path, "gtanalyze", "--no-pager", "--", trace, (char *)NULL);
 		_exit(NOT_RUN);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -25,6 +25,11 @@ for what in "-o report.txt gpu '$F'" "gpu '$F' | cat" "gpu '$F' >file.txt" --ver
 done
 is the-width-is-the-terminals '' "$(tty "'$A' gpu '$F'" | sed "s/^P://;s/$(printf '\033')\\[[0-9]*m//g" | awk 'length > 80')"
 
+# gtcollect --report ends without waiting for a reader.
+tty "LD_LIBRARY_PATH='$B/sim' '$B/gtcollect' --report -o r.zst '$B/samples/spin_calls' -n 10" >out
+is pages-not-after-recording no "$(paged out)"
+check prints-after-recording grep -q 'in 1 process' out
+
 # ---- which ----
 unset GT_PAGER; tty "'$A' gpu '$F'" >out; is PAGER 0 "$(grep -vc '^Q:\|^status' out)"
 for none in '' cat; do export GT_PAGER="$none"; tty "'$A' gpu '$F'" >out; is "none-$none" 0 "$(grep -c '^[PQ]:' out)"; done

@@ -71,6 +71,9 @@ read_by head -c 500 >/dev/null; want pipe-closed 125 $T "$C" -o pipe "$S/spin_ca
 says pipe-closed-says 'pipe: cannot write: Broken pipe'
 is pipe-closed-program-is-unharmed 1 "$(grep -c 'calls,' want.out)"
 
+read_by cat >/dev/null; want pipe-report 125 $T "$C" --report -o pipe true; written
+says pipe-report-says 'pipe: is not a regular file, and --report reads the trace'
+
 # A pipe that nobody reads. "full" says yes when nothing can be written to it any more; what it puts there goes nowhere.
 full() { dd if=/dev/zero bs=4096 count=1 oflag=nonblock >/proc/self/fd/8 2>/dev/null || echo yes; }
 ended() { kill -0 $1 2>/dev/null || echo yes; }
