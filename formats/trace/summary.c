@@ -61,7 +61,7 @@ void gt_grid_init(struct gt_grid *g, int64_t from, int64_t to, size_t most)
  * differences: +1 row from here on, -1 row from there on. gt_grid_finish computes the sums. One
  * element per bucket, and one more; NULL: no row is that long. */
 struct gt_whole {
-	int64_t *more[GT_SUMMARY_DEPTHS][GT_CATEGORY_COUNT];
+	int64_t *more[GT_SUMMARY_DEPTHS][GT_GRID_CATEGORIES];
 };
 #define LONG_ROW 16 /* buckets */
 
@@ -84,7 +84,7 @@ static bool cover_whole(
 static void release_whole(struct gt_grid *g)
 {
 	for (unsigned d = 0; g->whole && d < GT_SUMMARY_DEPTHS; d++)
-		for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
+		for (unsigned c = 0; c < GT_GRID_CATEGORIES; c++)
 			free(g->whole->more[d][c]);
 	free(g->whole);
 	g->whole = NULL;
@@ -93,7 +93,7 @@ static void release_whole(struct gt_grid *g)
 void gt_grid_finish(struct gt_grid *g)
 {
 	for (unsigned d = 0; g->whole && d < GT_SUMMARY_DEPTHS; d++)
-		for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++) {
+		for (unsigned c = 0; c < GT_GRID_CATEGORIES; c++) {
 			const int64_t *more = g->whole->more[d][c];
 			uint64_t rows = 0;
 
@@ -225,7 +225,7 @@ unsigned gt_tally_category(const struct gt_tally *t)
 {
 	unsigned best = t->longest_category;
 
-	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
+	for (unsigned c = 0; c < GT_GRID_CATEGORIES; c++)
 		if (t->by_category[c] > t->by_category[best])
 			best = c;
 	return best;
@@ -237,7 +237,7 @@ static void add_tally(struct gt_tally *into, const struct gt_tally *from, bool l
 	into->busy += from->busy;
 	into->count += from->count;
 	into->bytes += from->bytes;
-	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
+	for (unsigned c = 0; c < GT_GRID_CATEGORIES; c++)
 		into->by_category[c] += from->by_category[c];
 	if (from->count &&
 		(from->longest > into->longest || (later && from->longest == into->longest) ||

@@ -14,6 +14,11 @@
 /* a row at depth 7 covers the time of the deeper ones, which count there */
 #define GT_SUMMARY_DEPTHS 8
 
+/* Categories of rows in a grid: those of files, and one in which a viewer counts communication.
+ */
+#define GT_GRID_COMMUNICATION GT_CATEGORY_COUNT
+#define GT_GRID_CATEGORIES (GT_CATEGORY_COUNT + 1)
+
 struct gt_reader;
 
 /* Buckets that are being filled in, for each depth. */
@@ -26,7 +31,7 @@ struct gt_grid {
 	struct gt_tally {
 		uint64_t busy, count, bytes, longest;
 		int64_t longest_at;
-		uint64_t by_category[GT_CATEGORY_COUNT];
+		uint64_t by_category[GT_GRID_CATEGORIES];
 		uint8_t longest_category;
 	} * tally[GT_SUMMARY_DEPTHS];       /* n each, zeroed; NULL until the depth has a row */
 	int64_t covered[GT_SUMMARY_DEPTHS]; /* by depth: end of the time that rows cover so far */

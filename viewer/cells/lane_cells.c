@@ -14,8 +14,6 @@
 /* busy tracks of the unions that are computed together: GT_TIME_MERGE_MAX is the rows of 24 blocks
  */
 #define TOGETHER 16u
-/* no GPU work has this category: tallies count communication in it */
-#define COMMUNICATION GT_CAT_SCHEDULER
 #define COMMUNICATION_ROWS 2000000u /* of GPU work; with more, it counts as kernels */
 
 struct strip {
@@ -597,8 +595,9 @@ static int add_run(struct gt_lane_cells *s, const struct gt_open_block *r,
 			start < strip->edges[0] && end > strip->edges[0] &&
 			count_entering(strip, depth, end - start, bytes))
 			return gt_err_set(err, -ENOMEM, "out of memory");
-		category = gt_archive_is_communication(s->archive, s->segment, r->type[i])
-			? COMMUNICATION
+		category = strip->of.aspect == GT_ASPECT_WORK &&
+				gt_archive_is_communication(s->archive, s->segment, r->type[i])
+			? GT_CELL_COMMUNICATION
 			: seg->types[r->type[i]].category;
 		if (!calls)
 			to[n++] = (struct gt_moment){ .at = start,
@@ -929,15 +928,11 @@ unsigned gt_lane_cells_percent(const struct gt_lane_cells *s)
 	return s->over ? 100 : s->all ? (unsigned)(s->gone * 99 / s->all) : 0;
 }
 
-static struct gt_cell_sums cell_of(
-	const struct strip *strip, const struct gt_tally *t, uint64_t width)
+static struct gt_cell_sums cell_of(const struct gt_tally *t, uint64_t width)
 {
-	unsigned category = gt_tally_category(t);
-	bool communication = category == COMMUNICATION && strip->of.aspect == GT_ASPECT_WORK;
-
 	return (struct gt_cell_sums){ GT_CELL_EXACT, t->busy < width ? t->busy : width, t->count,
-		t->bytes, t->longest, t->count ? t->longest_at : 0,
-		(uint8_t)(communication ? GT_CELL_COMMUNICATION : category), 0 };
+		t->bytes, t->longest, t->count ? t->longest_at : 0, (uint8_t)gt_tally_category(t),
+		0 };
 }
 
 /* Adds the part of a cell in an end of the window. */
@@ -945,7 +940,7 @@ static void add_end(const struct strip *strip, const struct strip_end *end, unsi
 	uint64_t width, struct gt_cell_sums *to)
 {
 	const struct gt_tally *t = end->grid.tally[depth];
-	struct gt_cell_sums part = t ? cell_of(strip, t, width) : (struct gt_cell_sums){ 0 };
+	struct gt_cell_sums part = t ? cell_of(t, width) : (struct gt_cell_sums){ 0 };
 
 	if (part.busy > to->busy)
 		to->category = part.category;
@@ -973,7 +968,7 @@ void gt_lane_cells_get(
 			taken ? strip->before.tally[depth] : strip->grid.tally[depth];
 
 		if (taken || strip->complete || strip->edges[c + 1] <= strip->until)
-			to[c] = all ? cell_of(strip, &all[taken ? c : c - strip->taken], width)
+			to[c] = all ? cell_of(&all[taken ? c : c - strip->taken], width)
 				    : (struct gt_cell_sums){ 0 };
 		else
 			to[c] = strip->rough[depth]

@@ -23,7 +23,7 @@
 /* Kernels of communication libraries are a category of their own. Summaries do not know it, so
  * cells of GPU work come from rows where there are such kernels, unless there are very many rows.
  */
-#define GT_CELL_COMMUNICATION GT_CATEGORY_COUNT
+#define GT_CELL_COMMUNICATION GT_GRID_COMMUNICATION
 const char *gt_cell_category_word(unsigned category);
 
 enum gt_cell_certainty {

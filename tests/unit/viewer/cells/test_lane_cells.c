@@ -778,6 +778,44 @@ static void what_was_certain_stays(void)
 	contexts = 0;
 }
 
-T_MAIN(T(cells_are_what_rows_say), T(where_open_calls_begin), T(what_was_certain_stays),
-	T(between_two_moments), T(contexts_are_summed_up), T(recordings_of_other_clocks),
-	T(a_broken_block_is_a_hole))
+/* Communication kernels have a category of their own, which no type of a file can have. */
+static void communication_is_a_category(void)
+{
+	static const char *const names[] = { "ncclDevKernel_AllReduce", "hipKernel" };
+	struct gt_cell_window w = gt_aligned_window(0, 10, 4);
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct gt_err err = GT_ERR_INIT;
+		int fd = temp_file(), keep = dup(fd);
+		struct gt_strip_key of = { .segment = 0, .aspect = GT_ASPECT_WORK };
+		struct gt_cell_sums cells[4];
+		struct gt_lane_cells *s;
+		struct gt_archive *a;
+		struct gt_reader *r;
+		struct tiny t;
+		uint32_t type;
+
+		CHECK(!tiny_open(&t, fd, true));
+		type = gt_writer_type(t.w,
+			&(struct gt_type){ .name = gt_writer_string(t.w, names[i]),
+				.category = i ? GT_CAT_SCHEDULER : GT_CAT_KERNEL,
+				.layer = GT_LAYER_GPU });
+		CHECK(!tiny_row(&t, GT_GPU, t.stream, type, 1024, 4000, 0, 0, 0, 0));
+		of.track = t.stream;
+		CHECK(!gt_writer_close(t.w, &t.err));
+		CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)) &&
+			(s = gt_lane_cells_new(a)));
+		CHECK(gt_lane_cells_request(s, &w, &of, 1, &err) == 1);
+		while (gt_lane_cells_step(s, 1000, &err) > 0)
+			;
+		gt_lane_cells_get(s, 0, 0, cells);
+		CHECK_EQ(cells[2].category, i ? GT_CAT_SCHEDULER : GT_CELL_COMMUNICATION);
+		gt_lane_cells_free(s);
+		gt_archive_close(a);
+		gt_reader_close(r);
+	}
+}
+
+T_MAIN(T(communication_is_a_category), T(cells_are_what_rows_say), T(where_open_calls_begin),
+	T(what_was_certain_stays), T(between_two_moments), T(contexts_are_summed_up),
+	T(recordings_of_other_clocks), T(a_broken_block_is_a_hole))
