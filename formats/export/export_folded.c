@@ -17,6 +17,17 @@
 /* bytes of lines: a flame graph cannot show more stacks */
 #define TEXT_MAX (96u << 20)
 
+/* This format has no escapes: ';' separates frames. */
+static void add_frame(struct gt_buf *b, const char *label)
+{
+	size_t at = b->len;
+
+	gt_buf_str(b, label);
+	for (; at < b->len; at++)
+		if (b->data[at] == ';')
+			b->data[at] = ':';
+}
+
 static void add_path(struct gt_stack_tree *f, struct gt_buf *b, uint32_t node)
 {
 	/* root, host, process, device, track, and a call and a kernel for each of 256 depths */
@@ -26,7 +37,7 @@ static void add_path(struct gt_stack_tree *f, struct gt_buf *b, uint32_t node)
 	for (; node != GT_NONE && n < 600; node = f->nodes[node].parent)
 		path[n++] = f->nodes[node].label;
 	while (n--) {
-		gt_buf_str(b, gt_stack_tree_label(f, path[n]));
+		add_frame(b, gt_stack_tree_label(f, path[n]));
 		gt_buf_byte(b, n ? ';' : ' ');
 	}
 }

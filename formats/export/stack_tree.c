@@ -37,14 +37,6 @@ static bool same_label(const void *arg, uint32_t value, const void *key, size_t 
 	return !strcmp(gt_stack_tree_label(arg, value), key);
 }
 
-/* This format has no escapes: ';' separates frames, and a line ends a stack. */
-static void replace_separators(char *s)
-{
-	for (; *s; s++)
-		if (*s == ';')
-			*s = ':';
-}
-
 static uint32_t get_label(struct gt_stack_tree *f, const char *name)
 {
 	char *safe = gt_printable(*name ? name : "?", 0);
@@ -53,7 +45,6 @@ static uint32_t get_label(struct gt_stack_tree *f, const char *name)
 
 	if (!safe)
 		return no_memory(f);
-	replace_separators(safe);
 	hash = gt_hash(safe, strlen(safe));
 	id = gt_map_get(&f->by_label, hash, same_label, f, safe, strlen(safe));
 	if (id == UINT32_MAX) {

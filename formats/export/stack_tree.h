@@ -37,7 +37,7 @@ struct gt_stack_tree {
 int gt_stack_tree_build(struct gt_stack_tree *f, struct gt_reader *r,
 	const struct gt_export_options *opt, struct gt_err *err);
 void gt_stack_tree_release(struct gt_stack_tree *f);
-/* The label of a frame: printable, without ';'. */
+/* The label of a frame: printable. */
 static inline const char *gt_stack_tree_label(const struct gt_stack_tree *f, uint32_t label)
 {
 	return (const char *)f->text.data + f->labels[label];

@@ -79,7 +79,7 @@ is export-arrows-need-their-calls 0 "$(arrows k.out.json)"
 # A flame graph: one graph for CPU and one for GPU, tooltips, the rows that it needs, and names that are XML.
 cat >flame.json <<'EOF'
 {"traceEvents":[
-{"ph":"X","cat":"user_annotation","name":"a<b> & \"c\" ]]>","pid":5,"tid":6,"ts":0,"dur":100},
+{"ph":"X","cat":"user_annotation","name":"a<b>; & \"c\" ]]>","pid":5,"tid":6,"ts":0,"dur":100},
 {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":5,"tid":6,"ts":10,"dur":25,"args":{"correlation":1}},
 {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":40,"dur":5,"args":{"device":0,"stream":7,"correlation":1}}
 ]}
@@ -89,7 +89,9 @@ is export-flame-has-two-graphs 2 "$(grep -c '^<g class="graph">$' flame.svg)"
 is export-flame-does-not-add '100.000 us, 100.00 % of CPU; itself 0.000 us
 5.000 us, 100.00 % of GPU; itself 0.000 us' "$(grep -A 1 -E '<title>(CPU|GPU)$' flame.svg | grep -o '.*itself 0.000 us')"
 check export-flame-has-tooltips grep -q '^25.000 us, 25.00 % of CPU; itself 0.000 us</title>' flame.svg
-check export-flame-escapes grep -qF '<title>a&lt;b&gt; &amp; "c" ]]&gt;' flame.svg
+check export-flame-escapes grep -qF '<title>a&lt;b&gt;; &amp; "c" ]]&gt;' flame.svg
+want export-folded-separators 0 "$X" --folded -o - flame.json
+check export-folded-has-no-semicolon-in-a-frame grep -qF ';a<b>: & "c" ]]>;' want.out
 # CPU, process, thread, range, call, kernel; GPU, process, GPU, stream, kernel
 check export-flame-has-the-rows-it-needs grep -q "height=\"$((34 + 6 * 17 + 10 + 5 * 17 + 10))\"" flame.svg
 if command -v xmllint >/dev/null; then check export-flame-is-xml xmllint --noout flame.svg; else skip export-flame-is-xml "no xmllint"; fi
