@@ -367,25 +367,18 @@ static int64_t cuda_version(const json_t *meta)
 	return major * 1000 + minor * 10;
 }
 
-/* Adds the limits of a GPU that gtcollect recorded ("gpu_limits.PID.DEVICE"), with Kineto's names.
- */
-static void add_limits(json_t *list, const char *key, const json_t *limits)
+/* Adds the limits of a GPU that gtcollect recorded, with Kineto's names. */
+static void add_limits(json_t *to, const json_t *limits)
 {
 	static const char *const names[][2] = { { "multiprocessors", "numSms" },
 		{ "threads", "maxThreadsPerMultiprocessor" },
 		{ "registers", "regsPerMultiprocessor" },
 		{ "shared_bytes", "sharedMemPerMultiprocessor" } };
 	const char *capability = json_string_value(json_object_get(limits, "compute_capability"));
-	unsigned device, major = 0, minor = 0;
-	json_t *to;
+	unsigned major = 0, minor = 0;
 
-	if (sscanf(key, "gpu_limits.%*d.%u", &device) != 1 || !capability ||
-		sscanf(capability, "%u.%u", &major, &minor) != 2 || device >= DEVICES_MAX)
+	if (!capability || sscanf(capability, "%u.%u", &major, &minor) != 2)
 		return;
-	while (json_array_size(list) <= device && !gt_alloc_failed())
-		json_array_append_new(
-			list, json_pack("{s:I}", "id", (json_int_t)json_array_size(list)));
-	to = json_array_get(list, device);
 	json_object_set_new(to, "computeMajor", json_integer(major));
 	json_object_set_new(to, "computeMinor", json_integer(minor));
 	json_object_set_new(to, "warpSize", json_integer(32));
@@ -397,22 +390,86 @@ static void add_limits(json_t *list, const char *key, const json_t *limits)
 	}
 }
 
+/* The machine's GPU with this UUID; the first one if the UUID is unknown and all are of one model.
+ * NULL: unknown. */
+static const json_t *gpu_of_uuid(const json_t *gpus, const char *uuid)
+{
+	const json_t *first = json_array_get(gpus, 0);
+
+	for (size_t i = 0; i < json_array_size(gpus) && i < DEVICES_MAX; i++) {
+		const json_t *gpu = json_array_get(gpus, i);
+		const char *text = json_string_value(json_object_get(gpu, "uuid"));
+
+		if (text && !strcmp(strncmp(text, "GPU-", 4) ? text : text + 4, uuid))
+			return gpu;
+		if (first &&
+			!json_equal(json_object_get(gpu, "model"), json_object_get(first, "model")))
+			first = NULL;
+	}
+	return first;
+}
+
+static json_t *new_device(size_t id, const json_t *gpu)
+{
+	json_t *o = json_pack("{s:I}", "id", (json_int_t)id),
+	       *model = json_object_get(gpu, "model");
+
+	if (model)
+		json_object_set(o, "name", model);
+	return o;
+}
+
+/* Keeps what is equal in both. */
+static void intersect(json_t *to, const json_t *other)
+{
+	const char *key;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(to, next, key, value)
+	{
+		if (!json_equal(value, json_object_get(other, key)))
+			json_object_del(to, key);
+	}
+}
+
+/* Adds a device of a process ("gpu_uuids.PID.DEVICE"). Device 0 may be another GPU in another
+ * process, and another than the first GPU of the machine. */
+static void add_device(json_t **devices, const json_t *meta, const char *key, const json_t *uuid)
+{
+	unsigned device;
+	char limits[64];
+	json_t *o;
+
+	if (sscanf(key, "gpu_uuids.%*d.%u", &device) != 1 || device >= DEVICES_MAX ||
+		!json_is_string(uuid))
+		return;
+	o = new_device(device, gpu_of_uuid(json_object_get(meta, "gpus"), json_string_value(uuid)));
+	snprintf(limits, sizeof(limits), "gpu_limits.%s", key + strlen("gpu_uuids."));
+	add_limits(o, json_object_get(meta, limits));
+	if (!devices[device]) {
+		devices[device] = o;
+		return;
+	}
+	intersect(devices[device], o);
+	json_decref(o);
+}
+
+/* By number of the device. A GPU of the machine that no process is known to use has its number
+ * there. */
 static json_t *device_properties(json_t *meta)
 {
-	json_t *list = json_array(), *gpu, *limits;
+	json_t *list = json_array(), *devices[DEVICES_MAX] = { NULL }, *uuid,
+	       *gpus = json_object_get(meta, "gpus");
+	size_t n = json_array_size(gpus);
 	const char *key;
-	size_t i;
 
-	json_array_foreach(json_object_get(meta, "gpus"), i, gpu)
-	{
-		json_t *one = json_object(), *model = json_object_get(gpu, "model");
-
-		json_object_set_new(one, "id", json_integer((json_int_t)i));
-		if (model)
-			json_object_set(one, "name", model);
-		json_array_append_new(list, one);
-	}
-	json_object_foreach(meta, key, limits) add_limits(list, key, limits);
+	n = n < DEVICES_MAX ? n : DEVICES_MAX;
+	json_object_foreach(meta, key, uuid) add_device(devices, meta, key, uuid);
+	for (size_t i = 0; i < DEVICES_MAX; i++)
+		n = devices[i] && i >= n ? i + 1 : n;
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, devices[i] ?: new_device(i, json_array_get(gpus, i)));
 	return list;
 }
 

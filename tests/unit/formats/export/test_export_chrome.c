@@ -438,11 +438,51 @@ static void chrome_two_hosts(void)
 	gt_reader_close(r);
 }
 
-/* ---- folded ---- */
+/* Device numbers of a process are not those of the machine, and of two processes they may be
+ * different GPUs. */
+static void chrome_devices_of_processes(void)
+{
+	static const struct {
+		const char *uuids, *want;
+	} all[] = {
+		{ "", "[{\"id\":0,\"name\":\"A\"},{\"id\":1,\"name\":\"B\"}]" },
+		{ ",\"gpu_uuids.7.0\":\"22-b\"",
+			"[{\"id\":0,\"name\":\"B\",\"computeMajor\":9,\"computeMinor\":0,\"warpSize\":32,"
+			"\"numSms\":132},{\"id\":1,\"name\":\"B\"}]" },
+		{ ",\"gpu_uuids.7.0\":\"22-b\",\"gpu_uuids.8.0\":\"11-a\"",
+			"[{\"id\":0,\"computeMinor\":0,\"warpSize\":32},{\"id\":1,\"name\":\"B\"}]" },
+		{ ",\"gpu_uuids.8.2\":\"33-c\",\"gpu_uuids.8.99\":\"11-a\"",
+			"[{\"id\":0,\"name\":\"A\"},{\"id\":1,\"name\":\"B\"},{\"id\":2}]" },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct made m = { .fd = memfd_create("trace", 0) };
+		char meta[700], *got;
+		struct gt_reader *r;
+		json_t *j;
+
+		snprintf(meta, sizeof(meta),
+			"{\"gpus\":[{\"model\":\"A\",\"uuid\":\"GPU-11-a\"},{\"model\":\"B\",\"uuid\":\"GPU-22-b\"}],"
+			"\"gpu_limits.7.0\":{\"compute_capability\":\"9.0\",\"multiprocessors\":132},"
+			"\"gpu_limits.8.0\":{\"compute_capability\":\"8.0\",\"multiprocessors\":108}%s}",
+			all[i].uuids);
+		m.w = gt_writer_open(dup(m.fd),
+			&(struct gt_writer_options){
+				.meta_json = meta, .host = "h", .boot_id = "b" },
+			NULL);
+		r = reread(&m);
+		j = chrome(r, NULL);
+		got = json_dumps(json_object_get(j, "deviceProperties"), JSON_COMPACT);
+		CHECK_STR(got, all[i].want);
+		free(got);
+		json_decref(j);
+		gt_reader_close(r);
+	}
+}
 
 T_MAIN(T(chrome_says_it_all), T(chrome_times_have_three_decimals), T(chrome_of_nothing),
 	T(chrome_long_call_over_epochs), T(chrome_of_lies), T(chrome_spans_get_lanes),
 	T(chrome_runs_out_of_lanes), T(chrome_spans_beside_calls), T(chrome_open_calls),
 	T(chrome_losses_counters_unmatched), T(chrome_flows), T(chrome_flows_are_in_slices),
 	T(chrome_flows_beyond_all_lanes), T(chrome_flows_of_the_row_itself), T(chrome_filters),
-	T(chrome_two_hosts))
+	T(chrome_two_hosts), T(chrome_devices_of_processes))
