@@ -2,16 +2,16 @@
  *
  * Viewers drop a slice that partly overlaps another on its thread. Calls nest, unless the file is
  * wrong. A long call is written after its children (a row is in the epoch of its end), so a stack
- * is no help. Instead each track stores per depth the last row, and the extent of the orphans: rows
- * whose parent has not come yet. A row is accepted only if (1) the last row of its depth has ended,
- * (2) the last row of each smaller depth has ended or contains it, (3) it contains all orphans of
- * each greater depth, or none of them. By induction no two rows partly overlap. The memory depends
- * only on the depth.
+ * is no help. Instead each track stores per depth the last row, and the extent of the rows whose
+ * parent has not come yet. A row is accepted only if (1) the last row of its depth has ended, (2)
+ * the last row of each smaller depth has ended or contains it, (3) it contains all rows without
+ * parent of each greater depth, or none of them. By induction no two rows partly overlap. The
+ * memory depends only on the depth.
  *
  * One kind of row comes out of order: a call that began before its epoch and is written behind rows
  * that began after its end. For those, (1) and (2) are: at each depth up to its own it lies between
  * the rows of earlier epochs and the first row of this one, behind or inside the last such row.
- * Orphans with a parent of that kind are stored separately from those whose parent began later.
+ * Rows that lack a parent of that kind are stored separately from those whose parent begins later.
  * Rows that are not accepted, and spans that overlap, go to further lanes.
  *
  * Process ids are unchanged if possible. A second process with the same id (two hosts in one file)
@@ -337,11 +337,12 @@ static int grow_levels(struct gt_chrome_tracks *c, struct gt_chrome_track *t, un
 	return 0;
 }
 
-static void add_orphan(struct gt_chrome_track *t, struct gt_orphans *o, int64_t start, int64_t end)
+static void add_parentless(
+	struct gt_chrome_track *t, struct gt_parentless *o, int64_t start, int64_t end)
 {
 	if (!o->any) {
-		*o = (struct gt_orphans){ start, end, true };
-		t->norphans++;
+		*o = (struct gt_parentless){ start, end, true };
+		t->nparentless++;
 	}
 	if (o->start > start)
 		o->start = start;
@@ -349,7 +350,7 @@ static void add_orphan(struct gt_chrome_track *t, struct gt_orphans *o, int64_t 
 		o->end = end;
 }
 
-/* Begins the next epoch of a track: the parent of its orphans began before this epoch. */
+/* Begins the next epoch of a track: a parent that is still missing began before it. */
 static void start_epoch(struct gt_chrome_track *t, uint32_t epoch)
 {
 	t->epoch = epoch;
@@ -360,21 +361,21 @@ static void start_epoch(struct gt_chrome_track *t, uint32_t epoch)
 		l->first = INT64_MAX;
 		l->late_start = l->late_end = INT64_MIN;
 		if (l->young.any) {
-			add_orphan(t, &l->old, l->young.start, l->young.end);
+			add_parentless(t, &l->old, l->young.start, l->young.end);
 			l->young.any = false;
-			t->norphans--;
+			t->nparentless--;
 		}
 	}
 }
 
-static bool agrees(const struct gt_orphans *o, int64_t start, int64_t end)
+static bool agrees(const struct gt_parentless *o, int64_t start, int64_t end)
 {
 	return !o->any || o->end <= start || o->start >= end ||
 		(o->start >= start && o->end <= end);
 }
 
 /* Rule 3. */
-static bool orphans_agree(
+static bool parentless_agree(
 	const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth)
 {
 	for (size_t d = depth + 1; d < t->nlevels; d++)
@@ -384,13 +385,14 @@ static bool orphans_agree(
 	return true;
 }
 
-/* Removes orphans that have found their parent: children only, since a grandchild still lacks the
- * row between. */
-static void adopt(struct gt_chrome_track *t, struct gt_orphans *o, int64_t start, int64_t end)
+/* Removes rows whose parent this row is: children only, since a grandchild still lacks the row
+ * between. */
+static void remove_parentless(
+	struct gt_chrome_track *t, struct gt_parentless *o, int64_t start, int64_t end)
 {
 	if (o->any && o->start >= start && o->end <= end) {
 		o->any = false;
-		t->norphans--;
+		t->nparentless--;
 	}
 }
 
@@ -452,12 +454,12 @@ static bool nests(struct gt_chrome_tracks *c, struct gt_chrome_track *t, int64_t
 		if (!fits_before(t, start, end, depth, &has_parent))
 			return false;
 	}
-	if (t->norphans) {
-		if (!orphans_agree(t, start, end, depth))
+	if (t->nparentless) {
+		if (!parentless_agree(t, start, end, depth))
 			return false;
 		if (depth + 1 < t->nlevels) {
-			adopt(t, &t->levels[depth + 1].old, start, end);
-			adopt(t, &t->levels[depth + 1].young, start, end);
+			remove_parentless(t, &t->levels[depth + 1].old, start, end);
+			remove_parentless(t, &t->levels[depth + 1].young, start, end);
 		}
 	}
 	l = &t->levels[depth];
@@ -471,7 +473,8 @@ static bool nests(struct gt_chrome_tracks *c, struct gt_chrome_track *t, int64_t
 		l->end = end;
 	}
 	if (!has_parent)
-		add_orphan(t, late || !parent_is_young(t, depth) ? &l->old : &l->young, start, end);
+		add_parentless(
+			t, late || !parent_is_young(t, depth) ? &l->old : &l->young, start, end);
 	return true;
 }
 

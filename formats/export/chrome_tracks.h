@@ -29,7 +29,7 @@ struct gt_chrome_level {
 	/* this epoch: the last row that began before it and came after others */
 	int64_t late_start, late_end;
 	/* rows whose parent began before this epoch, or in it */
-	struct gt_orphans {
+	struct gt_parentless {
 		int64_t start, end;
 		bool any;
 	} old, young;
@@ -43,7 +43,7 @@ struct gt_chrome_track {
 	uint32_t nwaits;                /* lanes of waits */
 	struct gt_chrome_level *levels; /* by depth */
 	size_t nlevels, levels_cap;
-	uint32_t norphans; /* ranges of orphans in all levels */
+	uint32_t nparentless; /* ranges of rows without parent in all levels */
 	uint32_t epoch;
 	uint32_t pid;
 };

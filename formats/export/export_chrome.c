@@ -251,8 +251,8 @@ static int rows_pass(struct chrome *c, uint32_t kinds, gt_export_fn *fn)
 		       : 0;
 }
 
-/* If the filter leaves names out, the parent of a call may be missing, and it would
- * stay an orphan. Calls in order of time have no orphans. */
+/* If the filter leaves names out, a call whose enclosing call is missing would remain a row without
+ * parent (chrome_tracks.h) to the end. Calls in order of time come after their enclosing calls. */
 static int calls_pass(struct chrome *c)
 {
 	struct gt_filter f = c->slices.opt->filter;
