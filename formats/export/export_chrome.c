@@ -419,7 +419,7 @@ static json_t *new_device(size_t id, const json_t *gpu)
 	return o;
 }
 
-/* Keeps what is equal in both. */
+/* Removes the values of `to` that differ in `other`. */
 static void intersect(json_t *to, const json_t *other)
 {
 	const char *key;
