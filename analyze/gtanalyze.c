@@ -112,7 +112,7 @@ static struct gt_command command = {
 	.after =
 		"Without REPORT gtanalyze prints the default report; --list lists its parts.\n"
 		"gtanalyze REPORT --help explains a report.\n"
-		"diff compares B with A: what is slower, faster, added or gone.\n"
+		"diff compares B with A: slower, faster, added and gone operations.\n"
 		"Reports come before the files. To open a file that has the name of a report, give a\n"
 		"path (./top). Exit status: 0 clean, 1 something failed or a file is damaged,\n"
 		"2 wrong usage, 3 a finding or gate failed, 4 cannot answer.\n",

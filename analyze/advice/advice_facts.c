@@ -319,6 +319,7 @@ int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
 
 void gt_advice_facts_release(struct gt_advice_facts *f)
 {
+	free(f->calls);
 	gt_serialization_release(&f->serial);
 	gt_collectives_release(&f->collectives);
 	gt_utilisation_release(&f->utilisation);
