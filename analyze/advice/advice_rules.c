@@ -421,6 +421,16 @@ static void add_chunk(struct regions *r, const struct gt_utilisation_gpu *g, uns
 	r->busy += g->busy[i];
 }
 
+/* The cause of most of the idle time. */
+static unsigned main_cause(const struct gt_advice_facts *f)
+{
+	unsigned most = 0;
+
+	for (unsigned c = 1; c < GT_IDLE_CAUSE_COUNT; c++)
+		most = f->causes[c].ns > f->causes[most].ns ? c : most;
+	return most;
+}
+
 static void low_utilisation(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	struct regions r = { .n = 0 };
@@ -436,6 +446,7 @@ static void low_utilisation(const struct gt_advice_facts *f, uint64_t window, st
 	if (!r.n)
 		return;
 	found(to, r.ns - r.busy, r.ns - r.busy, &r.worst);
+	snprintf(to->detail, sizeof(to->detail), "idle most: %s", gt_idle_words(main_cause(f)));
 	SET_TEXT(to,
 		"a GPU works for %.1f %% of %s, in %llu region%s (of 30 intervals) that %s less than 50 %% busy",
 		percent(r.busy, r.ns), ns_text(r.ns), (unsigned long long)r.n, gt_plural(r.n, "s"),

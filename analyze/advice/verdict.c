@@ -68,14 +68,21 @@ static void put_busy(struct text *t, const struct gt_idle *s, const struct busy 
 						     : "from the first to the last GPU operation");
 }
 
-/* "; the largest operation is 'gemm' (66 %)": that with the most time in which no other ran. */
+/* ", but copies and sets that nothing overlaps take 7 %; the largest operation is 'gemm' (66 %)":
+ * that with the most time in which no other ran. */
 static void put_largest(struct text *t, const struct gt_idle *s, uint64_t window)
 {
 	struct gt_kernel_names *names = gt_kernel_names_of(s->report.reader, GT_NAME_SHORT);
 	const struct gt_idle_name *most = s->names;
+	uint64_t exposed = 0;
 
+	for (size_t i = 0; i < s->ndevices; i++)
+		exposed = gt_sat_add(exposed, s->devices[i].kind[GT_WORK_COPY]);
 	for (size_t i = 1; i < s->nnames; i++)
 		most = s->names[i].exposed > most->exposed ? &s->names[i] : most;
+	if (exposed * 20 >= window)
+		PUT(t, ", but copies and sets that nothing overlaps take %.0f %%",
+			gt_advice_percent(exposed, window));
 	if (names && s->nnames && most->exposed)
 		PUT(t, "; the largest operation is '%.80s' (%.0f %%)",
 			gt_kernel_names_shown(names, most->text),
@@ -86,6 +93,8 @@ static void put_largest(struct text *t, const struct gt_idle *s, uint64_t window
 static void put_loss(struct text *t, const struct gt_idle *s, const struct gt_rule *rule,
 	const struct gt_finding *f, unsigned unanswered, uint64_t window, uint64_t per_step)
 {
+	uint64_t longest = (uint64_t)(f->at.to - f->at.from);
+
 	if (!rule) {
 		PUT(t,
 			unanswered ? " No rule finds a loss, but %u cannot answer"
@@ -106,6 +115,9 @@ static void put_loss(struct text *t, const struct gt_idle *s, const struct gt_ru
 		PUT(t, ", %s a step", gt_scaled(GT_C_NS, gt_clamp(per_step)).text);
 	if (*f->detail)
 		PUT(t, " (%s)", f->detail);
+	if (f->at.seg && !(rule->flags & GT_SAME_TIME) && longest >= f->cost / 3 &&
+		longest < f->cost)
+		PUT(t, ", %.0f %% of it at once", gt_advice_percent(longest, f->cost));
 	PUT(t, ": %s.", gt_remedy(rule, f));
 }
 

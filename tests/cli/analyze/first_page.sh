@@ -128,3 +128,9 @@ want phases-of-a-part 4 "$A" --from 6.5s --to 6.8s phases "$R/h200-train.zst"
 check phases-of-a-part-say-why says 'cannot answer: phases are those of the whole run'
 want page-of-a-part 0 "$A" --from 6.5s --to 6.8s "$R/h200-train.zst"
 check page-of-a-part-has-no-phases lacks 'Start-up and tail'
+
+# ---- a verdict without a finding, and one whose loss is one event ----
+env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o overlap.zst -- "$B/samples/overlap" >/dev/null
+"$A" --format json --whole-run advice budget overlap.zst >overlap.json
+is verdict-names-exposed-copies true "$(jq '(.budget.rows[] | select(.key == "copies").share_percent >= 5.01) as $exposed |
+	(.verdict.rows[0] | .rule != null or ((.text | contains("nothing overlaps")) or ($exposed | not)))' overlap.json)"
