@@ -287,8 +287,11 @@ static bool is_shown(const struct phases *p, size_t i)
 		return false;
 	if (!p->report.opt->in_default_report)
 		return true;
-	for (size_t k = 0; k < p->n; k++)
-		if (p->list[k].ops > p->list[i].ops || (p->list[k].ops == p->list[i].ops && k < i))
+	for (size_t k = 0; k < i; k++)
+		if (p->list[k].ops >= p->list[i].ops)
+			return false;
+	for (size_t k = i + 1; k < p->n; k++)
+		if (p->list[k].ops > p->list[i].ops)
 			return false;
 	return true;
 }

@@ -459,13 +459,13 @@ static void add_device(json_t **devices, const json_t *meta, const char *key, co
  * there. */
 static json_t *device_properties(json_t *meta)
 {
-	json_t *list = json_array(), *devices[DEVICES_MAX] = { NULL }, *uuid,
+	json_t *list = json_array(), *devices[DEVICES_MAX] = { NULL },
 	       *gpus = json_object_get(meta, "gpus");
 	size_t n = json_array_size(gpus);
-	const char *key;
 
 	n = n < DEVICES_MAX ? n : DEVICES_MAX;
-	json_object_foreach(meta, key, uuid) add_device(devices, meta, key, uuid);
+	for (void *at = json_object_iter(meta); at; at = json_object_iter_next(meta, at))
+		add_device(devices, meta, json_object_iter_key(at), json_object_iter_value(at));
 	for (size_t i = 0; i < DEVICES_MAX; i++)
 		n = devices[i] && i >= n ? i + 1 : n;
 	for (size_t i = 0; i < n; i++)

@@ -330,11 +330,12 @@ static struct range without_ends(struct range word)
 	static const char *const ending[] = { "Functor", "_functor", "_kernel", "_impl", "_cuda",
 		"Kernel_", NULL };
 
-	for (const char *const *e = ending; *e; e++)
-		if (ends(word, *e)) {
-			word.end -= strlen(*e);
-			e = ending - 1;
-		}
+	for (size_t i = 0; ending[i];)
+		if (ends(word, ending[i])) {
+			word.end -= strlen(ending[i]);
+			i = 0;
+		} else
+			i++;
 	return word;
 }
 
