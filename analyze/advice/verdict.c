@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "analyze/steps/steady.h"
+#include "formats/base/buf.h"
 
 static const struct gt_column columns[] = {
 	{ "text", "Verdict", GT_C_WHOLE },
@@ -39,38 +40,32 @@ static struct busy busy_of(const struct gt_idle *s, uint64_t window)
 	return b;
 }
 
-/* The sentences; each is appended to what the text has. */
-struct text {
-	char s[600];
-	size_t n;
-};
-#define PUT(t, ...)                                                                                \
-	((t)->n += (size_t)snprintf((t)->s + (t)->n, sizeof((t)->s) - (t)->n, __VA_ARGS__),        \
-		(t)->n = (t)->n < sizeof((t)->s) ? (t)->n : sizeof((t)->s) - 1)
-
-static void put_busy(struct text *t, const struct gt_idle *s, const struct busy *b, uint64_t window)
+static void put_busy(
+	struct gt_buf *to, const struct gt_idle *s, const struct busy *b, uint64_t window)
 {
 	const struct gt_steady *steady = s->report.opt->steady;
 	bool steps = s->report.opt->only_steady;
 
 	if (s->ndevices == 1)
-		PUT(t, "The GPU is busy %.0f %%", b->all);
+		gt_buf_printf(to, "The GPU is busy %.0f %%", b->all);
 	else if (b->most - b->least < 1)
-		PUT(t, "The %zu GPUs are busy %.0f %%", s->ndevices, b->all);
+		gt_buf_printf(to, "The %zu GPUs are busy %.0f %%", s->ndevices, b->all);
 	else
-		PUT(t, "The %zu GPUs are busy %.0f %% to %.0f %%", s->ndevices, b->least, b->most);
+		gt_buf_printf(to, "The %zu GPUs are busy %.0f %% to %.0f %%", s->ndevices, b->least,
+			b->most);
 	if (steps)
-		PUT(t, " of the %zu steady steps (median %s).", steady->steps,
+		gt_buf_printf(to, " of the %zu steady steps (median %s).", steady->steps,
 			gt_scaled(GT_C_NS, gt_clamp(steady->main->median)).text);
 	else
-		PUT(t, " of the %s %s.", gt_scaled(GT_C_NS, gt_clamp(window / s->ndevices)).text,
+		gt_buf_printf(to, " of the %s %s.",
+			gt_scaled(GT_C_NS, gt_clamp(window / s->ndevices)).text,
 			s->report.opt->filter.ranged ? "selected"
 						     : "from the first to the last GPU operation");
 }
 
 /* ", but copies and sets that nothing overlaps take 7 %; the largest operation is 'gemm' (66 %)":
  * that with the most time in which no other ran. */
-static void put_largest(struct text *t, const struct gt_idle *s, uint64_t window)
+static void put_largest(struct gt_buf *to, const struct gt_idle *s, uint64_t window)
 {
 	struct gt_kernel_names *names = gt_kernel_names_of(s->report.reader, GT_NAME_SHORT);
 	const struct gt_idle_name *most = s->names;
@@ -81,44 +76,44 @@ static void put_largest(struct text *t, const struct gt_idle *s, uint64_t window
 	for (size_t i = 1; i < s->nnames; i++)
 		most = s->names[i].exposed > most->exposed ? &s->names[i] : most;
 	if (exposed * 20 >= window)
-		PUT(t, ", but copies and sets that nothing overlaps take %.0f %%",
+		gt_buf_printf(to, ", but copies and sets that nothing overlaps take %.0f %%",
 			gt_advice_percent(exposed, window));
 	if (names && s->nnames && most->exposed)
-		PUT(t, "; the largest operation is '%.80s' (%.0f %%)",
+		gt_buf_printf(to, "; the largest operation is '%.80s' (%.0f %%)",
 			gt_kernel_names_shown(names, most->text),
 			gt_advice_percent(most->exposed, window));
 	gt_kernel_names_free(names);
 }
 
-static void put_loss(struct text *t, const struct gt_idle *s, const struct gt_rule *rule,
+static void put_loss(struct gt_buf *to, const struct gt_idle *s, const struct gt_rule *rule,
 	const struct gt_finding *f, unsigned unanswered, uint64_t window, uint64_t per_step)
 {
 	uint64_t longest = (uint64_t)(f->at.to - f->at.from);
 
 	if (!rule) {
-		PUT(t,
+		gt_buf_printf(to,
 			unanswered ? " No rule finds a loss, but %u cannot answer"
 				   : " No rule finds a loss",
 			unanswered);
-		put_largest(t, s, window);
-		PUT(t, ".");
+		put_largest(to, s, window);
+		gt_buf_printf(to, ".");
 		return;
 	}
 	if (f->bytes) {
-		PUT(t, " Memory leaks: %s are never freed: %s.",
+		gt_buf_printf(to, " Memory leaks: %s are never freed: %s.",
 			gt_scaled(GT_C_BYTES, gt_clamp(f->bytes)).text, gt_remedy(rule, f));
 		return;
 	}
-	PUT(t, " The largest loss is %s: up to %.0f %%", rule->loss,
+	gt_buf_printf(to, " The largest loss is %s: up to %.0f %%", rule->loss,
 		gt_advice_percent(f->gain, window));
 	if (per_step)
-		PUT(t, ", %s a step", gt_scaled(GT_C_NS, gt_clamp(per_step)).text);
+		gt_buf_printf(to, ", %s a step", gt_scaled(GT_C_NS, gt_clamp(per_step)).text);
 	if (*f->detail)
-		PUT(t, " (%s)", f->detail);
+		gt_buf_printf(to, " (%s)", f->detail);
 	if (f->at.seg && !(rule->flags & GT_SAME_TIME) && longest >= f->cost / 3 &&
 		longest < f->cost)
-		PUT(t, ", %.0f %% of it at once", gt_advice_percent(longest, f->cost));
-	PUT(t, ": %s.", gt_remedy(rule, f));
+		gt_buf_printf(to, ", %.0f %% of it at once", gt_advice_percent(longest, f->cost));
+	gt_buf_printf(to, ": %s.", gt_remedy(rule, f));
 }
 
 struct gt_table *gt_verdict(const struct gt_advice_facts *f, const struct gt_rule *rule,
@@ -132,7 +127,7 @@ struct gt_table *gt_verdict(const struct gt_advice_facts *f, const struct gt_rul
 	uint64_t per_step = rule && steps ? gt_advice_per_step(s, finding->gain) : 0;
 	struct gt_table *t =
 		gt_report_table(&s->report, "verdict", NULL, columns, NCOLUMNS, NULL, err);
-	struct text text = { .n = 0 };
+	struct gt_buf text = { 0 };
 
 	if (!t)
 		return NULL;
@@ -143,9 +138,16 @@ struct gt_table *gt_verdict(const struct gt_advice_facts *f, const struct gt_rul
 	}
 	put_busy(&text, s, &b, window);
 	put_loss(&text, s, rule, finding, unanswered, window, per_step);
+	gt_buf_byte(&text, 0);
+	if (text.failed) {
+		gt_buf_release(&text);
+		gt_table_free(t);
+		gt_err_set(err, -ENOMEM, "out of memory (verdict)");
+		return NULL;
+	}
 	gt_table_add(t,
-		(struct gt_cell[NCOLUMNS]){ gt_cell_text(text.s), gt_cell_share(b.ns, window),
-			gt_cell_i((int64_t)(b.least * 100 + 0.5)),
+		(struct gt_cell[NCOLUMNS]){ gt_cell_text((char *)text.data),
+			gt_cell_share(b.ns, window), gt_cell_i((int64_t)(b.least * 100 + 0.5)),
 			gt_cell_i((int64_t)(b.most * 100 + 0.5)),
 			gt_cell_known(steps, steps ? steady->steps : 0),
 			gt_cell_known(steps, steps ? steady->main->median : 0),
@@ -155,6 +157,7 @@ struct gt_table *gt_verdict(const struct gt_advice_facts *f, const struct gt_rul
 			gt_cell_known(per_step, per_step),
 			rule ? gt_cell_text(gt_remedy(rule, finding)) : gt_cell_none() });
 	gt_table_set_tone(t, GT_TONE_HEADING);
-	gt_advice_print_wrapped(s, t, "", text.s);
+	gt_advice_print_wrapped(s, t, "", (char *)text.data);
+	gt_buf_release(&text);
 	return t;
 }

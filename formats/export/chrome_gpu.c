@@ -20,7 +20,7 @@ const char *gt_chrome_gpu_category(const struct gt_type *type)
 }
 
 const char *gt_chrome_gpu_name(
-	const struct gt_type *type, const char *name, char room[GT_CHROME_GPU_NAME])
+	const struct gt_type *type, const char *name, char buffer[GT_CHROME_GPU_NAME])
 {
 	static const char *const waits[GT_GPU_WAITS] = { NULL, "Event Sync", "Stream Wait Event",
 		"Stream Sync", "Context Sync" };
@@ -36,10 +36,10 @@ const char *gt_chrome_gpu_name(
 	if ((type->op != GT_OP_COPY && type->op != GT_OP_SET) || strlen(name) >= GT_CHROME_GPU_NAME)
 		return name;
 	for (size_t i = 0;; i++) { /* each word begins with a capital letter */
-		room[i] = (char)(first ? toupper((unsigned char)name[i]) : name[i]);
+		buffer[i] = (char)(first ? toupper((unsigned char)name[i]) : name[i]);
 		first = name[i] == ' ' || name[i] == '(';
 		if (!name[i])
-			return room;
+			return buffer;
 	}
 }
 

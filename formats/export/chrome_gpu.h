@@ -14,7 +14,7 @@ bool gt_chrome_gpu_type(const struct gt_type *type);
 /* Kineto's name of a copy, set or wait: "Memcpy HtoD (Pageable -> Device)"; the name itself of
  * other types. */
 const char *gt_chrome_gpu_name(
-	const struct gt_type *type, const char *name, char room[GT_CHROME_GPU_NAME]);
+	const struct gt_type *type, const char *name, char buffer[GT_CHROME_GPU_NAME]);
 /* Writes ,"args":{...} of one row of such a type. base: ns, time 0 of the trace. correlation: its
  * id in the Chrome trace; 0: it has none. */
 void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32_t track,

@@ -71,14 +71,14 @@ static struct text copy_text(struct gt_out *o)
 /* The demangled name of a kernel, the name of another type: as Kineto writes them. NULL: no memory.
  */
 static const char *shown_name(struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t id,
-	char room[GT_CHROME_GPU_NAME])
+	char buffer[GT_CHROME_GPU_NAME])
 {
 	const struct gt_type *type = &seg->types[id];
 	const char *name = gt_type_name(seg, id);
 
 	if (type->layer == GT_LAYER_GPU && type->category == GT_CAT_KERNEL)
 		return gt_kernel_names_get(c->full_names, name);
-	return gt_chrome_gpu_name(type, name, room);
+	return gt_chrome_gpu_name(type, name, buffer);
 }
 
 static bool is_of_runtime(const char *name)
@@ -115,13 +115,13 @@ const struct gt_chrome_type *gt_chrome_type(
 {
 	struct gt_chrome_type *t = &c->segs[seg->index].types[id];
 	const struct gt_type *type = &seg->types[id];
-	char room[GT_CHROME_GPU_NAME];
+	char buffer[GT_CHROME_GPU_NAME];
 	const char *shown;
 	struct gt_out o;
 
 	if (t->head.s)
 		return t;
-	shown = shown_name(c, seg, id, room);
+	shown = shown_name(c, seg, id, buffer);
 	if (!shown)
 		goto failed;
 	t->gpu = gt_chrome_gpu_type(type);
@@ -422,8 +422,8 @@ void gt_chrome_begin_event(struct gt_chrome_slices *c, const struct gt_segment *
 static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
 	const struct gt_chrome_type *t, const struct gt_chrome_lane *l)
 {
-	char room[GT_CHROME_GPU_NAME];
-	const char *name = shown_name(c, s->seg, s->type, room);
+	char buffer[GT_CHROME_GPU_NAME];
+	const char *name = shown_name(c, s->seg, s->type, buffer);
 	uint64_t id = ++c->async_id;
 	char phase[48];
 
