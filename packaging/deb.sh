@@ -7,11 +7,8 @@ cd "$(dirname "$0")/.."
 . packaging/package.sh
 command -v dpkg-deb >/dev/null || { echo "make deb needs dpkg-deb (Debian's package dpkg)" >&2; exit 1; }
 arch=$(dpkg --print-architecture)
-root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
-trap 'exit 130' INT TERM HUP
-install_tree "$portable" "$root/deb" gtrace
-cd "$root/deb"
+install_tree "$portable" "$work/deb" gtrace
+cd "$work/deb"
 doc=usr/share/doc/gtrace
 from=$OLDPWD/packaging/debian
 

@@ -1,11 +1,15 @@
 # What the scripts of all packages share. Sourced, in the folder of the sources.
 #   version             the version of the programs
 #   SOURCE_DATE_EPOCH   the date of all files: given, or that of the last commit, or of NEWS.md
+#   work                a temporary folder, removed at the end and at a signal
 #   newest_glibc FILE.. the newest version of glibc whose symbols the files need, as 2.31
 version=$(sed -n 's/^#define GT_VERSION "\(.*\)"/\1/p' formats/cmdline/opt.h)
 : "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2>/dev/null || stat -c %Y NEWS.md)}"
 export SOURCE_DATE_EPOCH
 umask 022
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
 
 newest_glibc() {
 	objdump -T "$@" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -uV | tail -n 1

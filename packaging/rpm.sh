@@ -6,9 +6,6 @@ portable=$(cd "$1" && pwd) out=$(cd "$2" && pwd)
 cd "$(dirname "$0")/.."
 . packaging/package.sh
 command -v rpmbuild >/dev/null || { echo "make rpm needs rpmbuild (package rpm-build of Fedora, rpm of Debian)" >&2; exit 1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM HUP
 install_tree "$portable" "$work/tree" gtrace
 same_dates "$work/tree"
 rpmbuild -bb --quiet --define "_topdir $work/rpm" --define "_rpmdir $out" --define "_rpmfilename %{name}-%{version}-%{release}.%{_arch}.rpm" \

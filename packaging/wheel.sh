@@ -6,9 +6,6 @@ portable=$(cd "$1" && pwd) out=$(cd "$2" && pwd)
 cd "$(dirname "$0")/.."
 . packaging/package.sh
 command -v python3 >/dev/null || { echo "make wheel needs python3" >&2; exit 1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM HUP
 install_tree "$portable" "$work/root" gtrace
 usr=$work/root/usr tree=$work/tree
 info=$tree/gtrace-$version.dist-info data=$tree/gtrace-$version.data/data/share
