@@ -9,7 +9,7 @@
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
 
-#define LINE 100u /* columns of text, at most */
+#define LABEL 12u /* columns of a label such as "     what:  " */
 
 #define ns_text(ns) gt_scaled(GT_C_NS, gt_clamp(ns)).text
 
@@ -188,30 +188,6 @@ static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, cons
 
 /* ---- text ---- */
 
-void gt_advice_print_wrapped(
-	const struct gt_idle *s, struct gt_table *t, const char *first, const char *words)
-{
-	size_t width = s->report.opt->width && s->report.opt->width < LINE ? s->report.opt->width
-									   : LINE,
-	       indent = strlen(first);
-	char line[LINE + 1];
-
-	while (*words) {
-		size_t room = width > indent + 8 ? width - indent : 8, n = strlen(words);
-
-		if (n > room) {
-			n = room;
-			while (n && words[n] != ' ')
-				n--;
-			n = n ? n : strcspn(words, " ");
-		}
-		snprintf(line, sizeof(line), "%*s%.*s", (int)indent, first, (int)n, words);
-		gt_table_add_line(t, "%s", line);
-		first = "";
-		words += n + strspn(words + n, " ");
-	}
-}
-
 /* ", GPU 0 of process 617, thread 618": a part only if there are several. */
 static void put_location(
 	const struct gt_idle *s, const struct gt_evidence *e, char *to, size_t size)
@@ -268,24 +244,23 @@ static void print_example(
 	if (step)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", step %zu", step);
 	put_location(s, e, text + strlen(text), sizeof(text) - strlen(text));
-	gt_advice_print_wrapped(s, t, "     where: ", text);
+	gt_table_add_paragraph(t, LABEL, "     where: %s", text);
 }
 
 static void print_finding(const struct gt_advice_facts *f, struct gt_table *t,
 	const struct answer *a, unsigned nth, uint64_t window)
 {
 	const struct gt_idle *s = f->idle;
-	char text[400], number[16];
+	char text[400];
 
 	gt_table_set_tone(t, nth == 1 ? GT_TONE_BAD : GT_TONE_DOUBT);
-	snprintf(number, sizeof(number), " %2u. ", nth);
 	put_gain(s, a, window, nth > 1 && a->rule->flags & GT_SAME_TIME, text, sizeof(text));
-	gt_advice_print_wrapped(s, t, number, text);
+	gt_table_add_paragraph(t, 5, " %2u. %s", nth, text);
 	gt_table_set_tone(t, GT_TONE_NONE);
-	gt_advice_print_wrapped(s, t, "     what:  ", a->f.text);
+	gt_table_add_paragraph(t, LABEL, "     what:  %s", a->f.text);
 	if (a->f.at.seg)
 		print_example(s, t, &a->f.at, a->f.cost);
-	gt_advice_print_wrapped(s, t, "     do:    ", gt_remedy(a->rule, &a->f));
+	gt_table_add_paragraph(t, LABEL, "     do:    %s", gt_remedy(a->rule, &a->f));
 	if (a->f.at.seg) {
 		char *command = command_of(s, &a->f.at);
 
@@ -295,11 +270,11 @@ static void print_finding(const struct gt_advice_facts *f, struct gt_table *t,
 }
 
 /* Prints the names of all rules with the answer and reason of answers[first]. */
-static void print_same_answer(
-	const struct gt_idle *s, struct gt_table *t, const struct answer *answers, unsigned first)
+static void print_same_answer(struct gt_table *t, const struct answer *answers, unsigned first)
 {
 	const char *why = answers[first].f.text, *sep = "";
-	char text[LINE * 8] = "", head[40];
+	const char *state = states[answers[first].f.state];
+	char text[800] = "";
 
 	for (unsigned i = first; i < GT_RULES; i++)
 		if (answers[i].f.state == answers[first].f.state &&
@@ -310,9 +285,8 @@ static void print_same_answer(
 		}
 	if (*why)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ": %s", why);
-	snprintf(head, sizeof(head), "  %s: ", states[answers[first].f.state]);
 	gt_table_set_tone(t, answers[first].f.state == GT_ANSWERED ? GT_TONE_GOOD : GT_TONE_NOTE);
-	gt_advice_print_wrapped(s, t, head, text);
+	gt_table_add_paragraph(t, (unsigned)strlen(state) + 4, "  %s: %s", state, text);
 	gt_table_set_tone(t, GT_TONE_NONE);
 }
 
@@ -337,12 +311,12 @@ static unsigned page_findings(const struct answer *answers, unsigned n)
 }
 
 /* On a page, other rules are counted in one line; the report advice says the rest. */
-static void print_rest_short(const struct gt_idle *s, struct gt_table *t,
-	const struct answer *answers, unsigned findings, unsigned shown)
+static void print_rest_short(
+	struct gt_table *t, const struct answer *answers, unsigned findings, unsigned shown)
 {
 	enum gt_answer before = GT_ANSWERED;
 	unsigned clean = 0;
-	char text[LINE * 8];
+	char text[800];
 	size_t n;
 
 	for (unsigned i = 0; i < GT_RULES; i++)
@@ -366,7 +340,7 @@ static void print_rest_short(const struct gt_idle *s, struct gt_table *t,
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "; not checked: %s",
 				answers[i].rule->name);
 	gt_table_set_tone(t, GT_TONE_NOTE);
-	gt_advice_print_wrapped(s, t, "  ", text);
+	gt_table_add_paragraph(t, 2, "  %s", text);
 	gt_table_set_tone(t, GT_TONE_NONE);
 }
 
@@ -381,11 +355,11 @@ static void print_answers(const struct gt_advice_facts *f, struct gt_table *t,
 	for (i = 0; i < shown; i++)
 		print_finding(f, t, &answers[i], i + 1, window);
 	if (f->idle->report.opt->one_page)
-		print_rest_short(f->idle, t, answers, n, shown);
+		print_rest_short(t, answers, n, shown);
 	else
 		for (i = n; i < GT_RULES; i++)
 			if (!is_printed(answers, i))
-				print_same_answer(f->idle, t, answers, i);
+				print_same_answer(t, answers, i);
 }
 
 /* Orders the answers, and makes the table of all rules. */

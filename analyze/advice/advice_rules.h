@@ -43,10 +43,6 @@ void gt_advice_apply(const struct gt_advice_facts *f, const struct gt_rule *rule
 	const char *cannot, struct gt_finding *to);
 /* The mean of `part` per steady step of a GPU; 0: there are none. */
 uint64_t gt_advice_per_step(const struct gt_idle *s, uint64_t part);
-/* Prints words in lines of the terminal's width. The first line begins with `first`, the others
- * with as many blanks. */
-void gt_advice_print_wrapped(
-	const struct gt_idle *s, struct gt_table *t, const char *first, const char *words);
 static inline double gt_advice_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;

@@ -157,7 +157,7 @@ struct gt_table *gt_verdict(const struct gt_advice_facts *f, const struct gt_rul
 			gt_cell_known(per_step, per_step),
 			rule ? gt_cell_text(gt_remedy(rule, finding)) : gt_cell_none() });
 	gt_table_set_tone(t, GT_TONE_HEADING);
-	gt_advice_print_wrapped(s, t, "", (char *)text.data);
+	gt_table_add_paragraph(t, 0, "%s", (char *)text.data);
 	gt_buf_release(&text);
 	return t;
 }

@@ -90,18 +90,11 @@ size_t gt_explain_width(struct gt_out *out)
 
 void gt_explain_put_words(struct gt_out *out, size_t width, const char *first, const char *text)
 {
-	size_t indent = strlen(first), most = width > indent + 4 ? width - indent : 4;
+	size_t indent = strlen(first);
 
-	while (*text) {
-		size_t n = strlen(text);
-
-		for (n = n < most ? n : most; n && text[n] && text[n] != ' ';)
-			n--;
-		n = n ? n : strcspn(text, " ");
-		gt_out_printf(out, "%*s%.*s\n", (int)indent, first, (int)n, text);
-		first = "";
-		text += n + strspn(text + n, " ");
-	}
+	gt_out_str(out, first);
+	gt_put_words(out, GT_TONE_NONE, text, indent, indent, width);
+	gt_out_str(out, "\n");
 }
 
 static void put(struct gt_out *out, size_t width, const char *word, const char *text)

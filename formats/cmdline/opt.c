@@ -13,6 +13,7 @@
 #include "formats/base/buf.h"
 #include "formats/cmdline/terminal.h"
 #include "formats/cmdline/verbs.h"
+#include "formats/text/word_wrap.h"
 
 #define HELP_COLUMN 27
 /* on terminals narrower than NARROW the text starts below its option */
@@ -235,60 +236,45 @@ static struct sheet sheet_of(FILE *to)
 	return (struct sheet){ to, width < NARROW ? NARROW_COLUMN : HELP_COLUMN, width, terminal };
 }
 
-/* Prints text from column `at` on, wrapped between s->column and s->width. Returns the column
- * reached. */
-static size_t put_wrapped(const struct sheet *s, size_t at, const char *text)
+/* Prints lines, the first from column `at` on. Longer ones continue at column `indent` of the next
+ * line. */
+static void put_lines(
+	const struct sheet *s, size_t at, size_t indent, size_t width, const char *text)
 {
 	while (*text) {
-		size_t len = strcspn(text, " ");
+		size_t n = gt_line_length(text, width > at ? width - at : 0);
 
-		if (at > s->column && at + 1 + len > s->width) {
-			fputc('\n', s->to);
-			at = 0;
-		}
-		if (at < s->column)
-			fprintf(s->to, "%*s", (int)(s->column - at), ""), at = s->column;
-		else if (at > s->column)
-			fputc(' ', s->to), at++;
-		fprintf(s->to, "%.*s", (int)len, text);
-		at += len;
-		text += len + (text[len] == ' ');
+		fprintf(s->to, "%.*s", (int)n, text);
+		text += n;
+		if (!*text)
+			break;
+		at = *text == '\n' ? 0 : indent;
+		fprintf(s->to, "\n%*s", (int)at, "");
+		text += *text == ' ' || *text == '\n';
 	}
-	return at;
 }
 
-/* Prints lines, the first from column `at` on. Breaks those too long for the terminal between
- * words.
- */
-static void put_lines(const struct sheet *s, size_t at, const char *text)
+/* Prints what an option or verb does, whose name ends at column `at`. */
+static void put_help(const struct sheet *s, size_t at, const char *help)
 {
-	while (*text) {
-		size_t word = strspn(text, " ") + strcspn(text + strspn(text, " "), " \n");
-
-		if (at && at + word > s->terminal && *text == ' ') {
-			fputs("\n  ", s->to);
-			at = 2;
-			text++;
-			word--;
-		}
-		fprintf(s->to, "%.*s", (int)word, text);
-		at += word;
-		text += word;
-		if (*text == '\n') {
-			fputc(*text++, s->to);
-			at = 0;
-		}
+	if (at + 1 >= s->column) {
+		fputc('\n', s->to);
+		at = 0;
 	}
+	fprintf(s->to, "%*s", (int)(s->column - at), "");
+	put_lines(s, s->column, s->column, s->width, help);
+	fputc('\n', s->to);
 }
 
 static void put_row(const struct sheet *s, const struct gt_command *cmd, const struct gt_opt *o)
 {
 	bool letter = o->letter && by_letter(cmd, o->letter) == o;
+	struct gt_buf help = { 0 };
 	size_t at = 6;
 
 	if (o->kind == GT_OPT_TEXT) {
 		fputc('\n', s->to);
-		put_lines(s, 0, o->help);
+		put_lines(s, 0, 2, s->terminal, o->help);
 		fputs(":\n", s->to);
 		return;
 	}
@@ -298,17 +284,13 @@ static void put_row(const struct sheet *s, const struct gt_command *cmd, const s
 		fputs("      ", s->to);
 	at += o->name ? (size_t)fprintf(s->to, "--%s", o->name) : 0;
 	at += takes_value(o) ? (size_t)fprintf(s->to, " %s", o->arg ? o->arg : "VALUE") : 0;
-	if (at + 1 >= s->column)
-		fputc('\n', s->to), at = 0;
-	at = put_wrapped(s, at, o->help);
-	for (size_t i = 0; o->kind == GT_OPT_WORD && o->words[i]; i++) {
-		char word[64];
-
-		snprintf(word, sizeof(word), "%s%s%s", i ? "" : "(", o->words[i],
-			o->words[i + 1] ? "," : ")");
-		at = put_wrapped(s, at, word);
-	}
-	fputc('\n', s->to);
+	gt_buf_str(&help, o->help);
+	for (size_t i = 0; o->kind == GT_OPT_WORD && o->words[i]; i++)
+		gt_buf_printf(
+			&help, "%s%s%s", i ? ", " : " (", o->words[i], o->words[i + 1] ? "" : ")");
+	gt_buf_byte(&help, 0);
+	put_help(s, at, help.failed ? o->help : (char *)help.data);
+	gt_buf_release(&help);
 }
 
 void gt_opt_help_rows(const struct gt_command *cmd, FILE *to)
@@ -324,10 +306,10 @@ void gt_opt_help_usage(const struct gt_command *cmd, FILE *to)
 	struct sheet s = sheet_of(to);
 
 	fprintf(to, "Usage: %s ", cmd->name);
-	put_lines(&s, strlen(cmd->name) + 8, cmd->usage);
+	put_lines(&s, strlen(cmd->name) + 8, 2, s.terminal, cmd->usage);
 	fputc('\n', to);
 	if (cmd->about) {
-		put_lines(&s, 0, cmd->about);
+		put_lines(&s, 0, 2, s.terminal, cmd->about);
 		fputc('\n', to);
 	}
 }
@@ -341,8 +323,7 @@ void gt_opt_help(const struct gt_command *cmd, FILE *to)
 	gt_opt_help_usage(cmd, to);
 	for (const struct gt_verb *v = cmd->verbs; v && v->name; v++) {
 		fputs(v == cmd->verbs ? "\nVerbs:\n" : "", to);
-		put_wrapped(&s, (size_t)fprintf(to, "  %s", v->name), v->help);
-		fputc('\n', to);
+		put_help(&s, (size_t)fprintf(to, "  %s", v->name), v->help);
 	}
 	for (size_t i = 0; i < cmd->noptions; i++)
 		headings |= cmd->options[i].kind == GT_OPT_TEXT;
@@ -356,7 +337,7 @@ void gt_opt_help(const struct gt_command *cmd, FILE *to)
 	if (!cmd->after)
 		return;
 	fputc('\n', to);
-	put_lines(&s, 0, cmd->after);
+	put_lines(&s, 0, 2, s.terminal, cmd->after);
 	if (!cmd->after[0] || cmd->after[strlen(cmd->after) - 1] != '\n')
 		fputc('\n', to);
 }

@@ -41,7 +41,7 @@ static void add_line(struct gt_table *t, struct gt_text_line **lines, size_t *n,
 		free(text);
 		return;
 	}
-	(*lines)[(*n)++] = (struct gt_text_line){ text, t->tone };
+	(*lines)[(*n)++] = (struct gt_text_line){ .text = text, .tone = t->tone };
 }
 
 void gt_table_set_unanswered(struct gt_table *t, const char *fmt, ...)
@@ -128,6 +128,20 @@ void gt_table_add_line(struct gt_table *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	add_line(t, &t->lines, &t->nlines, &t->lines_cap, fmt, ap);
 	va_end(ap);
+}
+
+void gt_table_add_paragraph(struct gt_table *t, unsigned indent, const char *fmt, ...)
+{
+	size_t n = t->nlines;
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_line(t, &t->lines, &t->nlines, &t->lines_cap, fmt, ap);
+	va_end(ap);
+	if (t->nlines > n) {
+		t->lines[n].paragraph = true;
+		t->lines[n].indent = indent;
+	}
 }
 
 unsigned gt_table_rows(const struct gt_table *t) { return t->nrows; }

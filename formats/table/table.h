@@ -90,6 +90,10 @@ enum gt_answer gt_table_answer(const struct gt_table *t);
 void gt_table_set_tone(struct gt_table *t, enum gt_tone tone);
 void gt_table_add_line(struct gt_table *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* The same with a text of several lines of at most 100 columns, also in a file. All but the first
+ * begin at column `indent`. */
+void gt_table_add_paragraph(struct gt_table *t, unsigned indent, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* Keys of the columns that text may hide, and mention in a note, if the terminal is too narrow even
  * for short names. Columns without information are hidden first, then the others in this order.
  * Columns that identify a row, or by which rows are sorted, are last or not in the list. Borrowed.
@@ -174,6 +178,10 @@ struct gt_scaled {
 struct gt_scaled gt_scaled(enum gt_cell_kind kind, int64_t v);
 /* Columns of the terminal that `out` is; SIZE_MAX: it is not a terminal. */
 size_t gt_tables_width(struct gt_out *out);
+/* Prints words from `column` on, and breaks them at the width `limit`. Further lines begin at
+ * `indent`. */
+void gt_put_words(struct gt_out *out, enum gt_tone tone, const char *s, size_t column,
+	size_t indent, size_t limit);
 /* Prints several tables as one document. Text: one below the other; rows of a source are aligned a
  * thousand at a time. json: one object of tables, "name": {"rows": [{key: value, ...}, ...],
  * "notes":

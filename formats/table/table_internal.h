@@ -10,6 +10,8 @@ struct gt_table_texts;
 struct gt_text_line {
 	char *text;
 	enum gt_tone tone;
+	bool paragraph;  /* gt_table_add_paragraph */
+	unsigned indent; /* of it */
 };
 
 struct gt_table {
@@ -57,10 +59,6 @@ int gt_table_pull(struct gt_table *t, struct gt_row_at_hand *row, struct gt_err 
 
 /* How many columns text has: those at the end without a title are not in text. */
 unsigned gt_text_columns(const struct gt_table *t);
-/* Prints words from `column` on, and breaks them at the terminal's width (limit). Further lines
- * begin at `indent`. */
-void gt_put_words(struct gt_out *out, enum gt_tone tone, const char *s, size_t column,
-	size_t indent, size_t limit);
 /* Prints one line. If it is broken, further lines are indented by two more columns. */
 void gt_put_wrapped(struct gt_out *out, enum gt_tone tone, const char *s, size_t limit);
 void gt_put_spaces(struct gt_out *out, size_t n);

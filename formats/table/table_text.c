@@ -4,7 +4,6 @@
  */
 #include "formats/table/table_internal.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +11,10 @@
 #include "formats/base/buf.h"
 #include "formats/text/printable.h"
 #include "formats/cmdline/terminal.h"
-#include "formats/text/utf8.h"
+#include "formats/text/word_wrap.h"
 #include "formats/table/figures.h"
+
+#define PARAGRAPH_WIDTH 100u /* columns; longer lines are hard to read */
 
 /* ---- text ---- */
 
@@ -28,44 +29,22 @@ void gt_put_spaces(struct gt_out *out, size_t n)
 		gt_out_str(out, " ");
 }
 
-/* Bytes of s for a line of `room` columns: up to a blank, which the break replaces; else up to a
- * place where a path or a list can be broken; else as many as fit, if there is a letter or digit (a
- * drawing is not broken). 0: do not break it. */
-static size_t breaks_at(const char *s, size_t room)
-{
-	size_t blank = 0, mark = 0, i = strspn(s, " ");
-	bool word = false;
-	struct gt_letter l;
-
-	for (size_t n = i; s[i] && n <= room; n += l.columns) {
-		const char *next = gt_letter_next(s + i, &l);
-
-		word |= l.ch < 0x80 ? isalnum((int)l.ch) : l.columns > 1;
-		if (s[i] == ' ')
-			blank = i;
-		else if (n < room && strchr("/,;", s[i]))
-			mark = (size_t)(next - s);
-		i = (size_t)(next - s);
-	}
-	if (blank || mark)
-		return blank ? blank : mark;
-	return word ? (size_t)(gt_utf8_most(s, room) - s) : 0;
-}
-
 void gt_put_words(struct gt_out *out, enum gt_tone tone, const char *s, size_t column,
 	size_t indent, size_t limit)
 {
-	size_t room = limit > column ? limit - column : 0, at;
-
-	while (limit < SIZE_MAX && gt_utf8_width(s) > room && room > 12 &&
-		(at = breaks_at(s, room))) {
-		gt_put_toned(out, tone, s, at);
-		gt_out_str(out, "\n");
-		gt_put_spaces(out, indent);
-		s += at + (s[at] == ' ');
-		room = limit > indent ? limit - indent : 0;
+	for (size_t n; *s; s += *s == ' ' || *s == '\n') {
+		n = gt_line_length(s,
+			limit == SIZE_MAX        ? limit
+				: limit > column ? limit - column
+						 : 0);
+		gt_put_toned(out, tone, s, n);
+		s += n;
+		column = indent;
+		if (*s) {
+			gt_out_str(out, "\n");
+			gt_put_spaces(out, indent);
+		}
 	}
-	gt_put_toned(out, tone, s, strlen(s));
 }
 
 void gt_put_wrapped(struct gt_out *out, enum gt_tone tone, const char *s, size_t limit)
@@ -117,17 +96,21 @@ static int print_list(struct gt_out *out, const struct gt_table *t, size_t limit
 	return rc;
 }
 
-static void print_line(struct gt_out *out, const char *before, const char *text, const char *after,
-	enum gt_tone tone, size_t limit)
+static void print_line(struct gt_out *out, const char *before, const struct gt_text_line *l,
+	const char *after, size_t limit)
 {
 	struct gt_buf b = { 0 };
 	char *line;
 
-	gt_buf_printf(&b, "%s%s%s", before, text, after);
+	gt_buf_printf(&b, "%s%s%s", before, l->text, after);
 	gt_buf_byte(&b, 0);
 	line = b.failed ? NULL : gt_printable((char *)b.data, 0);
-	if (line)
-		gt_put_wrapped(out, tone, line, limit);
+	if (line && l->paragraph) {
+		gt_put_words(out, l->tone, line, 0, l->indent,
+			limit < PARAGRAPH_WIDTH ? limit : PARAGRAPH_WIDTH);
+		gt_out_str(out, "\n");
+	} else if (line)
+		gt_put_wrapped(out, l->tone, line, limit);
 	else
 		gt_out_fail(out, -ENOMEM);
 	free(line);
@@ -143,7 +126,9 @@ void gt_table_put_title(const struct gt_table *t, size_t limit, struct gt_out *o
 		char *line = strndup(title, n = strcspn(title, "\n"));
 
 		if (line)
-			print_line(out, "", line, "", GT_TONE_HEADING, limit);
+			print_line(out, "",
+				&(struct gt_text_line){ .text = line, .tone = GT_TONE_HEADING }, "",
+				limit);
 		else
 			gt_out_fail(out, -ENOMEM);
 		free(line);
@@ -153,15 +138,17 @@ void gt_table_put_title(const struct gt_table *t, size_t limit, struct gt_out *o
 void gt_table_put_notes(const struct gt_table *t, size_t limit, struct gt_out *out)
 {
 	for (size_t i = 0; i < t->nnotes; i++)
-		print_line(out, "  (", t->notes[i].text, ")",
-			t->is_warning ? GT_TONE_DOUBT : GT_TONE_NOTE, limit);
+		print_line(out, "  (",
+			&(struct gt_text_line){ .text = t->notes[i].text,
+				.tone = t->is_warning ? GT_TONE_DOUBT : GT_TONE_NOTE },
+			")", limit);
 }
 
 void gt_table_put_head(const struct gt_table *t, bool lines, size_t limit, struct gt_out *out)
 {
 	gt_table_put_title(t, limit, out);
 	for (size_t i = 0; lines && i < t->nlines; i++)
-		print_line(out, "", t->lines[i].text, "", t->lines[i].tone, limit);
+		print_line(out, "", &t->lines[i], "", limit);
 	gt_table_put_notes(t, limit, out);
 }
 
