@@ -22,7 +22,8 @@ struct gt_stack_segment {
 struct placed {
 	struct gt_stack_tree *f;
 	uint32_t node;
-}; /* a lane and its node */
+	struct gt_range range; /* that the filter selects */
+};                             /* a lane and its node */
 
 static uint32_t no_memory(struct gt_stack_tree *f)
 {
@@ -197,23 +198,25 @@ static uint64_t labels_of(uint32_t type, uint32_t kernel)
 	return (uint64_t)(kernel + 1) << 32 | type;
 }
 
-/* Adds a piece. Its time no longer counts for its parent; count and bytes belong to
- * the first piece of a row. */
+/* Adds a piece. Its time within the range no longer counts for its parent; count and bytes belong
+ * to the first piece of a row. */
 static uint32_t add_piece(void *arg, uint32_t parent, const struct gt_nest_row *piece)
 {
 	const struct placed *p = arg;
 	struct gt_stack_tree *f = p->f;
 	uint32_t node = get_node(f, parent == GT_NONE ? p->node : parent, (uint32_t)piece->what),
 		 kernel = (uint32_t)(piece->what >> 32);
+	int64_t ns;
 
 	if (kernel && node != GT_NONE)
 		node = get_node(f, node, kernel - 1);
 	if (node == GT_NONE)
 		return GT_NONE;
 	if (f->opt->cost == GT_COST_TIME) {
-		add_cost(f, node, piece->end - piece->start);
+		ns = (int64_t)(gt_ns_in_range(p->range, piece->start, piece->end) & INT64_MAX);
+		add_cost(f, node, ns);
 		if (parent != GT_NONE)
-			add_cost(f, parent, piece->start - piece->end);
+			add_cost(f, parent, -ns);
 	} else if (!piece->nth) {
 		add_cost(f, node, piece->cost);
 	}
@@ -242,7 +245,7 @@ static int add_row(void *arg, const struct gt_event *ev)
 		.range = !call,
 		.leaf = ev->kind == GT_GPU || waits,
 		.cost = f->opt->cost == GT_COST_COUNT ? 1 : bytes_of(ev) };
-	struct placed p = { f, l->node };
+	struct placed p = { f, l->node, gt_range_of(&f->opt->filter, ev->seg) };
 
 	if (!l->node) {
 		p.node = track_node(f, ev->seg, ev->track, waits);
@@ -264,7 +267,8 @@ static int flush(struct gt_stack_tree *f)
 	for (uint32_t i = 0; i < gt_reader_segments(f->r); i++)
 		for (uint32_t t = 0; t < 2 * gt_reader_segment(f->r, i)->ntracks; t++) {
 			struct lane *l = &f->segs[i].lanes[t % 2][t / 2];
-			struct placed p = { f, l->node - 1 };
+			struct placed p = { f, l->node - 1,
+				gt_range_of(&f->opt->filter, gt_reader_segment(f->r, i)) };
 
 			if (l->node && gt_nest_flush(&l->nest, add_piece, &p))
 				return f->err->code ? f->err->code

@@ -211,10 +211,7 @@ static void add_up(struct gt_flame *f, uint32_t node, uint64_t ns, uint64_t rows
 static uint64_t within(
 	const struct gt_flame *f, const struct gt_segment *seg, int64_t start, int64_t end)
 {
-	struct gt_range r = gt_range_of(&f->filter, seg);
-	int64_t a = start > r.from ? start : r.from, b = end < r.to ? end : r.to;
-
-	return b > a ? (uint64_t)b - (uint64_t)a : 0;
+	return gt_ns_in_range(gt_range_of(&f->filter, seg), start, end);
 }
 
 /* An open call lasted at least until the end of the recording. */

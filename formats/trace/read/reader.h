@@ -131,6 +131,13 @@ static inline struct gt_range gt_range_of(const struct gt_filter *f, const struc
 		return (struct gt_range){ INT64_MIN, INT64_MAX };
 	return f->ranges ? f->ranges[seg->index] : (struct gt_range){ f->from, f->to };
 }
+/* How much of a row is in a range, ns. */
+static inline uint64_t gt_ns_in_range(struct gt_range r, int64_t start, int64_t end)
+{
+	int64_t a = start > r.from ? start : r.from, b = end < r.to ? end : r.to;
+
+	return b > a ? (uint64_t)b - (uint64_t)a : 0;
+}
 
 /* One run: rows of one kind on one track, sorted by start (a parent before its children). Borrowed
  * for the callback. */

@@ -47,6 +47,25 @@ static void folded(void)
 	gt_reader_close(r);
 }
 
+/* Of rows that reach beyond the range, the time within it counts; their number and bytes count. */
+static void folded_of_a_range(void)
+{
+	struct gt_reader *r = nested_calls();
+	struct gt_export_options opt = { .filter = { .ranged = true, .from = 130, .to = 220 } };
+	char *text = export_with(r, "folded", &opt);
+
+	CHECK_STR(text,
+		"CPU;python3 (4711);main:x (4711);cuLaunchKernel;vectorAdd 50\n"
+		"CPU;python3 (4711);main:x (4711);cuLaunchKernel;vectorAdd;RM:control 20\n"
+		"CPU;python3 (4711);main:x (4711);cuMemcpyHtoD_v2 20\n");
+	free(text);
+	opt.cost = GT_COST_BYTES;
+	text = export_with(r, "folded", &opt);
+	CHECK_STR(text, "CPU;python3 (4711);main:x (4711);cuMemcpyHtoD_v2 4096\n");
+	free(text);
+	gt_reader_close(r);
+}
+
 static void folded_of_lies_is_never_negative(void)
 {
 	struct made m = make();
@@ -383,6 +402,7 @@ static void pending_ends_in_order(void)
 	gt_pending_release(&p);
 }
 
-T_MAIN(T(folded), T(folded_of_lies_is_never_negative), T(folded_ranges), T(folded_adds_up),
-	T(folded_two_hosts), T(jsonl), T(native_is_equal), T(native_keeps_segments),
-	T(native_tells_what_was_damaged), T(values), T(pending_ends_in_order))
+T_MAIN(T(folded), T(folded_of_a_range), T(folded_of_lies_is_never_negative), T(folded_ranges),
+	T(folded_adds_up), T(folded_two_hosts), T(jsonl), T(native_is_equal),
+	T(native_keeps_segments), T(native_tells_what_was_damaged), T(values),
+	T(pending_ends_in_order))
