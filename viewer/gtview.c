@@ -75,7 +75,7 @@ static const struct gt_opt options[] = {
 	{ .name = "svg",
 		.kind = GT_OPT_FLAG,
 		.to = &opt.svg,
-		.help = "print the frame as an SVG image" },
+		.help = "print the frame as an SVG image; with --view flame: a flame graph for a browser, as gtexport --flame" },
 };
 static struct gt_command command = {
 	.name = TOOL,
@@ -152,9 +152,26 @@ static int parse_times(struct gt_ui_times *to, struct gt_err *err)
 
 /* ---- one frame ---- */
 
-static int render(struct gt_ui *s, const struct frame *f, struct gt_err *err)
+static int print_frame(struct gt_ui *s, struct gt_out *out, struct gt_err *err)
 {
 	struct gt_screen screen = { .ascii = opt.ascii, .mono = !opt.colour && !opt.svg };
+	int rc = gt_ui_step(s, 0, err);
+
+	if (!rc)
+		rc = gt_screen_resize(&screen, s->width, s->height);
+	if (!rc) {
+		gt_ui_draw(s, &screen);
+		if (opt.svg)
+			gt_screen_svg(&screen, out);
+		else
+			gt_screen_print(&screen, opt.colour ? GT_COLOURS_256 : GT_MONO, out);
+	}
+	gt_screen_release(&screen);
+	return rc;
+}
+
+static int render(struct gt_ui *s, const struct frame *f, struct gt_err *err)
+{
 	struct gt_out out;
 	int rc;
 
@@ -165,24 +182,16 @@ static int render(struct gt_ui *s, const struct frame *f, struct gt_err *err)
 	if (!rc)
 		rc = gt_ui_show_values(s, (unsigned)opt.values, err);
 	if (!rc)
-		rc = gt_ui_step(s, 0, err);
-	if (!rc)
-		rc = gt_screen_resize(&screen, f->width, f->height);
-	if (!rc)
 		rc = gt_out_open(&out, "-", false, err);
-	if (rc) {
-		gt_screen_release(&screen);
+	if (rc)
 		return gt_err_set(err, rc, "out of memory");
-	}
-	gt_ui_draw(s, &screen);
-	if (opt.svg)
-		gt_screen_svg(&screen, &out);
-	else
-		gt_screen_print(&screen, opt.colour ? GT_COLOURS_256 : GT_MONO, &out);
-	gt_screen_release(&screen);
-	if (gt_alloc_failed()) {
-		gt_err_set(err, -ENOMEM, GT_ALLOC_FAILURE_TEXT);
-		gt_out_fail(&out, -ENOMEM);
+	rc = opt.svg && s->view->ops->write_svg ? s->view->ops->write_svg(s->view, &out, err)
+						: print_frame(s, &out, err);
+	if (!rc && gt_alloc_failed())
+		rc = -ENOMEM;
+	if (rc) {
+		gt_err_set(err, rc, GT_ALLOC_FAILURE_TEXT);
+		gt_out_fail(&out, rc);
 	}
 	return gt_out_close(&out, err);
 }
@@ -243,8 +252,8 @@ static int show_frame(struct gt_trace_open *o, const struct frame *f, struct gt_
 	return rc;
 }
 
-/* Shows the trace in the terminal if there is one and --render was not given; else prints a frame.
- * If the file cannot be opened, the message appears before the terminal changes its mode. */
+/* Shows the trace in the terminal if there is one and no printed frame was requested; else prints
+ * one. If the file cannot be opened, the message appears before the terminal changes its mode. */
 static int show(struct gt_trace_open *o, const struct frame *f, struct gt_err *err)
 {
 	const struct gt_event_loop_options how = { .view = gt_views[opt.view],
@@ -257,7 +266,7 @@ static int show(struct gt_trace_open *o, const struct frame *f, struct gt_err *e
 
 	if (rc < 0)
 		return rc;
-	if (!opt.render) {
+	if (!opt.render && !opt.svg) {
 		term = gt_term_open(NULL, NULL, NULL, &why);
 		if (!term && why.code != -ENOTSUP)
 			return gt_err_set(err, why.code, "%s", why.text);
@@ -311,7 +320,7 @@ int main(int argc, char **argv)
 	if (!rc && opt.follow && opt.exclude.n)
 		rc = gt_err_set(&err, -EINVAL,
 			"--exclude needs a complete trace: it cannot be used with --follow");
-	if (!rc && opt.svg && !opt.render)
+	if (!rc && opt.svg && !opt.render && !gt_views[opt.view]->write_svg)
 		rc = gt_err_set(
 			&err, -EINVAL, "--svg prints one frame: add --render WxH for its size");
 	if (!rc && opt.render)

@@ -235,12 +235,18 @@ static void put_graph(struct flame *f, uint32_t root, unsigned top)
 
 static void put_image(struct flame *f)
 {
+	static const char *const nothing[] = { [GT_COST_TIME] =
+						       "no time in calls, ranges or GPU work",
+		[GT_COST_COUNT] = "no calls, ranges or GPU work",
+		[GT_COST_BYTES] = "no bytes copied, set or allocated" };
 	const struct gt_stack_tree *t = f->tree;
 	unsigned height = HEAD, top = HEAD;
 
 	for (uint32_t i = 0; i < t->nnodes; i++)
 		if (t->nodes[i].parent == GT_NONE && f->frames[i].total > 0)
 			height += rows_of(f, i) * ROW + MARGIN;
+	if (height == HEAD)
+		height += ROW + MARGIN; /* of a sentence */
 	gt_out_printf(f->out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
 		"viewBox=\"0 0 %u %u\" font-family=\"monospace\" font-size=\"11\">\n"
@@ -258,6 +264,9 @@ static void put_image(struct flame *f)
 		put_graph(f, i, top);
 		top += rows_of(f, i) * ROW + MARGIN;
 	}
+	if (top == HEAD)
+		gt_out_printf(f->out, "<text x=\"%u\" y=\"%u\">%s</text>\n", MARGIN, HEAD + 12,
+			nothing[t->opt->cost]);
 	gt_out_str(f->out, script);
 	gt_out_printf(f->out, "%u", WIDTH);
 	gt_out_str(f->out, script_rest);

@@ -7,8 +7,8 @@
 #include "formats/base/buf.h"
 #include "formats/base/heap.h"
 
-extern const struct gt_exporter gt_export_chrome, gt_export_folded, gt_export_flame,
-	gt_export_jsonl, gt_export_native;
+extern const struct gt_exporter gt_export_chrome, gt_export_folded, gt_export_jsonl,
+	gt_export_native;
 const struct gt_exporter *const gt_exporters[] = { &gt_export_chrome, &gt_export_folded,
 	&gt_export_flame, &gt_export_jsonl, &gt_export_native, NULL };
 

@@ -26,6 +26,7 @@ struct gt_exporter {
 		struct gt_err *err);
 };
 extern const struct gt_exporter *const gt_exporters[]; /* NULL-terminated */
+extern const struct gt_exporter gt_export_flame;       /* also gtview's image */
 /* Appends a native copy to a file; fd is borrowed. opt->cut may be any metadata. err
  * must not be NULL. */
 int gt_export_copy(

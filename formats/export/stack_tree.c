@@ -134,13 +134,18 @@ static uint32_t track_node(
 	return get_node(f, node, label);
 }
 
+/* Kernels have their short names. */
 static uint32_t type_label(struct gt_stack_tree *f, const struct gt_event *ev)
 {
 	uint32_t *label = &f->segs[ev->seg->index].types[ev->row.type];
+	const char *name = gt_type_name(ev->seg, ev->row.type);
 
-	if (!*label)
-		*label = get_label(f, gt_type_name(ev->seg, ev->row.type)) + 1;
-	return *label - 1;
+	if (*label)
+		return *label - 1;
+	if (ev->seg->types[ev->row.type].category == GT_CAT_KERNEL)
+		name = gt_kernel_names_get(f->names, name);
+	*label = name ? get_label(f, name) + 1 : 0;
+	return name ? *label - 1 : no_memory(f);
 }
 
 /* The string id of a row's kernel name, or GT_NONE: only launches of a known kernel have one. */

@@ -2,6 +2,7 @@
  * parts. It grows while rows are read, and is correct for the rows so far. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "formats/export/exporters.h"
 #include "formats/names/kernel_names.h"
 #include "formats/base/numbers.h"
 #include "viewer/view/view_common.h"
@@ -525,6 +526,20 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 		draw_status(v, to);
 }
 
+/* The image of `gtexport --flame`, the same for the three views: it has CPU and GPU. */
+static int flame_write_svg(const struct gt_view *v, struct gt_out *to, struct gt_err *err)
+{
+	struct gt_export_options how = { .cost = GT_COST_TIME };
+	struct gt_range *ranges;
+	int rc = gt_archive_limit(
+		v->scene->archive, gt_scene_range(v->scene), &how.filter, &ranges, err);
+
+	if (!rc)
+		rc = gt_export_flame.export(v->scene->reader, &how, to, err);
+	free(ranges);
+	return rc;
+}
+
 static const struct gt_key_hint hints[] = {
 	GT_KEY_HINT('?', "Help", 1),
 	{ "Arrows", "Move", { .key = GT_KEY_NONE }, 3 },
@@ -553,6 +568,7 @@ static const struct gt_key_hint hints[] = {
 		.act = flame_act,                                                                  \
 		.answer = flame_answer,                                                            \
 		.draw = flame_draw,                                                                \
+		.write_svg = flame_write_svg,                                                      \
 	};
 FLAMES(X)
 #undef X

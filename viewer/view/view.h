@@ -40,6 +40,9 @@ struct gt_view_ops {
 	int64_t (*moment)(const struct gt_view *v);
 	/* is a search running that Esc stops? NULL: never */
 	bool (*is_searching)(const struct gt_view *v);
+	/* Writes the view's own SVG image of the scene's range, in place of a drawn frame. 0 or
+	 * negative. NULL: the frame is the image. */
+	int (*write_svg)(const struct gt_view *v, struct gt_out *to, struct gt_err *err);
 	/* draws the arranged size */
 	void (*draw)(const struct gt_view *v, struct gt_screen *to);
 };

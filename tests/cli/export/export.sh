@@ -99,6 +99,7 @@ want export-flame-count 0 "$X" --flame --cost count -o - flame.json
 check export-flame-counts grep -q '^2 times, 100.00 % of CPU; itself 0 times</title>' want.out
 want export-flame-of-nothing 0 "$X" --flame --match nothing -o - flame.json
 check export-flame-of-nothing-is-an-image grep -q '^</svg>$' want.out
+check export-flame-of-nothing-says grep -q '>no time in calls, ranges or GPU work</text>' want.out
 want export-folded 0 "$X" --folded -o - t.zst; cp want.out f.txt
 check export-folded-self grep -q 'cuMemcpyHtoD_v2 3000$' f.txt
 check export-folded-nested grep -q 'cuMemcpyHtoD_v2;cuCtxGetCurrent 1000$' f.txt

@@ -133,12 +133,32 @@ want view-svg 0 "$V" --render 80x24 --svg "$R/h200-streams.zst"
 check view-svg-document sh -c "head -n 1 want.out | grep -q '^<svg ' && tail -n 1 want.out | grep -q '^</svg>$'"
 check view-svg-letters grep -q '>GPU 0 NVIDIA H200<\|>.*GPU 0 NVIDIA H200' want.out
 check view-svg-blocks test "$(grep -c '<rect' want.out)" -gt 20
+# The flame graph's picture is gtexport's, for the same time and without the same names. It needs no size.
+flame_same() {	# flame_same NAME FILE OPTIONS...
+	name=$1 file=$2; shift 2
+	"$B/gtexport" --flame -f -o wanted.svg "$@" "$R/$file"
+	for view in flame flame-gpu flame-ranges; do
+		want "view-svg-$name-$view" 0 "$V" --svg --view $view "$@" "$R/$file"
+		same "view-svg-$name-$view-same" wanted.svg want.out
+		check "view-svg-$name-$view-quiet" test ! -s want.err
+	done
+	check "view-svg-$name-frames" sh -c "[ \$(grep -c '<title>' wanted.svg) -gt 10 ]"
+}
+flame_same whole h200-train.zst
+flame_same range h200-train.zst --from 7s --to 7.01s
+flame_same beyond h200-train.zst --from 7.2s --to 99s
+flame_same exclude h200-train.zst --from 7s --to 7.01s --exclude '*gemm*' --exclude @launch
+flame_same ranges h200-nvtx.zst --from 100ms
+flame_same imported kineto-h200-mlp.json.gz
+flame_same gpus h200x2-nccl.zst --from 8.96s --to 9.05s
+want view-svg-flame-size 0 "$V" --svg --view flame --render 80x24 "$R/kineto-h200-mlp.json.gz"
+"$B/gtexport" --flame -f -o wanted.svg "$R/kineto-h200-mlp.json.gz"; same view-svg-flame-size-same wanted.svg want.out
 want view-svg-alone 2 "$V" --svg "$R/h200-streams.zst"; says view-svg-alone-says '^gtview: --svg prints one frame'
 
 # The README's pictures are what gtview draws.
 picture() { want view-picture-$1 0 sh -c "cd '$R' && '$V' $2 --svg h200-train.zst"; same view-picture-$1-same "$SRC/docs/pictures/$1.svg" want.out; }
 picture timeline '--render 120x20 --from 7.0s --to 7.01s'
-picture flame '--render 120x12 --view flame --from 6.6s'
+picture flame '--view flame --from 6.6s'
 
 # The most that waited on each stream and GPU of the whole run is what the queues report says of it. (Of a GPU with one stream the stream
 # has no line.)

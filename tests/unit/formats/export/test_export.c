@@ -115,7 +115,7 @@ static void folded_ranges(void)
 		"CPU;python3 (4711);main:x (4711);mark \"one\"?;power 20\n"
 		"CPU;python3 (4711);main:x (4711);power 45\n"
 		"CPU;python3 (4711);main:x (4711);power;cuInit 5\n"
-		"GPU;stream 7;" KERNEL_NAME " 150\n"));
+		"GPU;stream 7;vectorAdd 150\n"));
 	free(text);
 	text = export_with(r, "folded", &(struct gt_export_options){ .cost = GT_COST_COUNT });
 	CHECK_EQ(sum_of(text, ""), 10);
