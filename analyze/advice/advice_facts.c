@@ -109,7 +109,7 @@ static int on_op(
 
 	if (f->idle->types[op->type].kind == GT_WORK_COMMUNICATION &&
 		gt_collectives_add(&f->collectives, &f->idle->order, d->seg, op->stream, op->type,
-			op->start, op->end, err))
+			op->start, op->end, 0, err))
 		return err->code;
 	return gt_serialization_op(&f->serial, f->idle, d, op, err);
 }

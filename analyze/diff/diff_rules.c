@@ -327,8 +327,9 @@ const struct gt_diff_rule gt_diff_rules[] = {
 		.layer = GT_LAYER_GPU,
 		.keys = "process device stream name",
 		.less = "wait_ns caused_ns",
-		.either = "count total_ns",
-		.gates = "matched wait_percent longest_wait_ns last late_mean_ns",
+		.either = "count total_ns message_bytes",
+		.gates =
+			"matched wait_percent longest_wait_ns last late_mean_ns message_mean_bytes",
 		.none = "recording pid longest_wait_at_ns group communicator" },
 	{ .table = "streams",
 		.report = "streams",

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "analyze/gpu/collectives.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/columns/column_cursor.h"
@@ -60,7 +61,7 @@ static int start(struct gt_collectives *c, const struct gt_time_ordered *order, 
 
 int gt_collectives_add(struct gt_collectives *c, const struct gt_time_ordered *order,
 	const struct gt_segment *seg, uint32_t stream, uint32_t type, int64_t start_ns,
-	int64_t end_ns, struct gt_err *err)
+	int64_t end_ns, uint64_t bytes, struct gt_err *err)
 {
 	uint32_t name, i;
 	struct gt_collective_stream *s;
@@ -80,7 +81,7 @@ int gt_collectives_add(struct gt_collectives *c, const struct gt_time_ordered *o
 	s = &c->streams[i - 1];
 	if (gt_grow(&s->ops, &s->cap, s->n + 1, sizeof(*s->ops)))
 		return gt_err_set(err, -ENOMEM, "out of memory (collectives)");
-	s->ops[s->n++] = (struct gt_collective_op){ start_ns, end_ns, 0, name, GT_NONE };
+	s->ops[s->n++] = (struct gt_collective_op){ start_ns, end_ns, 0, bytes, name, GT_NONE };
 	c->nops++;
 	return 0;
 }
@@ -89,32 +90,62 @@ int gt_collectives_add(struct gt_collectives *c, const struct gt_time_ordered *o
 
 static const char several[] = ""; /* no communicator has this address */
 
-/* The field that names the communicator; GT_FIELDS_MAX: there is none. */
+/* The field that names the communicator: of PyTorch's profiler, or NCCL's id (gpu_emit.c).
+ * GT_FIELDS_MAX: there is none. */
 static uint32_t find_field(const struct gt_segment *seg, const struct gt_type *type)
 {
-	for (uint32_t i = 0; i < type->nfields; i++)
-		if (type->fields[i].kind == GT_F_STR &&
-			!strcmp(gt_str(seg, type->fields[i].name), "Process Group Name"))
+	for (uint32_t i = 0; i < type->nfields; i++) {
+		const char *name = gt_str(seg, type->fields[i].name);
+
+		if ((type->fields[i].kind == GT_F_STR && !strcmp(name, "Process Group Name")) ||
+			(type->fields[i].kind == GT_F_HEX && !strcmp(name, "communicator")))
 			return i;
+	}
 	return GT_FIELDS_MAX;
 }
 
-static void note_communicators(struct gt_collectives *c, const struct gt_cols *cols, uint32_t code,
+/* NCCL's id as a text that stays valid; `several` for 0 and beyond the limit. NULL: no memory. */
+static const char *text_of_id(struct gt_collectives *c, uint64_t id)
+{
+	struct gt_communicator_id *new;
+	uint32_t n = 0;
+
+	for (struct gt_communicator_id *i = c->ids; i; i = i->next, n++)
+		if (i->id == id)
+			return i->text;
+	if (!id || n == GT_COLLECTIVE_STREAMS)
+		return several;
+	if (!(new = malloc(sizeof(*new))))
+		return NULL;
+	*new = (struct gt_communicator_id){ .next = c->ids, .id = id };
+	snprintf(new->text, sizeof(new->text), "0x%llx", (unsigned long long)id);
+	c->ids = new;
+	return new->text;
+}
+
+static int note_communicators(struct gt_collectives *c, const struct gt_cols *cols, uint32_t code,
 	uint32_t field, const char **of)
 {
+	bool id = gt_cols_type(cols, code)->fields[field].kind == GT_F_HEX;
+	const struct gt_segment *seg = cols->seg;
+	uint64_t last = 0;
 	uint32_t n = 0;
-	const uint64_t *ids = gt_cols_args(cols, code, field, &n);
+	const uint64_t *values = gt_cols_args(cols, code, field, &n);
 
-	for (uint32_t i = 0; ids && i < n; i++) {
-		const char *text = ids[i] < cols->seg->nstrings
-			? gt_str(cols->seg, (uint32_t)ids[i])
-			: several;
+	for (uint32_t i = 0; values && i < n && *of != several; i++) {
+		const char *text;
 
-		if (*of && (*of == several || (*of != text && strcmp(*of, text) != 0)))
-			*of = several;
-		else
-			*of = text;
+		if (i && values[i] == last)
+			continue;
+		last = values[i];
+		text = id                      ? text_of_id(c, last)
+			: last < seg->nstrings ? gt_str(seg, (uint32_t)last)
+					       : several;
+		if (!text)
+			return -ENOMEM;
+		*of = !*of || (*of != several && !strcmp(*of, text)) ? text : several;
 	}
+	return 0;
 }
 
 int gt_collectives_run(struct gt_collectives *c, const struct gt_time_ordered *order,
@@ -137,8 +168,9 @@ int gt_collectives_run(struct gt_collectives *c, const struct gt_time_ordered *o
 
 		if (field && !*field)
 			*field = (uint8_t)(1 + find_field(cols->seg, type));
-		if (field && *field <= GT_FIELDS_MAX)
-			note_communicators(c, cols, code, *field - 1u, &c->communicators[track]);
+		if (field && *field <= GT_FIELDS_MAX &&
+			note_communicators(c, cols, code, *field - 1u, &c->communicators[track]))
+			return gt_err_set(err, -ENOMEM, "out of memory (communicators)");
 	}
 	return 0;
 }
@@ -217,17 +249,24 @@ static bool is_same_sequence(
 	return true;
 }
 
+/* The kernels of a communicator have one order on all GPUs. If a sequence lacks one, it cannot be
+ * told which. */
+static bool is_in_order(const struct gt_collectives *c, const struct gt_collective_group *g,
+	const struct gt_collective_stream *s)
+{
+	return g->communicator && s->communicator && !strcmp(g->communicator, s->communicator) &&
+		is_same_sequence(&c->streams[g->base], s);
+}
+
 /* How well the stream fits into the group; 0: not. */
 static size_t fit(const struct gt_collectives *c, const struct gt_collective_group *g,
 	const struct gt_collective_stream *s)
 {
-	bool known = g->communicator && s->communicator;
-
-	if (known && strcmp(g->communicator, s->communicator) != 0)
+	if (is_in_order(c, g, s))
+		return s->n;
+	if (g->communicator && s->communicator && strcmp(g->communicator, s->communicator) != 0)
 		return 0;
-	if (gt_same_clock(g->seg, s->seg))
-		return compare(g, s);
-	return known && is_same_sequence(&c->streams[g->base], s) ? s->n : 0;
+	return gt_same_clock(g->seg, s->seg) ? compare(g, s) : 0;
 }
 
 static struct gt_collective_group *choose_group(
@@ -295,17 +334,19 @@ static void join(struct collective *c, const struct gt_collective_op *op, uint32
 	c->members++;
 }
 
-/* A stream of another clock: its kernels are those of the group's first stream, in the same order.
- */
+/* The stream's kernels are those of the group's first stream, in the same order. */
 static void join_by_order(struct gt_collective_group *g, const struct gt_collective_stream *base,
 	struct gt_collective_stream *s, uint32_t stream)
 {
+	bool same = gt_same_clock(g->seg, s->seg);
+
 	for (size_t i = 0; i < s->n; i++) {
 		struct collective *c = &g->list[base->ops[i].collective];
 
 		s->ops[i].collective = base->ops[i].collective;
-		s->ops[i].ahead = s->ops[i].end - c->end;
+		s->ops[i].ahead = same ? 0 : s->ops[i].end - c->end;
 		join(c, &s->ops[i], stream);
+		g->end = c->end > g->end ? c->end : g->end;
 	}
 	for (size_t i = 0; i < g->n; i++)
 		g->order[i].first = g->list[g->order[i].collective].first;
@@ -363,7 +404,7 @@ static int match(struct gt_collectives *c, struct gt_err *err)
 		struct gt_collective_stream *s = &c->streams[order[i]];
 		struct gt_collective_group *g = choose_group(c, s, err);
 
-		if (g && g->n && !gt_same_clock(g->seg, s->seg))
+		if (g && g->n && is_in_order(c, g, s))
 			join_by_order(g, &c->streams[g->base], s, order[i]);
 		else
 			rc = g ? add_to_group(g, s, order[i], err) : err->code;
@@ -415,6 +456,8 @@ struct member {
 static void add_own(struct gt_collective_figures *f, const struct member *m)
 {
 	f->count++;
+	f->messages += m->op->bytes != 0;
+	f->bytes = gt_sat_add(f->bytes, m->op->bytes);
 	f->total = gt_sat_add(f->total, (uint64_t)m->ran);
 	if (m->c->members < 2)
 		return;
@@ -510,14 +553,15 @@ const struct gt_collective_gpu *gt_collectives_latest(const struct gt_collective
 
 void gt_collectives_restart(struct gt_collectives *c)
 {
-	const char **communicators = c->communicators;
-	uint8_t *fields = c->fields;
+	const struct gt_collectives kept = *c;
 
 	c->communicators = NULL;
 	c->fields = NULL;
+	c->ids = NULL;
 	gt_collectives_release(c);
-	c->communicators = communicators;
-	c->fields = fields;
+	c->communicators = kept.communicators;
+	c->fields = kept.fields;
+	c->ids = kept.ids;
 }
 
 void gt_collectives_release(struct gt_collectives *c)
@@ -535,6 +579,10 @@ void gt_collectives_release(struct gt_collectives *c)
 	free(c->stream_of);
 	free(c->communicators);
 	free(c->fields);
+	for (struct gt_communicator_id *i = c->ids, *next; i; i = next) {
+		next = i->next;
+		free(i);
+	}
 	gt_name_interner_release(&c->names);
 	gt_map_release(&c->sums_map);
 	gt_map_release(&c->gpus_map);

@@ -3,10 +3,14 @@
  * there for the last arrival, at most until its own kernel ends. The late GPU is the one that
  * arrives last.
  *
- * Files of PyTorch's profiler name the communicator of each kernel (its process group); others do
- * not. So the kernels of one stream are taken as a sequence, and streams of different GPUs whose
- * sequences run side by side form a group, which stands for a communicator. A stream joins a group
- * if their communicators are equal or unknown, if at least 3 of 4 of its kernels overlap in time
+ * The kernels of one stream are taken as a sequence. Streams of different GPUs whose sequences
+ * belong together form a group, which stands for a communicator. The communicator of a kernel is
+ * known in files of PyTorch's profiler (its process group), and in recordings if NCCL's ranges were
+ * recorded and tell its id. Streams with equal communicators and the same sequence of kernel names
+ * form a group, and their kernels are matched by order.
+ *
+ * Other sequences are compared by time. A stream joins a group if their communicators are equal or
+ * unknown, if at least 3 of 4 of its kernels overlap in time
  * with a collective of the same kernel name, and if at least half of these end together with it
  * (within 10 us, or within a quarter of the time from the last arrival to the end). Of several such
  * groups it joins the one where most end together. Within a group, a kernel and a collective belong
@@ -14,12 +18,11 @@
  * kernel, or a range that cuts one off, does not shift the others. GPUs are GPUs as one process
  * sees them.
  *
- * Times of different clocks (gt_same_clock) are not compared. Streams of such recordings join a
- * group only if their communicators are known and equal, and if they have the same sequence of
- * kernel names: the kernels are then matched by order. All kernels of a collective end together, so
- * the arrivals follow from their durations.
+ * Times of different clocks (gt_same_clock) are not compared: kernels of such recordings are only
+ * matched by order. All kernels of a collective end together, so the arrivals follow from their
+ * durations.
  *
- * Memory: 32 bytes for each kernel and about 80 for each collective, for at most GT_COLLECTIVE_OPS
+ * Memory: 40 bytes for each kernel and about 80 for each collective, for at most GT_COLLECTIVE_OPS
  * kernels. */
 #ifndef GT_COLLECTIVES_H
 #define GT_COLLECTIVES_H
@@ -32,11 +35,12 @@
 #define GT_COLLECTIVE_STREAMS 1024u
 
 struct gt_collective_figures {
-	uint64_t count, matched; /* kernels; those that belong to a collective of several GPUs */
-	uint64_t total, wait;    /* ns, cut to --from and --to */
-	uint64_t last;           /* collectives at which it arrived last */
-	uint64_t late;           /* ns: sum of its times behind the first arrival at these */
-	uint64_t caused;         /* ns that the others waited for it */
+	uint64_t count, matched;  /* kernels; those that belong to a collective of several GPUs */
+	uint64_t messages, bytes; /* kernels with known messages; the sum of these */
+	uint64_t total, wait;     /* ns, cut to --from and --to */
+	uint64_t last;            /* collectives at which it arrived last */
+	uint64_t late;            /* ns: sum of its times behind the first arrival at these */
+	uint64_t caused;          /* ns that the others waited for it */
 	struct gt_evidence longest_wait;
 	struct gt_evidence longest_caused; /* the longest wait of another GPU for it */
 };
@@ -58,7 +62,8 @@ struct gt_collective_stream {
 	/* the rest is private */
 	struct gt_collective_op {
 		int64_t start, end;
-		int64_t ahead; /* ns: its clock is ahead of that of its group */
+		int64_t ahead;  /* ns: its clock is ahead of that of its group */
+		uint64_t bytes; /* of its messages; 0: not known */
 		uint32_t name, collective;
 	} * ops;
 	size_t n, cap;
@@ -81,17 +86,22 @@ struct gt_collectives { /* zeroed: empty */
 	 * no GPU row yet */
 	const char **communicators;
 	uint8_t *fields;
+	struct gt_communicator_id {
+		struct gt_communicator_id *next;
+		uint64_t id;
+		char text[20];
+	} * ids; /* NCCL's ids that are communicators */
 	uint64_t nops;
 	struct gt_collective_group *groups;
 	size_t ngroups, groups_cap;
 	struct gt_map sums_map, gpus_map;
 };
 
-/* Adds a communication kernel. stream, type: numbered over all segments, as `order` does. 0 or
- * negative. */
+/* Adds a communication kernel. stream, type: numbered over all segments, as `order` does. bytes: of
+ * its messages; 0: not known. 0 or negative. */
 int gt_collectives_add(struct gt_collectives *c, const struct gt_time_ordered *order,
 	const struct gt_segment *seg, uint32_t stream, uint32_t type, int64_t start, int64_t end,
-	struct gt_err *err);
+	uint64_t bytes, struct gt_err *err);
 /* Reads the communicators of a run of GPU rows. 0 or negative. */
 int gt_collectives_run(struct gt_collectives *c, const struct gt_time_ordered *order,
 	const struct gt_cols *cols, struct gt_err *err);

@@ -1,11 +1,13 @@
 /* Report "collectives": when each GPU arrives at collectives (collectives.h), how long it waits
  * there for the others, and how long they wait for it. */
+#include "analyze/columns/column_cursor.h"
 #include "analyze/gpu/collectives.h"
 #include "analyze/gpu/gpu_time.h"
 #include "analyze/gpu/work_kind.h"
 #include "formats/base/sorted.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct report {
 	struct gt_gpu_time time; /* first: begins with struct gt_report_state */
@@ -25,7 +27,7 @@ static int on_row(void *arg, const struct gt_gpu_row *row, struct gt_err *err)
 			gt_work_kind(seg, &seg->types[type - x->time.order.types[seg->index]]));
 	return x->kind[type] - 1 == GT_WORK_COMMUNICATION
 		? gt_collectives_add(&x->collectives, &x->time.order, seg, row->m->place, type,
-			  row->m->at, row->m->end, err)
+			  row->m->at, row->m->end, row->m->addr, err)
 		: 0;
 }
 
@@ -41,16 +43,43 @@ static int collectives_init(
 	return rc;
 }
 
+/* GT_FIELDS_MAX: there is none, as in rows of losses */
+static uint32_t bytes_field(const struct gt_segment *seg, const struct gt_type *type)
+{
+	for (uint32_t i = 0; type && i < type->nfields; i++)
+		if (type->fields[i].kind == GT_F_U64 &&
+			!strcmp(gt_str(seg, type->fields[i].name), "message_bytes"))
+			return i;
+	return GT_FIELDS_MAX;
+}
+
+/* Marks each row with the size of its messages (gpu_emit.c). */
+static void mark_bytes(struct gt_moment *m, const struct gt_cols *cols, uint32_t code)
+{
+	uint32_t field = bytes_field(cols->seg, gt_cols_type(cols, code)), n = 0;
+	const uint64_t *bytes = field == GT_FIELDS_MAX ? NULL : gt_cols_args(cols, code, field, &n);
+	struct gt_column_cursor c;
+
+	if (!bytes)
+		return;
+	gt_column_cursor_start(&c, cols, code, 0, 0);
+	for (uint32_t i = 0; i < n && gt_column_cursor_next(&c); i++)
+		m[c.row].addr = bytes[i];
+}
+
 static int collectives_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct report *x = state;
+	struct gt_moment *m;
 
 	if (!x->kind && !(x->kind = calloc(x->time.order.types[x->time.order.nsegs] + 1ul, 1)))
 		return gt_err_set(err, -ENOMEM, "out of memory (types)");
-	return gt_collectives_run(&x->collectives, &x->time.order, cols, err) ||
-			!gt_gpu_time_run(&x->time, cols, err)
-		? err->code
-		: 0;
+	if (gt_collectives_run(&x->collectives, &x->time.order, cols, err) ||
+		!(m = gt_gpu_time_run(&x->time, cols, err)))
+		return err->code;
+	for (uint32_t code = 0; code < cols->ntypes; code++)
+		mark_bytes(m, cols, code);
+	return 0;
 }
 
 /* ---- tables ---- */
@@ -72,11 +101,13 @@ static const struct gt_column name_columns[] = {
 	{ "group", "Group", GT_C_COUNT },
 	{ "name", "Collective", GT_C_TEXT },
 	FIGURES,
+	{ "message_bytes", "Bytes", GT_C_BYTES },
+	{ "message_mean_bytes", "Message", GT_C_BYTES },
 	{ "communicator", NULL, GT_C_TEXT },
 };
 #define NGPU (sizeof(gpu_columns) / sizeof(*gpu_columns))
 #define NNAME (sizeof(name_columns) / sizeof(*name_columns))
-_Static_assert(NGPU == 4 + NFIGURES && NNAME == 8 + NFIGURES, "the cells of put_figures()");
+_Static_assert(NGPU == 4 + NFIGURES && NNAME == 10 + NFIGURES, "the cells of put_figures()");
 
 static void put_figures(struct gt_cell cells[NFIGURES], const struct report *x,
 	const struct gt_collective_figures *f)
@@ -145,13 +176,17 @@ static int add_names(struct report *x, struct gt_table *t, struct gt_err *err)
 	GT_SORT(c->sums, c->nsums, by_name);
 	for (size_t i = 0; i < shown; i++) {
 		const struct gt_collective_stream *s = &c->streams[c->sums[i].stream];
+		const struct gt_collective_figures *f = &c->sums[i].f;
 
 		gt_where_stream(cells, s->seg, s->track);
 		cells[5] = gt_cell_u(s->group);
 		cells[6] = gt_cell_text(
 			gt_kernel_names_shown(names, c->names.list[c->sums[i].name].text));
-		put_figures(cells + 7, x, &c->sums[i].f);
-		cells[7 + NFIGURES] =
+		put_figures(cells + 7, x, f);
+		cells[7 + NFIGURES] = gt_cell_known(f->messages > 0, f->bytes);
+		cells[8 + NFIGURES] =
+			gt_cell_known(f->messages > 0, f->messages ? f->bytes / f->messages : 0);
+		cells[9 + NFIGURES] =
 			s->communicator ? gt_cell_text(s->communicator) : gt_cell_none();
 		gt_table_add(t, cells);
 	}
@@ -207,7 +242,7 @@ static int collectives_finish(
 		err);
 	tables[1] = gt_report_table(&x->time.report, "collectives_names",
 		"Collectives by name and stream", name_columns, NNAME,
-		"process longest_wait_at_ns longest_wait_ns count late_mean_ns wait_percent total_ns stream pid matched group last",
+		"process longest_wait_at_ns longest_wait_ns message_bytes count late_mean_ns wait_percent total_ns stream pid message_mean_bytes matched group last",
 		err);
 	if (rc || !tables[0] || !tables[1])
 		return err->code;

@@ -69,10 +69,11 @@ static struct gt_gpu_event strip_call_words(const struct gt_gpu_event *e)
 }
 
 static int emit_work(struct gt_correlator *g, const struct gt_gpu_event *e,
-	const struct gt_gpu_work *w, uint32_t kernel, struct gt_err *err)
+	const struct gt_gpu_work *w, uint32_t kernel, const struct gt_nccl_calls *nccl,
+	struct gt_err *err)
 {
 	switch (e->id) {
-	case GT_EV_KERNEL: return gt_gpu_emit_kernel(g, w, &e->body.kernel, kernel, err);
+	case GT_EV_KERNEL: return gt_gpu_emit_kernel(g, w, &e->body.kernel, kernel, nccl, err);
 	case GT_EV_COPY: return gt_gpu_emit_copy(g, w, &e->body.copy, err);
 	case GT_EV_SET: return gt_gpu_emit_set(g, w, &e->body.set, err);
 	}
@@ -132,7 +133,7 @@ static int flush_work(const struct gt_gpu_flush *f, const struct gt_gpu_event *w
 		return code;
 	code = w.track == GT_NONE
 		? -ENOMEM
-		: emit_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, f->err);
+		: emit_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, &by.nccl, f->err);
 	if (code == -ENOMEM) { /* no memory, or the dictionary is full */
 		g->totals.nameless++;
 		code = gt_writer_loss(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, f->err);

@@ -60,6 +60,12 @@ enum gt_gpu_call_kind {
 	GT_GPU_CALL_ENDS_CAPTURE,
 	GT_GPU_CALL_ENDS_STREAM
 };
+/* Calls of NCCL that share kernels: one, or those between ncclGroupStart and ncclGroupEnd. */
+struct gt_nccl_calls {
+	uint64_t communicator; /* NCCL's id. 0: not known; GT_NCCL_SEVERAL */
+	uint64_t bytes;        /* sum of the messages; 0: not known, or counted before */
+};
+#define GT_NCCL_SEVERAL UINT64_MAX
 /* A call that concerns GPU work, as in its row. */
 struct gt_gpu_call {
 	uint16_t id;                           /* of the API table */
@@ -83,6 +89,7 @@ struct gt_gpu_call {
 	uint64_t event; /* handle of the event that it waited for, or GT_GPU_NO_EVENT */
 	/* handle of the graph instance that it launched; 0: none, or not recorded */
 	uint64_t graph;
+	struct gt_nccl_calls nccl; /* it launches a kernel for these; all 0: for none */
 };
 struct gt_gpu_event {
 	uint16_t id;

@@ -275,7 +275,8 @@ uint32_t gt_gpu_stream_track_by_id(struct gt_correlator *g, struct gt_gpu_proces
 	uint32_t device, uint32_t context, uint32_t stream);
 /* 0 or negative. */
 int gt_gpu_emit_kernel(struct gt_correlator *g, const struct gt_gpu_work *w,
-	const struct gt_ev_kernel *e, uint32_t name, struct gt_err *err);
+	const struct gt_ev_kernel *e, uint32_t name, const struct gt_nccl_calls *nccl,
+	struct gt_err *err);
 int gt_gpu_emit_copy(struct gt_correlator *g, const struct gt_gpu_work *w,
 	const struct gt_ev_copy *e, struct gt_err *err);
 int gt_gpu_emit_managed(struct gt_correlator *g, struct gt_gpu_process *p,

@@ -111,14 +111,31 @@ static enum gt_gpu_memory memory(uint8_t kind)
 	return (enum gt_gpu_memory)(kind < GT_GPU_MEMORY_COUNT ? kind : 0);
 }
 
+/* The same names as in the rows of NCCL's ranges (nvtx_ranges.c). values: stays valid with the
+ * result. */
+static struct gt_gpu_extra nccl_fields(const struct gt_nccl_calls *calls, uint64_t values[2])
+{
+	static const struct gt_gpu_extra_field fields[] = { { "communicator", GT_F_HEX },
+		{ "message_bytes", GT_F_U64 } };
+
+	values[0] = calls->communicator == GT_NCCL_SEVERAL ? 0 : calls->communicator;
+	values[1] = calls->bytes;
+	return calls->communicator | calls->bytes
+		? (struct gt_gpu_extra){ .key = 1, .n = 2, .fields = fields, .values = values }
+		: (struct gt_gpu_extra){ 0 };
+}
+
 int gt_gpu_emit_kernel(struct gt_correlator *g, const struct gt_gpu_work *w,
-	const struct gt_ev_kernel *e, uint32_t name, struct gt_err *err)
+	const struct gt_ev_kernel *e, uint32_t name, const struct gt_nccl_calls *nccl,
+	struct gt_err *err)
 {
 	struct gt_gpu_kernel k = { name, { e->grid[0], e->grid[1], e->grid[2] },
 		{ e->block[0], e->block[1], e->block[2] }, e->shared_static, e->shared_dynamic,
 		e->work.registers };
 	struct gt_gpu_work work = *w;
+	uint64_t values[2];
 
+	work.extra = nccl_fields(nccl, values);
 	if (name == GT_NONE)
 		k.name = gt_writer_string(g->w, "kernel");
 	if (w->by_events) /* only the call's arguments may have grid and block */

@@ -55,6 +55,9 @@ $(FAKE)/nvtx: tests/unit/collect/guest/nvtx_prog.c samples/cu.h
 $(FAKE)/payload: tests/unit/collect/guest/payload_prog.c collect/guest/nvtx/guest_nvtx.h
 	@mkdir -p $(@D)
 	$(CC) -I. -O1 -g -DBY_HAND $< -ldl -o $@
+$(FAKE)/nccl: tests/unit/collect/guest/nccl_prog.c collect/guest/nvtx/guest_nvtx.h samples/cu.h
+	@mkdir -p $(@D)
+	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -ldl -o $@
 $(FAKE)/profiler: tests/unit/collect/guest/profiler_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
@@ -73,7 +76,7 @@ $(FAKE)/damage: tests/unit/collect/damage_prog.c tests/unit/collect/damage.h col
 $(FAKE)/events: tests/unit/collect/guest/events_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
-$(BUILD)/unit/test_guest: | $(FAKE)/damage $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/payload $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
+$(BUILD)/unit/test_guest: | $(FAKE)/damage $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nccl $(FAKE)/nvtx $(FAKE)/payload $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(FAKE)/probes $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1
 $(BUILD)/unit/test_guest_events: | $(BUILD)/sim/libcuda.so.1

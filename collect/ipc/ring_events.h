@@ -192,6 +192,8 @@ struct gt_ev_annotation {
 	uint64_t domain; /* text; 0: the default domain */
 	uint32_t category, color;
 	uint64_t payload_type, payload; /* NVTX's payload type */
+	/* of a call of NCCL; 0: not known. Written only if one is known */
+	uint64_t communicator, message_bytes;
 };
 /* POP, RANGE_END */
 struct gt_ev_annotation_end {
@@ -238,7 +240,7 @@ GT_EV_SIZE(overhead, 2);
 GT_EV_SIZE(node, 1);
 GT_EV_SIZE(graph, 2);
 GT_EV_SIZE(device, 7);
-GT_EV_SIZE(annotation, 6);
+GT_EV_SIZE(annotation, 8);
 GT_EV_SIZE(annotation_end, 2);
 GT_EV_SIZE(name, 3);
 #undef GT_EV_SIZE

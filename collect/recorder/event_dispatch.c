@@ -9,7 +9,7 @@
 
 /* ---- the GPU ---- */
 
-int gt_dispatch_gpu_call(struct gt_recorder *r, const struct gt_traced_thread *t, uint16_t id,
+int gt_dispatch_gpu_call(struct gt_recorder *r, struct gt_traced_thread *t, uint16_t id,
 	uint64_t ticks, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
 {
 	const struct gt_call_type *c = &r->types.calls[id];
@@ -34,6 +34,8 @@ int gt_dispatch_gpu_call(struct gt_recorder *r, const struct gt_traced_thread *t
 		.event = c->event == GT_NO_WORD ? GT_GPU_NO_EVENT : args[c->event],
 		.graph = c->graph == GT_NO_WORD ? 0 : args[c->graph] };
 
+	if (gt_api[id].op == GT_OP_LAUNCH)
+		call.nccl = gt_nvtx_nccl_calls(&t->ranges);
 	call.empty = c->bytes != GT_NO_WORD && !args[c->bytes] &&
 		(gt_api[id].op == GT_OP_COPY || gt_api[id].op == GT_OP_SET);
 	for (unsigned i = 0; call.has_shape && i < 3; i++) {
@@ -166,6 +168,8 @@ static int take_annotation(struct gt_recorder *r, struct gt_traced_thread *t,
 		e.color = a->color;
 		e.payload_type = a->payload_type < 7 ? (unsigned)a->payload_type : 0;
 		e.payload = a->payload;
+		e.communicator = a->communicator;
+		e.message_bytes = a->message_bytes;
 	}
 	if (rec->id == GT_EV_NAME_THREAD)
 		return e.text == GT_NONE

@@ -14,10 +14,11 @@
  * need, too */
 #define TYPES_MAX (1u << 17)
 
-enum { HAS_DOMAIN = 1, HAS_CATEGORY = 2, HAS_COLOR = 4 };
+enum { HAS_DOMAIN = 1, HAS_CATEGORY = 2, HAS_COLOR = 4, HAS_NCCL = 8, FIELDS = 6 };
 /* shape: flags, payload type << 4 */
 struct gt_nvtx_type {
 	uint32_t message, domain, category, color, shape, type;
+	uint8_t group; /* enum gt_nccl_group */
 };
 
 #define TYPE_KEY offsetof(struct gt_nvtx_type, type)
@@ -27,7 +28,8 @@ struct gt_nvtx_type {
 static unsigned shape_of(const struct gt_nvtx_event *e)
 {
 	return (e->domain != GT_NONE ? HAS_DOMAIN : 0u) | (e->category ? HAS_CATEGORY : 0u) |
-		(e->color ? HAS_COLOR : 0u) | e->payload_type << 4;
+		(e->color ? HAS_COLOR : 0u) | (e->communicator | e->message_bytes ? HAS_NCCL : 0u) |
+		e->payload_type << 4;
 }
 
 static enum gt_field_kind payload_kind(unsigned type)
@@ -72,9 +74,16 @@ static uint32_t category_name(
 	return gt_writer_string(n->w, p);
 }
 
+static uint8_t nccl_group(const char *message)
+{
+	return !strcmp(message, "ncclGroupStart")  ? GT_NCCL_GROUP_START
+		: !strcmp(message, "ncclGroupEnd") ? GT_NCCL_GROUP_END
+						   : GT_NCCL_OTHER;
+}
+
 static uint32_t make_type(struct gt_nvtx *n, struct gt_nvtx_type *key)
 {
-	struct gt_field f[4];
+	struct gt_field f[FIELDS];
 	struct gt_type t = {
 		.name = key->message, .category = GT_CAT_USER, .layer = GT_LAYER_USER, .fields = f
 	};
@@ -92,8 +101,15 @@ static uint32_t make_type(struct gt_nvtx *n, struct gt_nvtx_type *key)
 	if (payload)
 		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "payload"),
 			payload_kind(payload), GT_R_VALUE };
+	if (key->shape & HAS_NCCL) {
+		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "communicator"),
+			GT_F_HEX, GT_R_NONE };
+		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "message_bytes"),
+			GT_F_U64, GT_R_NONE };
+	}
 	if (t.name == GT_NONE)
 		t.name = gt_writer_string(n->w, "(no message)");
+	key->group = nccl_group(gt_writer_text(n->w, t.name));
 	key->type = n->n < TYPES_MAX && gt_writer_has_name_space(n->w) ? gt_writer_type(n->w, &t)
 								       : GT_NONE;
 	if (key->type == GT_NONE ||
@@ -104,28 +120,92 @@ static uint32_t make_type(struct gt_nvtx *n, struct gt_nvtx_type *key)
 }
 
 /* The type for the annotation e, and its arguments. GT_NONE: the table of types is full. */
-static uint32_t type_of(struct gt_nvtx *n, const struct gt_nvtx_names *names,
-	const struct gt_nvtx_event *e, uint64_t args[4])
+static void set_type(struct gt_nvtx *n, const struct gt_nvtx_names *names,
+	const struct gt_nvtx_event *e, struct gt_nvtx_open *o)
 {
 	struct gt_nvtx_type key = { .message = e->text,
 		.domain = e->domain,
 		.category = e->category,
 		.color = e->color,
 		.shape = shape_of(e) };
-	uint32_t i, k = 0;
+	uint32_t i;
+	uint8_t k = 0;
 
 	if (key.shape & HAS_DOMAIN)
-		args[k++] = e->domain;
+		o->args[k++] = e->domain;
 	if (key.shape & HAS_CATEGORY)
-		args[k++] = category_name(n, names, e);
+		o->args[k++] = category_name(n, names, e);
 	if (key.shape & HAS_COLOR)
-		args[k++] = e->color;
+		o->args[k++] = e->color;
 	if (e->payload_type)
-		args[k++] = payload_value(e->payload_type, e->payload);
+		o->args[k++] = payload_value(e->payload_type, e->payload);
+	if (key.shape & HAS_NCCL) {
+		o->nccl = k + 1;
+		o->args[k++] = e->communicator;
+		o->args[k++] = e->message_bytes;
+	}
 	/* these are arguments; `shape` says which there are */
 	key.domain = key.category = key.color = 0;
 	i = gt_map_find_item(&n->map, n->types, sizeof(key), &key, TYPE_KEY);
-	return i == GT_NONE ? make_type(n, &key) : n->types[i].type;
+	o->type = i == GT_NONE ? make_type(n, &key) : n->types[i].type;
+	o->group = i == GT_NONE ? key.group : n->types[i].group;
+}
+
+/* ---- calls of NCCL ---- */
+
+static void add_grouped(struct gt_nccl_calls *to, const uint64_t *args)
+{
+	to->communicator =
+		!to->communicator || to->communicator == args[0] ? args[0] : GT_NCCL_SEVERAL;
+	to->bytes += args[1];
+}
+
+static void begin_nccl(struct gt_nvtx_stack *s, const struct gt_nvtx_open *o)
+{
+	s->nccl += o->nccl != 0;
+	s->groups += o->group == GT_NCCL_GROUP_START;
+	s->group_ends += o->group == GT_NCCL_GROUP_END;
+}
+
+/* A call in a group launches its kernel when the group ends. */
+static void end_nccl(struct gt_nvtx_stack *s, const struct gt_nvtx_open *o)
+{
+	s->nccl -= o->nccl != 0;
+	if (o->nccl && s->groups && !o->launched)
+		add_grouped(&s->grouped, o->args + o->nccl - 1);
+	if (o->group != GT_NCCL_GROUP_END)
+		return;
+	s->group_ends--;
+	s->groups -= s->groups != 0; /* the recording may have begun within the group */
+	if (!s->groups || o->launched)
+		s->grouped = (struct gt_nccl_calls){ 0, 0 };
+}
+
+static struct gt_nvtx_open *innermost(struct gt_nvtx_stack *s, bool call)
+{
+	size_t i = s->n;
+
+	while (i && !(call ? s->open[i - 1].nccl : s->open[i - 1].group == GT_NCCL_GROUP_END))
+		i--;
+	return i ? &s->open[i - 1] : NULL;
+}
+
+struct gt_nccl_calls gt_nvtx_nccl_calls(struct gt_nvtx_stack *s)
+{
+	struct gt_nccl_calls found = { 0, 0 };
+	struct gt_nvtx_open *o = s->nccl || s->group_ends ? innermost(s, s->nccl) : NULL;
+
+	if (!o)
+		return found;
+	if (o->nccl) {
+		found.communicator = o->args[o->nccl - 1];
+		found.bytes = o->launched ? 0 : o->args[o->nccl];
+	} else {
+		found = s->grouped;
+		s->grouped.bytes = 0;
+	}
+	o->launched = true;
+	return found;
 }
 
 /* ---- ranges ---- */
@@ -159,13 +239,14 @@ static int begin_range(struct gt_nvtx *n, struct gt_nvtx_stack *s,
 		.depth = e->id ? 0 : (uint32_t)s->n,
 		.start = e->when };
 
-	o.type = type_of(n, names, e, o.args);
+	set_type(n, names, e, &o);
 	if (s->n == OPEN_MAX || n->open == OPEN_ALL)
 		return o.type == GT_NONE ? count_lost(n, e, err)
 					 : put_row(n, GT_UNMATCHED, &o, o.start, err);
 	if (gt_grow(&s->open, &s->cap, s->n + 1, sizeof(*s->open)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	s->open[s->n++] = o;
+	begin_nccl(s, &o);
 	n->open++;
 	/* also without a type, so that its end finds it */
 	return o.type == GT_NONE ? count_lost(n, e, err) : 0;
@@ -187,6 +268,7 @@ static int end_range(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt
 	o = s->open[--i];
 	memmove(&s->open[i], &s->open[i + 1], (--s->n - i) * sizeof(*s->open));
 	n->open--;
+	end_nccl(s, &o);
 	return o.type == GT_NONE
 		? 0
 		: put_row(n, GT_SPAN, &o, e->when < o.start ? o.start : e->when, err);
@@ -214,7 +296,7 @@ static int put_mark(struct gt_nvtx *n, const struct gt_nvtx_names *names,
 {
 	struct gt_nvtx_open o = { .track = e->track, .start = e->when };
 
-	o.type = type_of(n, names, e, o.args);
+	set_type(n, names, e, &o);
 	return o.type == GT_NONE ? count_lost(n, e, err) : put_row(n, GT_INSTANT, &o, e->when, err);
 }
 

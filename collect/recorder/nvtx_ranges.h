@@ -1,10 +1,11 @@
 /* Writes NVTX events, the program's annotations, as rows. Ranges are GT_SPAN rows of category user
  * on the track of the thread that began them (depth: number of the thread's pushed ranges around
  * it), marks are GT_INSTANT rows. A row's type has the message as its name, and fields for the
- * given attributes: domain, category, color (ARGB), payload. A range that is pushed and never
- * popped is a GT_UNMATCHED row. */
+ * given attributes: domain, category, color (ARGB), payload, and for calls of NCCL communicator and
+ * message_bytes. A range that is pushed and never popped is a GT_UNMATCHED row. */
 #ifndef GT_NVTX_RANGES_H
 #define GT_NVTX_RANGES_H
+#include "collect/correlate/gpu_correlate.h"
 #include "collect/ipc/ring.h"
 #include "formats/base/map.h"
 #include "formats/trace/write/writer.h"
@@ -20,18 +21,25 @@ struct gt_nvtx {
 	/* ends of ranges that have not begun */
 	uint64_t unmatched;
 };
+enum gt_nccl_group { GT_NCCL_OTHER, GT_NCCL_GROUP_START, GT_NCCL_GROUP_END };
 /* A range that has begun. */
 struct gt_nvtx_open {
 	uint64_t id; /* 0: pushed */
 	uint32_t domain, type, track, depth;
 	int64_t start;
-	uint64_t args[4];
+	uint64_t args[6];
+	uint8_t nccl;  /* 1 + index of the communicator in args, before the bytes; 0: none */
+	uint8_t group; /* enum gt_nccl_group */
+	bool launched; /* a kernel was launched within it for NCCL */
 };
 /* Open ranges: pushed ones of one thread, or those with an id of one process, which any thread may
  * end. */
 struct gt_nvtx_stack {
 	struct gt_nvtx_open *open;
 	size_t n, cap;
+	/* open ranges of NCCL's calls, of ncclGroupEnd; groups that have not ended */
+	uint32_t nccl, group_ends, groups;
+	struct gt_nccl_calls grouped; /* the calls in these groups */
 };
 /* Names of categories, of one process. */
 struct gt_nvtx_names {
@@ -51,10 +59,14 @@ struct gt_nvtx_event {
 	uint32_t category, color;
 	unsigned payload_type;
 	uint64_t payload;
+	uint64_t communicator, message_bytes; /* 0: not known */
 };
 /* Handles all events but names of threads and streams. 0 or negative. */
 int gt_nvtx_event(struct gt_nvtx *n, struct gt_nvtx_stack *thread, struct gt_nvtx_stack *process,
 	struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err);
+/* The calls of NCCL for which the thread launches a kernel now, as known from its ranges. Their
+ * bytes are returned once: for the first kernel. */
+struct gt_nccl_calls gt_nvtx_nccl_calls(struct gt_nvtx_stack *thread);
 /* The thread or process has ended: writes its open ranges. 0 or negative. */
 int gt_nvtx_end(struct gt_nvtx *n, struct gt_nvtx_stack *s, struct gt_err *err);
 void gt_nvtx_stack_release(struct gt_nvtx_stack *s);

@@ -187,7 +187,7 @@ bool gt_dispatch_has_ticks(uint16_t id);
 int gt_dispatch_event(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct gt_event_record *rec, struct gt_err *err);
 /* A call that may have given a GPU work was written as this row. ticks: its start. */
-int gt_dispatch_gpu_call(struct gt_recorder *r, const struct gt_traced_thread *t, uint16_t id,
+int gt_dispatch_gpu_call(struct gt_recorder *r, struct gt_traced_thread *t, uint16_t id,
 	uint64_t ticks, const struct gt_row *row, const uint64_t *args, struct gt_err *err);
 /* The call that was written as this row created the graph node t->node. */
 int gt_dispatch_node_created(struct gt_recorder *r, struct gt_traced_thread *t, uint32_t name,

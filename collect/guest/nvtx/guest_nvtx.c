@@ -181,6 +181,7 @@ static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx
 	int saved;
 	struct gt_tcb *t = annotation_ring(&saved);
 	struct gt_ev_annotation e = { .range = range };
+	struct gt_nvtx_collective c;
 
 	if (!t || !a)
 		return;
@@ -192,7 +193,14 @@ static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx
 		e.payload_type = (uint64_t)a->payload_type;
 		e.payload = a->payload;
 	}
-	put(t, id, &e, sizeof(e), saved);
+	c = gt_nvtx_read_collective(domain, a);
+	e.communicator = c.communicator;
+	e.message_bytes = c.bytes;
+	/* most annotations have no such words */
+	put(t, id, &e,
+		c.communicator | c.bytes ? sizeof(e)
+					 : offsetof(struct gt_ev_annotation, communicator),
+		saved);
 }
 
 /* type: of the text, GT_MESSAGE_CHAR or GT_MESSAGE_WIDE */

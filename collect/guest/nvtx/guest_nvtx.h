@@ -11,13 +11,14 @@ struct gt_nvtx_attributes { /* nvtxEventAttributes_t */
 	uint32_t category;
 	int32_t color_type; /* 1: ARGB */
 	uint32_t color;
-	/* 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float; negative: a type of NVTX's payload
-	 * extension, which is not read */
-	int32_t payload_type, reserved;
+	/* 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float; GT_PAYLOAD_EXTENDED: `payload` is the
+	 * address of `npayloads` payloads of the extension */
+	int32_t payload_type, npayloads;
 	uint64_t payload;
 	int32_t message_type, pad;
 	const void *message;
 };
+#define GT_PAYLOAD_EXTENDED ((int32_t)0xDFBD0009)
 enum { GT_COLOR_ARGB = 1, GT_MESSAGE_CHAR = 1, GT_MESSAGE_WIDE, GT_MESSAGE_REGISTERED };
 
 /* guest_nvtx.c: an annotation, with or without a payload. domain: a handle that the guest made, or
@@ -30,6 +31,13 @@ uint64_t gt_nvtx_range_start(
 void gt_nvtx_range_end(const struct gt_nvtx_handle *domain, uint64_t id);
 void gt_nvtx_mark(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a);
 void *gt_nvtx_alloc(size_t size); /* zeroed, never freed; NULL: no memory */
+
+/* guest_nvtx_payload.c: what NCCL says of a call in the payloads of its range. 0: not said. */
+struct gt_nvtx_collective {
+	uint64_t communicator, bytes;
+};
+struct gt_nvtx_collective gt_nvtx_read_collective(
+	const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a);
 
 /* ---- start of an extension ---- */
 /* nvtxExtModuleSegment_t */
@@ -124,6 +132,8 @@ enum { /* flags of an entry */
 	GT_ENTRY_MESSAGE = 1 << 10,
 };
 enum { /* types that the guest reads */
+	GT_TYPE_UINT64 = 18,
+	GT_TYPE_SIZE = 22,
 	GT_TYPE_CATEGORY = 68,
 	GT_TYPE_COLOR,
 	GT_TYPE_STRING = 75,

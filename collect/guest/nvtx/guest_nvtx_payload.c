@@ -5,10 +5,11 @@
  * deferred events and clocks of the program. A range may begin with attributes and end with a
  * payload (NCCL does that), so both kinds call the same functions.
  *
- * Payloads are not recorded. But an annotation made by payload alone has its message, category
- * and colour in the payload, at offsets that a schema gives, which was registered before. Only
- * these three offsets of a schema are stored; a schema without any is not stored. Only bytes that
- * are certainly inside the payload are read. */
+ * Of a payload only what follows is recorded, at offsets that a schema gives, which was registered
+ * before. An annotation made by payload alone has its message, category and colour there. NCCL's
+ * calls have the size of the message there, and in recent versions the communicator's id, in
+ * entries that are found by their names. Only these offsets of a schema are stored; a schema
+ * without any is not stored. Only bytes that are certainly inside the payload are read. */
 #include "collect/guest/nvtx/guest_nvtx.h"
 
 #include "collect/guest/core/guest_session.h"
@@ -21,9 +22,11 @@
 enum shape { POINTER_TO_CHARS, POINTER_TO_WIDE, REGISTERED, CHARS_IN_PLACE };
 struct schema_layout {
 	struct schema_layout *next;
-	const void *domain;                    /* for ids that the program has chosen */
-	uint64_t id, message, category, color; /* the last three: offsets, or NOWHERE */
-	uint64_t length;                       /* maximum length of CHARS_IN_PLACE */
+	const void *domain; /* for ids that the program has chosen */
+	uint64_t id;
+	/* offsets, or NOWHERE */
+	uint64_t message, category, color, communicator, bytes;
+	uint64_t length; /* maximum length of CHARS_IN_PLACE */
 	enum shape shape;
 };
 static struct schema_layout *chains[CHAINS];
@@ -104,6 +107,17 @@ static void set_message(struct schema_layout *k, const struct gt_nvtx_entry *e, 
 	k->message = at;
 }
 
+/* NCCL's entries are found by their names. */
+static void read_nccl_entry(struct schema_layout *k, const struct gt_nvtx_entry *e, uint64_t at)
+{
+	if (!e->name || (e->type != GT_TYPE_UINT64 && e->type != GT_TYPE_SIZE))
+		return;
+	if (k->communicator == NOWHERE && !strcmp(e->name, "NCCL communicator ID"))
+		k->communicator = at;
+	else if (k->bytes == NOWHERE && !strcmp(e->name, "Message size [bytes]"))
+		k->bytes = at;
+}
+
 /* at: offset of this entry. */
 static void read_entry(struct schema_layout *k, const struct gt_nvtx_entry *e, uint64_t at)
 {
@@ -115,6 +129,8 @@ static void read_entry(struct schema_layout *k, const struct gt_nvtx_entry *e, u
 		k->category = at;
 	if (plain && e->type == GT_TYPE_COLOR && k->color == NOWHERE)
 		k->color = at;
+	if (plain)
+		read_nccl_entry(k, e, at);
 }
 
 /* After an entry of unknown size an offset is known only if it is given explicitly. */
@@ -142,7 +158,9 @@ static uint64_t schema_register(const void *domain, const struct gt_nvtx_schema 
 	struct schema_layout found = { .domain = domain,
 		.message = NOWHERE,
 		.category = NOWHERE,
-		.color = NOWHERE },
+		.color = NOWHERE,
+		.communicator = NOWHERE,
+		.bytes = NOWHERE },
 			     *k, **chain;
 
 	if (!s)
@@ -151,7 +169,8 @@ static uint64_t schema_register(const void *domain, const struct gt_nvtx_schema 
 	if ((s->mask & needed) == needed && s->entries &&
 		(s->type == GT_SCHEMA_STATIC || s->type == GT_SCHEMA_DYNAMIC))
 		read_schema(&found, s);
-	if ((found.message & found.category & found.color) == NOWHERE ||
+	if ((found.message & found.category & found.color & found.communicator & found.bytes) ==
+			NOWHERE ||
 		!(k = gt_nvtx_alloc(sizeof(*k))))
 		return found.id;
 	*k = found;
@@ -173,6 +192,15 @@ static bool is_inside(const struct gt_nvtx_payload *p, uint64_t at, uint64_t byt
 static uint32_t word_at(const struct gt_nvtx_payload *p, uint64_t at)
 {
 	uint32_t w = 0;
+
+	if (is_inside(p, at, sizeof(w)))
+		memcpy(&w, (const char *)p->bytes + at, sizeof(w));
+	return w;
+}
+
+static uint64_t long_at(const struct gt_nvtx_payload *p, uint64_t at)
+{
+	uint64_t w = 0;
 
 	if (is_inside(p, at, sizeof(w)))
 		memcpy(&w, (const char *)p->bytes + at, sizeof(w));
@@ -235,13 +263,40 @@ static void read_payloads(struct gt_nvtx_attributes *a, const void *domain,
 		chars_in_place(a, string, 0, UINT64_MAX, text);
 }
 
+struct gt_nvtx_collective gt_nvtx_read_collective(
+	const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a)
+{
+	const struct gt_nvtx_payload *p = (const void *)(uintptr_t)a->payload;
+	struct gt_nvtx_collective found = { 0, 0 };
+	const struct schema_layout *k;
+
+	if (a->payload_type != GT_PAYLOAD_EXTENDED)
+		return found;
+	for (int32_t i = 0; p && i < a->npayloads && i < (int32_t)ENTRIES_MAX; i++) {
+		if (p[i].schema < GT_TYPES || !(k = find_layout(domain, p[i].schema)))
+			continue;
+		if (!found.communicator)
+			found.communicator = long_at(&p[i], k->communicator);
+		if (!found.bytes)
+			found.bytes = long_at(&p[i], k->bytes);
+	}
+	return found;
+}
+
 /* ---- functions for the extension ---- */
 
 #define PAYLOADS const struct gt_nvtx_payload *p, size_t n
 
+static struct gt_nvtx_attributes of_payloads(PAYLOADS)
+{
+	return (struct gt_nvtx_attributes){ .payload_type = GT_PAYLOAD_EXTENDED,
+		.npayloads = (int32_t)(n < ENTRIES_MAX ? n : ENTRIES_MAX),
+		.payload = (uintptr_t)p };
+}
+
 static int push(const struct gt_nvtx_handle *domain, PAYLOADS)
 {
-	struct gt_nvtx_attributes a = { 0 };
+	struct gt_nvtx_attributes a = of_payloads(p, n);
 	char text[TEXT_MAX];
 
 	read_payloads(&a, domain, p, n, text);
@@ -250,7 +305,7 @@ static int push(const struct gt_nvtx_handle *domain, PAYLOADS)
 
 static uint64_t start(const struct gt_nvtx_handle *domain, PAYLOADS)
 {
-	struct gt_nvtx_attributes a = { 0 };
+	struct gt_nvtx_attributes a = of_payloads(p, n);
 	char text[TEXT_MAX];
 
 	read_payloads(&a, domain, p, n, text);
@@ -259,7 +314,7 @@ static uint64_t start(const struct gt_nvtx_handle *domain, PAYLOADS)
 
 static void mark(const struct gt_nvtx_handle *domain, PAYLOADS)
 {
-	struct gt_nvtx_attributes a = { 0 };
+	struct gt_nvtx_attributes a = of_payloads(p, n);
 	char text[TEXT_MAX];
 
 	read_payloads(&a, domain, p, n, text);

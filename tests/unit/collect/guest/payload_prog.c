@@ -30,6 +30,7 @@
 #define SAME(ours, theirs) _Static_assert((ours) == (theirs), #theirs)
 SIZE(gt_nvtx_attributes, nvtxEventAttributes_t);
 AT(gt_nvtx_attributes, payload, nvtxEventAttributes_t, payload);
+AT(gt_nvtx_attributes, npayloads, nvtxEventAttributes_t, reserved0);
 AT(gt_nvtx_attributes, category, nvtxEventAttributes_t, category);
 AT(gt_nvtx_attributes, color, nvtxEventAttributes_t, color);
 AT(gt_nvtx_attributes, message_type, nvtxEventAttributes_t, messageType);
@@ -89,6 +90,9 @@ SAME(GT_ENTRY_TERMINATED, NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED);
 SAME(GT_ENTRY_ARRAY,
 	NVTX_PAYLOAD_ENTRY_FLAG_IS_ARRAY | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_PAYLOAD_INDEX);
 SAME(GT_ENTRY_MESSAGE, NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE);
+SAME(GT_PAYLOAD_EXTENDED, NVTX_PAYLOAD_TYPE_EXT);
+SAME(GT_TYPE_UINT64, NVTX_PAYLOAD_ENTRY_TYPE_UINT64);
+SAME(GT_TYPE_SIZE, NVTX_PAYLOAD_ENTRY_TYPE_SIZE);
 SAME(GT_TYPE_CATEGORY, NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY);
 SAME(GT_TYPE_COLOR, NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB);
 SAME(GT_TYPE_STRING, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING);
@@ -272,8 +276,8 @@ int main(void)
 {
 	struct gt_nvtx_attributes a = { .version = 3,
 		.size = sizeof(a),
-		.payload_type = (int32_t)0xDFBD0009,
-		.reserved = 1,
+		.payload_type = GT_PAYLOAD_EXTENDED,
+		.npayloads = 1,
 		.message_type = 1,
 		.message = "as NCCL does" };
 	nvtxPayloadData_t rank = { (1 << 24) + 1, 4, "1234" };

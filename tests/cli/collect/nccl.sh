@@ -1,0 +1,30 @@
+# Collectives of NCCL in recordings: the communicator and the size of the message come from the payloads of NCCL's ranges, and
+# kernels are matched by order within a communicator, also those that do not overlap in time. Without them kernels are matched by
+# time.
+. "$SRC/tests/lib.sh"
+C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport prog=$B/guest/fake/nccl
+on_sim() { LD_LIBRARY_PATH=$B/sim "$@"; }
+names() { "$A" --format csv collectives "$1" 2>/dev/null | tr -d '\r' | sed -n '/^# collectives_names/,$p' | sed '1d;/^$/d'; }
+# value FILE COMMUNICATOR STREAM COLUMN: of each rank, in order of the processes
+value() { names "$1" | awk -F, -v c="$2" -v s="$3" -v column="$4" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	$at["communicator"] == c && $at["stream"] == s { print $at["pid"], $at[column] }' | sort -n | cut -d' ' -f 2 | paste -sd ' '; }
+at_least() { [ "$1" -ge "$2" ]; }
+
+want record 0 on_sim "$C" -q -f -e api,gpu,nvtx -o t.zst -- "$prog"
+"$X" --jsonl -f -o all t.zst 2>/dev/null
+is range-has-both 40 "$(grep '"phase":"B","name":"ncclAllReduce"' all | grep -c '"communicator":"0xabcdef0123456789","message_bytes":1048576')"
+is kernel-has-both 40 "$(grep '"phase":"B","name":"ncclDevKernel.*"kind":"gpu"' all | grep -c '"communicator":"0x1122334455667788","message_bytes":4096')"
+first=0xabcdef0123456789 second=0x1122334455667788
+is all-are-matched '22 22' "$(value t.zst $first 1 matched)"
+is all-of-second-are-matched '20 20' "$(value t.zst $second 2 matched)"
+# 20 of 1 MiB, and a group of 4 calls of 1000 bytes that launches two kernels
+is bytes '20975520 20975520' "$(value t.zst $first 1 message_bytes)"
+is bytes-of-second '81920 81920' "$(value t.zst $second 2 message_bytes)"
+is mean '4096 4096' "$(value t.zst $second 2 message_mean_bytes)"
+is late-rank-of-second '20 0' "$(value t.zst $second 2 last)"
+check late-rank-of-first at_least "$(value t.zst $first 1 last | cut -d' ' -f 2)" 20
+
+want record-unknown 0 on_sim "$C" -q -f -e api,gpu,nvtx -o u.zst -- "$prog" unknown
+is unknown-has-no-communicator 0 "$("$X" --jsonl -f -o - u.zst 2>/dev/null | grep -c communicator)"
+is unknown-is-a-range 88 "$("$X" --jsonl -f -o - u.zst 2>/dev/null | grep -c '"phase":"B","name":"ncclAllReduce"')"
+is unknown-is-compared-by-time '' "$(names u.zst | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["stream"] == 2 && $at["matched"] + 0 { print }')"
