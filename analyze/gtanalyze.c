@@ -471,24 +471,6 @@ static int add_whole_run(const struct gt_report_selection *c, const struct subje
 	return made < 0 ? made : 0;
 }
 
-/* Moves the verdict before the budget: it comes from the report advice. */
-static void move_verdict(struct gt_table **tables, int n)
-{
-	int to = 0, from = 0;
-
-	while (to < n && strcmp(gt_table_name(tables[to]), "budget") != 0)
-		to++;
-	while (from < n && strcmp(gt_table_name(tables[from]), "verdict") != 0)
-		from++;
-	if (from < n && from > to) {
-		struct gt_table *verdict = tables[from];
-
-		memmove(tables + to + 1, tables + to,
-			(size_t)(from - to) * sizeof(struct gt_table *));
-		tables[to] = verdict;
-	}
-}
-
 /* *status becomes worse if gates or damage require it. */
 static int report(const struct subject *s, const struct gt_report_selection *c, struct gt_out *out,
 	int *status, struct gt_err *err)
@@ -509,8 +491,6 @@ static int report(const struct subject *s, const struct gt_report_selection *c, 
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
 	memset(tables, 0, sizeof(tables));
 	n = n ? n : gt_run(s->reader, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
-	if (c->in_default_report)
-		move_verdict(tables, n);
 	if (n >= 0 && !c->in_default_report)
 		*status = gt_exit_worse(
 			(enum gt_exit) * status, (enum gt_exit)exit_status_of(tables, n));

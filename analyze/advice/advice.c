@@ -453,6 +453,7 @@ const struct gt_analysis gt_advice_report = {
 	.engine = &gt_idle_engine,
 	.order = GT_BY_TIME,
 	.in_default = GT_DEFAULT_GPU,
+	.first_table_before = "budget", /* the verdict */
 	.options = (const struct gt_option_row *const[]){ &gap_option, NULL },
 	.state_size = sizeof(struct gt_advice_facts),
 	.init = advice_init,

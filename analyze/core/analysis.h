@@ -114,6 +114,9 @@ struct gt_analysis {
 	/* its tables follow each process in order of time: text prints several files one after the
 	 * other */
 	bool per_recording;
+	/* the name of a report: in the default report the first table of this one precedes the
+	 * tables of that one. NULL: it does not */
+	const char *first_table_before;
 	/* finish() is called after those of the others, which may read the file and find damage */
 	bool runs_last;
 	/* The options that it takes, besides those of its engine; NULL-terminated. NULL: none. */

@@ -280,10 +280,23 @@ static void move_up(struct gt_table **tables, unsigned n, unsigned before)
 	}
 }
 
+/* Where the first table of report i, which is at `at`, belongs (gt_analysis.first_table_before). */
+static unsigned place_of_first(
+	const struct run *run, const unsigned *count, unsigned i, unsigned at)
+{
+	const char *before = run->chosen[i]->first_table_before;
+
+	for (unsigned k = 0, place = 0; before && run->opt->in_default_report && k < i;
+		place += count[k++])
+		if (!strcmp(run->chosen[k]->name, before))
+			return place;
+	return at;
+}
+
 /* Tables are in the order of the reports, also those of reports that finish last. */
 static int finish(struct run *run, struct gt_err *err)
 {
-	unsigned made = 0, *count = calloc(run->n + 1ul, sizeof(*count));
+	unsigned made = 0, first, *count = calloc(run->n + 1ul, sizeof(*count));
 	int n = count ? 0 : gt_err_set(err, -ENOMEM, "out of memory (%u reports)", run->n);
 
 	for (unsigned pass = 0; n >= 0 && pass < 2; pass++)
@@ -304,6 +317,8 @@ static int finish(struct run *run, struct gt_err *err)
 				&(struct gt_report_state){ run->reader, run->opt },
 				run->tables + made, (unsigned)n);
 			move_up(run->tables + at, (unsigned)n, made - at);
+			first = place_of_first(run, count, i, at);
+			move_up(run->tables + first, n > 0, at - first);
 			count[i] = (unsigned)n;
 			made += (unsigned)n;
 		}
