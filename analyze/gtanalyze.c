@@ -456,6 +456,7 @@ static int add_whole_run(const struct gt_report_selection *c, const struct subje
 	for (unsigned i = 0; i < c->n; i++)
 		if (c->list[i] != gt_analysis_find("header") &&
 			c->list[i] != gt_analysis_find("steady") &&
+			c->list[i] != gt_analysis_find("parts") &&
 			c->list[i] != gt_analysis_find("phases"))
 			some.list[some.n++] = c->list[i];
 	whole.filter = o->whole_run;

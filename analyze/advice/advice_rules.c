@@ -82,6 +82,19 @@ static void host_bound(const struct gt_advice_facts *f, uint64_t window, struct 
 		gt_plural(c->slices, "s"));
 }
 
+/* Processes that share a GPU and start one after the other leave it idle meanwhile. */
+static void process_start(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
+{
+	const struct gt_cause_facts *c = &f->causes[GT_IDLE_STARTING];
+
+	if (!is_significant(c->ns, window, FIND))
+		return;
+	found(to, c->ns, c->ns, &c->longest);
+	SET_TEXT(to,
+		"the GPU waits %s (%.1f %%) while another process starts: its imports, cuInit, contexts and modules, until its first GPU operation",
+		ns_text(c->ns), percent(c->ns, window));
+}
+
 static bool launches_graph(const struct gt_advice_facts *f, const struct gt_evidence *e)
 {
 	return e->seg && e->type != GT_NONE &&
@@ -630,6 +643,9 @@ const struct gt_rule gt_advice_rules[GT_RULES] = {
 	{ "host-bound", "code outside CUDA",
 		"give the GPU more work at a time, or move the other code to another thread",
 		GT_NEEDS_CALLS, host_bound },
+	{ "process-start", "starting processes",
+		"start processes before their work is needed, and keep them for later work",
+		GT_NEEDS_CALLS, process_start },
 	{ "launch-bound", "launching work", "use CUDA graphs, or fewer and larger kernels",
 		GT_NEEDS_CALLS, launch_bound },
 	{ "sync-in-loop", "synchronising", "synchronise later, on an event, or not at all",

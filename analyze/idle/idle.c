@@ -156,14 +156,17 @@ static struct gt_idle_device *find_device(struct gt_idle *s, uint32_t stream, in
 	return d;
 }
 
-/* Finds device and process of a stream at its first operation. */
-static int init_stream(struct gt_idle *s, struct gt_idle_stream *st, uint32_t number, int64_t start,
-	struct gt_err *err)
+/* Finds device and process of a stream at its first operation, and whether it is the first of the
+ * process. */
+static int init_stream(struct gt_idle *s, struct gt_idle_stream *st, uint32_t number,
+	struct gt_idle_op *op, struct gt_err *err)
 {
 	uint32_t process =
 		gt_process_slot_of(&s->places, s->seg, number - s->order.tracks[s->seg->index]);
-	struct gt_idle_device *d = find_device(s, number, start);
+	struct gt_idle_device *d;
 
+	op->first = !s->processes[process].works;
+	d = find_device(s, number, op->start);
 	if (!d)
 		return gt_err_set(err, -ENOMEM, "out of memory (list of GPUs)");
 	st->slot = s->slot_of_device[d->number];
@@ -312,7 +315,7 @@ static inline int on_operation(
 			return err->code;
 	}
 	gt_gpu_window_add(s->window, m->at, m->end);
-	if (!st->slot && init_stream(s, st, m->place, m->at, err))
+	if (!st->slot && init_stream(s, st, m->place, &op, err))
 		return err->code;
 	d = &s->devices[st->slot - 1];
 	for (const struct gt_idle_listener *l = s->listeners; l < s->listeners + s->nlisteners; l++)

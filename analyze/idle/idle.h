@@ -6,9 +6,10 @@
  * processes may share, if the trace shows that (shared_gpus.h). A gap is a time span in which a GPU
  * runs no operation. The operation that ends the gap decides its causes (of several that begin at
  * once, the one that was launched first): up to the end of the launching call, the causes are what
- * the launching thread did; after it, the operation was launched and had not started. If a process
- * uses several GPUs, the time before its first operation gets causes on the GPU that begins first;
- * the other GPUs have no work yet. */
+ * the launching thread did; after it, the operation was launched and had not started. Of a GPU that
+ * several processes use, the gap before the first operation of another process is its start. If a
+ * process uses several GPUs, the time before its first operation gets causes on the GPU that begins
+ * first; the other GPUs have no work yet. */
 #ifndef GT_IDLE_H
 #define GT_IDLE_H
 #include "analyze/core/analysis.h"
@@ -32,6 +33,7 @@
 	X(PAGEABLE, "pageable", "copying pageable memory") \
 	X(FULL, "full_queue", "launching into a full queue") \
 	X(OUTSIDE, "outside", "outside CUDA") \
+	X(STARTING, "starting", "starting a process") \
 	X(OFF_CPU, "off_cpu", "off the processor") \
 	X(QUEUED, "queued", "launched, not started") \
 	X(WAITING, "waiting", "waiting for another stream or event") \
@@ -59,6 +61,7 @@ struct gt_idle_op { /* of the GPU */
 	bool joined;
 	bool waited_for_event;      /* its stream waited for an event before it */
 	bool graph;                 /* it is a graph node */
+	bool first;                 /* of its process */
 	uint32_t thread;            /* track number of the launching thread, or GT_NONE */
 	int64_t launched, returned; /* start and end of the launching call */
 };
@@ -239,6 +242,7 @@ struct gt_idle {
 	size_t nparts, parts_cap;
 	struct gt_idle_device *cut_device;
 	bool cut_inner, cut_unsure; /* members of its slices */
+	bool cut_starting;          /* a process starts */
 	const struct gt_host_activity *cut_thread_activity;
 	int64_t cut_to, cut_call; /* its end; start of the call that launched `next` */
 	int64_t cut_in;           /* start of the call in which the thread is */

@@ -221,7 +221,7 @@ static int slice(void *arg, enum gt_host_level level, const struct gt_host_inter
 	case GT_HOST_CALL:
 	case GT_HOST_RUNTIME:
 		cause = cause_of_call(s, h, &seg->types[type - s->order.types[seg->index]]);
-		if (cause == GT_IDLE_CALL)
+		if (cause == GT_IDLE_CALL && !s->cut_starting)
 			return in_call(s, h, &seg->types[type - s->order.types[seg->index]], from,
 				to, err);
 		break;
@@ -230,6 +230,8 @@ static int slice(void *arg, enum gt_host_level level, const struct gt_host_inter
 	case GT_HOST_TOO_MUCH: cause = GT_IDLE_TOO_MUCH, type = GT_NONE; break;
 	case GT_HOST_NOTHING: cause = s->calls ? GT_IDLE_OUTSIDE : GT_IDLE_UNSEEN; break;
 	}
+	if (s->cut_starting && cause != GT_IDLE_OVERHEAD && cause < GT_IDLE_UNJOINED)
+		cause = GT_IDLE_STARTING;
 	return add_slice(s, cause, type, from, to, err);
 }
 
@@ -325,6 +327,7 @@ int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from,
 	s->cut_thread = next ? next->thread : GT_NONE;
 	s->cut_call = next ? next->launched : INT64_MAX;
 	s->cut_inner = next && d->gap_before != GT_NONE;
+	s->cut_starting = s->cut_inner && next->first;
 	if (next && to - from < s->min_ns)
 		rc = add_part(s, GT_IDLE_SHORT, GT_NONE, from, to, err);
 	else

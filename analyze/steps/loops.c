@@ -80,16 +80,6 @@ static int find_median(
 	return 0;
 }
 
-static int find_medians(const struct gt_steps_lane *l, struct gt_loop *loop, struct gt_err *err)
-{
-	size_t half = loop->warm + (l->n - loop->warm) / 2;
-	int rc = find_median(l, loop->warm, l->n, &loop->median, err);
-
-	if (!rc)
-		rc = find_median(l, loop->warm, half, &loop->early_median, err);
-	return rc ? rc : find_median(l, half, l->n, &loop->late_median, err);
-}
-
 /* The first step after the last long one of the first quarter: code is compiled there. */
 static size_t behind_long_steps(const struct gt_steps_lane *l, uint64_t median)
 {
@@ -129,7 +119,9 @@ static int add_loop(struct gt_loops *to, const struct gt_steps *s, const struct 
 	rc = find_median(l, l->warm, l->n, &loop->median, err);
 	loop->warm = behind_long_steps(l, loop->median);
 	if (!rc)
-		rc = find_medians(l, loop, err);
+		rc = find_median(l, loop->warm, l->n, &loop->median, err);
+	if (!rc)
+		rc = gt_loop_parts_find(&loop->parts, l->steps, loop->warm, l->n, err);
 	if (!rc)
 		rc = find_why_unsteady(l, loop, err);
 	loop->steady = !loop->why;

@@ -12,6 +12,7 @@
 #ifndef GT_LOOPS_H
 #define GT_LOOPS_H
 #include "analyze/core/analysis.h"
+#include "analyze/steps/loop_parts.h"
 
 #define GT_STEADY_LEAST 3u
 #define GT_LOOPS_MOST 64u
@@ -27,9 +28,8 @@ struct gt_loop {
 	/* steps + 1 times each, the last one is the end of the last step: start of the first
 	 * operation on the GPU; start of the call that launched it. NULL: no steps */
 	int64_t *at, *host;
-	uint64_t median; /* ns: of the steps after the warm-up */
-	/* ns: of the first and the second half of these steps */
-	uint64_t early_median, late_median;
+	uint64_t median;            /* ns: of the steps after the warm-up */
+	struct gt_loop_parts parts; /* of the steps after the warm-up */
 	bool steady;
 	const char *why; /* not steady: the reason. Static or borrowed from the trace */
 };

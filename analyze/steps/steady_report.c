@@ -48,14 +48,6 @@ static void add_loop(const struct steady_report *s, const struct gt_steady *all,
 	gt_table_add(t, cells);
 }
 
-/* By more than a quarter? */
-static bool differ(uint64_t a, uint64_t b)
-{
-	uint64_t less = a < b ? a : b, more = a < b ? b : a;
-
-	return more - less > less / 4;
-}
-
 /* "Shown: the 218 steady steps (of 219, ...)" */
 static void put_line(const struct steady_report *s, const struct gt_steady *all, struct gt_table *t)
 {
@@ -79,11 +71,6 @@ static void put_line(const struct steady_report *s, const struct gt_steady *all,
 		gt_scaled(GT_C_NS, l->at[all->first + all->steps] - l->at[all->first]).text,
 		gt_scaled(GT_C_NS, l->seg->max_end - l->seg->min_start).text,
 		(double)gt_time_since_origin(&s->report, l->seg, l->at[all->first]) / 1e9);
-	if (differ(l->early_median, l->late_median) && l->warm < l->steps)
-		gt_table_add_line(t,
-			"  (the steps change: their median is %s in the first half, %s in the second)",
-			gt_scaled(GT_C_NS, gt_clamp(l->early_median)).text,
-			gt_scaled(GT_C_NS, gt_clamp(l->late_median)).text);
 }
 
 static int steady_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

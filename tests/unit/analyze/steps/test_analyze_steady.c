@@ -128,4 +128,47 @@ static void not_steady(void)
 	json_decref(j);
 }
 
-T_MAIN(T(warm_up_and_tail), T(two_gpus), T(unequal_durations), T(long_steps), T(not_steady))
+static const char *const parts[] = { "parts", NULL };
+
+/* 60 steps of 100 ns, then 40 of 300 ns, in which the GPU works for the same 50 ns. */
+static void parts_differ(void)
+{
+	static struct loop l;
+	json_t *j;
+
+	loop_begin(&l);
+	for (int i = 0; i <= 100; i++)
+		loop_step(&l, i < 60 ? 100 : 300, 0);
+	j = report(gpus_end(&l.g), parts, &plain);
+	CHECK(rows(j, "parts") == 2);
+	for (int i = 0; i < 2; i++) {
+		const json_t *r = row(j, "parts", i);
+
+		CHECK(num(r, "part") == i + 1 && num(r, "first") == (i ? 61 : 1) &&
+			num(r, "steps") == (i ? 40 : 60) && num(r, "p50_ns") == (i ? 300 : 100));
+		CHECK(num(r, "duration_ns") == (i ? 12000 : 6000) &&
+			num(r, "busy_percent") == (i ? 16.67 : 50) &&
+			num(r, "operations_per_step") == 5 && num(r, "at_once") == 1 &&
+			num(r, "graph_percent") == 0);
+	}
+	json_decref(j);
+}
+
+/* Steps that alternate, and single slow ones, are no parts. */
+static void parts_that_are_none(void)
+{
+	for (int seldom = 0; seldom < 2; seldom++) {
+		static struct loop l;
+		json_t *j;
+
+		loop_begin(&l);
+		for (int i = 0; i <= 100; i++)
+			loop_step(&l, i % (seldom ? 20 : 2) ? 100 : 300, 0);
+		j = report(gpus_end(&l.g), parts, &plain);
+		CHECK(rows(j, "parts") == 1 && num(row(j, "parts", 0), "steps") >= 80);
+		json_decref(j);
+	}
+}
+
+T_MAIN(T(parts_differ), T(parts_that_are_none), T(warm_up_and_tail), T(two_gpus),
+	T(unequal_durations), T(long_steps), T(not_steady))
