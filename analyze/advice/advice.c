@@ -9,7 +9,9 @@
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
 
-#define LABEL 12u /* columns of a label such as "     what:  " */
+#define SEE "     see: "
+#define LABEL 10u /* columns of a label such as SEE */
+#define LINE 100u /* columns, if they are not known */
 
 #define ns_text(ns) gt_scaled(GT_C_NS, gt_clamp(ns)).text
 
@@ -227,24 +229,41 @@ static void put_gain(const struct gt_idle *s, const struct answer *a, uint64_t w
 			counted ? "; counted above, too" : "");
 }
 
-/* "where: 6.563680927 s, for 88.86 us, step 53, thread 515": the longest example. cost: of all. */
+/* "step 53, thread 515, 98 % of it": where the longest example is. cost: of all. */
+static void put_place(
+	const struct gt_idle *s, const struct gt_evidence *e, uint64_t cost, char *to, size_t size)
+{
+	size_t step = step_of(s, e), n;
+	uint64_t ns = (uint64_t)(e->to - e->from);
+
+	snprintf(to, size, "%s", gt_recording_prefix(&s->report, e->seg).text);
+	if (step)
+		snprintf(to + strlen(to), size - strlen(to), ", step %zu", step);
+	put_location(s, e, to + strlen(to), size - strlen(to));
+	if (ns >= cost / 10 && ns < cost)
+		snprintf(to + strlen(to), size - strlen(to), ", %.0f %% of it",
+			gt_advice_percent(ns, cost));
+	n = strspn(to, ", ");
+	memmove(to, to + n, strlen(to + n) + 1);
+}
+
+/* The command is on one line, to be copied; the place follows it if there is room. */
 static void print_example(
 	const struct gt_idle *s, struct gt_table *t, const struct gt_evidence *e, uint64_t cost)
 {
-	char text[400];
-	size_t step = step_of(s, e);
-	uint64_t ns = (uint64_t)(e->to - e->from);
+	size_t width = s->report.opt->width ? s->report.opt->width : LINE;
+	char *command = command_of(s, e), place[300];
 
-	snprintf(text, sizeof(text), "%s%.9f s, for %s",
-		gt_recording_prefix(&s->report, e->seg).text,
-		(double)gt_time_since_origin(&s->report, e->seg, e->from) / 1e9, ns_text(ns));
-	if (ns >= cost / 10 && ns < cost)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), " (%.0f %% of it)",
-			gt_advice_percent(ns, cost));
-	if (step)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", step %zu", step);
-	put_location(s, e, text + strlen(text), sizeof(text) - strlen(text));
-	gt_table_add_paragraph(t, LABEL, "     where: %s", text);
+	put_place(s, e, cost, place, sizeof(place));
+	if (!command || !*place)
+		gt_table_add_line(t, SEE "%s", command ? command : "?");
+	else if (strlen(SEE "  ()") + strlen(command) + strlen(place) <= width)
+		gt_table_add_line(t, SEE "%s  (%s)", command, place);
+	else {
+		gt_table_add_line(t, SEE "%s", command);
+		gt_table_add_paragraph(t, LABEL, "          (%s)", place);
+	}
+	free(command);
 }
 
 static void print_finding(const struct gt_advice_facts *f, struct gt_table *t,
@@ -257,16 +276,10 @@ static void print_finding(const struct gt_advice_facts *f, struct gt_table *t,
 	put_gain(s, a, window, nth > 1 && a->rule->flags & GT_SAME_TIME, text, sizeof(text));
 	gt_table_add_paragraph(t, 5, " %2u. %s", nth, text);
 	gt_table_set_tone(t, GT_TONE_NONE);
-	gt_table_add_paragraph(t, LABEL, "     what:  %s", a->f.text);
+	gt_table_add_paragraph(t, 5, "     %s", a->f.text);
+	gt_table_add_paragraph(t, LABEL, "     do:  %s", gt_remedy(a->rule, &a->f));
 	if (a->f.at.seg)
 		print_example(s, t, &a->f.at, a->f.cost);
-	gt_table_add_paragraph(t, LABEL, "     do:    %s", gt_remedy(a->rule, &a->f));
-	if (a->f.at.seg) {
-		char *command = command_of(s, &a->f.at);
-
-		gt_table_add_line(t, "     see:   %s", command ? command : "?");
-		free(command);
-	}
 }
 
 /* Prints the names of all rules with the answer and reason of answers[first]. */
@@ -321,7 +334,7 @@ static void print_rest_short(
 
 	for (unsigned i = 0; i < GT_RULES; i++)
 		clean += answers[i].f.state == GT_ANSWERED;
-	n = (size_t)snprintf(text, sizeof(text), "%u of %u rules are clean", clean, GT_RULES);
+	n = (size_t)snprintf(text, sizeof(text), "%u of %u rules clean", clean, GT_RULES);
 	for (unsigned i = shown; i < GT_RULES; i++) {
 		const struct gt_finding *f = &answers[i].f;
 
@@ -337,7 +350,7 @@ static void print_rest_short(
 	}
 	for (unsigned i = shown; i < GT_RULES; i++)
 		if (answers[i].f.state == GT_UNANSWERED && answers[i].f.not_requested)
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "; not checked: %s",
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "; unchecked: %s",
 				answers[i].rule->name);
 	gt_table_set_tone(t, GT_TONE_NOTE);
 	gt_table_add_paragraph(t, 2, "  %s", text);

@@ -76,10 +76,8 @@ static void host_bound(const struct gt_advice_facts *f, uint64_t window, struct 
 	if (!is_significant(c->ns, window, FIND_MOST))
 		return;
 	found(to, c->ns, c->ns, &c->longest);
-	SET_TEXT(to,
-		"the GPU waits %s (%.1f %%) while the program runs code outside CUDA, %llu time%s between its calls",
-		ns_text(c->ns), percent(c->ns, window), (unsigned long long)c->slices,
-		gt_plural(c->slices, "s"));
+	SET_TEXT(to, "the GPU waits %s for code outside CUDA, %llu time%s between calls",
+		ns_text(c->ns), (unsigned long long)c->slices, gt_plural(c->slices, "s"));
 }
 
 /* Processes that share a GPU and start one after the other leave it idle meanwhile. */
@@ -91,8 +89,8 @@ static void process_start(const struct gt_advice_facts *f, uint64_t window, stru
 		return;
 	found(to, c->ns, c->ns, &c->longest);
 	SET_TEXT(to,
-		"the GPU waits %s (%.1f %%) while another process starts: its imports, cuInit, contexts and modules, until its first GPU operation",
-		ns_text(c->ns), percent(c->ns, window));
+		"the GPU waits %s while another process starts: its imports, cuInit, contexts and modules, until its first GPU operation",
+		ns_text(c->ns));
 }
 
 static bool launches_graph(const struct gt_advice_facts *f, const struct gt_evidence *e)
@@ -111,8 +109,8 @@ static void launch_bound(const struct gt_advice_facts *f, uint64_t window, struc
 	found(to, gt_sat_add(c->ns, q->ns), gt_sat_add(c->ns, q->ns),
 		c->ns ? &c->longest : &q->longest);
 	SET_TEXT(to,
-		"the GPU waits %s (%.1f %%) for launches: %s in calls that launch, %s from their return to the start of the work",
-		ns_text(to->cost), percent(to->cost, window), ns_text(c->ns), ns_text(q->ns));
+		"the GPU waits %s in calls that launch, and %s from their return to the start of the work",
+		ns_text(c->ns), ns_text(q->ns));
 	put_count(f, to, &c->longest);
 	if (f->graph_launches > f->launches / 2 || launches_graph(f, &c->longest))
 		to->remedy = "put more work into a graph, or fewer and larger nodes";
@@ -125,10 +123,9 @@ static void sync_in_loop(const struct gt_advice_facts *f, uint64_t window, struc
 	if (!is_significant(c->ns, window, FIND) || c->slices < LOOP)
 		return;
 	found(to, c->ns, c->ns, &c->longest);
-	SET_TEXT(to,
-		"the GPU runs out of work during waits: %s (%.1f %%) idle in %llu of %llu calls that synchronise, most in %s",
-		ns_text(c->ns), percent(c->ns, window), (unsigned long long)c->slices,
-		(unsigned long long)f->syncs, call_of(f, &c->longest));
+	SET_TEXT(to, "the GPU is idle for %s in %llu of %llu calls that synchronise, most in %s",
+		ns_text(c->ns), (unsigned long long)c->slices, (unsigned long long)f->syncs,
+		call_of(f, &c->longest));
 	put_count(f, to, &c->longest);
 	if (f->migrated_ns < c->ns / 4)
 		return;
@@ -151,8 +148,7 @@ static void pageable_copy(const struct gt_advice_facts *f, uint64_t window, stru
 	all = all < window ? all : window; /* overlapping copies count in full */
 	found(to, all, all, c->ns ? &c->longest : &f->pageable.longest);
 	SET_TEXT(to,
-		"%llu of %llu copies use pageable memory (%llu of them were called asynchronous, but are not): the driver copies "
-		"twice, the GPU waits %s for it, and copies for %s",
+		"%llu of %llu copies use pageable memory (%llu called asynchronous are not): the GPU waits %s for the driver's own copy, and copies for %s",
 		(unsigned long long)f->pageable.n, (unsigned long long)f->copies.n,
 		(unsigned long long)f->pageable_async.n, ns_text(c->ns), ns_text(f->pageable.ns));
 }
@@ -202,9 +198,8 @@ static void late_cause(const struct gt_advice_facts *f, enum gt_idle_cause cause
 	if (!f->idle->report.opt->filter.ranged && !f->idle->report.opt->filter.pid)
 		snprintf(half, sizeof(half), ", %s of it in the second half of its work",
 			ns_text(c->late_ns));
-	SET_TEXT(to, "the GPU waits %s (%.1f %%) while %s%s (%llu time%s), longest in %s",
-		ns_text(c->ns), percent(c->ns, window), what, half,
-		(unsigned long long)c->late_slices, gt_plural(c->late_slices, "s"),
+	SET_TEXT(to, "the GPU waits %s while %s%s (%llu time%s), longest in %s", ns_text(c->ns),
+		what, half, (unsigned long long)c->late_slices, gt_plural(c->late_slices, "s"),
 		call_of(f, &c->latest_longest));
 }
 
@@ -247,8 +242,7 @@ static void exposed_communication(
 	if (!is_significant(ns, window, FIND_MOST))
 		return;
 	found(to, ns, ns, &longest);
-	SET_TEXT(to, "GPUs communicate for %s (%.1f %%) while nothing computes", ns_text(ns),
-		percent(ns, window));
+	SET_TEXT(to, "GPUs communicate for %s while nothing computes", ns_text(ns));
 }
 
 /* The work of a GPU without communication. A GPU with less of it waits for the others in
@@ -312,11 +306,10 @@ static void one_is_late(const struct gt_advice_facts *f, const struct gt_collect
 	found(to, late->f.caused, late->f.caused < exposed ? late->f.caused : exposed,
 		&late->f.longest_caused);
 	SET_TEXT(to,
-		"%s arrives last at %llu of %llu collectives, %s after the first on average: the others wait %s (%.1f %%) for it in communication",
+		"%s arrives last at %llu of %llu collectives, %s after the first on average: the others wait %s for it",
 		gt_gpu_label_of(&f->idle->report, late->seg, late->track).text,
 		(unsigned long long)late->f.last, (unsigned long long)late->f.matched,
-		ns_text(late->f.late / late->f.last), ns_text(late->f.caused),
-		percent(late->f.caused, window));
+		ns_text(late->f.late / late->f.last), ns_text(late->f.caused));
 	snprintf(to->detail, sizeof(to->detail), "%.60s is late",
 		gt_gpu_label_of(&f->idle->report, late->seg, late->track).text);
 }
@@ -641,7 +634,7 @@ static void leak(const struct gt_advice_facts *f, uint64_t window, struct gt_fin
 
 const struct gt_rule gt_advice_rules[GT_RULES] = {
 	{ "host-bound", "code outside CUDA",
-		"give the GPU more work at a time, or move the other code to another thread",
+		"give the GPU more work at a time, or move this code to another thread",
 		GT_NEEDS_CALLS, host_bound },
 	{ "process-start", "starting processes",
 		"start processes before their work is needed, and keep them for later work",
@@ -670,8 +663,8 @@ const struct gt_rule gt_advice_rules[GT_RULES] = {
 	{ "waits-elsewhere", "waiting for another stream",
 		"find the operation that the event waits for", GT_NEEDS_CALLS, waits_elsewhere },
 	{ "unbalanced-gpus", "GPUs that wait for one another",
-		"distribute the work evenly, or find what delays the late GPU: gtanalyze collectives",
-		0, unbalanced },
+		"distribute the work evenly, or find what is late: gtanalyze collectives", 0,
+		unbalanced },
 	{ "profiler-overhead", "profiler overhead", "record less", GT_NEEDS_CALLS, profiled },
 	{ "serialised-streams", "streams that run one after the other",
 		"if one is the default stream: use streams that do not wait for it (cudaStreamNonBlocking); else smaller grids",

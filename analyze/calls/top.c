@@ -82,8 +82,7 @@ static int list(struct gt_table *t, const struct gt_name_totals *names,
 	for (size_t i = 1; i < names->n; i++)
 		sides |= gt_name_side(&names->list[i]) != gt_name_side(&names->list[0]);
 	if (sides && opt->one_page)
-		gt_table_note(t, "calls and GPU work overlap, each with its own shares%s",
-			opt->only_steady ? "; calls count in full" : "");
+		gt_table_note(t, "calls and GPU work overlap");
 	else if (sides)
 		gt_table_note(t,
 			"calls, runtime calls, GPU operations, waits and ranges overlap in time; each group has shares of its own");

@@ -11,7 +11,7 @@
 #define BAR 40
 #define BESIDE_BAR 26u /* terminal columns of a line besides the bar and the part */
 #define LEAST_BAR 12u
-#define LEAST_SHARE 50 /* hundredths of a percent: on a page, smaller causes are one row */
+#define LEAST_SHARE 100 /* hundredths of a percent: on a page, smaller causes are one row */
 
 struct budget {
 	struct gt_idle *idle;
@@ -257,7 +257,7 @@ static const struct gt_column gpu_columns[] = {
 	{ "communication_percent", "Comm. %", GT_C_PERCENT },
 	{ "copies_percent", "Copies %", GT_C_PERCENT },
 	{ "idle_percent", "Idle %", GT_C_PERCENT },
-	{ "cause", "Most of the idle time", GT_C_TEXT },
+	{ "cause", "Idle mostly", GT_C_TEXT },
 	{ "compute_ns", NULL, GT_C_NS },
 	{ "communication_ns", NULL, GT_C_NS },
 	{ "copies_ns", NULL, GT_C_NS },
@@ -326,8 +326,9 @@ static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_e
 		return err->code;
 	if (s->report.opt->one_page)
 		gt_table_set_brief(t);
+	else
+		note_extremes(s, t);
 	gt_table_note_cut(t, s->ndevices, shown);
-	note_extremes(s, t);
 	gt_shared_gpus_note(t, &s->report);
 	return 0;
 }

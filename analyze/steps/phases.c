@@ -244,7 +244,9 @@ static void divide(const struct phases *p, struct process *one)
 	add_phase(one, PHASE_TAIL, &at, end);
 }
 
-#define LEAST_SHARE 100 /* hundredths of a percent: on a page, shorter phases are left out */
+/* hundredths of a percent: on a page, shorter phases, and shorter parts of them, are left out */
+#define LEAST_SHARE 100
+#define LEAST_SHARE_OF_PART 500
 
 static const struct gt_column columns[] = {
 	GT_WHERE_PROCESS,
@@ -267,7 +269,9 @@ static void add_rows(const struct phases *p, struct gt_table *t, const struct pr
 		bool part = phases[i].indent;
 
 		if (!one->ns[i] ||
-			(p->report.opt->one_page && gt_cell_share(one->ns[i], all).i < LEAST_SHARE))
+			(p->report.opt->one_page &&
+				gt_cell_share(one->ns[i], all).i <
+					(part ? LEAST_SHARE_OF_PART : LEAST_SHARE)))
 			continue;
 		gt_where_process(cells, one->seg, one->track);
 		cells[3] = gt_cell_text(phases[i].text);
@@ -361,8 +365,8 @@ static int phases_finish(void *state, struct gt_table **tables, unsigned max, st
 	if (rc || (cut && p->report.opt->in_default_report))
 		return rc;
 	/* the page shows one process, and does not name it in each row */
-	tables[0] = page ? gt_table_new("phases", "Start-up and tail (from 1 % on)", columns + 3,
-				   NCOLUMNS - 3)
+	tables[0] = page ? gt_table_new("phases", "Start-up and tail (the longest parts)",
+				   columns + 3, NCOLUMNS - 3)
 			 : gt_report_table(&p->report, "phases", "Phases of the run", columns,
 				   NCOLUMNS, "process share_percent from_ns pid", err);
 	if (!tables[0])
