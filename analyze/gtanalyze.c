@@ -485,8 +485,7 @@ static int report(const struct subject *s, const struct gt_report_selection *c, 
 	n = set_options(&o, s->reader, s->name, s->origins, c->in_default_report, &given, err);
 	o.ranks = s->ranks ? s->ranks->names : NULL;
 	o.in_default_report = c->in_default_report;
-	o.one_page = c->in_default_report && opt.format == GT_TEXT &&
-		gt_default_use_of(s->reader) == GT_DEFAULT_GPU;
+	o.one_page = c->in_default_report && opt.format == GT_TEXT;
 	if (o.one_page && opt.top == NOT_GIVEN)
 		o.top = SCREEN_TOP;
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;

@@ -411,7 +411,8 @@ static bool has_rows(const struct gt_segment *seg)
 	return false;
 }
 
-/* "234971 calls and ioctls in 1 process, 2 threads, over 4.655 s of 6.806 s recorded" */
+/* "train.zst: python3 train.py", then "234971 calls and ioctls in 1 process, 2 threads, over 4.655
+ * s of 6.806 s". A rank has one line. */
 static void put_size(struct gt_table *t, const struct header *h, const struct gt_segment *seg,
 	const struct known *k)
 {
@@ -427,17 +428,23 @@ static void put_size(struct gt_table *t, const struct header *h, const struct gt
 	if (h->report.opt->ranks && k->values[START])
 		snprintf(began, sizeof(began), "; %.60s", k->values[START]);
 	if (all > 0 && (double)all > (double)span * 1.01)
-		snprintf(of, sizeof(of), " of %s recorded", gt_scaled(GT_C_NS, all).text);
+		snprintf(of, sizeof(of), " of %s", gt_scaled(GT_C_NS, all).text);
 	if (rows_of(h, seg, GT_OPEN))
 		snprintf(open, sizeof(open), " and %" PRIu64 " still open",
 			rows_of(h, seg, GT_OPEN));
+	gt_table_set_tone(t, GT_TONE_HEADING);
+	if (has_rows(seg) && !h->report.opt->ranks && k->values[COMMAND]) {
+		gt_table_add_line(t, "%s: %s", file, k->values[COMMAND]);
+		gt_table_set_tone(t, GT_TONE_NONE);
+		file = NULL;
+	}
 	if (has_rows(seg))
 		gt_table_add_line(t,
-			"%s: %" PRIu64 " call%s%s%s in %" PRIu64 " process%s, %" PRIu64
+			"%s%s%" PRIu64 " call%s%s%s in %" PRIu64 " process%s, %" PRIu64
 			" thread%s, over %s%s%s",
-			file, calls, gt_plural(calls, "s"), ioctls ? " and ioctls" : "", open,
-			processes, gt_plural(processes, "es"), threads, gt_plural(threads, "s"),
-			gt_scaled(GT_C_NS, span).text, of, began);
+			file ? file : "", file ? ": " : "  ", calls, gt_plural(calls, "s"),
+			ioctls ? " and ioctls" : "", open, processes, gt_plural(processes, "es"),
+			threads, gt_plural(threads, "s"), gt_scaled(GT_C_NS, span).text, of, began);
 	else if (all > 0)
 		gt_table_add_line(
 			t, "%s: an EMPTY recording of %s", file, gt_scaled(GT_C_NS, all).text);
@@ -461,10 +468,9 @@ static void put_header_lines(struct gt_table *t, struct header *h, const struct 
 	k->values[START] = (char *)began;
 	machine = strdup(b.failed ? "" : (char *)b.data);
 	gt_buf_release(&b);
-	gt_table_set_tone(t, GT_TONE_HEADING);
 	put_size(t, h, seg, k);
 	gt_table_set_tone(t, GT_TONE_NONE);
-	if (*command && !(h->report.opt->ranks && h->command && !strcmp(h->command, command)))
+	if (*command && h->report.opt->ranks && !(h->command && !strcmp(h->command, command)))
 		gt_table_add_line(t, "  %s", command);
 	if (!(h->report.opt->ranks && h->machine && machine && !strcmp(h->machine, machine)))
 		gt_table_add_line(t, "  %s", machine ? machine : "");

@@ -238,19 +238,23 @@ static int pauses_finish(void *state, struct gt_table **tables, unsigned max, st
 		return rc;
 	tables[0] = gt_report_table(&g->report, "pauses", "Pauses between launches", columns,
 		NCOLUMNS, "doubtful_ns doubtful process max_at_ns launches mean_ns", err);
-	tables[1] = gt_report_table(&g->report, "largest_pauses", "Largest pauses", largest_columns,
-		NLARGEST, "doubtful process before after", err);
-	if (!tables[0] || !tables[1])
+	if (!tables[0])
 		return err->code;
 	for (size_t i = 0; i < g->where.n; i++)
 		if (g->places[i].launches)
 			add_process(g, tables[0], &g->where.list[i], &g->places[i]);
 	gt_table_sort(tables[0], "total_ns", g->report.opt->top);
+	gt_note_unordered(tables[0], gt_time_ordered_late(&g->order), "pauses");
+	if (g->report.opt->one_page)
+		return 1;
+	tables[1] = gt_report_table(&g->report, "largest_pauses", "Largest pauses", largest_columns,
+		NLARGEST, "doubtful process before after", err);
+	if (!tables[1])
+		return err->code;
 	gt_top_n_sort(&g->longest);
 	for (size_t i = 0; i < g->longest.n; i++)
 		add_largest(g, tables[1], &g->longest.list[i]);
 	gt_note_top_n(tables[1], &g->longest);
-	gt_note_unordered(tables[0], gt_time_ordered_late(&g->order), "pauses");
 	return 2;
 }
 

@@ -81,9 +81,7 @@ static int list(struct gt_table *t, const struct gt_name_totals *names,
 	}
 	for (size_t i = 1; i < names->n; i++)
 		sides |= gt_name_side(&names->list[i]) != gt_name_side(&names->list[0]);
-	if (sides && opt->one_page)
-		gt_table_note(t, "calls and GPU work overlap");
-	else if (sides)
+	if (sides && !opt->one_page)
 		gt_table_note(t,
 			"calls, runtime calls, GPU operations, waits and ranges overlap in time; each group has shares of its own");
 	gt_table_note_cut(t, names->n, shown);
@@ -136,9 +134,12 @@ static bool ioctl_only(const struct gt_type *type) { return type->layer == GT_LA
 static int top_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	const struct gt_report_state *a = state;
+	bool page = a->opt->one_page && gt_default_use_of(a->reader) == GT_DEFAULT_GPU;
 
-	return finish(a, "top", "Operations by total time",
-		a->opt->one_page ? calls_and_operations : no_ioctl, tables, err);
+	return finish(a, "top",
+		page ? "Operations by total time (calls and GPU work overlap)"
+		     : "Operations by total time",
+		page ? calls_and_operations : no_ioctl, tables, err);
 }
 
 static int ioctls_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

@@ -398,8 +398,10 @@ static void note_window(const struct gt_idle *s, struct gt_table *t)
 				: o->whole ? "the last row"
 					   : "the last GPU operation",
 			several);
-	else if (!o->one_page || *several) /* a page says above that it shows the steady steps */
+	else if (!o->one_page)
 		gt_table_note(t, "of the steady steps%s", several);
+	else if (*several) /* a page says above that it shows the steady steps */
+		gt_table_note(t, "the times of the GPUs are added");
 	gt_idle_note_late(s, t);
 }
 

@@ -322,17 +322,21 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 	tables[0] = gt_report_table(&m->report, "memory", "Memory by kind", kind_columns, NKINDS,
 		"live_count unknown_frees frees freed_bytes failed allocations allocated_bytes",
 		err);
-	tables[1] = gt_report_table(&m->report, "memory_processes", "Memory by process",
-		process_columns, 9, "process live_count peak_at_ns freed_bytes allocated_bytes pid",
-		err);
-	if (!tables[0] || !tables[1])
+	if (!tables[0])
 		return err->code;
 	m->partial = why_partial(m);
 	if (m->partial)
 		clear_live(m);
 	fill_kinds(m, tables[0]);
-	fill_processes(m, tables[1]);
 	note_unknown(m, tables[0]);
+	if (m->report.opt->one_page)
+		return 1;
+	tables[1] = gt_report_table(&m->report, "memory_processes", "Memory by process",
+		process_columns, 9, "process live_count peak_at_ns freed_bytes allocated_bytes pid",
+		err);
+	if (!tables[1])
+		return err->code;
+	fill_processes(m, tables[1]);
 	if (m->report.opt->in_default_report) {
 		gt_table_note(tables[1],
 			"memory at the peak, memory never freed, and more: gtanalyze memory");

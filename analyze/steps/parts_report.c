@@ -31,12 +31,12 @@ struct parts_report {
 };
 
 static const struct gt_column columns[] = {
-	GT_WHERE_DEVICE, { "part", "Part", GT_C_COUNT }, { "first", "From step", GT_C_COUNT },
+	GT_WHERE_DEVICE, { "part", "Part", GT_C_COUNT }, { "first", "First", GT_C_COUNT },
 	{ "steps", "Steps", GT_C_COUNT }, { "from_ns", "From", GT_C_TIME },
 	{ "duration_ns", "Duration", GT_C_NS }, { "p50_ns", "Median", GT_C_NS },
 	{ "busy_percent", "Busy %", GT_C_PERCENT },
 	{ "operations_per_step", "Ops/step", GT_C_REAL },
-	{ "at_once", "At once", GT_C_REAL }, /* mean number of operations while the GPU is busy */
+	{ "at_once", "Overlap", GT_C_REAL }, /* mean number of operations while the GPU is busy */
 	{ "graph_percent", "Graphs %", GT_C_PERCENT }, /* of the operations, in CUDA graphs */
 };
 #define PLACE 4 /* columns of the device */

@@ -52,7 +52,7 @@ static void add_loop(const struct steady_report *s, const struct gt_steady *all,
 static void put_line(const struct steady_report *s, const struct gt_steady *all, struct gt_table *t)
 {
 	const struct gt_loop *l = all->main;
-	char mark[80] = "their repeating operations", of[160] = "";
+	char mark[80] = "repetition", of[160] = "";
 
 	gt_table_set_tone(t, GT_TONE_HEADING);
 	if (!all->ranges) {
@@ -61,12 +61,12 @@ static void put_line(const struct steady_report *s, const struct gt_steady *all,
 		return;
 	}
 	if (l->mark)
-		snprintf(mark, sizeof(mark), "the ranges '%.50s'", l->mark);
+		snprintf(mark, sizeof(mark), "ranges '%.50s'", l->mark);
 	if (all->loops.n > 1)
 		snprintf(of, sizeof(of), " of %s",
 			gt_gpu_label_of(&s->report, l->seg, l->device).text);
 	gt_table_add_line(t,
-		"Shown: the %zu steady steps%s (of %zu, found by %s): %s of %s, from %.3f s on; --whole-run shows all",
+		"Shown: the %zu steady steps%s (of %zu, by %s): %s of %s, from %.3f s on; --whole-run: all",
 		all->steps, of, l->steps, mark,
 		gt_scaled(GT_C_NS, l->at[all->first + all->steps] - l->at[all->first]).text,
 		gt_scaled(GT_C_NS, l->seg->max_end - l->seg->min_start).text,

@@ -28,13 +28,13 @@ is train-steps 218 "$(cell steady "" steady train.json)"
 is train-busy "30.7 2.94" "$(cell verdict "" busy_percent train.json) $(cell whole_run.verdict "" busy_percent train.json)"
 is train-largest-loss host-bound "$(cell verdict "" rule train.json)"
 want train 0 "$A" "$R/h200-train.zst"
-check train-says-what-is-shown says '^Shown: the 218 steady steps (of 219, found by their repeating operations): 615.6 ms of 8.232 s, from 6.417 s on; --whole-run shows all$'
+check train-says-what-is-shown says '^Shown: the 218 steady steps (of 219, by repetition): 615.6 ms of 8.232 s, from 6.417 s on; --whole-run: all$'
 check train-start-up says '^  start-up  *0.000000000  *6.026 s '
 check train-tail says '^  after the last GPU operation  *7.035744098  *1.196 s '
 check train-has-no-summary lacks 'TRACE SUMMARY'
-check train-finding-has-a-place says '^     where: 6.783165484 s, for 1.187 ms, step 137, thread 515$'
-check train-finding-has-a-command says "^     see:   gtview --at 6.783165s+1187us $R/h200-train.zst\$"
-want train-command 0 sh -c "'$B/'$(sed -n 's/^     see:   //p' want.out | head -n 1) --render 80x24"
+check train-finding-has-a-command says "^     see: gtview --at 6.783165s+1187us $R/h200-train.zst"
+check train-finding-has-a-place says '(step 137, thread 515)$'
+want train-command 0 sh -c "'$B/'$(sed -n '/^     see: /{s///;s/  (.*//;p;}' want.out | head -n 1) --render 80x24"
 want train-whole 0 "$A" --whole-run "$R/h200-train.zst"
 check train-whole-begins-early says '^  all  *6.626 s'
 check train-whole-has-no-line lacks '^Shown: '
@@ -121,7 +121,7 @@ check steady-is-told says '(restricted by --steady'
 # ---- the command of a finding is safe to copy ----
 cp "$R/h200-streams.zst" "it's \$a.zst"
 want quoted 0 "$A" "it's \$a.zst"
-want quoted-runs 0 sh -c "'$B/'$(sed -n 's/^     see:   //p' want.out | head -n 1) --render 60x6"
+want quoted-runs 0 sh -c "'$B/'$(sed -n '/^     see: /{s///;s/  (.*//;p;}' want.out | head -n 1) --render 60x6"
 
 # ---- phases of a selected time ----
 want phases-of-a-part 4 "$A" --from 6.5s --to 6.8s phases "$R/h200-train.zst"

@@ -82,14 +82,14 @@ static void the_time_that_was_recorded(void)
 		const char *meta, *says;
 		double ns;
 	} cases[] = {
-		{ "{\"duration_ns\":20000}", "over 9.000 us of 20.00 us recorded\n", 20000 },
+		{ "{\"duration_ns\":20000}", "over 9.000 us of 20.00 us\n", 20000 },
 		{ "{\"duration_ns\":9001}", "over 9.000 us\n", 9001 },
 		/* of another, longer file */
 		{ "{\"duration_ns\":20000,\"cut\":{\"pid\":5}}", "over 9.000 us\n", -1e99 },
-		{ "{\"duration_ns\":50000,\"delay_ns\":30000}",
-			"over 9.000 us of 20.00 us recorded\n", 20000 },
+		{ "{\"duration_ns\":50000,\"delay_ns\":30000}", "over 9.000 us of 20.00 us\n",
+			20000 },
 		{ "{\"duration_ns\":50000,\"delay_ns\":10000,\"duration_limit_ns\":30000}",
-			"over 9.000 us of 30.00 us recorded\n", 30000 },
+			"over 9.000 us of 30.00 us\n", 30000 },
 		/* it is not known how long it was open */
 		{ "{\"duration_ns\":50000,\"range\":\"profiler\"}", "over 9.000 us\n", -1e99 },
 		{ "{\"duration_ns\":\"long\"}", "over 9.000 us\n", -1e99 },

@@ -354,8 +354,8 @@ static void several_gpus(void)
 			gpus_track(&g, GT_NONE, "other", GT_TRACK_PROCESS, 200);
 		text = report_text(
 			gpus_end(&g), (const char *[]){ "advice", NULL }, &plain, 1, GT_TEXT);
-		CHECK(text && strstr(text, "where: 0.000000020 s, for 39.98 us") &&
-			strstr(text, several ? ", GPU 1 of process 100\n" : ", GPU 1\n"));
+		CHECK(text && strstr(text, "see: gtview --at 0.000000s+40us trace  (GPU 1") &&
+			strstr(text, several ? "(GPU 1 of process 100" : "(GPU 1, 80 % of it)\n"));
 		free(text);
 	}
 }
