@@ -7,7 +7,7 @@
 #include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
 
-#define PARTS (GT_WORK_KINDS + GT_IDLE_CAUSE_COUNT)
+#define PARTS (WORKS + GT_IDLE_CAUSE_COUNT)
 #define BAR 40
 #define BESIDE_BAR 26u /* terminal columns of a line besides the bar and the part */
 #define LEAST_BAR 12u
@@ -26,22 +26,27 @@ static int budget_init(
 
 /* ---- parts ---- */
 
+/* The parts in which the GPU works: compute is divided by whether managed memory migrates. */
+enum work { COMPUTE, MIGRATING, COMMUNICATION, COPIES, WORKS };
 static const struct {
 	const char *key, *text;
 	char mark;
-} works[GT_WORK_KINDS] = {
-	[GT_WORK_COMPUTE] = { "compute", "compute", GT_MARK_COMPUTE },
-	[GT_WORK_COMMUNICATION] = { "communication", "communication, exposed",
-		GT_MARK_COMMUNICATION },
-	[GT_WORK_COPY] = { "copies", "copies and sets, exposed", GT_MARK_COPY },
+} works[WORKS] = {
+	[COMPUTE] = { "compute", "compute", GT_MARK_COMPUTE },
+	[MIGRATING] = { "compute_migrating", "compute while memory migrates", GT_MARK_COMPUTE },
+	[COMMUNICATION] = { "communication", "communication, exposed", GT_MARK_COMMUNICATION },
+	[COPIES] = { "copies", "copies and sets, exposed", GT_MARK_COPY },
 };
 
 static void device_parts(const struct gt_idle_device *d, uint64_t parts[PARTS])
 {
-	for (unsigned k = 0; k < GT_WORK_KINDS; k++)
-		parts[k] = gt_sat_add(parts[k], d->kind[k]);
+	const uint64_t ns[WORKS] = { d->kind[GT_WORK_COMPUTE] - d->migrating, d->migrating,
+		d->kind[GT_WORK_COMMUNICATION], d->kind[GT_WORK_COPY] };
+
+	for (unsigned k = 0; k < WORKS; k++)
+		parts[k] = gt_sat_add(parts[k], ns[k]);
 	for (unsigned c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
-		parts[GT_WORK_KINDS + c] = gt_sat_add(parts[GT_WORK_KINDS + c], d->cause[c]);
+		parts[WORKS + c] = gt_sat_add(parts[WORKS + c], d->cause[c]);
 }
 
 struct sheet {
@@ -99,7 +104,7 @@ static struct bar all_parts(const struct sheet *h)
 		uint64_t before = 0;
 
 		b.text[i] = GT_MARK_IDLE;
-		for (unsigned k = 0; k < GT_WORK_KINDS; before += h->parts[k++])
+		for (unsigned k = 0; k < WORKS; before += h->parts[k++])
 			if (taken(h, i, before, h->parts[k]) > most) {
 				most = taken(h, i, before, h->parts[k]);
 				b.text[i] = works[k].mark;
@@ -153,10 +158,10 @@ static int64_t least_share(const struct gt_idle *s)
 /* The length of the longest part that is shown. */
 static size_t longest_part(const struct gt_idle *s, const struct sheet *h)
 {
-	size_t most = strlen(works[GT_WORK_COMMUNICATION].text);
+	size_t most = strlen(works[h->parts[MIGRATING] ? MIGRATING : COMMUNICATION].text);
 
-	for (unsigned c = GT_WORK_KINDS; c < PARTS; c++) {
-		size_t n = 2 + strlen(gt_idle_words(c - GT_WORK_KINDS));
+	for (unsigned c = WORKS; c < PARTS; c++) {
+		size_t n = 2 + strlen(gt_idle_words(c - WORKS));
 
 		if (h->parts[c] && h->shares[c] >= least_share(s) && n > most)
 			most = n;
@@ -171,11 +176,11 @@ static int fill_sheet(const struct gt_idle *s, struct sheet *h, struct gt_err *e
 		device_parts(&s->devices[i], h->parts);
 		h->whole = gt_sat_add(h->whole, s->devices[i].window);
 	}
-	for (unsigned c = GT_WORK_KINDS; c < PARTS; c++)
+	for (unsigned c = WORKS; c < PARTS; c++)
 		h->idle = gt_sat_add(h->idle, h->parts[c]);
 	if (gt_compute_shares(h->parts, PARTS, h->shares, err))
 		return err->code;
-	for (unsigned c = GT_WORK_KINDS; c < PARTS; c++)
+	for (unsigned c = WORKS; c < PARTS; c++)
 		h->idle_share += h->shares[c];
 	h->cells = bar_cells(s->report.opt->width, BESIDE_BAR + longest_part(s, h));
 	return 0;
@@ -195,7 +200,7 @@ static unsigned next_cause(const struct sheet *h, const bool done[PARTS])
 {
 	unsigned most = PARTS;
 
-	for (unsigned c = GT_WORK_KINDS; c < PARTS; c++)
+	for (unsigned c = WORKS; c < PARTS; c++)
 		if (!done[c] && h->parts[c] && (most == PARTS || h->parts[c] > h->parts[most]))
 			most = c;
 	return most;
@@ -218,9 +223,8 @@ static void add_causes(struct gt_table *t, const struct sheet *h, uint64_t befor
 			continue;
 		}
 		add_part(t, h,
-			(struct line){ gt_idle_words(most - GT_WORK_KINDS),
-				gt_idle_key(most - GT_WORK_KINDS), 1, h->parts[most],
-				h->shares[most], NULL },
+			(struct line){ gt_idle_words(most - WORKS), gt_idle_key(most - WORKS), 1,
+				h->parts[most], h->shares[most], NULL },
 			before, GT_MARK_IDLE);
 		before += h->parts[most];
 	}
@@ -234,8 +238,8 @@ static void add_parts(struct gt_table *t, const struct sheet *h, int64_t least)
 	uint64_t before = 0;
 
 	add_line(t, &(struct line){ "all", "all", 0, h->whole, h->whole ? 10000 : 0, all.text });
-	for (unsigned k = 0; k < GT_WORK_KINDS; k++) {
-		if (least && !h->parts[k])
+	for (unsigned k = 0; k < WORKS; k++) {
+		if (!h->parts[k] && (least || k == MIGRATING))
 			continue; /* no such work */
 		add_part(t, h,
 			(struct line){
@@ -426,7 +430,7 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 		return rc;
 	add_parts(tables[0], &h, least_share(s));
 	note_window(s, tables[0]);
-	if (h.parts[GT_WORK_KINDS + GT_IDLE_UNJOINED])
+	if (h.parts[WORKS + GT_IDLE_UNJOINED])
 		gt_note_plural(tables[0], s->unjoined,
 			"%llu {operation is|operations are} joined to no call",
 			(unsigned long long)s->unjoined);

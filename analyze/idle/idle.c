@@ -104,6 +104,9 @@ static void advance_to(struct gt_idle *s, struct gt_idle_device *d, int64_t to)
 		if (end <= at)
 			continue;
 		d->kind[k] = gt_sat_add(d->kind[k], (uint64_t)end - (uint64_t)at);
+		if (k == GT_WORK_COMPUTE && s->migrations[d->number])
+			d->migrating = gt_sat_add(
+				d->migrating, gt_migrations_ns(s->migrations[d->number], at, end));
 		if (k == GT_WORK_COMMUNICATION)
 			add_exposed_communication(d, at, end);
 		at = end;
@@ -371,6 +374,8 @@ static void release_threads(struct gt_idle *s)
 			gt_host_release(s->lines[i]);
 		free(s->lines[i]);
 		free_stream(s->streams[i]);
+		gt_migrations_free(s->migrations[i]);
+		s->migrations[i] = NULL;
 		s->lines[i] = NULL;
 		s->streams[i] = NULL;
 	}
@@ -527,6 +532,7 @@ int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysi
 	s->types = calloc(s->order.types[s->order.nsegs] + 1ul, sizeof(*s->types));
 	s->lines = calloc(tracks + 1ul, sizeof(struct gt_host_activity *));
 	s->streams = calloc(tracks + 1ul, sizeof(struct gt_idle_stream *));
+	s->migrations = calloc(tracks + 1ul, sizeof(struct gt_migrations *));
 	s->processes = calloc(s->places.n + 1, sizeof(*s->processes));
 	s->windows = calloc(gt_reader_segments(r) + 1ul, sizeof(*s->windows));
 	s->drop_at = DROP_MIN;
@@ -534,7 +540,7 @@ int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysi
 		return gt_err_set(
 			err, -EOVERFLOW, "more than %u different operations", GT_HOST_TYPES);
 	if (!s->device_of || !s->slot_of_device || !s->types || !s->lines || !s->streams ||
-		!s->processes || !s->windows)
+		!s->migrations || !s->processes || !s->windows)
 		return gt_err_set(err, -ENOMEM, "out of memory (tracks)");
 	return 0;
 }
@@ -629,11 +635,14 @@ void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t)
 
 void gt_idle_release(struct gt_idle *s)
 {
-	for (uint32_t i = 0; s->lines && s->streams && i < s->order.tracks[s->order.nsegs]; i++) {
+	for (uint32_t i = 0;
+		s->lines && s->streams && s->migrations && i < s->order.tracks[s->order.nsegs];
+		i++) {
 		if (s->lines[i])
 			gt_host_release(s->lines[i]);
 		free(s->lines[i]);
 		free_stream(s->streams[i]);
+		gt_migrations_free(s->migrations[i]);
 	}
 	gt_map_release(&s->sums_map);
 	gt_name_interner_release(&s->ids);
@@ -641,8 +650,8 @@ void gt_idle_release(struct gt_idle *s)
 	gt_process_slots_release(&s->places);
 	free(s->devices), free(s->sums), free(s->names), free(s->device_of),
 		free(s->slot_of_device), free(s->types);
-	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->numbers),
-		free(s->columns);
+	free(s->lines), free(s->streams), free(s->migrations), free(s->processes), free(s->levels),
+		free(s->numbers), free(s->columns);
 	free(s->losses), free(s->parts), free(s->windows);
 	gt_time_ordered_release(&s->order);
 }

@@ -7,7 +7,8 @@
  * runs no operation. The operation that ends the gap decides its causes (of several that begin at
  * once, the one that was launched first): up to the end of the launching call, the causes are what
  * the launching thread did; after it, the operation was launched and had not started. Of a GPU that
- * several processes use, the gap before the first operation of another process is its start. If a
+ * several processes use, the gap before the first operation of another process is its start. Where
+ * managed memory migrates, that is the cause (migrations.h). If a
  * process uses several GPUs, the time before its first operation gets causes on the GPU that begins
  * first; the other GPUs have no work yet. */
 #ifndef GT_IDLE_H
@@ -17,6 +18,7 @@
 #include "analyze/launch/queue_stalls.h"
 #include "analyze/gpu/gpu_time.h"
 #include "analyze/idle/host_activity.h"
+#include "analyze/idle/migrations.h"
 #include "analyze/columns/launch_fields.h"
 #include "analyze/stats/name_interner.h"
 #include "analyze/columns/process_slots.h"
@@ -37,6 +39,7 @@
 	X(OFF_CPU, "off_cpu", "off the processor") \
 	X(QUEUED, "queued", "launched, not started") \
 	X(WAITING, "waiting", "waiting for another stream or event") \
+	X(MIGRATION, "migration", "migrating managed memory") \
 	X(OVERHEAD, "overhead", "profiler overhead") \
 	X(START, "start", "no work yet in the window") \
 	X(SHORT, "short", "gaps shorter than --min") \
@@ -93,6 +96,7 @@ struct gt_idle_device {
 	uint64_t window, idle;
 	/* ns; a moment counts for the first kind that runs */
 	uint64_t kind[GT_WORK_KINDS];
+	uint64_t migrating; /* ns of compute in which managed memory migrates */
 	uint64_t cause[GT_IDLE_CAUSE_COUNT];
 	uint64_t gaps;
 	/* the longest exposed communication, and the longest gap; from == to: none */
@@ -125,7 +129,8 @@ struct gt_idle_name { /* all kernels, copies or sets with one name */
 /* A part of a gap with one cause. device: its track number; thread: of the launching thread, or
  * GT_NONE; call: start of the call of the thread, or `from` outside calls; gap: 0-based index of
  * the gap on its device; inner: the gap is between two operations, not at an end of the window;
- * unsure: GPU records were lost, so the GPU may have worked. */
+ * unsure: GPU records were lost, so the GPU may have worked. The cause is what the thread did, also
+ * while managed memory migrates. */
 struct gt_idle_slice {
 	const struct gt_segment *seg;
 	uint32_t device, thread, cause, type;
@@ -186,7 +191,8 @@ struct gt_idle {
 		uint8_t kind;
 		bool known, pageable, graph;
 	} * types;
-	struct gt_host_activity **lines; /* by track number; NULL: empty */
+	struct gt_host_activity **lines;   /* by track number; NULL: empty */
+	struct gt_migrations **migrations; /* by track number of the device; NULL: none */
 	/* likewise; waits: sorted times of its waits for events, after which no operation was
 	 * launched yet; slot: of its device, or 0 */
 	struct gt_idle_stream {

@@ -74,13 +74,12 @@ static void report_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64
 			l->slice(l->arg, &one);
 }
 
-/* Adds a slice to the current gap. A gap has few parts. */
-static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to,
-	struct gt_err *err)
+/* Adds time to a part of the current gap. A gap has few parts. */
+static int add_part_ns(
+	struct gt_idle *s, uint32_t cause, uint32_t type, int64_t ns, struct gt_err *err)
 {
 	struct gt_idle_part *p = s->parts, *end = s->parts + s->nparts;
 
-	report_slice(s, cause, type, from, to);
 	while (p < end && (p->cause != cause || p->type != type))
 		p++;
 	if (p == end) {
@@ -90,8 +89,24 @@ static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t fr
 		p = &s->parts[s->nparts++];
 		*p = (struct gt_idle_part){ cause, type, 0 };
 	}
-	p->ns += to - from;
+	p->ns += ns;
 	return 0;
+}
+
+/* Adds a slice to the current gap. Its time in which managed memory migrates has that cause. */
+static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to,
+	struct gt_err *err)
+{
+	const struct gt_migrations *m = s->migrations[s->cut_device->number];
+	int64_t migrating = cause == GT_IDLE_SHORT ? 0 : (int64_t)gt_migrations_ns(m, from, to);
+	int rc = 0;
+
+	report_slice(s, cause, type, from, to);
+	if (migrating)
+		rc = add_part_ns(s, GT_IDLE_MIGRATION, type, migrating, err);
+	return rc || migrating == to - from
+		? rc
+		: add_part_ns(s, cause, type, to - from - migrating, err);
 }
 
 static bool loss_affects(

@@ -194,6 +194,39 @@ static int add_waits(struct gt_idle *s, const struct gt_cols *cols, struct gt_er
 	return 0;
 }
 
+/* The time from which the figures of a device still need its migrations. */
+static int64_t needed_from(const struct gt_idle *s, uint32_t device)
+{
+	const struct gt_idle_device *d;
+	int64_t gap;
+
+	if (!s->slot_of_device[device])
+		return INT64_MIN;
+	d = &s->devices[s->slot_of_device[device] - 1];
+	gap = d->closing ? d->gap_from : d->busy_to;
+	return gap < d->running.at ? gap : d->running.at;
+}
+
+/* Adds spans of a device in which managed memory migrates. */
+static int add_migrations(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	uint32_t device = s->device_of[gt_time_ordered_track(&s->order, cols->seg, cols->track)];
+	struct gt_migrations **of = &s->migrations[device];
+	int64_t needed = needed_from(s, device);
+
+	for (uint32_t i = 0; i < cols->n; i++) {
+		const struct gt_type *type = gt_cols_type(cols, cols->code ? cols->code[i] : 0);
+
+		if (!type || !gt_is_migration(type))
+			continue;
+		if ((!*of && !(*of = calloc(1, sizeof(**of)))) ||
+			gt_migrations_add(
+				*of, cols->start[i], cols->start[i] + cols->dur[i], needed))
+			return gt_err_set(err, -ENOMEM, "out of memory (migrations)");
+	}
+	return 0;
+}
+
 static int add_gpu(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_moment *m = gt_time_ordered_run(&s->order, cols, err);
@@ -208,8 +241,13 @@ int gt_idle_rows(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *e
 		return add_losses(s, cols, err);
 	if (cols->kind == GT_GPU)
 		return add_gpu(s, cols, err);
-	if (cols->kind == GT_SPAN && cols->track < cols->seg->ntracks &&
-		cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM)
-		return add_waits(s, cols, err);
+	if (cols->kind == GT_SPAN && cols->track < cols->seg->ntracks) {
+		uint8_t kind = cols->seg->tracks[cols->track].kind;
+
+		if (kind == GT_TRACK_STREAM)
+			return add_waits(s, cols, err);
+		if (kind == GT_TRACK_DEVICE)
+			return add_migrations(s, cols, err);
+	}
 	return add_host(s, cols, err);
 }

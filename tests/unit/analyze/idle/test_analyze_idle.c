@@ -890,10 +890,106 @@ static void what_is_left_out_is_told(void)
 	}
 }
 
-T_MAIN(T(every_nanosecond_has_its_part), T(a_range_is_the_window), T(half_a_range),
-	T(the_whole_recording), T(full_queues), T(a_gap_in_slices), T(all_reports_have_one_window),
-	T(short_gaps_are_one_line), T(lost_records_are_no_idle_time), T(losses_equal_brute_force),
-	T(levels_of_a_thread), T(a_stream_that_waits), T(a_stream_that_is_told_long_before),
+/* ---- managed memory ---- */
+
+static void migrate(struct gpus *g, enum gt_gpu_managed_kind kind, int64_t from, int64_t to)
+{
+	struct gt_gpu_work w = { .track = g->device[0], .start = from, .end = to };
+	struct gt_gpu_managed m = { .kind = kind, .value = 4096, .from = GT_GPU_HOST, .to = 0 };
+
+	CHECK(!gt_gpu_put_managed(&g->types, &w, &m, &g->err));
+}
+
+static double shares(const json_t *j)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < rows(j, "budget"); i++)
+		if (num(row(j, "budget", i), "level") == 0 &&
+			!is(row(j, "budget", i), "key", "all"))
+			sum += num(row(j, "budget", i), "total_ns");
+	return sum;
+}
+
+/* Kernels in [1000, 3000) and [5000, 6000); migrations and faults overlap in [2500, 3500), and are
+ * in [4000, 4100) of the gap and in the second kernel. */
+static void migrations_are_parts(void)
+{
+	struct gpus g;
+	json_t *j;
+
+	gpus_begin_with(&g, "{\"events\":\"api,gpu,um\"}", 1);
+	gpus_plain(&g, 0, g.stream[0][0], 1000, 3000);
+	migrate(&g, GT_GPU_MIGRATION_HTOD, 2500, 3200);
+	migrate(&g, GT_GPU_FAULT, 3000, 3500);
+	migrate(&g, GT_GPU_MIGRATION_DTOH, 4000, 4100);
+	gpus_plain(&g, 0, g.stream[0][0], 5000, 6000);
+	migrate(&g, GT_GPU_MIGRATION_HTOD, 5100, 5200);
+	migrate(&g, GT_GPU_MIGRATION_HTOD, 7000, 8000); /* after the window */
+	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &plain);
+	CHECK(part(j, "compute") == 2400 && part(j, "compute_migrating") == 600);
+	CHECK(part(j, "idle") == 2000 && part(j, "migration") == 600 &&
+		part(j, "unjoined") == 1400);
+	CHECK(shares(j) == 5000 && part(j, "all") == 5000);
+	CHECK(num(row_named(j, "gaps", "key", "migration"), "total_ns") == 600);
+	json_decref(j);
+	gpus_begin_with(&g, "{}", 1);
+	gpus_plain(&g, 0, g.stream[0][0], 1000, 3000);
+	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+	CHECK(!row_named(j, "budget", "key", "compute_migrating"));
+	json_decref(j);
+}
+
+enum { BUSY = 1, MOVES = 2, SPAN_NS = 4000 };
+
+static void random_migrations(unsigned seed)
+{
+	static uint8_t at[SPAN_NS];
+	double count[4] = { 0 };
+	struct gpus g;
+	json_t *j;
+
+	srand(seed);
+	memset(at, 0, sizeof(at));
+	gpus_begin_with(&g, "{}", 1);
+	gpus_plain(&g, 0, g.stream[0][0], 0, 1);
+	at[0] = BUSY;
+	for (int64_t i = 0, from = 0; i < 60; i++) {
+		int64_t to = from + rand() % 200;
+		bool moves = rand() % 2;
+
+		to = to < SPAN_NS - 1 ? to : SPAN_NS - 1;
+		if (moves)
+			migrate(&g, GT_GPU_MIGRATION_HTOD, from, to);
+		else
+			gpus_plain(&g, 0, g.stream[0][i % 2], from, to);
+		for (int64_t x = from; x < to; x++)
+			at[x] |= moves ? MOVES : BUSY;
+		from += rand() % 100;
+	}
+	gpus_plain(&g, 0, g.stream[0][0], SPAN_NS - 1, SPAN_NS);
+	at[SPAN_NS - 1] = BUSY;
+	for (int x = 0; x < SPAN_NS; x++)
+		count[at[x]]++;
+	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+	CHECK(part(j, "compute") == count[BUSY] &&
+		part(j, "compute_migrating") == count[BUSY | MOVES] &&
+		part(j, "migration") == count[MOVES] && part(j, "unjoined") == count[0] &&
+		shares(j) == SPAN_NS);
+	json_decref(j);
+}
+
+static void migrations_equal_brute_force(void)
+{
+	for (unsigned seed = 0; seed < 50; seed++)
+		random_migrations(seed);
+}
+
+T_MAIN(T(migrations_are_parts), T(migrations_equal_brute_force), T(every_nanosecond_has_its_part),
+	T(a_range_is_the_window), T(half_a_range), T(the_whole_recording), T(full_queues),
+	T(a_gap_in_slices), T(all_reports_have_one_window), T(short_gaps_are_one_line),
+	T(lost_records_are_no_idle_time), T(losses_equal_brute_force), T(levels_of_a_thread),
+	T(a_stream_that_waits), T(a_stream_that_is_told_long_before),
 	T(a_full_queue_holds_up_another_gpu), T(a_device_that_comes_and_goes),
 	T(bars_show_what_there_is), T(what_cannot_be_told), T(more_calls_than_are_kept),
 	T(recordings_have_windows), T(what_is_left_out_is_told))
