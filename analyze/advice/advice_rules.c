@@ -635,14 +635,14 @@ static void leak(const struct gt_advice_facts *f, uint64_t window, struct gt_fin
 const struct gt_rule gt_advice_rules[GT_RULES] = {
 	{ "host-bound", "code outside CUDA",
 		"give the GPU more work at a time, or move this code to another thread",
-		GT_NEEDS_CALLS, host_bound },
+		GT_NEEDS_CALLS | GT_REPEATED, host_bound },
 	{ "process-start", "starting processes",
 		"start processes before their work is needed, and keep them for later work",
 		GT_NEEDS_CALLS, process_start },
 	{ "launch-bound", "launching work", "use CUDA graphs, or fewer and larger kernels",
-		GT_NEEDS_CALLS, launch_bound },
+		GT_NEEDS_CALLS | GT_REPEATED, launch_bound },
 	{ "sync-in-loop", "synchronising", "synchronise later, on an event, or not at all",
-		GT_NEEDS_CALLS, sync_in_loop },
+		GT_NEEDS_CALLS | GT_REPEATED, sync_in_loop },
 	{ "pageable-copy", "copying pageable memory",
 		"use pinned memory (cudaMallocHost, pin_memory)", GT_NEEDS_CALLS, pageable_copy },
 	{ "blocking-copy", "blocking copies", "use asynchronous copies on a stream of their own", 0,
@@ -687,6 +687,12 @@ uint64_t gt_advice_per_step(const struct gt_idle *s, uint64_t part)
 	return steps ? part / steps : 0;
 }
 
+/* One event is most of a loss that usually repeats. */
+static bool is_one_event(const struct gt_finding *f)
+{
+	return f->at.seg && (uint64_t)(f->at.to - f->at.from) >= f->cost - f->cost / 2;
+}
+
 void gt_advice_apply(const struct gt_advice_facts *f, const struct gt_rule *rule, uint64_t window,
 	const char *why, struct gt_finding *to)
 {
@@ -701,6 +707,8 @@ void gt_advice_apply(const struct gt_advice_facts *f, const struct gt_rule *rule
 		cannot(to, why);
 	else
 		rule->apply(f, window, to);
+	if (to->state == GT_FOUND && rule->flags & GT_REPEATED && is_one_event(to))
+		to->remedy = "look at this moment first: most of the loss is there";
 	if (to->state == GT_ANSWERED && rule->flags & GT_NEEDS_CALLS &&
 		is_significant(calls, window, FIND_MOST)) {
 		to->state = GT_UNANSWERED;

@@ -27,7 +27,8 @@ struct gt_rule {
 	enum {
 		GT_NEEDS_NO_GPU = 1 /* needs no GPU records */,
 		GT_NEEDS_CALLS = 2 /* needs calls to be clean */,
-		GT_SAME_TIME = 4 /* other rules count the same time */
+		GT_SAME_TIME = 4 /* other rules count the same time */,
+		GT_REPEATED = 8 /* the remedy is for a loss that repeats */
 	} flags;
 	void (*apply)(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to);
 };

@@ -89,6 +89,30 @@ static void the_host_is_slow(void)
 	json_decref(j);
 }
 
+/* One pause that costs more than all others: the remedy is not that of a loss that repeats. */
+static void one_event_is_no_habit(void)
+{
+	for (int once = 0; once < 2; once++) {
+		int64_t at = once ? 310000 : 130000;
+		struct gt_gpu_work w;
+		struct gpus g;
+		json_t *j;
+
+		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+		rounds(&g, GT_NONE, 400, 0);
+		w = gpus_work(g.stream[0][0], at + 20, at + 40);
+		gpus_launched(&g, &w, 0, at, 20, GT_JOIN_CORRELATION);
+		gpus_kernel(&g, 0, &w);
+		j = advice(&g);
+		CHECK(says(j, "host-bound", "found"));
+		CHECK(once ==
+			!strncmp(
+				json_string_value(json_object_get(rule(j, "host-bound"), "remedy")),
+				"look at this moment first", 25));
+		json_decref(j);
+	}
+}
+
 /* The actions of a thread from the end of the GPU's work to 50 ns before the next launch. */
 static void causes_have_rules(void)
 {
@@ -391,7 +415,7 @@ static void what_cannot_be_told(void)
 	json_decref(j);
 }
 
-T_MAIN(T(nothing_to_be_won), T(the_host_is_slow), T(causes_have_rules), T(warming_up_is_no_fault),
-	T(copies_of_all_kinds), T(habits_begin_at_a_hundred), T(loops_begin_at_ten),
-	T(a_loop_is_twice_its_second_half), T(work_that_does_not_start), T(a_tenth_unbalances),
-	T(several_gpus), T(what_cannot_be_told))
+T_MAIN(T(nothing_to_be_won), T(the_host_is_slow), T(one_event_is_no_habit), T(causes_have_rules),
+	T(warming_up_is_no_fault), T(copies_of_all_kinds), T(habits_begin_at_a_hundred),
+	T(loops_begin_at_ten), T(a_loop_is_twice_its_second_half), T(work_that_does_not_start),
+	T(a_tenth_unbalances), T(several_gpus), T(what_cannot_be_told))
