@@ -136,6 +136,17 @@ static uint64_t events(const struct gt_recording *r)
 	return r->stats->rows[GT_CALL] + r->totals->open;
 }
 
+static bool has_calls(const struct gt_recording *r)
+{
+	return r->stats->rows[GT_CALL] || r->totals->open;
+}
+
+/* Ranges and marks of the program. */
+static uint64_t annotations(const struct gt_recording *r)
+{
+	return r->stats->rows[GT_SPAN] + r->stats->rows[GT_INSTANT] + r->stats->rows[GT_UNMATCHED];
+}
+
 static struct gt_losses losses(const struct gt_recording *r)
 {
 	return (struct gt_losses){ .totals = r->totals,
@@ -258,6 +269,9 @@ static void print_empty(const struct gt_recording *r)
 		why = text;
 	} else if (!why && r->had_no_ring)
 		why = "the rings were too small for its threads; try a larger --ring-memory";
+	else if (!why && annotations(r))
+		why = "the program made none, or they were outside the selection (see -e, "
+		      "--filter, --delay)";
 	else if (!why && r->totals->processes)
 		why = "its calls to the driver were outside the selection (see -e, --filter, "
 		      "--delay)";
@@ -320,7 +334,7 @@ static void print_file(const struct gt_recording *r, bool empty)
 {
 	const struct gt_recorder_totals *t = r->totals;
 	static char name[5 * PATH_MAX];
-	char size[32], lost[48], ending[320], values[160], work[48] = "";
+	char size[32], lost[48], ending[320], values[160], work[48] = "", ranges[64] = "";
 	struct stat st;
 	bool file = !stat(r->path, &st) && S_ISREG(st.st_mode);
 
@@ -328,13 +342,15 @@ static void print_file(const struct gt_recording *r, bool empty)
 	if (t->gpu && t->processes)
 		snprintf(work, sizeof(work), "%" PRIu64 " GPU operation%s, ",
 			r->stats->rows[GT_GPU], gt_plural(r->stats->rows[GT_GPU], "s"));
+	if (!has_calls(r) && annotations(r))
+		snprintf(ranges, sizeof(ranges), "%" PRIu64 " ranges and marks, ", annotations(r));
 	gt_exit_describe(ending, sizeof(ending), r->child, t->open, file ? r->path : NULL);
 	quote_for_shell(r->path, name);
 	gt_message(stderr, TOOL,
-		"%s%s: %s, %" PRIu64 " event%s, %s%s%u process%s, %s, %.2f s%s%s%s%s",
+		"%s%s: %s, %" PRIu64 " event%s, %s%s%s%u process%s, %s, %.2f s%s%s%s%s",
 		r->simulated ? "simulated GPU: " : "", name,
 		size_text(size, sizeof(size), file ? (uint64_t)st.st_size : r->stats->bytes),
-		events(r), gt_plural(events(r), "s"), work, values, t->processes,
+		events(r), gt_plural(events(r), "s"), ranges, work, values, t->processes,
 		gt_plural(t->processes, "es"), losses_text(r, lost, sizeof(lost)),
 		seconds(r->stop - r->start), *ending ? "; " : "", ending,
 		empty                       ? ""
@@ -343,16 +359,11 @@ static void print_file(const struct gt_recording *r, bool empty)
 		empty ? "" : name);
 }
 
-static bool has_calls(const struct gt_recording *r)
-{
-	return r->stats->rows[GT_CALL] || r->totals->open;
-}
-
 bool gt_exit_has_events(const struct gt_recording *r)
 {
 	char text[160];
 
-	return has_calls(r) || sampled_rows(r, text, sizeof(text));
+	return has_calls(r) || annotations(r) || sampled_rows(r, text, sizeof(text));
 }
 
 void gt_exit_summary_print(const struct gt_recording *r)

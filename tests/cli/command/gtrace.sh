@@ -21,6 +21,10 @@ want not-found 127 "$G" run ./absent
 want nothing-recorded 0 "$G" run -o n.zst true
 says nothing-recorded-says-why 'no CUDA call was seen'
 check nothing-recorded-has-no-report test ! -s want.out
+want ranges-only 0 "$G" run -o a.zst "$B/guest/fake/nvtx" alone
+says ranges-only-counts '^gtcollect: a.zst: .*, 0 events, 4 ranges and marks, .*; next: gtview a.zst$'
+says ranges-only-says-why '^gtcollect: no CUDA call was seen: '
+check ranges-only-has-a-report grep -Eq '^  alone +user +3 ' want.out
 want without-the-verb 0 "$B/gtcollect" -o w.zst "$B/samples/train" -n 5
 check gtcollect-prints-no-report sh -c '! grep -q "calls and ioctls" want.out'
 

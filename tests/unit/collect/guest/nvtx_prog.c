@@ -2,7 +2,8 @@
  * itself: at the first use it loads the library named by NVTX_INJECTION64_PATH, calls
  * InitializeInjectionNvtx2 in it, and then calls the functions that the library has set.
  *
- * "die": aborts at the end; "stream": names a stream and launches on it. */
+ * "alone": ranges and a mark without a call; "die": aborts at the end; "stream": names a stream and
+ * launches on it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -113,6 +114,17 @@ static void domains(void)
 	CORE2(1, void (*)(void *, const struct attributes *))(d, &a);
 }
 
+static int alone(void)
+{
+	for (int i = 0; i < 3; i++) {
+		push("alone");
+		usleep(100);
+		pop();
+	}
+	CORE(2, void (*)(const char *))("mark");
+	return 0;
+}
+
 static int stream(void)
 {
 	uint64_t cycles = 1000;
@@ -175,6 +187,8 @@ int main(int argc, char **argv)
 	inject();
 	if (argc > 1 && !strcmp(argv[1], "stream"))
 		return stream();
+	if (argc > 1 && !strcmp(argv[1], "alone"))
+		return alone();
 	push("before cuda");
 	driver = dlopen("libcuda.so.1", RTLD_NOW);
 	if (!driver)
