@@ -54,15 +54,20 @@ struct args {
 	int64_t base;
 };
 
-static void key(struct args *a, const char *name)
+/* Inline, so that the compiler copies a name that is a literal in place. */
+static inline __attribute__((always_inline)) void key(struct args *a, const char *name)
 {
-	gt_out_str(a->out, a->any ? ",\"" : ",\"args\":{\"");
+	if (a->any)
+		gt_out_str(a->out, ",\"");
+	else
+		gt_out_str(a->out, ",\"args\":{\"");
 	gt_out_str(a->out, name);
 	gt_out_str(a->out, "\":");
 	a->any = true;
 }
 
-static void put_number(struct args *a, const char *name, uint64_t v)
+static inline __attribute__((always_inline)) void put_number(
+	struct args *a, const char *name, uint64_t v)
 {
 	key(a, name);
 	gt_out_commit(a->out, gt_put_value(gt_out_reserve(a->out, 64), GT_F_U64, v));

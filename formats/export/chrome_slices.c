@@ -311,13 +311,15 @@ static bool get_role(const struct gt_chrome_slice *s, unsigned role, uint64_t *v
 }
 
 /* Writes one end of an arrow. id: JSON. */
-static void put_arrow(struct gt_chrome_slices *c, const struct gt_segment *seg, const char *id,
-	const struct gt_chrome_lane *l, int64_t time, bool arrives)
+static void put_arrow(struct gt_chrome_slices *c, const struct gt_segment *seg,
+	const struct text *id, const struct gt_chrome_lane *l, int64_t time, bool arrives)
 {
 	gt_out_str(c->out, ",\n{\"name\":\"ac2g\",\"cat\":\"ac2g\",\"ph\":");
-	gt_out_str(c->out, arrives ? "\"f\",\"bp\":\"e\"" : "\"s\"");
-	gt_out_str(c->out, ",\"id\":");
-	gt_out_str(c->out, id);
+	if (arrives)
+		gt_out_str(c->out, "\"f\",\"bp\":\"e\",\"id\":");
+	else
+		gt_out_str(c->out, "\"s\",\"id\":");
+	gt_out_add(c->out, id->s, id->len);
 	gt_out_str(c->out, ",\"pid\":");
 	gt_out_add(c->out, l->where, l->where_len);
 	gt_export_us(c->out, gt_since(time, c->bases[seg->index]));
@@ -348,19 +350,26 @@ static void put_flow(struct gt_chrome_slices *c, const struct gt_chrome_slice *s
 {
 	uint64_t correlation = gt_chrome_launches_id(&c->launches, s->seg, from);
 	const struct gt_chrome_lane *lane;
-	char id[64];
+	char buffer[64 + GT_DIGITS_SPILL], *end = buffer;
+	struct text id = { buffer, 0 };
 
 	if (!from->lane)
 		return;
 	lane = &c->tracks.tracks[s->seg->index][from->track].lanes[from->lane - 1];
-	if (correlation && !from->has_arrow)
-		snprintf(id, sizeof(id), "%" PRIu64, correlation);
-	else
-		snprintf(id, sizeof(id), "\"%" PRIu64 ".%" PRIu64 "\"", correlation, ++c->arrows);
+	if (correlation && !from->has_arrow) {
+		end = gt_put_u64(end, correlation);
+	} else {
+		*end++ = '"';
+		end = gt_put_u64(end, correlation);
+		*end++ = '.';
+		end = gt_put_u64(end, ++c->arrows);
+		*end++ = '"';
+	}
+	id.len = (uint32_t)(end - buffer);
 	from->has_arrow = 1;
 	/* within the slices, not where those before them may end */
-	put_arrow(c, s->seg, id, lane, from->start + (ns > 1), false);
-	put_arrow(c, s->seg, id, l, s->start + (s->dur > 1), true);
+	put_arrow(c, s->seg, &id, lane, from->start + (ns > 1), false);
+	put_arrow(c, s->seg, &id, l, s->start + (s->dur > 1), true);
 }
 
 static void put_gpu_args(struct gt_chrome_slices *c, const struct gt_chrome_slice *s)

@@ -313,8 +313,6 @@ void gt_out_add(struct gt_out *o, const void *bytes, size_t n)
 	}
 }
 
-void gt_out_str(struct gt_out *o, const char *s) { gt_out_add(o, s, strlen(s)); }
-
 void gt_out_printable(struct gt_out *o, const char *s)
 {
 	while (*s && !o->failed)
@@ -376,6 +374,17 @@ static char *put_json_char(char *p, uint32_t ch)
 	return p + sprintf(p, "\\u%04x", (unsigned)(ch > 0xffff ? 0xdc00 + (ch & 0x3ff) : ch));
 }
 
+#define EACH 0x0101010101010101ull
+/* Is one of the eight bytes 0? */
+static bool has_zero(uint64_t v) { return ((v - EACH) & ~v & EACH << 7) != 0; }
+
+/* Are eight bytes ASCII characters that stand for themselves? */
+static bool are_plain(uint64_t v)
+{
+	return !((v | (v - EACH * 0x20)) & EACH << 7) && !has_zero(v ^ EACH * '"') &&
+		!has_zero(v ^ EACH * '\\') && !has_zero(v ^ EACH * 0x7f);
+}
+
 void gt_out_json(struct gt_out *o, const char *str, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)str, *end = s + len;
@@ -384,11 +393,18 @@ void gt_out_json(struct gt_out *o, const char *str, size_t len)
 	o->len++;
 	while (s < end) {
 		const unsigned char *stop = end - s > 8192 ? s + 8192 : end;
-		char *p = gt_out_reserve(o, 8192 * 6 + 8);
+		char *p = gt_out_reserve(o, (size_t)(stop - s) * 6 + 8);
+		uint64_t eight;
 
 		while (s < stop) {
 			uint32_t ch;
 
+			while (stop - s >= 8 && (memcpy(&eight, s, 8), are_plain(eight))) {
+				memcpy(p, s, 8);
+				p += 8, s += 8;
+			}
+			if (s == stop)
+				break;
 			if (*s < 0x80) {
 				if (*s < 0x20 || *s == '"' || *s == '\\' || *s == 0x7f)
 					p = put_escaped(p, *s++);

@@ -49,7 +49,18 @@ static inline char *gt_out_reserve(struct gt_out *o, size_t n)
 static inline void gt_out_commit(struct gt_out *o, char *end) { o->len = (size_t)(end - o->data); }
 
 void gt_out_add(struct gt_out *o, const void *bytes, size_t n); /* any n */
-void gt_out_str(struct gt_out *o, const char *s);
+/* The compiler copies a literal in place. */
+static inline __attribute__((always_inline)) void gt_out_str(struct gt_out *o, const char *s)
+{
+	size_t n = strlen(s);
+
+	if (__builtin_constant_p(n) && n < 256) {
+		memcpy(gt_out_reserve(o, n), s, n);
+		o->len += n;
+	} else {
+		gt_out_add(o, s, n);
+	}
+}
 /* The text, made printable (formats/text/printable.h). */
 void gt_out_printable(struct gt_out *o, const char *s);
 void gt_out_printf(struct gt_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -36,6 +36,31 @@ static void json_strings(void)
 		"\xf4\x90\x80\x80", 4, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""));
 }
 
+/* Plain characters are copied by eight. Each byte at each place gives what it gives alone. */
+static void json_every_byte_at_every_place(void)
+{
+	enum { LENGTH = 17 };
+
+	for (unsigned c = 0; c < 256; c++) {
+		char one = (char)c, alone[16], in[LENGTH + 1], want[64];
+		struct gt_out o;
+		int n;
+
+		gt_out_memory(&o);
+		gt_out_json(&o, &one, 1);
+		n = snprintf(alone, sizeof(alone), "%.*s", (int)o.len - 2, o.data + 1);
+		CHECK(n > 0);
+		gt_out_close(&o, NULL);
+		for (int at = 0; at < LENGTH; at++) {
+			memset(in, '~', LENGTH);
+			in[at] = one;
+			snprintf(want, sizeof(want), "\"%.*s%s%.*s\"", at, "~~~~~~~~~~~~~~~~~",
+				alone, LENGTH - 1 - at, "~~~~~~~~~~~~~~~~~");
+			CHECK(json_is(in, LENGTH, want));
+		}
+	}
+}
+
 /* Any bytes at all become a string that a strict parser takes. */
 static void json_any_bytes(void)
 {
@@ -209,6 +234,6 @@ static void large_pieces_keep_their_place(void)
 	CHECK(!gt_out_close(&o, NULL));
 }
 
-T_MAIN(T(json_strings), T(json_any_bytes), T(long_printf), T(file_is_not_replaced),
-	T(no_such_folder), T(device_needs_no_force), T(full_disk), T(closed_pipe), T(gz_by_name),
-	T(large_pieces_keep_their_place))
+T_MAIN(T(json_strings), T(json_every_byte_at_every_place), T(json_any_bytes), T(long_printf),
+	T(file_is_not_replaced), T(no_such_folder), T(device_needs_no_force), T(full_disk),
+	T(closed_pipe), T(gz_by_name), T(large_pieces_keep_their_place))
