@@ -25,6 +25,22 @@ fi
 if ! command -v rpmbuild >/dev/null; then
 	want rpm 1 "$SRC/packaging/rpm.sh" "$port" .
 	says rpm-says '^make rpm needs rpmbuild'
+	skip rpm-installs "rpmbuild is not installed"
+elif [ "$(id -u)" -ne 0 ]; then skip rpm-installs "rpm --root needs root"
+else	# into an empty root
+	check rpm env XZ_LEVEL=1 "$SRC/packaging/rpm.sh" "$port" .
+	rpm=$(echo gtrace-*.rpm) tree=$PWD/rpm-root
+	mkdir "$tree" && rpm --root "$tree" --initdb >rpm.out 2>&1 || fail rpm-database "$(tail -n 1 rpm.out)"
+	want rpm-installs 0 rpm --root "$tree" --nodeps -i "$PWD/$rpm"
+	want rpm-verifies 0 rpm --root "$tree" --nodeps -V gtrace
+	is rpm-is-of-this-version "$("$B/gtrace" --version)" "gtrace $(rpm -qp --qf '%{VERSION}' "$rpm" 2>/dev/null)"
+	for program in gtrace gtcollect gtanalyze gtview gtexport; do
+		is rpm-$program-runs "$("$B/$program" --version)" "$("$tree/usr/bin/$program" --version)"
+	done
+	want rpm-records 0 "$tree/usr/bin/gtrace" run -o rpm.zst "$B/samples/train" -n 20
+	check rpm-reports grep -q 'in 1 process' want.out
+	want rpm-removes 0 rpm --root "$tree" --nodeps -e gtrace
+	check rpm-leaves-nothing test ! -e "$tree/usr/bin/gtrace" -a ! -e "$tree/usr/lib/gt" -a ! -e "$tree/usr/share/doc/gtrace"
 fi
 
 python3 -c 'import venv, ensurepip' 2>/dev/null || { skip wheel "python3 with venv and ensurepip is not installed"; exit 0; }
