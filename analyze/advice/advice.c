@@ -423,8 +423,7 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	const char *cannot = gt_idle_why_unanswered(f->idle);
 	struct answer answers[GT_RULES];
 	uint64_t window = 0;
-	unsigned unanswered = 0;
-	bool found;
+	struct gt_verdict v = { .cannot = cannot, .finding = &answers[0].f };
 
 	for (size_t i = 0; i < f->idle->ndevices; i++)
 		window = gt_sat_add(window, f->idle->devices[i].window);
@@ -433,11 +432,14 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	tables[1] = answers_table(f, answers, cannot, window, err);
 	if (!tables[1])
 		return err->code;
-	found = answers[0].f.state == GT_FOUND;
+	v.window = window;
+	v.rule = answers[0].f.state == GT_FOUND ? answers[0].rule : NULL;
 	for (unsigned i = 0; i < GT_RULES; i++)
-		unanswered += answers[i].f.state == GT_UNANSWERED && !answers[i].f.not_requested;
-	tables[0] = gt_verdict(
-		f, found ? answers[0].rule : NULL, &answers[0].f, unanswered, cannot, window, err);
+		v.unanswered += answers[i].f.state == GT_UNANSWERED && !answers[i].f.not_requested;
+	for (unsigned i = 0; i < GT_RULES && !v.leak; i++)
+		if (answers[i].f.state == GT_FOUND && answers[i].f.bytes)
+			v.leak = &answers[i].f;
+	tables[0] = gt_verdict_table(f, &v, err);
 	return tables[0] ? 2 : err->code;
 }
 

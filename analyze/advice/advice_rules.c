@@ -112,7 +112,9 @@ static void launch_bound(const struct gt_advice_facts *f, uint64_t window, struc
 		"the GPU waits %s in calls that launch, and %s from their return to the start of the work",
 		ns_text(c->ns), ns_text(q->ns));
 	put_count(f, to, &c->longest);
-	if (f->graph_launches > f->launches / 2 || launches_graph(f, &c->longest))
+	if (f->syncs >= f->launches / 2 && f->causes[GT_IDLE_SYNC].slices >= LOOP)
+		to->remedy = "synchronise less often: launches then overlap with GPU work";
+	else if (f->graph_launches > f->launches / 2 || launches_graph(f, &c->longest))
 		to->remedy = "put more work into a graph, or fewer and larger nodes";
 }
 

@@ -124,8 +124,11 @@ static size_t divide(const struct search *s, size_t from, size_t to)
 
 static void add(const struct search *s, struct gt_loop_parts *parts, size_t from, size_t to)
 {
-	parts->list[parts->n++] =
-		(struct gt_loop_part){ from, to - from, median_of(s, from, to, DURATION) };
+	struct gt_loop_part *p = &parts->list[parts->n++];
+
+	*p = (struct gt_loop_part){ from, to - from, median_of(s, from, to, DURATION), 0 };
+	for (size_t i = from; i < to; i++)
+		p->ops += s->steps[i].ops;
 }
 
 int gt_loop_parts_find(struct gt_loop_parts *parts, const struct gt_step *steps, size_t from,

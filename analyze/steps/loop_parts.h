@@ -12,6 +12,7 @@
 struct gt_loop_part {
 	size_t first, steps; /* of the loop's steps, from 0 */
 	uint64_t median;     /* ns */
+	uint64_t ops;        /* GPU operations */
 };
 struct gt_loop_parts {
 	struct gt_loop_part list[GT_LOOP_PARTS_MOST];

@@ -34,7 +34,7 @@ static const struct gt_column columns[] = {
 	GT_WHERE_DEVICE, { "part", "Part", GT_C_COUNT }, { "first", "First", GT_C_COUNT },
 	{ "steps", "Steps", GT_C_COUNT }, { "from_ns", "From", GT_C_TIME },
 	{ "duration_ns", "Duration", GT_C_NS }, { "p50_ns", "Median", GT_C_NS },
-	{ "busy_percent", "Busy %", GT_C_PERCENT },
+	{ "per_operation_ns", "Time/op", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT },
 	{ "operations_per_step", "Ops/step", GT_C_REAL },
 	{ "at_once", "Overlap", GT_C_REAL }, /* mean number of operations while the GPU is busy */
 	{ "graph_percent", "Graphs %", GT_C_PERCENT }, /* of the operations, in CUDA graphs */
@@ -129,6 +129,7 @@ static struct gt_loop_parts parts_within(const struct gt_loop *l, size_t from, s
 		p.first = p.first > from ? p.first : from;
 		if (p.first >= to)
 			continue;
+		p.ops = to - p.first == p.steps ? p.ops : 0;
 		p.steps = to - p.first;
 		some.list[some.n++] = p;
 	}
@@ -193,6 +194,8 @@ static void add_part(
 	const struct part_figures *f = &l->list[i];
 	int64_t from = l->loop->at[p->first];
 	uint64_t ns = (uint64_t)(end_of(l, i) - from);
+	/* those that the steps launch, if all of them are shown; else those that begin in them */
+	uint64_t ops = p->ops ? p->ops : f->ops;
 	struct gt_cell cells[NCOLUMNS];
 
 	gt_where_device(cells, l->loop->seg, l->loop->device);
@@ -202,10 +205,11 @@ static void add_part(
 	cells[7] = gt_cell_time(&s->report, l->loop->seg, from);
 	cells[8] = gt_cell_u(ns);
 	cells[9] = gt_cell_u(p->median);
-	cells[10] = gt_cell_share(f->busy, ns);
-	cells[11] = cell_ratio(f->ops, p->steps);
-	cells[12] = cell_ratio(f->ns, f->busy);
-	cells[13] = gt_cell_share(f->in_graphs, f->ops);
+	cells[10] = gt_cell_known(ops, ops ? ns / ops : 0);
+	cells[11] = gt_cell_share(f->busy, ns);
+	cells[12] = cell_ratio(ops, p->steps);
+	cells[13] = cell_ratio(f->ns, f->busy);
+	cells[14] = gt_cell_share(f->in_graphs, f->ops);
 	gt_table_add(t, s->report.opt->one_page ? cells + PLACE : cells);
 }
 

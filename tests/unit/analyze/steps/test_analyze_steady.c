@@ -148,7 +148,8 @@ static void parts_differ(void)
 			num(r, "steps") == (i ? 40 : 60) && num(r, "p50_ns") == (i ? 300 : 100));
 		CHECK(num(r, "duration_ns") == (i ? 12000 : 6000) &&
 			num(r, "busy_percent") == (i ? 16.67 : 50) &&
-			num(r, "operations_per_step") == 5 && num(r, "at_once") == 1 &&
+			num(r, "operations_per_step") == 5 &&
+			num(r, "per_operation_ns") == (i ? 60 : 20) && num(r, "at_once") == 1 &&
 			num(r, "graph_percent") == 0);
 	}
 	json_decref(j);
