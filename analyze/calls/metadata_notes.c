@@ -94,11 +94,6 @@ static double share_of(const char *ns, const struct gt_segment *seg)
 		: 0;
 }
 
-/* A note on the recording. */
-#define note(n, fmt, ...)                                                                          \
-	gt_table_note(                                                                             \
-		(n)->t, "%s" fmt, gt_recording_prefix((n)->report, (n)->seg).text, ##__VA_ARGS__)
-
 static void note_value(const struct gt_metadata_notes *n, size_t i, const char *value)
 {
 	struct gt_buf after = { 0 };
@@ -106,8 +101,8 @@ static void note_value(const struct gt_metadata_notes *n, size_t i, const char *
 	if (unreliable[i].after)
 		gt_put_plural(&after, unreliable[i].after, strtoull(value, NULL, 10));
 	gt_buf_byte(&after, 0);
-	note(n, "%s%s%s", unreliable[i].before, unreliable[i].after ? value : "",
-		after.failed ? "" : (char *)after.data);
+	gt_note_recording(n->report, n->seg, n->t, "%s%s%s", unreliable[i].before,
+		unreliable[i].after ? value : "", after.failed ? "" : (char *)after.data);
 	gt_buf_release(&after);
 }
 
@@ -116,7 +111,7 @@ void gt_metadata_notes_add(struct gt_metadata_notes *n, const char *key, const c
 	double share;
 
 	if (!strcmp(key, "gpu_source") && gt_no_gpu_source(value)) {
-		note(n, "GPU: not recorded: %s", value);
+		gt_note_recording(n->report, n->seg, n->t, "GPU: not recorded: %s", value);
 		n->gpu_missing = n->no_gpu = true;
 	}
 	for (size_t i = 0; i < sizeof(unreliable) / sizeof(*unreliable); i++)
@@ -127,7 +122,8 @@ void gt_metadata_notes_add(struct gt_metadata_notes *n, const char *key, const c
 				!strncmp(key, "gpu_", 4) && strcmp(key, "gpu_processes_by_events");
 		}
 	if (!strcmp(key, "cupti_overhead_ns") && (share = share_of(value, n->seg)) >= 1)
-		note(n, "GPU: CUPTI itself worked for %.1f %% of the time (gtanalyze top has its parts)",
+		gt_note_recording(n->report, n->seg, n->t,
+			"GPU: CUPTI itself worked for %.1f %% of the time (gtanalyze top has its parts)",
 			share);
 	n->part |= !strncmp(key, "recovered.", 10) || (!strncmp(key, "cut.", 4) && *value);
 	n->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);

@@ -66,6 +66,9 @@ struct gt_recording_prefix {
 };
 struct gt_recording_prefix gt_recording_prefix(
 	const struct gt_report_state *a, const struct gt_segment *seg);
+/* A note on one recording. fmt is a literal. */
+#define gt_note_recording(a, seg, t, fmt, ...)                                                     \
+	gt_table_note(t, "%s" fmt, gt_recording_prefix(a, seg).text, ##__VA_ARGS__)
 
 /* The name of a device in a sentence: "GPU 0 of rank 3", "GPU 1 of process 617". track: of a
  * device. */

@@ -1,46 +1,24 @@
 #include "analyze/gpu/gpu_name.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/gpu/gpu_models.h"
 #include "formats/trace/meta.h"
-
-struct models {
-	char *first;
-	bool differ;
-};
-
-/* "gpus.0.model" */
-static bool is_model(const char *key)
-{
-	if (strncmp(key, "gpus.", 5) != 0 || !isdigit((unsigned char)key[5]))
-		return false;
-	key += 5;
-	return !strcmp(key + strspn(key, "0123456789"), ".model");
-}
 
 static int note_model(void *arg, const char *key, const char *value)
 {
-	struct models *m = arg;
-
-	if (!is_model(key) || !*value)
-		return 0;
-	if (!m->first)
-		m->first = strdup(value);
-	m->differ |= m->first && strcmp(m->first, value) != 0;
+	gt_gpu_models_add(arg, key, value);
 	return 0;
 }
 
+/* A GPU without a name of its own is of the machine's model, if it has one model only. */
 static void read_model(struct gt_gpu_namer *n, const struct gt_segment *seg)
 {
-	struct models m = { .first = NULL };
+	struct gt_gpu_models m = { .n = 0 };
+	bool known = !gt_meta_each(seg, note_model, &m) && m.n == 1;
 
 	gt_gpu_namer_release(n);
-	if (gt_meta_each(seg, note_model, &m) || m.differ) {
-		free(m.first);
-		m.first = NULL;
-	}
-	*n = (struct gt_gpu_namer){ seg, m.first };
+	*n = (struct gt_gpu_namer){ seg, known ? strdup(m.list[0].name) : NULL };
 }
 
 const char *gt_gpu_name(
