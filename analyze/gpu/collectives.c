@@ -97,8 +97,11 @@ static uint32_t find_field(const struct gt_segment *seg, const struct gt_type *t
 	for (uint32_t i = 0; i < type->nfields; i++) {
 		const char *name = gt_str(seg, type->fields[i].name);
 
-		if ((type->fields[i].kind == GT_F_STR && !strcmp(name, "Process Group Name")) ||
-			(type->fields[i].kind == GT_F_HEX && !strcmp(name, "communicator")))
+		bool text = type->fields[i].kind == GT_F_STR;
+
+		if ((text && !strcmp(name, "Process Group Name")) ||
+			((text || type->fields[i].kind == GT_F_HEX) &&
+				!strcmp(name, "communicator")))
 			return i;
 	}
 	return GT_FIELDS_MAX;

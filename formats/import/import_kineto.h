@@ -25,9 +25,11 @@
 	X("dtype", true) \
 	X("Process Group Name", true) \
 	X("Process Group Description", true) \
-	X("Process Group Ranks", true)
+	X("Process Group Ranks", true) \
+	X("communicator", true) /* these two: from NCCL, in files of gtexport */ \
+	X("message_bytes", false)
 /* clang-format on */
-#define GT_KINETO_NEXTRA 10
+#define GT_KINETO_NEXTRA 12
 /* maximum size of one extra text in bytes; a longer one is dropped and counted */
 #define GT_KINETO_EXTRA_TEXT 1024
 

@@ -413,9 +413,14 @@ const struct gt_kineto_extra_key gt_kineto_extra_keys[GT_KINETO_NEXTRA] = {
 static unsigned extra_key(const char *word, size_t len)
 {
 	/* the first letters of the keys */
-	static const char first[128] = {
-		['C'] = 1, ['G'] = 1, ['I'] = 1, ['O'] = 1, ['P'] = 1, ['d'] = 1
-	};
+	static const char first[128] = { ['C'] = 1,
+		['G'] = 1,
+		['I'] = 1,
+		['O'] = 1,
+		['P'] = 1,
+		['c'] = 1,
+		['d'] = 1,
+		['m'] = 1 };
 	unsigned i = 0;
 
 	if (!len || !first[word[0] & 127])

@@ -24,6 +24,12 @@ is mean '4096 4096' "$(value t.zst $second 2 message_mean_bytes)"
 is late-rank-of-second '20 0' "$(value t.zst $second 2 last)"
 check late-rank-of-first at_least "$(value t.zst $first 1 last | cut -d' ' -f 2)" 20
 
+# an exported Chrome trace has the same, and gt reads it back
+"$X" --chrome -f -o t.json t.zst 2>/dev/null
+names t.zst | sort >before
+names t.json | sort >after
+same export-and-import before after
+
 want record-unknown 0 on_sim "$C" -q -f -e api,gpu,nvtx -o u.zst -- "$prog" unknown
 is unknown-has-no-communicator 0 "$("$X" --jsonl -f -o - u.zst 2>/dev/null | grep -c communicator)"
 is unknown-is-a-range 88 "$("$X" --jsonl -f -o - u.zst 2>/dev/null | grep -c '"phase":"B","name":"ncclAllReduce"')"
