@@ -1,4 +1,4 @@
-/* Arbitrary bytes as the contents of a ring. The recorder takes the valid records or gives up the
+/* Arbitrary bytes as the contents of a ring. The recorder takes the valid records or abandons the
  * ring, never fails, and closes a trace that reads back without damage.
  *
  * The first byte selects the options, the second the number of open calls. With RAW the ring

@@ -46,7 +46,7 @@ for r in header summary gpu top categories ioctls memory threads pauses gaps cri
 	contexts slowest timeline histogram driver kernels copies sync streams counters steps overlap collectives launches transfers query \
 	metadata; do
 	check "analyze-list-$r" grep -q "^  $r " list
-	case $r in	# of a GPU, of ioctls, of counters, and nobody looked at any
+	case $r in	# about GPUs, ioctls and counters, which were not recorded
 	gaps | critical | budget | advice | steps | overlap | collectives | gpu | kernels | copies | streams | ioctls | driver | counters) status=4 ;;
 	*) status=0 ;;
 	esac
@@ -64,7 +64,7 @@ done
 want analyze-explain-report 0 $A --explain gaps
 check analyze-explain-report-too says "report gaps"
 
-# What it answers is in its exit status: 0, 3 found, 4 cannot; unless nobody asked for that report.
+# The exit status is the answer of the named reports: 0, 3 found, 4 cannot answer; reports of the default report do not set it.
 want analyze-finds 3 $A advice "$SRC/samples/recorded/h200-train.zst"
 check analyze-finds-host says "(host-bound): up to"
 want analyze-finds-json 3 $A --format json advice "$SRC/samples/recorded/h200-train.zst"

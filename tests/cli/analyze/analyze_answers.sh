@@ -42,8 +42,8 @@ for r in gpu launches steps budget gaps memory top errors summary; do
 	cannot "late-$r" $r --from 100s "$R/h200-train.zst"
 done
 for r in overlap collectives steps queues patterns budget gaps critical; do cannot "match-$r" $r --match 'nccl*' "$R/h200x2-nccl.zst"; done
-want budget-of-nobody 4 $A budget --pid 9999 "$R/h200-train.zst"
-check budget-of-nobody-blames-the-choice says "(cannot answer: no GPU operation matches the options)"
+want budget-of-no-process 4 $A budget --pid 9999 "$R/h200-train.zst"
+check budget-of-no-process-blames-the-choice says "(cannot answer: no GPU operation matches the options)"
 answers match-kernels kernels --match 'nope*' --match 'cuInit' "$R/h200-train.zst"
 check match-kernels-none says "none that matches"
 

@@ -34,7 +34,7 @@ for w in 40 60 80; do
 	is two-files-fit-$w "" "$(at $w "'$A' diff h200-train.zst h200-inference.zst; '$A' h200-train.zst h200-inference.zst" | awk -v w=$w 'length > w' | head -n 3)"
 done
 
-# Colours: on a terminal only, and never where somebody does not want them. Nothing moves because of them.
+# Colours: on a terminal only, and not with NO_COLOR. They do not change the layout.
 colours() { if grep -q "$(printf '\033')\[" "$1"; then echo yes; else echo no; fi; }
 coloured 100 "'$A' budget advice ioctls h200-train.zst" >on; is terminal-has-colours yes "$(colours on)"
 coloured 100 "'$A' --color never budget advice ioctls h200-train.zst" >off; is color-never no "$(colours off)"

@@ -1,4 +1,4 @@
-# What was looked at and never happened is 0; what nobody looked at is "not recorded". The header says which it was.
+# A recorded kind without rows is 0; a kind that was not recorded is "not recorded". The header names the recorded kinds.
 . "$SRC/tests/lib.sh"
 C="$B/gtcollect -q -f" A=$B/gtanalyze T=$B/samples/train
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" TMPDIR="$PWD"
@@ -21,11 +21,11 @@ check window-has-no-calls says 'Total CUDA API calls: 0$'
 check window-has-no-ioctls says 'IOCTL calls: 0$'
 check window-knows-nothing-of-schedulers says 'Scheduler calls: not recorded$'
 
-# Nobody came: nothing can be said.
-want nobody 0 $C -o n.zst true
-want nobody-summary 0 $A summary n.zst
-check nobody-calls says 'Total CUDA API calls: not recorded$'
-check nobody-header-is-clean never '^  [;:,]\|[;:,] *[;:,]'
+# No process loaded libcuda.so.1: no report can answer.
+want no-process 0 $C -o n.zst true
+want no-process-summary 0 $A summary n.zst
+check no-process-calls says 'Total CUDA API calls: not recorded$'
+check no-process-header-is-clean never '^  [;:,]\|[;:,] *[;:,]'
 
 # What was filtered out was not recorded.
 want filtered 0 $C --filter 'cuMem*' -o f.zst "$T" -n 3

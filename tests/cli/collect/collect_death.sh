@@ -142,7 +142,7 @@ sessions() { find "$1" -name 'gt-session-*' -prune | wc -l; }
 until_it_is 0 sessions "$TMPDIR"
 is no_session_is_left 0 "$(sessions "$TMPDIR")"
 age_and_look() { touch -c -t 202001010000 "$behind"/gt-session-*; TMPDIR=$behind "$C" -q -f -o last.zst true; sessions "$behind"; }
-until_it_is 0 age_and_look	# who was killed may not be gone yet
+until_it_is 0 age_and_look	# a killed process may not have exited yet
 is old_sessions_are_removed 0 "$(sessions "$behind")"
 
 # ---- how it ended is said ----
@@ -163,7 +163,7 @@ kill -KILL $(cat hangs)
 dying end_into_a_device 139 timeout 100 "$C" -f -o /dev/null "$S/crash" -n 5
 says end_into_a_device_is_said ' s; killed by SIGSEGV, 1 call open at the end; next: '
 
-# ---- gtcollect dies, the program does not: nobody will read what CUPTI tells, so it is not asked any more, and has given all back ----
+# ---- gtcollect is killed, the program runs on: the library stops CUPTI, because its records are not read any more, and frees all buffers ----
 GT_DEBUG=1 SIM_CUPTI_TRUTH="$PWD/work" "$C" -q -f -e api,gpu,runtime -o left.zst sh -c 'echo $$ >left.pid; exec "$0" -n 1000000' "$S/idle_host" >/dev/null 2>left.err &
 until_it_is yes there work
 kill -KILL $!

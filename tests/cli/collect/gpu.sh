@@ -115,7 +115,7 @@ events=gpu
 want waits-alone 0 run alone "$B/samples/overlap"
 waits alone
 unset events
-# without arguments nobody knows what for
+# without arguments the targets of waits are unknown
 want waits-argless 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu --args none -o argless.zst -- "$B/samples/overlap"
 "$rows" waits argless.zst >argless.waits
 is waits-argless '1 4294967295 0,1 4294967295 0,3 4294967295 0,3 4294967295 0,' "$(cut -d ' ' -f 1,2,8 argless.waits | sort | tr '\n' ,)"
@@ -159,7 +159,7 @@ want named-refused-header 0 "$A" header part.zst
 check named-refused-is-said grep -q 'GPU: not recorded: calls of the CUDA runtime: cuptiActivityEnable failed: error 28' want.out
 unset events
 
-# -e um: what managed memory does, on the tracks of the devices, and no work of anybody's; -e overhead: what CUPTI itself does
+# -e um: operations of managed memory, on the tracks of the devices, without a launching call; -e overhead: work of CUPTI itself
 events=api,ioctl,gpu,um
 want managed 0 run managed "$B/samples/managed"
 same managed-is-the-truth managed.truth managed.rows

@@ -1,5 +1,5 @@
 # GPU work timed by CUDA events (--gpu-timing events, or where CUPTI is missing or refuses), on the simulated driver: every call has its row,
-# whose interval holds the truth; nobody waits, no capture is disturbed, no dead context is asked; and it is said what the times are.
+# whose interval contains the true one; no call waits, no capture is disturbed, no destroyed context is queried; the header names the source of times.
 . "$SRC/tests/lib.sh"
 C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport rows=$B/unit/gpu_rows_prog prog=$B/guest/fake/events
 meta() { zstd -dcq "$2" | LC_ALL=C grep -ao "\"$1\":[^,}]*" | tail -n 1 | cut -d: -f 2- | tr -d '"'; }
@@ -47,7 +47,7 @@ for n in train by_cupti; do awk '{ print $2, $4, $7, $8, $9, $NF }' $n.rows | so
 same train-is-what-cupti-says by_cupti.what train.what
 is graph-launches 'graph 1 cuGraphLaunch 100' "$(causes graph_replay.zst | tr ';' '\n' | grep graph | sed 's/^ *//')"
 
-# our own calls are nobody's
+# the library's own calls are not recorded
 is own-calls-are-not-there 0 "$("$A" --format csv --top 0 --match 'cuEvent*' --match 'cuStreamIsCapturing*' --match 'cuCtxPush*' --match 'cuThreadExchange*' top leak.zst 2>/dev/null | sed 1d | wc -l | tr -d ' ')"
 timing='--gpu-timing off' run off "$B/samples/train"
 is off-has-no-rows 0 "$(wc -l <off.rows | tr -d ' ')"
@@ -139,7 +139,7 @@ is contexts-no-misuse "" "$(sort contexts.misuse | uniq -c)"
 is contexts-all-accounted "241 0 0 0" "$(($(meta gpu_joined_exact contexts.zst) + $(meta gpu_untimed_context contexts.zst))) $(meta gpu_untimed_error contexts.zst) $(meta gpu_untimed_pool contexts.zst) $(meta gpu_unjoined contexts.zst)"
 check contexts-lost-no-more-than-was-under-way test "$(meta gpu_untimed_context contexts.zst)" -le 150
 
-# nobody waits: not a launch behind a kernel of a minute, and not the exit before one
+# no call waits: neither a launch after a kernel of a minute nor the exit during one
 want times 0 run times "$prog times 300"
 check times-no-launch-waits test "$(awk '/^longest/ { print $2 }' times.out)" -lt 30000000000
 from=$(date +%s)

@@ -9,7 +9,7 @@ on_sim() { env LD_LIBRARY_PATH="$B/sim" "$@"; }
 want clean 0 on_sim "$C" -q -f -e api,gpu -o clean.zst -- "$B/samples/train" -n 20
 is clean-has-all "$(meta gpu_joined_exact clean.zst) 0 0" "$("$rows" rows clean.zst | wc -l | tr -d ' ') $(meta gpu_launches_without_record clean.zst) $(losses clean.zst)"
 
-# while a kernel runs that takes a minute: nobody waits for it, and it is missing
+# while a kernel runs that takes a minute: the exit does not wait for it, and its record is missing
 want running 0 timeout 50 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu -o running.zst -- "$B/guest/fake/events" long
 is running-is-said '10 1 1' "$("$rows" rows running.zst | wc -l) $(meta gpu_launches_without_record running.zst) $(meta gpu_records_impossible running.zst)"
 

@@ -35,7 +35,7 @@ beside finalize finalize 50
 is finalize-sees-the-same "$(alone finalize)" "$(tail -n 1 want.out)"
 is finalize-ours-before-it 50 "$(ours finalize)"
 
-# so that nobody takes what is missing for idleness
+# missing GPU work is reported: else it would look like idle time
 beside told '' 150
 says told-in-the-last-lines '-e gpu: the program itself used CUPTI for [0-9]*\.[0-9][0-9] s: the GPU work of that time is missing$'
 says told-no-calls-lost ', no calls lost, '
@@ -57,7 +57,7 @@ is back-had-room 0 "$(meta gpu_records_lost back.zst)"
 "$B/gtanalyze" header back.zst >r.txt 2>&1
 check back-is-reported grep -q "GPU: [0-9]* records have times of another profiler's clock" r.txt
 
-# not asked for: nobody stands in the way
+# without -e gpu the program can use CUPTI
 want off 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -o off.zst -- "$prog"
 is off-sees-the-same "$alone" "$(tail -n 1 want.out)"
 

@@ -25,7 +25,7 @@ same agrees-with-the-report report counter
 "$A" --format tsv memory kinds.zst 2>/dev/null | awk -F"\t" '$1 == "kind" { for (i = 1; i <= NF; i++) k[$i] = i } $1 == "physical" { print $k["peak_bytes"], $k["live_bytes"] }' >report
 is agrees-on-what-is-mapped "4194304 0" "$(cat report)"
 
-# who has ended holds nothing
+# a process that has ended holds no memory
 is the-dead-hold-nothing 0 "$(figure last kinds.zst | awk '{ n += $3 } END { print n + 0 }')"
 
 # on the track where the GPU's work is

@@ -81,16 +81,16 @@ is comes-ours-go-on "5 5" "$(sed '1,/^now/d' want.out | grep -c '_correlation @m
 want bad 0 env SIM_CUPTI_BAD=10 "$C" -q -f -e api,gpu -o bad.zst -- "$prog" up parcagpu:kernel_launch up parcagpu:activity_batch launch 50
 is bad-are-left-out "45 50" "$(grep -c kernel_launch want.out) $(grep activity_batch want.out | tr ' ' '\n' | grep -c '^10/')"
 
-# nobody is attached: nothing is fired, and CUPTI's one place is left alone
-want nobody 0 "$C" -q -f -e api,gpu -o nobody.zst -- "$prog" launch 5 subscribe 1
-is nobody-fires 0 "$(grep -c '^parcagpu' want.out)"
-is nobody-subscribes "subscribed: 0" "$(grep subscribed want.out)"
+# no tool is attached: no probe fires, and the program can subscribe to CUPTI
+want detached 0 "$C" -q -f -e api,gpu -o detached.zst -- "$prog" launch 5 subscribe 1
+is detached-fires 0 "$(grep -c '^parcagpu' want.out)"
+is detached-subscribes "subscribed: 0" "$(grep subscribed want.out)"
 
 # more kernels wait than there are buffers, which hold one each here: CUPTI, which may die of it, is not left without
 want pile 0 env SIM_CUPTI_STRICT=100000 "$C" --probes-only -- "$prog" up parcagpu:kernel_launch fires parcagpu:kernel_launch wait 500 pile 36000 fires parcagpu:kernel_launch
 check pile-most-are-told test "$(grep -c kernel_launch want.out)" -ge 32000
 
-# without a trace: CUPTI comes and goes with who is attached, as often as they like, and what was fired is what happened meanwhile
+# without a trace: CUPTI is used while a tool is attached, repeatedly; the probes fire for the work of that time
 none=$(echo "$all" | sed 's/up/down/g')
 window="$all fires parcagpu:cuda_correlation launch 100 graph 2 held 5 caught 1 lines truth $none"
 for how in '' alone; do
@@ -100,7 +100,7 @@ for how in '' alone; do
 	want $name 0 env SIM_CUPTI_STRICT=100000 SIM_CUPTI_TRUTH="$PWD/truth" "$@" "$prog" whose 1 launch 10 wait 500 whose 1 $window quiet truth launch 10 lines truth $window quiet truth say end whose 1 launch 10
 	cp want.out $name.out
 	set -- $(sed -n 's/^lines //p' want.out)
-	sed -n "1,$1p; $(($2 + 1)),$3p" truth >truth.0	# less what ran when nobody was attached any more
+	sed -n "1,$1p; $(($2 + 1)),$3p" truth >truth.0	# without the work after the tool detached
 	is $name-calls-are-the-drivers-own '3 of libcuda.so.1' "$(grep -c '^launches are of libcuda.so.1,' want.out) of $(sed -n 's/^launches are of \(.*\),.*/\1/p' want.out | sort -u)"
 	is $name-without-cupti-before 'not loaded,not loaded' "$(sed -n 's/^launches.*CUPTI is //p' want.out | head -n 2 | paste -sd ,)"
 	is $name-nothing-before 0 "$(sed '/cuda_correlation/,$d' want.out | grep -c '^parcagpu')"

@@ -155,7 +155,7 @@ is many-kernels-are-there "360001 2" "$("$B/gtanalyze" query --format csv --agg 
 	"$B/gtanalyze" query --format csv --where 'name==first' --agg count kernels.zst 2>/dev/null | tr -d '\r' | sed -n 2p)"
 rm -f kernels.json kernels.zst
 
-# Who was waited for: another stream is busy for long, so that only the row says that what was waited for was pending, and then that nothing was.
+# Pending work of waits: another stream is busy for long, so only the row of a wait says whether the stream that it waits for has pending work.
 waits() {	# waits yes|no: are there rows of waits?
 	printf '{"schemaVersion":1,"traceEvents":['
 	event '' cuda_runtime cudaLaunchKernel 10 11 1 1 '"cbid":211,"correlation":1'

@@ -61,7 +61,7 @@ want output-replaced 125 "$C" -o r.zst sh -c 'mv r.zst s.zst; echo x >r.zst';	sa
 check output-replaced-is-left test "$(cat r.zst)" = x
 want output-removed-status-of-the-program-wins 3 "$C" -q -o r2.zst sh -c 'rm r2.zst; exit 3'
 mkfifo pipe
-want pipe-nobody-reads 125 $T "$C" -o pipe true;				says pipe-nobody-reads-says 'pipe: no process reads it'
+want pipe-without-reader 125 $T "$C" -o pipe true;				says pipe-without-reader-says 'pipe: no process reads it'
 # read_by CMD...: CMD reads the pipe, which is open before CMD has begun, and its end comes no earlier than at written.
 read_by() { exec 8<>pipe 9<pipe 7>pipe 8>&-; "$@" <&9 7>&- & exec 9<&-; }
 written() { exec 7>&-; wait; }
@@ -74,7 +74,7 @@ is pipe-closed-program-is-unharmed 1 "$(grep -c 'calls,' want.out)"
 read_by cat >/dev/null; want pipe-report 125 $T "$C" --report -o pipe true; written
 says pipe-report-says 'pipe: is not a regular file, and --report reads the trace'
 
-# A pipe that nobody reads. "full" says yes when nothing can be written to it any more; what it puts there goes nowhere.
+# A pipe without a reader. "full" says yes once no more can be written to it; what it writes is discarded.
 full() { dd if=/dev/zero bs=4096 count=1 oflag=nonblock >/proc/self/fd/8 2>/dev/null || echo yes; }
 ended() { kill -0 $1 2>/dev/null || echo yes; }
 # stuck END: the pipe is full, and gtcollect, $collector, records a program, which notes each TERM in "told" and ends with 7 when END is true.
@@ -108,7 +108,7 @@ for n in $(seq 40); do	# the first ones may come before gtcollect, once a second
 done
 echo >go; unstuck
 is full-pipe-second-signal-ends-the-recording 7 $got_status
-# Standard error that nobody reads: the trace is finished, and a signal ends gtcollect.
+# Standard error without a reader: the trace is finished, and a signal ends gtcollect.
 exec 8<>pipe
 head -c 65536 /dev/zero >&8
 "$C" -f -o mute.zst true 2>pipe 8>&- &

@@ -43,7 +43,7 @@ for o in no/such/folder/x folder '' ; do
 	want "output-$o-gtanalyze" 1 "$A" -f -o "$o" t.zst;			says "output-$o-gtanalyze-says" 'cannot write'
 	want "output-$o-gtexport" 1 "$X" --chrome -f -o "$o" t.zst;		says "output-$o-gtexport-says" 'cannot write'
 done
-until_nobody_reads() { while (echo) 2>/dev/null; do sleep 0.01; done; }
+until_no_reader() { while (echo) 2>/dev/null; do sleep 0.01; done; }
 for command in "$A t.zst" "$A t.jsonl" "$A --format json t.zst" "$A --format csv t.zst" "$A --list" "$A --help" "$X --help" "$A --version" \
 	"$A --completion bash" "$X --chrome -o - t.zst" "$X --folded -o - t.zst" "$X --jsonl -o - t.zst" "$X --native -o - t.zst" \
 	"$X --native -o - t.jsonl" "$B/gtcollect --doctor" "$B/gtcollect --help"; do
@@ -52,11 +52,11 @@ for command in "$A t.zst" "$A t.jsonl" "$A --format json t.zst" "$A --format csv
 	status=0; $command >&- 2>want.err || status=$?
 	check "closed: $n" test $status -eq $failure
 	says "closed-says: $n" 'standard output: Bad file descriptor'
-	(until_nobody_reads; status=0; $command 2>want.err || status=$?; echo $status >status) | :	# SIGPIPE, without a word
+	(until_no_reader; status=0; $command 2>want.err || status=$?; echo $status >status) | :	# SIGPIPE, without a message
 	while [ ! -s status ]; do sleep 0.05; done
 	check "pipe: $n" test "$(cat status)" -eq 141; rm status
 	check "pipe-is-quiet: $n" sh -c '! grep -qE "cannot write|Broken pipe" want.err'
-	(trap '' PIPE; until_nobody_reads; status=0; $command 2>want.err || status=$?; echo $status >status) | :	# where that is ignored
+	(trap '' PIPE; until_no_reader; status=0; $command 2>want.err || status=$?; echo $status >status) | :	# with SIGPIPE ignored
 	while [ ! -s status ]; do sleep 0.05; done
 	check "ignored-pipe: $n" test "$(cat status)" -eq $failure; rm status
 	says "ignored-pipe-says: $n" 'cannot write standard output: Broken pipe'

@@ -106,6 +106,6 @@ done
 begin h200-nvtx.zst closed
 p=$(pid)
 t kill-server
-ended() { case $(ps -o stat= -p "$p") in ''|Z*) echo yes ;; esac; }	# who takes its status then is not gtview's to say
+ended() { case $(ps -o stat= -p "$p") in ''|Z*) echo yes ;; esac; }	# a zombie counts: another process may collect its status later
 until_it_is yes ended
 is closed-ends yes "$(ended)"

@@ -329,8 +329,8 @@ static void garbage_is_given_up(void)
 	}
 }
 
-/* The head of the rings is the guests' to write to as well. */
-static void wiped_settings_stop_nobody(void)
+/* The traced program can write to the head of the rings, too. */
+static void recording_goes_on_after_settings_were_overwritten(void)
 {
 	struct gt_reader *reader;
 	struct pen p;
@@ -568,4 +568,4 @@ T_MAIN(T(rows_nest_and_keep_their_times), T(driver_status_is_a_failure),
 	T(rings_refuse_silly_sizes), T(passes_are_as_rare_as_the_rings_allow),
 	T(room_is_what_threads_may_fill), T(slots_follow_the_memory),
 	T(many_busy_threads_take_little_memory), T(long_runs_keep_only_the_index),
-	T(wiped_settings_stop_nobody))
+	T(recording_goes_on_after_settings_were_overwritten))

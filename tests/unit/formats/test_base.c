@@ -16,7 +16,7 @@ static void the_first_error_wins(void)
 	CHECK(gt_err_at(&err, 12, -EBADMSG, "block %d", 3) == -EBADMSG &&
 		gt_err_set(&err, -EIO, "later") == -EIO);
 	CHECK(err.code == -EBADMSG && err.offset == 12 && !strcmp(err.text, "block 3"));
-	CHECK_EQ(gt_err_set(NULL, -EIO, "nobody listens"), -EIO);
+	CHECK_EQ(gt_err_set(NULL, -EIO, "the caller needs no text"), -EIO);
 }
 
 static void an_error_too_long_is_cut(void)

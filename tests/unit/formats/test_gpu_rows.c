@@ -103,7 +103,7 @@ static void graphs_have_a_type_of_their_own(void)
 
 /* If the call is unknown, the row must not look as if it were known: no track, no name, and the
  * row's own start. */
-static void an_unknown_cause_names_nobody(void)
+static void an_unknown_cause_has_no_track(void)
 {
 	struct gt_gpu_work w;
 	struct gt_reader *r;
@@ -357,5 +357,5 @@ static void times_by_events_say_so(void)
 }
 
 T_MAIN(T(a_kernel_has_its_fields), T(times_by_events_say_so), T(graphs_have_a_type_of_their_own),
-	T(an_unknown_cause_names_nobody), T(copies_of_each_kind), T(sets_and_waits),
+	T(an_unknown_cause_has_no_track), T(copies_of_each_kind), T(sets_and_waits),
 	T(managed_memory_and_overhead), T(a_copy_keeps_launches))

@@ -39,7 +39,7 @@ static void sinks(void)
 {
 	static const struct gt_progress_sink sink = { begins, adds };
 
-	gt_progress_add(5); /* nobody listens */
+	gt_progress_add(5); /* without a sink it does nothing */
 	gt_progress_line_start("x", false);
 	CHECK(!gt_progress_is_wanted());
 	gt_progress_line_stop();

@@ -384,8 +384,8 @@ static void boxes_are_looked_for(void)
 		on_screen(&st, "search continued at the last match"));
 	CHECK(play(&st, "j") && play(&st, "Esc") && line_of(&st, "/cu[C]all") < 0);
 	CHECK(play(&st, "/ '(' Enter") && on_screen(&st, "not a regular expression") &&
-		play(&st, ": 'find nobody' Enter") && on_screen(&st, "no frame matches 'nobody'"));
-	CHECK(play(&st, ": 'find' Enter") && line_of(&st, "/nobody") < 0);
+		play(&st, ": 'find absent' Enter") && on_screen(&st, "no frame matches 'absent'"));
+	CHECK(play(&st, ": 'find' Enter") && line_of(&st, "/absent") < 0);
 	CHECK(play(&st, "/ 'thread 1[01]' Enter") && on_screen(&st, "2 frames") &&
 		play(&st, "Enter / 'pid 1' Enter") && on_screen(&st, "Esc zooms out"));
 	CHECK(play(&st, "b") && on_screen(&st, "/pid 1  100% of all, 1 frame"));

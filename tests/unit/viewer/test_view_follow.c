@@ -382,7 +382,7 @@ static void every_view_grows(void)
 }
 
 /* During an export the program has work to do, but the displayed data is complete. */
-static void exports_keep_nobody_waiting(void)
+static void the_display_is_complete_during_an_export(void)
 {
 	char file[] = "/tmp/gt-follow-XXXXXX", script[60];
 	struct growing g;
@@ -414,4 +414,5 @@ static void exports_keep_nobody_waiting(void)
 T_MAIN(T(what_has_grown_is_as_new), T(what_is_seen_of_it_is_as_new), T(lanes_stay_as_they_are),
 	T(what_was_laid_out_stays), T(open_calls_stay_selected), T(holes_stay_selected),
 	T(windows_stay_or_go_along), T(what_was_known_is_shown_meanwhile),
-	T(what_was_seen_is_of_its_time), T(every_view_grows), T(exports_keep_nobody_waiting))
+	T(what_was_seen_is_of_its_time), T(every_view_grows),
+	T(the_display_is_complete_during_an_export))

@@ -1,4 +1,5 @@
-/* The options that reports declare: their place in the table, their values, and who takes them. */
+/* The options that reports declare: their place in the table, their values, and the reports that
+ * take them. */
 #include "analyze/cli/report_options.h"
 #include "tests/unit/t.h"
 

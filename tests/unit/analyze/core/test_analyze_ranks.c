@@ -439,7 +439,7 @@ static void each_clock_has_its_own_time(void)
 {
 	int other[] = { calls_from("a", 5000, "{}"), calls_from("b", 900000000, "{}"),
 		calls_from("b", 900000200, "{}") };
-	int nobody[] = { calls_from("", 5000, "{}"), calls_from("", 70, "{}") };
+	int no_boot_id[] = { calls_from("", 5000, "{}"), calls_from("", 70, "{}") };
 	int64_t firsts[RANKS];
 	char counts[RANKS + 1];
 
@@ -451,12 +451,12 @@ static void each_clock_has_its_own_time(void)
 	/* only the last file lasts that long */
 	looked_at(other, 3, "1000ns", NULL, counts, firsts);
 	CHECK(!strcmp(counts, "002") && firsts[2] == 1000);
-	looked_at(nobody, 2, "250ns", NULL, counts, firsts);
+	looked_at(no_boot_id, 2, "250ns", NULL, counts, firsts);
 	CHECK(!strcmp(counts, "77") && firsts[0] == 300 && firsts[1] == 300);
 	for (size_t i = 0; i < 3; i++)
 		close(other[i]);
-	close(nobody[0]);
-	close(nobody[1]);
+	close(no_boot_id[0]);
+	close(no_boot_id[1]);
 }
 
 /* ---- identities of ranks ---- */

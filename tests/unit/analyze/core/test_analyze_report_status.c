@@ -164,7 +164,9 @@ static void options_that_hide_what_is_needed(void)
 {
 	const struct gt_analysis_options
 		tid = { .file = "x", .filter = { .tid = 100 }, .restrictions = "--tid 100" },
-		nobody = { .file = "x", .filter = { .pid = 9999 }, .restrictions = "--pid 9999" },
+		no_process = { .file = "x",
+			.filter = { .pid = 9999 },
+			.restrictions = "--pid 9999" },
 		late = { .file = "x",
 			.filter = { .ranged = true, .from = 5000, .to = INT64_MAX },
 			.restrictions = "--from" },
@@ -190,11 +192,12 @@ static void options_that_hide_what_is_needed(void)
 	CHECK(answers(with_work(), with_work(), "launches", &tid, "cannot answer",
 		"--tid leaves out all GPU operations"));
 	for (size_t i = 0; all[i]; i++) {
-		CHECK(answers(with_work(), with_work(), all[i], &nobody, "cannot answer", NULL));
+		CHECK(answers(
+			with_work(), with_work(), all[i], &no_process, "cannot answer", NULL));
 		CHECK(answers(with_work(), with_work(), all[i], &late, "cannot answer", NULL));
 		CHECK(answers(with_work(), with_work(), all[i], &misspelt, "cannot answer", NULL));
 	}
-	CHECK(answers(with_work(), with_work(), "budget", &nobody, "cannot answer",
+	CHECK(answers(with_work(), with_work(), "budget", &no_process, "cannot answer",
 		"no GPU operation matches the options"));
 	CHECK(answers(with_work(), with_work(), "critical", &late, "cannot answer",
 		"no GPU operation is in the selected time range"));

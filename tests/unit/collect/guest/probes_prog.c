@@ -470,7 +470,7 @@ static void until_fires(const char *name)
 	exit(1);
 }
 
-static void nobody(void *user, int domain, uint32_t cbid, const void *data)
+static void ignore_callback(void *user, int domain, uint32_t cbid, const void *data)
 {
 	(void)user, (void)domain, (void)cbid, (void)data;
 }
@@ -481,7 +481,7 @@ static void subscribe(void)
 	int (*to)(void **, void *, void *) =
 		library ? (int (*)(void **, void *, void *))dlsym(library, "cuptiSubscribe") : NULL;
 
-	printf("subscribed: %d\n", to ? to(&handle, (void *)nobody, NULL) : -1);
+	printf("subscribed: %d\n", to ? to(&handle, (void *)ignore_callback, NULL) : -1);
 }
 
 static int is_cupti(struct dl_phdr_info *info, size_t size, void *arg)

@@ -621,7 +621,7 @@ static void step_through(const char *outer, const char *mode, uint32_t args)
 		CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 2 + 16 * said[1]);
 		for (size_t i = 0; i < h.nseen; i++)
 			nested += h.seen[i].id == gt_api_find("cuCtxGetCurrent") && h.seen[i].depth;
-		CHECK(nested < 50); /* the reader soon gives up abandoned calls */
+		CHECK(nested < 50); /* the reader soon drops calls without a return */
 	} else {
 		CHECK(on_the_way_out || !dropped);
 		CHECK(host_count(&h, outer, NULL) == said[0] &&

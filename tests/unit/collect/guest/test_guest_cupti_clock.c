@@ -108,7 +108,7 @@ static void follows_a_clock_that_is_steered(void)
 }
 
 /* The counter went on while the machine slept. */
-static void is_not_believed_when_far_off(void)
+static void is_invalid_if_far_off(void)
 {
 	struct gt_tick_clock c;
 	int64_t ticks = fresh(&c), worst;
@@ -117,13 +117,13 @@ static void is_not_believed_when_far_off(void)
 	turn(ticks, 0, -1000000000);
 	CHECK(go(&c, &ticks, 20, &worst));
 	CHECK(worst < 150);
-	ticks += 21000000000; /* ten seconds, of which the clock knows none */
+	ticks += 21000000000; /* ten seconds, in which the clock did not advance */
 	turn(ticks, 0, -10000000000);
 	CHECK(go(&c, &ticks, 20, &worst));
 	CHECK(worst < 150);
 }
 
-static void is_not_believed_when_nobody_looks(void)
+static void is_invalid_if_not_updated(void)
 {
 	struct gt_tick_clock c;
 	int64_t ticks = fresh(&c), worst;
@@ -137,4 +137,4 @@ static void is_not_believed_when_nobody_looks(void)
 }
 
 T_MAIN(T(says_nothing_before_it_knows), T(is_close_and_rises), T(follows_a_clock_that_is_steered),
-	T(is_not_believed_when_far_off), T(is_not_believed_when_nobody_looks))
+	T(is_invalid_if_far_off), T(is_invalid_if_not_updated))

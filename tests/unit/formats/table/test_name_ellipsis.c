@@ -78,7 +78,7 @@ static void what_cannot_be_told_apart_is_numbered(void)
 }
 
 /* A short name that looks like the cut of a long one, and one that looks numbered. */
-static void short_names_are_nobodys_twin(void)
+static void short_names_differ_from_cut_ones(void)
 {
 	static const char *const names[] = { "aaaaa..aaa", "aaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaaa",
 		"aaaaaaaa..", "aaa..aaaaa", "..aaaaaaaa", "aaaaaa..~1" };
@@ -143,5 +143,5 @@ static void many_names_stay_apart(void)
 }
 
 T_MAIN(T(names_keep_both_ends), T(twins_are_cut_elsewhere), T(what_differs_in_the_middle_is_shown),
-	T(what_cannot_be_told_apart_is_numbered), T(short_names_are_nobodys_twin),
+	T(what_cannot_be_told_apart_is_numbered), T(short_names_differ_from_cut_ones),
 	T(characters_are_not_cut), T(wide_characters_are_not_cut), T(many_names_stay_apart))

@@ -388,7 +388,7 @@ static void unknown_and_dumb(void)
 	CHECK(arrived(&t) && t.bytes == 1);
 	/* newer than the database, or so the names say */
 	FRAMES("xterm-of-tomorrow", GT_COLOURS_256, 0xff);
-	FRAMES("alacritty-that-nobody-has", GT_COLOURS_256, 0xff);
+	FRAMES("alacritty-unknown", GT_COLOURS_256, 0xff);
 	FRAMES("tmux-of-tomorrow", GT_COLOURS_256, 0xff);
 	setenv("TERM", "xterm-256color", 1);
 	FRAMES(NULL, GT_COLOURS_256, 0xff);
