@@ -106,6 +106,7 @@ static int flush_work(const struct gt_gpu_flush *f, const struct gt_gpu_event *w
 		.by_events = is_timed(whole) };
 	uint32_t kernel = e->id == GT_EV_KERNEL ? f->string(f->arg, e->body.kernel.name) : GT_NONE;
 	struct gt_gpu_call by = { .kernel = GT_NONE };
+	struct gt_nccl_calls nccl;
 	int code = 0;
 
 	if (!has_possible_times(f, e)) {
@@ -121,8 +122,9 @@ static int flush_work(const struct gt_gpu_flush *f, const struct gt_gpu_event *w
 		g->totals.outside++;
 		return 1;
 	}
+	nccl = by.nccl;
 	if (w.node && !is_of_body(e)) /* nodes in bodies have other numbers */
-		gt_gpu_node_find(&p->nodes, w.node, &w.created_by);
+		gt_gpu_node_find(&p->nodes, w.node, &w.created_by, &nccl);
 	w.track = gt_gpu_stream_track_by_id(g, p, record->device, w.context, record->stream);
 	p->waits.reported_until = w.end > p->waits.reported_until ? w.end : p->waits.reported_until;
 	if (w.track != GT_NONE && by.has_stream &&
@@ -133,7 +135,7 @@ static int flush_work(const struct gt_gpu_flush *f, const struct gt_gpu_event *w
 		return code;
 	code = w.track == GT_NONE
 		? -ENOMEM
-		: emit_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, &by.nccl, f->err);
+		: emit_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, &nccl, f->err);
 	if (code == -ENOMEM) { /* no memory, or the dictionary is full */
 		g->totals.nameless++;
 		code = gt_writer_loss(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, f->err);

@@ -110,9 +110,9 @@ int gt_gpu_event(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t tr
 	const struct gt_gpu_event *e);
 /* The call `by` created a graph node, or was captured as one. The graph `graph` was cloned or
  * instantiated from `from`, and the program has its handle from `when` on (ns). Nodes and graphs
- * are CUPTI's numbers. 0 or -ENOMEM. */
-int gt_gpu_node_created(
-	struct gt_gpu_process **p, uint32_t track, uint64_t node, const struct gt_gpu_cause *by);
+ * are CUPTI's numbers. nccl: the node runs for these; NULL: for none. 0 or -ENOMEM. */
+int gt_gpu_node_created(struct gt_gpu_process **p, uint32_t track, uint64_t node,
+	const struct gt_gpu_cause *by, const struct gt_nccl_calls *nccl);
 int gt_gpu_graph_cloned(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from,
 	uint64_t handle, int64_t when);
 /* The track of a device of the process; GT_NONE: no memory, or too many tracks. */

@@ -111,6 +111,7 @@ struct gt_gpu_nodes { /* of a process */
 	struct gt_gpu_created_node {
 		uint64_t node;
 		struct gt_gpu_cause by;
+		struct gt_nccl_calls nccl;
 	} * created;
 	size_t ncreated, created_cap;
 	struct gt_gpu_graph_copy {
@@ -122,8 +123,9 @@ struct gt_gpu_nodes { /* of a process */
 	size_t ncopies, copies_cap;
 	struct gt_map by_node, by_graph, by_handle;
 };
-/* *by: the call that created the node; unchanged if it is unknown. */
-void gt_gpu_node_find(const struct gt_gpu_nodes *n, uint64_t node, struct gt_gpu_cause *by);
+/* *by, *nccl: the call that created the node; both are unchanged if it is unknown. */
+void gt_gpu_node_find(const struct gt_gpu_nodes *n, uint64_t node, struct gt_gpu_cause *by,
+	struct gt_nccl_calls *nccl);
 /* CUPTI's number of the instance that had this handle at that time; 0: unknown. */
 uint32_t gt_gpu_instance_number(const struct gt_gpu_nodes *n, uint64_t handle, int64_t when);
 void gt_gpu_nodes_release(struct gt_gpu_nodes *n);

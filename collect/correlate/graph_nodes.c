@@ -17,11 +17,12 @@
 #define COPIES_MAX (1u << 16)
 #define GENERATIONS 16 /* depth of copies of copies */
 
-int gt_gpu_node_created(
-	struct gt_gpu_process **p, uint32_t track, uint64_t node, const struct gt_gpu_cause *by)
+int gt_gpu_node_created(struct gt_gpu_process **p, uint32_t track, uint64_t node,
+	const struct gt_gpu_cause *by, const struct gt_nccl_calls *nccl)
 {
 	struct gt_gpu_nodes *n = gt_gpu_process_at(p, track) ? &(*p)->nodes : NULL;
-	const struct gt_gpu_created_node new = { node, *by };
+	const struct gt_gpu_created_node new = { node, *by,
+		nccl ? *nccl : (struct gt_nccl_calls){ 0, 0 } };
 
 	if (!n)
 		return -ENOMEM;
@@ -83,7 +84,8 @@ uint32_t gt_gpu_instance_number(const struct gt_gpu_nodes *n, uint64_t handle, i
 	return i != GT_NONE ? n->copies[i].graph : 0;
 }
 
-void gt_gpu_node_find(const struct gt_gpu_nodes *n, uint64_t node, struct gt_gpu_cause *by)
+void gt_gpu_node_find(const struct gt_gpu_nodes *n, uint64_t node, struct gt_gpu_cause *by,
+	struct gt_nccl_calls *nccl)
 {
 	uint32_t i, graph;
 
@@ -92,6 +94,7 @@ void gt_gpu_node_find(const struct gt_gpu_nodes *n, uint64_t node, struct gt_gpu
 			&n->by_node, n->created, sizeof(*n->created), &node, sizeof(node));
 		if (i != UINT32_MAX) {
 			*by = n->created[i].by;
+			*nccl = n->created[i].nccl;
 			return;
 		}
 		graph = (uint32_t)(node >> 32);

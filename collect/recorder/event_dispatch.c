@@ -36,6 +36,8 @@ int gt_dispatch_gpu_call(struct gt_recorder *r, struct gt_traced_thread *t, uint
 
 	if (gt_api[id].op == GT_OP_LAUNCH)
 		call.nccl = gt_nvtx_nccl_calls(&t->ranges);
+	if (call.captured)
+		t->node_nccl = call.nccl;
 	call.empty = c->bytes != GT_NO_WORD && !args[c->bytes] &&
 		(gt_api[id].op == GT_OP_COPY || gt_api[id].op == GT_OP_SET);
 	for (unsigned i = 0; call.has_shape && i < 3; i++) {
@@ -53,9 +55,11 @@ int gt_dispatch_node_created(struct gt_recorder *r, struct gt_traced_thread *t, 
 	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, t->track, name, row->start,
 		(uint64_t)(row->end - row->start) };
 	struct gt_process *p = &r->procs[t->proc];
+	struct gt_nccl_calls nccl = t->node_nccl;
 
 	t->node_call = 0;
-	return r->gpu && gt_gpu_node_created(&p->gpu, p->track, t->node, &by)
+	t->node_nccl = (struct gt_nccl_calls){ 0, 0 };
+	return r->gpu && gt_gpu_node_created(&p->gpu, p->track, t->node, &by, &nccl)
 		? gt_err_set(err, -ENOMEM, "out of memory")
 		: 0;
 }

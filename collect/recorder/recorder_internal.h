@@ -52,7 +52,8 @@ struct gt_traced_thread {
 	uint8_t nopen;
 	uint64_t node,
 		node_call; /* the graph node that its call with this start has created; 0: none */
-	uint8_t device;    /* device of its allocations plus one; 0: unknown */
+	struct gt_nccl_calls node_nccl; /* of its captured call, until the node is handled */
+	uint8_t device;                 /* device of its allocations plus one; 0: unknown */
 	/* its calls without a record, when the memory counters last checked */
 	uint64_t unrecorded_calls;
 	uint32_t generation, proc, track;

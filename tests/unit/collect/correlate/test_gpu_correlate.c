@@ -734,9 +734,9 @@ static void nodes_have_their_creation(void)
 	begin(&j);
 	by.track = j.thread[3];
 	by.name = j.launch_name;
-	CHECK(!gt_gpu_node_created(&j.p, j.process, 4ull << 32 | 1, &by));
+	CHECK(!gt_gpu_node_created(&j.p, j.process, 4ull << 32 | 1, &by, NULL));
 	by.start = 88;
-	CHECK(!gt_gpu_node_created(&j.p, j.process, 5ull << 32 | 2, &by));
+	CHECK(!gt_gpu_node_created(&j.p, j.process, 5ull << 32 | 2, &by, NULL));
 	CHECK(!gt_gpu_graph_cloned(&j.p, j.process, 5, 4, 0, 0) &&
 		!gt_gpu_graph_cloned(&j.p, j.process, 6, 5, 0, 0) &&
 		!gt_gpu_graph_cloned(&j.p, j.process, 9, 9, 0, 0));
@@ -749,7 +749,7 @@ static void nodes_have_their_creation(void)
 	kernel_of(&j, SECOND + 1200, SECOND + 1300, 9, 4, 10, 9, 9ull << 32 | 1);
 	settle(&j, 2 * SECOND, false);
 	for (uint64_t i = 0; i < 300000; i++)
-		CHECK(!gt_gpu_node_created(&j.p, j.process, (100 + i) << 32, &by) &&
+		CHECK(!gt_gpu_node_created(&j.p, j.process, (100 + i) << 32, &by, NULL) &&
 			!gt_gpu_graph_cloned(&j.p, j.process, (uint32_t)(400000 + i),
 				(uint32_t)(100 + i), i % 16 * 8, (int64_t)i));
 	r = finish(&j, 3 * SECOND, &totals);

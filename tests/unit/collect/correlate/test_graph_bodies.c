@@ -245,7 +245,7 @@ static void no_creation_of_another_node(void)
 	by.track = j.thread[0];
 	by.name = j.launch_name;
 	instance(&j, EXEC, HANDLE, SECOND / 2);
-	CHECK(!gt_gpu_node_created(&j.p, j.process, 1ull << 32 | 3, &by));
+	CHECK(!gt_gpu_node_created(&j.p, j.process, 1ull << 32 | 3, &by, NULL));
 	launch(&j, SECOND, HANDLE, 10);
 	body(&j, SECOND + 15 * US, EXEC, 3);
 	r = finish(&j, 9 * SECOND, &t);

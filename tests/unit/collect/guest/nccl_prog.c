@@ -1,8 +1,8 @@
 /* Two processes that communicate as NCCL does, for tests/cli/collect/nccl.sh: ranges in the domain
- * "NCCL" with payloads, and kernels with NCCL's names that are launched within them or when a group
- * ends. Rank 0 launches each collective of the first communicator first, rank 1 each of the second.
- * The kernels are short: those of one collective do not overlap in time.
- * Usage: nccl [unknown]: with "unknown" the schemas of the payloads have other names. */
+ * "NCCL" with payloads, and kernels with NCCL's names that are launched within them, when a group
+ * ends, or by a graph. Rank 0 launches each collective of the first communicator first, rank 1 each
+ * of the second. The kernels are short: those of one collective do not overlap in time. Usage: nccl
+ * [unknown]: with "unknown" the schemas of the payloads have other names. */
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <sys/wait.h>
@@ -122,6 +122,20 @@ static void group(int which)
 	pop();
 }
 
+/* A collective that a graph launches twice. */
+static void replay(int which)
+{
+	CUgraphExec exec;
+	CUgraph graph;
+
+	OK(cuStreamBeginCapture_v2(streams[which], 0));
+	call(which, 3000, false);
+	OK(cuStreamEndCapture(streams[which], &graph));
+	OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+	OK(cuGraphLaunch(exec, streams[which]));
+	OK(cuGraphLaunch(exec, streams[which]));
+}
+
 static void wait_for(int from)
 {
 	char byte;
@@ -159,6 +173,8 @@ static void run_rank(int rank, int from, int to, bool known)
 			wake(to);
 	}
 	group(0);
+	replay(1);
+	OK(cuStreamSynchronize(streams[1]));
 	OK(cuStreamSynchronize(streams[0]));
 }
 
