@@ -218,10 +218,12 @@ static struct gt_table *parts_table(const struct parts_report *s, struct gt_err 
 {
 	bool page = s->report.opt->one_page;
 	const struct gt_loop *l = s->steady->main;
-	struct gt_table *t =
-		gt_report_table(&s->report, "parts", page ? "The steps change" : "Parts of loops",
-			page ? columns + PLACE : columns, page ? NCOLUMNS - PLACE : NCOLUMNS,
-			"process pid device from_ns first graph_percent", err);
+	struct gt_table *t = gt_report_table(&s->report, "parts",
+		page ? "The steps change" : "Parts of loops", page ? columns + PLACE : columns,
+		page ? NCOLUMNS - PLACE : NCOLUMNS,
+		"process pid device from_ns first graph_percent at_once operations_per_step "
+		"per_operation_ns duration_ns busy_percent",
+		err);
 
 	if (t && page && s->steady->loops.n > 1)
 		gt_table_note(t, "of %s", gt_gpu_label_of(&s->report, l->seg, l->device).text);
