@@ -1,8 +1,9 @@
 /* The visible window: an exact range of time, divided into cells, one per column.
  *
  * Cell i begins at from + floor(i * (to - from) / cells), so the cells divide the range without
- * remainder. In a large trace, cells between the ends begin at the nearest multiple of 2^shift ns,
- * at most half a cell away, so that they consist of whole buckets of summaries and are exact, too.
+ * remainder. If very many rows are in the range, cells between the ends begin at the nearest
+ * multiple of 2^shift ns, which is the width of the finest buckets of summaries: then these give
+ * exact sums, and no rows are read. shift is 0 otherwise.
  *
  * A window is aligned if its cells are 2^shift ns wide and begin at multiples of that. Cells of
  * one aligned window consist of whole cells of another one that is as fine or finer, so their sums

@@ -647,30 +647,47 @@ static int by_rows(struct gt_lane_cells *s, const struct gt_planned_block *t, st
 	return code;
 }
 
-/* True if a bucket with rows of the block may contain an end of the window. */
-static bool is_at_end(const struct gt_lane_cells *s, const struct gt_block *b)
+/* True if the block has rows that start before the window, and they are counted one by one. */
+static bool needs_entering(const struct gt_lane_cells *s, const struct gt_block *b)
 {
 	struct gt_range range = range_in(s, s->segment);
-	unsigned shift = s->window.shift;
 
-	return ((round_down(range.from, shift) != range.from || s->has_entering) &&
-		       b->start < range.from && b->end >= range.from) ||
-		(round_down(range.to, shift) != range.to && b->start < range.to &&
-			b->end >= range.to);
+	return s->has_entering && b->start < range.from && b->end >= range.from;
 }
 
-/* 1: done; 0: there is no such summary, or it is too coarse; negative. */
+/* True if no border of a cell is inside a bucket. */
+static bool is_within_cells(const struct gt_lane_cells *s, const struct strip *strip,
+	const struct gt_block_summary *sum)
+{
+	struct gt_edges edges = gt_edges_of(strip->edges, s->window.cells);
+	bool within = true;
+
+	for (uint32_t b = 0; within && b < sum->n; b++) {
+		int64_t start = sum->buckets[b].start;
+
+		within = gt_edges_find(&edges, start) ==
+			gt_edges_find(&edges, start + (int64_t)sum->buckets[b].width - 1);
+	}
+	return within;
+}
+
+/* 1: done; 0: there is no such summary, or a border of a cell is inside a bucket; negative. */
 static int by_summary(struct gt_lane_cells *s, const struct gt_planned_block *t, struct gt_err *err)
 {
 	const struct gt_block_summary *list;
+	bool within = true;
 	size_t n;
 	int code;
 
-	if (s->pass != ALL_CELLS || is_at_end(s, t->block) ||
+	if (s->pass != ALL_CELLS || needs_entering(s, t->block) ||
 		(t->block->kind == GT_GPU && needs_rows(s, s->segment)))
 		return 0;
 	code = gt_archive_block_summaries(s->archive, s->segment, t->block, &list, &n, err);
-	if (code || !n || list[0].buckets[0].width > 1ull << s->window.shift)
+	for (size_t i = 0; within && i < n; i++)
+		GT_EACH_TARGET(&s->visits, to, list[i].track)
+	if (s->strips[to->strip].of.aspect == list[i].aspect)
+		within = within && is_within_cells(s, &s->strips[to->strip], &list[i]);
+	if (code || !n || !within)
 		return code;
 	for (size_t i = 0; !code && i < n; i++)
 		GT_EACH_TARGET(&s->visits, to, list[i].track)

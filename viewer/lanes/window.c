@@ -1,8 +1,11 @@
 #include "viewer/lanes/window.h"
 
-#define FEW_ROWS 2000000u /* that are read at once: then cells need no summaries */
-#define LEVEL_STEP 4u     /* log2: buckets of an upper level are so much wider than the next */
-#define PART 2u           /* log2: buckets are so much narrower than cells, if possible */
+/* Rows of a range whose blocks are read, so that cells of any width are exact: always, and if
+ * buckets of summaries are wider than an eighth of a cell. 8 million rows take less than half a
+ * second. */
+#define FEW_ROWS 2000000u
+#define MANY_ROWS 8000000u
+#define PART 3u /* log2: parts of a cell, each one bucket wide or wider */
 
 /* ---- aligned windows ---- */
 
@@ -42,20 +45,24 @@ void gt_window_fit_aligned(struct gt_cell_window *w, const struct gt_time_extent
 
 /* ---- exact ranges ---- */
 
-/* The widest multiples on which cells of `width` ns may begin, so that summaries give their sums.
- */
-static unsigned choose_shift(const struct gt_time_extent *e, uint64_t span, uint64_t width)
+static bool has_fewer_rows(const struct gt_time_extent *e, uint64_t span, uint64_t rows)
 {
 	uint64_t whole = (uint64_t)e->to - (uint64_t)e->from;
-	unsigned log = width > 1 ? 63u ^ (unsigned)__builtin_clzll(width) : 0,
-		 shift = log > PART ? log - PART : 0;
 
-	if ((double)e->rows * (double)span <= (double)FEW_ROWS * (double)whole)
+	return (double)e->rows * (double)span <= (double)rows * (double)whole;
+}
+
+/* The multiples on which cells of `width` ns begin: 0, anywhere; or the width of the finest buckets
+ * of summaries, which then give their sums. Where no bucket fits into a cell, its rows are read in
+ * any case. */
+static unsigned choose_shift(const struct gt_time_extent *e, uint64_t span, uint64_t width)
+{
+	unsigned log = width > 1 ? 63u ^ (unsigned)__builtin_clzll(width) : 0;
+	bool wide = e->finest + PART > log;
+
+	if (!e->finest || e->finest > log || has_fewer_rows(e, span, wide ? MANY_ROWS : FEW_ROWS))
 		return 0;
-	if (e->finest && e->finest <= log)
-		for (shift = e->finest; shift + LEVEL_STEP + PART <= log;)
-			shift += LEVEL_STEP;
-	return shift < e->widest ? shift : e->widest;
+	return e->finest < e->widest ? e->finest : e->widest;
 }
 
 /* Shows [from, to); from < to. */

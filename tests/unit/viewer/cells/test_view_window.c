@@ -85,6 +85,30 @@ static void shows_exactly_a_range(void)
 	}
 }
 
+/* Cells of a large trace are moved by a sixteenth at most: if buckets of summaries are wider than
+ * an eighth of a cell, its rows are read, except those of more than 8 million in view. */
+static void cells_of_a_large_trace_are_in_their_places(void)
+{
+	for (unsigned log = 8; log < 30; log++)
+		for (unsigned finest = 0; finest < 34; finest++)
+			for (uint64_t rows = 1000000; rows < 100000000; rows *= 3) {
+				struct gt_time_extent e = { .to = (100ll << log) + 5,
+					.widest = 60,
+					.finest = finest,
+					.rows = rows };
+				struct gt_cell_window w = { .cells = 100 };
+				bool wide = finest + 3 > log, fits = finest && finest <= log;
+
+				gt_window_show(&w, &e, 5, e.to);
+				CHECK_EQ(w.shift,
+					!fits || rows <= 2000000 || (wide && rows <= 8000000)
+						? 0
+						: finest);
+				if (!wide)
+					check_cells(&w);
+			}
+}
+
 static void zooms_about_a_column(void)
 {
 	for (int i = 0; i < 20000; i++) {
@@ -296,7 +320,8 @@ static void times_that_are_typed(void)
 	CHECK(!gt_time_parse(&wall, "1.5s", &t) && t == 1500001000);
 }
 
-T_MAIN(T(shows_the_whole_run), T(shows_exactly_a_range), T(zooms_about_a_column),
+T_MAIN(T(shows_the_whole_run), T(shows_exactly_a_range),
+	T(cells_of_a_large_trace_are_in_their_places), T(zooms_about_a_column),
 	T(zooms_from_any_range), T(pans_within_the_trace),
 	T(aligned_cells_are_never_wider_than_the_widest), T(labels_are_round_and_never_touch),
 	T(ticks_stand_where_they_say), T(times_in_words), T(times_that_are_typed))
