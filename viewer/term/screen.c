@@ -135,20 +135,27 @@ int gt_screen_text(
 	return put_text(s, x, y, width, text, NULL, look);
 }
 
-/* Start of the next line of a text. */
-static const char *next_line(const char *text, unsigned width)
+/* End of the first line of a text: at its last blank, which the next line leaves out; else within a
+ * word. */
+static const char *line_end(const char *text, unsigned width)
 {
 	struct gt_letter l;
-	const char *end = gt_utf8_most(text, width);
+	const char *end = gt_utf8_most(text, width), *blank = end;
 
-	return end == text ? gt_letter_next(text, &l) : end; /* at least one letter */
+	if (end == text)
+		return gt_letter_next(text, &l); /* at least one letter */
+	while (*end && blank > text && *blank != ' ')
+		blank--;
+	return *end && blank > text ? blank : end;
 }
+
+static const char *after_blank(const char *text) { return text + (*text == ' '); }
 
 unsigned gt_screen_count_lines(const char *text, unsigned width)
 {
 	unsigned n = 1;
 
-	while (*(text = next_line(text, width)))
+	while (*(text = after_blank(line_end(text, width))))
 		n++;
 	return n;
 }
@@ -156,8 +163,8 @@ unsigned gt_screen_count_lines(const char *text, unsigned width)
 void gt_screen_put_lines(struct gt_screen *s, int x, int y, unsigned width, unsigned lines,
 	const char *text, struct gt_look look)
 {
-	for (const char *end; lines && *text; text = end, y++) {
-		end = --lines ? next_line(text, width) : NULL;
+	for (const char *end; lines && *text; text = after_blank(end), y++) {
+		end = --lines ? line_end(text, width) : text + strlen(text);
 		put_text(s, x, y, width, text, end, look);
 	}
 }

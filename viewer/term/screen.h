@@ -48,7 +48,8 @@ int gt_screen_text(
 	struct gt_screen *s, int x, int y, int width, const char *text, struct gt_look look);
 int gt_screen_printf(struct gt_screen *s, int x, int y, int width, struct gt_look look,
 	const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-/* Puts text in at most `lines` lines of this width (at least 1); only the last one is cut.
+/* Puts text in at most `lines` lines of this width (at least 1), divided at blanks where there are
+ * any; only the last one is cut.
  * gt_screen_count_lines returns the number of lines that the text needs, at least 1. */
 void gt_screen_put_lines(struct gt_screen *s, int x, int y, unsigned width, unsigned lines,
 	const char *text, struct gt_look look);

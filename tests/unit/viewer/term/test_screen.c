@@ -246,6 +246,16 @@ static void lines(void)
 	gt_screen_clear(&s);
 	gt_screen_put_lines(&s, 1, 0, 5, 2, "漢字ae\u0301b漢字", LOOK(0));
 	CHECK(prints(&s, " 漢字a\n e\u0301b漢…\n\n"));
+	/* words stay whole */
+	CHECK(gt_screen_count_lines("ab cd ef", 5) == 2 &&
+		gt_screen_count_lines("ab cd ef", 4) == 3 &&
+		gt_screen_count_lines("abcd ef", 4) == 2);
+	gt_screen_clear(&s);
+	gt_screen_put_lines(&s, 0, 0, 6, 3, "ab cde fghijklm no", LOOK(0));
+	CHECK(prints(&s, "ab cde\nfghijk\nlm no\n"));
+	gt_screen_clear(&s);
+	gt_screen_put_lines(&s, 0, 0, 6, 2, "ab cdef ghijk", LOOK(0));
+	CHECK(prints(&s, "ab\ncdef …\n\n"));
 	gt_screen_release(&s);
 }
 
