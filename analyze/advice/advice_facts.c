@@ -107,10 +107,6 @@ static int on_op(
 {
 	struct gt_advice_facts *f = arg;
 
-	if (f->idle->types[op->type].kind == GT_WORK_COMMUNICATION &&
-		gt_collectives_add(&f->collectives, &f->idle->order, d->seg, op->stream, op->type,
-			op->start, op->end, 0, err))
-		return err->code;
 	return gt_serialization_op(&f->serial, f->idle, d, op, err);
 }
 
@@ -173,7 +169,6 @@ static void on_restart(void *arg)
 	memset(&f->gap, 0, sizeof(f->gap));
 	f->unsure = 0;
 	gt_serialization_reset(&f->serial);
-	gt_collectives_restart(&f->collectives);
 }
 
 /* Counts the calls of one code that synchronise or launch. */

@@ -1,20 +1,22 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "analyze/gpu/collectives.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/columns/column_cursor.h"
+#include "analyze/gpu/work_kind.h"
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
 
-#define SAMPLES 1024u     /* kernels of a stream that are compared with a group */
+#define SAMPLES 1024u     /* kernels of a sequence that are compared with a group */
 #define NEAR 16u          /* collectives before and after a kernel that are compared with it */
 #define TOGETHER_NS 10000 /* ends that differ by less are together */
 
 struct collective {
 	int64_t first, last, end;     /* the first and last arrival, the last end */
-	uint32_t name, members, late; /* late: index of the stream that arrived last */
+	uint32_t name, members, late; /* late: index of the sequence that arrived last */
 	uint32_t best;                /* 1 + the kernel with the longest overlap, while matching */
 	int64_t overlap;              /* of `best` */
 };
@@ -24,7 +26,7 @@ struct place { /* for the order of the first arrivals */
 };
 struct gt_collective_group {
 	const struct gt_segment *seg; /* of its clock */
-	uint32_t base;                /* its first stream */
+	uint32_t base;                /* its first sequence */
 	const char *communicator;     /* NULL: unknown */
 	struct collective *list;
 	struct place *order;
@@ -34,146 +36,157 @@ struct gt_collective_group {
 
 /* ---- kernels ---- */
 
-static uint32_t add_stream(
-	struct gt_collectives *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
+static enum gt_communicator_kind communicator_kind(
+	const struct gt_segment *seg, const struct gt_field *f)
 {
-	uint32_t track = number - c->order->tracks[seg->index],
-		 device = gt_track_device(seg, track);
+	const char *name = gt_str(seg, f->name);
+	bool is_nccl = !strcmp(name, "communicator"); /* gpu_emit.c; text in an exported file */
 
-	if (gt_grow(&c->streams, &c->streams_cap, c->nstreams + 1, sizeof(*c->streams))) {
-		gt_err_set(err, -ENOMEM, "out of memory (streams)");
-		return 0;
+	if (f->kind == GT_F_STR && (is_nccl || !strcmp(name, "Process Group Name")))
+		return GT_COMMUNICATOR_NAME; /* or of PyTorch's profiler */
+	return f->kind == GT_F_HEX && is_nccl ? GT_COMMUNICATOR_NCCL : GT_COMMUNICATOR_UNKNOWN;
+}
+
+static struct gt_collective_type describe(const struct gt_segment *seg, const struct gt_type *type)
+{
+	struct gt_collective_type t = { .known = true,
+		.is_communication = gt_work_kind(seg, type) == GT_WORK_COMMUNICATION,
+		.communicator = GT_FIELDS_MAX,
+		.bytes = GT_FIELDS_MAX };
+
+	for (uint32_t i = type->nfields; i-- > 0;) { /* of equal fields the first one counts */
+		const struct gt_field *f = &type->fields[i];
+		enum gt_communicator_kind kind = communicator_kind(seg, f);
+
+		if (kind != GT_COMMUNICATOR_UNKNOWN) {
+			t.kind = kind;
+			t.communicator = (uint8_t)i;
+		}
+		if (f->kind == GT_F_U64 && !strcmp(gt_str(seg, f->name), "message_bytes"))
+			t.bytes = (uint8_t)i;
 	}
-	c->streams[c->nstreams++] = (struct gt_collective_stream){
-		.seg = seg, .track = track, .device = device == GT_NONE ? track : device
-	};
-	return c->stream_of[number] = (uint32_t)c->nstreams;
+	return t;
 }
 
-static int start(struct gt_collectives *c, const struct gt_time_ordered *order, struct gt_err *err)
+/* The index of the sequence of the run's track and this communicator. GT_COLLECTIVE_SEQUENCES: it
+ * is beyond the limit. UINT32_MAX with err filled in. */
+static uint32_t sequence_of(struct gt_collectives *c, const struct gt_cols *cols,
+	enum gt_communicator_kind kind, uint64_t id, struct gt_err *err)
 {
-	c->order = order;
-	c->stream_of = calloc(order->tracks[order->nsegs] + 1ul, sizeof(*c->stream_of));
-	if (!c->stream_of)
-		return gt_err_set(err, -ENOMEM, "out of memory (streams)");
-	return gt_name_interner_init(&c->names, order->types[order->nsegs], 0, err);
+	struct gt_collective_sequence new = { .communicator_id = id,
+		.number = gt_time_ordered_track(c->order, cols->seg, cols->track),
+		.communicator_kind = kind,
+		.seg = cols->seg,
+		.track = cols->track };
+	size_t key = offsetof(struct gt_collective_sequence, seg);
+	uint32_t i = gt_map_find_item(&c->sequences_map, c->sequences, sizeof(new), &new, key);
+
+	if (i != UINT32_MAX)
+		return i;
+	if (c->nsequences == GT_COLLECTIVE_SEQUENCES)
+		return GT_COLLECTIVE_SEQUENCES;
+	new.device = gt_track_device(cols->seg, cols->track);
+	new.device = new.device == GT_NONE ? cols->track : new.device;
+	i = gt_map_add_item(&c->sequences_map, &c->sequences, &c->nsequences, &c->sequences_cap,
+		sizeof(new), &new, key);
+	if (i == UINT32_MAX)
+		gt_err_set(err, -ENOMEM, "out of memory (collectives)");
+	return i;
 }
 
-int gt_collectives_add(struct gt_collectives *c, const struct gt_time_ordered *order,
-	const struct gt_segment *seg, uint32_t stream, uint32_t type, int64_t start_ns,
-	int64_t end_ns, uint64_t bytes, struct gt_err *err)
+static int add_kernel(struct gt_collectives *c, const struct gt_cols *cols,
+	enum gt_communicator_kind kind, uint64_t id, const struct gt_collective_op *op,
+	struct gt_err *err)
 {
-	uint32_t name, i;
-	struct gt_collective_stream *s;
+	uint32_t i = c->nops == GT_COLLECTIVE_OPS ? GT_COLLECTIVE_SEQUENCES
+						  : sequence_of(c, cols, kind, id, err);
+	struct gt_collective_sequence *s;
 
-	if (!c->stream_of && start(c, order, err))
+	if (i == UINT32_MAX)
 		return err->code;
-	i = c->stream_of[stream];
-	if (c->nops == GT_COLLECTIVE_OPS || (!i && c->nstreams == GT_COLLECTIVE_STREAMS)) {
+	if (i == GT_COLLECTIVE_SEQUENCES) {
 		c->beyond++;
 		return 0;
 	}
-	if (!i && !(i = add_stream(c, seg, stream, err)))
-		return err->code;
-	name = gt_name_interner_type(&c->names, type, seg, type - order->types[seg->index], 0, err);
-	if (name == GT_NONE)
-		return err->code;
-	s = &c->streams[i - 1];
+	s = &c->sequences[i];
 	if (gt_grow(&s->ops, &s->cap, s->n + 1, sizeof(*s->ops)))
 		return gt_err_set(err, -ENOMEM, "out of memory (collectives)");
-	s->ops[s->n++] = (struct gt_collective_op){ start_ns, end_ns, 0, bytes, name, GT_NONE };
+	s->ops[s->n++] = *op;
 	c->nops++;
 	return 0;
 }
 
-/* ---- communicators ---- */
-
-static const char several[] = ""; /* no communicator has this address */
-
-/* The field that names the communicator: of PyTorch's profiler, or NCCL's id (gpu_emit.c).
- * GT_FIELDS_MAX: there is none. */
-static uint32_t find_field(const struct gt_segment *seg, const struct gt_type *type)
+static const uint64_t *values_of(
+	const struct gt_cols *cols, uint32_t code, uint32_t field, uint32_t *n)
 {
-	for (uint32_t i = 0; i < type->nfields; i++) {
-		const char *name = gt_str(seg, type->fields[i].name);
+	const uint64_t *values = field == GT_FIELDS_MAX ? NULL : gt_cols_args(cols, code, field, n);
 
-		bool text = type->fields[i].kind == GT_F_STR;
-
-		if ((text && !strcmp(name, "Process Group Name")) ||
-			((text || type->fields[i].kind == GT_F_HEX) &&
-				!strcmp(name, "communicator")))
-			return i;
-	}
-	return GT_FIELDS_MAX;
+	if (!values)
+		*n = 0;
+	return values;
 }
 
-/* NCCL's id as a text that stays valid; `several` for 0 and beyond the limit. NULL: no memory. */
-static const char *text_of_id(struct gt_collectives *c, uint64_t id)
+/* An exported file has the text 0x0 for 0, which is no communicator. */
+static bool is_known(const struct gt_segment *seg, enum gt_communicator_kind kind, uint64_t id)
 {
-	struct gt_communicator_id *new;
-	uint32_t n = 0;
-
-	for (struct gt_communicator_id *i = c->ids; i; i = i->next, n++)
-		if (i->id == id)
-			return i->text;
-	if (!id || n == GT_COLLECTIVE_STREAMS)
-		return several;
-	if (!(new = malloc(sizeof(*new))))
-		return NULL;
-	*new = (struct gt_communicator_id){ .next = c->ids, .id = id };
-	snprintf(new->text, sizeof(new->text), "0x%llx", (unsigned long long)id);
-	c->ids = new;
-	return new->text;
+	return kind == GT_COMMUNICATOR_NCCL
+		? id != 0
+		: id < seg->nstrings && strcmp(gt_str(seg, (uint32_t)id), "0x0") != 0;
 }
 
-static int note_communicators(struct gt_collectives *c, const struct gt_cols *cols, uint32_t code,
-	uint32_t field, const char **of)
+/* Adds the kernels of one type. */
+static int add_kernels(struct gt_collectives *c, const struct gt_cols *cols, uint32_t code,
+	const struct gt_collective_type *t, struct gt_err *err)
 {
-	bool id = gt_cols_type(cols, code)->fields[field].kind == GT_F_HEX;
-	const struct gt_segment *seg = cols->seg;
-	uint64_t last = 0;
-	uint32_t n = 0;
-	const uint64_t *values = gt_cols_args(cols, code, field, &n);
+	uint32_t nids = 0, nbytes = 0, type = cols->types[code];
+	const uint64_t *ids = values_of(cols, code, t->communicator, &nids),
+		       *bytes = values_of(cols, code, t->bytes, &nbytes);
+	struct gt_collective_op op = { .collective = GT_NONE };
+	struct gt_column_cursor p;
 
-	for (uint32_t i = 0; values && i < n && *of != several; i++) {
-		const char *text;
+	op.name = gt_name_interner_type(
+		&c->names, c->order->types[cols->seg->index] + type, cols->seg, type, 0, err);
+	if (op.name == GT_NONE)
+		return err->code;
+	gt_column_cursor_start(&p, cols, code, 0, 0);
+	for (uint32_t i = 0; gt_column_cursor_next(&p); i++) {
+		bool known = i < nids && is_known(cols->seg, t->kind, ids[i]);
 
-		if (i && values[i] == last)
-			continue;
-		last = values[i];
-		text = id                      ? text_of_id(c, last)
-			: last < seg->nstrings ? gt_str(seg, (uint32_t)last)
-					       : several;
-		if (!text)
-			return -ENOMEM;
-		*of = !*of || (*of != several && !strcmp(*of, text)) ? text : several;
+		op.start = cols->start[p.row];
+		op.end = op.start + cols->dur[p.row];
+		op.bytes = i < nbytes ? bytes[i] : 0;
+		if (add_kernel(c, cols, known ? t->kind : GT_COMMUNICATOR_UNKNOWN,
+			    known ? ids[i] : 0, &op, err))
+			return err->code;
 	}
 	return 0;
+}
+
+static int begin(struct gt_collectives *c, const struct gt_time_ordered *order, struct gt_err *err)
+{
+	c->order = order;
+	c->types = calloc(order->types[order->nsegs] + 1ul, sizeof(*c->types));
+	if (!c->types)
+		return gt_err_set(err, -ENOMEM, "out of memory (collectives)");
+	return gt_name_interner_init(&c->names, order->types[order->nsegs], 0, err);
 }
 
 int gt_collectives_run(struct gt_collectives *c, const struct gt_time_ordered *order,
 	const struct gt_cols *cols, struct gt_err *err)
 {
-	uint32_t track = gt_time_ordered_track(order, cols->seg, cols->track);
-
-	if (!c->fields) {
-		c->fields = calloc(order->types[order->nsegs] + 1ul, 1);
-		c->communicators =
-			calloc(order->tracks[order->nsegs] + 1ul, sizeof(*c->communicators));
-	}
-	if (!c->fields || !c->communicators)
-		return gt_err_set(err, -ENOMEM, "out of memory (communicators)");
-	for (uint32_t code = 0; track != GT_NONE && code < cols->ntypes; code++) {
+	if (!c->types && begin(c, order, err))
+		return err->code;
+	for (uint32_t code = 0; cols->track < cols->seg->ntracks && code < cols->ntypes; code++) {
 		const struct gt_type *type = gt_cols_type(cols, code);
-		uint8_t *field = type
-			? &c->fields[order->types[cols->seg->index] + cols->types[code]]
-			: NULL;
+		struct gt_collective_type *t;
 
-		if (field && !*field)
-			*field = (uint8_t)(1 + find_field(cols->seg, type));
-		if (field && *field <= GT_FIELDS_MAX &&
-			note_communicators(c, cols, code, *field - 1u, &c->communicators[track]))
-			return gt_err_set(err, -ENOMEM, "out of memory (communicators)");
+		if (!type)
+			continue;
+		t = &c->types[order->types[cols->seg->index] + cols->types[code]];
+		if (!t->known)
+			*t = describe(cols->seg, type);
+		if (t->is_communication && add_kernels(c, cols, code, t, err))
+			return err->code;
 	}
 	return 0;
 }
@@ -215,9 +228,9 @@ static bool end_together(const struct collective *c, const struct gt_collective_
 	return apart <= TOGETHER_NS || apart <= ran / 4;
 }
 
-/* How many of the sampled kernels end together with a collective of the group. 0: the stream is no
- * part of it. */
-static size_t compare(const struct gt_collective_group *g, const struct gt_collective_stream *s)
+/* How many of the sampled kernels end together with a collective of the group. 0: the sequence is
+ * no part of it. */
+static size_t compare(const struct gt_collective_group *g, const struct gt_collective_sequence *s)
 {
 	size_t step = s->n / SAMPLES + 1, n = 0, overlaps = 0, together = 0;
 
@@ -232,17 +245,17 @@ static size_t compare(const struct gt_collective_group *g, const struct gt_colle
 }
 
 static bool has_device(
-	const struct gt_collectives *c, uint32_t group, const struct gt_collective_stream *s)
+	const struct gt_collectives *c, uint32_t group, const struct gt_collective_sequence *s)
 {
-	for (size_t i = 0; i < c->nstreams; i++)
-		if (c->streams[i].group == group && c->streams[i].seg == s->seg &&
-			c->streams[i].device == s->device)
+	for (size_t i = 0; i < c->nsequences; i++)
+		if (c->sequences[i].group == group && c->sequences[i].seg == s->seg &&
+			c->sequences[i].device == s->device)
 			return true;
 	return false;
 }
 
 static bool is_same_sequence(
-	const struct gt_collective_stream *a, const struct gt_collective_stream *b)
+	const struct gt_collective_sequence *a, const struct gt_collective_sequence *b)
 {
 	if (a->n != b->n)
 		return false;
@@ -255,30 +268,39 @@ static bool is_same_sequence(
 /* The kernels of a communicator have one order on all GPUs. If a sequence lacks one, it cannot be
  * told which. */
 static bool is_in_order(const struct gt_collectives *c, const struct gt_collective_group *g,
-	const struct gt_collective_stream *s)
+	const struct gt_collective_sequence *s)
 {
 	return g->communicator && s->communicator && !strcmp(g->communicator, s->communicator) &&
-		is_same_sequence(&c->streams[g->base], s);
+		is_same_sequence(&c->sequences[g->base], s);
 }
 
-/* How well the stream fits into the group; 0: not. */
+/* The communicators are equal or one is unknown, and the group has no sequence of this GPU. */
+static bool is_compatible(
+	const struct gt_collectives *c, uint32_t group, const struct gt_collective_sequence *s)
+{
+	const char *communicator = c->groups[group - 1].communicator;
+
+	return (!communicator || !s->communicator || !strcmp(communicator, s->communicator)) &&
+		!has_device(c, group, s);
+}
+
+/* How well the sequence fits into the group; 0: not. */
 static size_t fit(const struct gt_collectives *c, const struct gt_collective_group *g,
-	const struct gt_collective_stream *s)
+	const struct gt_collective_sequence *s)
 {
 	if (is_in_order(c, g, s))
 		return s->n;
-	if (g->communicator && s->communicator && strcmp(g->communicator, s->communicator) != 0)
-		return 0;
 	return gt_same_clock(g->seg, s->seg) ? compare(g, s) : 0;
 }
 
 static struct gt_collective_group *choose_group(
-	struct gt_collectives *c, struct gt_collective_stream *s, struct gt_err *err)
+	struct gt_collectives *c, struct gt_collective_sequence *s, struct gt_err *err)
 {
 	size_t most = 0;
 
 	for (size_t i = 0; i < c->ngroups; i++) {
-		size_t together = has_device(c, (uint32_t)i + 1, s) ? 0 : fit(c, &c->groups[i], s);
+		size_t together =
+			is_compatible(c, (uint32_t)i + 1, s) ? fit(c, &c->groups[i], s) : 0;
 
 		if (together > most) {
 			most = together;
@@ -291,7 +313,7 @@ static struct gt_collective_group *choose_group(
 			return NULL;
 		}
 		c->groups[c->ngroups++] = (struct gt_collective_group){ .seg = s->seg,
-			.base = (uint32_t)(s - c->streams),
+			.base = (uint32_t)(s - c->sequences),
 			.communicator = s->communicator };
 		s->group = (uint32_t)c->ngroups;
 	}
@@ -301,7 +323,7 @@ static struct gt_collective_group *choose_group(
 /* ---- collectives of a group ---- */
 
 /* The collective that each kernel prefers, and the kernel that each collective prefers. */
-static void prefer(struct gt_collective_group *g, struct gt_collective_stream *s)
+static void prefer(struct gt_collective_group *g, struct gt_collective_sequence *s)
 {
 	for (size_t i = 0; i < g->n; i++)
 		g->list[i].best = 0;
@@ -324,22 +346,22 @@ static int by_first(const void *pa, const void *pb)
 	return GT_COMPARE(a->first, b->first) ?: GT_COMPARE(a->collective, b->collective);
 }
 
-static void join(struct collective *c, const struct gt_collective_op *op, uint32_t stream)
+static void join(struct collective *c, const struct gt_collective_op *op, uint32_t sequence)
 {
 	int64_t start = op->start - op->ahead, end = op->end - op->ahead;
 
 	if (start > c->last) {
 		c->last = start;
-		c->late = stream;
+		c->late = sequence;
 	}
 	c->first = start < c->first ? start : c->first;
 	c->end = end > c->end ? end : c->end;
 	c->members++;
 }
 
-/* The stream's kernels are those of the group's first stream, in the same order. */
-static void join_by_order(struct gt_collective_group *g, const struct gt_collective_stream *base,
-	struct gt_collective_stream *s, uint32_t stream)
+/* The kernels are those of the group's first sequence, in the same order. */
+static void join_by_order(struct gt_collective_group *g, const struct gt_collective_sequence *base,
+	struct gt_collective_sequence *s, uint32_t sequence)
 {
 	bool same = gt_same_clock(g->seg, s->seg);
 
@@ -348,7 +370,7 @@ static void join_by_order(struct gt_collective_group *g, const struct gt_collect
 
 		s->ops[i].collective = base->ops[i].collective;
 		s->ops[i].ahead = same ? 0 : s->ops[i].end - c->end;
-		join(c, &s->ops[i], stream);
+		join(c, &s->ops[i], sequence);
 		g->end = c->end > g->end ? c->end : g->end;
 	}
 	for (size_t i = 0; i < g->n; i++)
@@ -356,8 +378,8 @@ static void join_by_order(struct gt_collective_group *g, const struct gt_collect
 	GT_SORT(g->order, g->n, by_first);
 }
 
-static int add_to_group(struct gt_collective_group *g, struct gt_collective_stream *s,
-	uint32_t stream, struct gt_err *err)
+static int add_to_group(struct gt_collective_group *g, struct gt_collective_sequence *s,
+	uint32_t sequence, struct gt_err *err)
 {
 	prefer(g, s);
 	if (gt_grow(&g->list, &g->cap, g->n + s->n, sizeof(*g->list)) ||
@@ -368,7 +390,7 @@ static int add_to_group(struct gt_collective_group *g, struct gt_collective_stre
 
 		g->end = !g->n || op->end > g->end ? op->end : g->end;
 		if (op->collective != GT_NONE && g->list[op->collective].best == i + 1) {
-			join(&g->list[op->collective], op, stream);
+			join(&g->list[op->collective], op, sequence);
 			continue;
 		}
 		op->collective = (uint32_t)g->n;
@@ -377,7 +399,7 @@ static int add_to_group(struct gt_collective_group *g, struct gt_collective_stre
 			.end = op->end,
 			.name = op->name,
 			.members = 1,
-			.late = stream };
+			.late = sequence };
 	}
 	for (size_t i = 0; i < g->n; i++)
 		g->order[i] = (struct place){ g->list[i].first, (uint32_t)i };
@@ -385,30 +407,31 @@ static int add_to_group(struct gt_collective_group *g, struct gt_collective_stre
 	return 0;
 }
 
-static int by_size(const void *pa, const void *pb, void *arg)
+/* Known communicators first, which are matched by order; then the longest: others join them. */
+static int by_match_order(const void *pa, const void *pb, void *arg)
 {
-	const struct gt_collective_stream *streams = arg;
+	const struct gt_collective_sequence *sequences = arg;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	return GT_COMPARE(streams[b].n, streams[a].n) ?: GT_COMPARE(a, b);
+	return GT_COMPARE(sequences[b].communicator != NULL, sequences[a].communicator != NULL)
+		?: GT_COMPARE(sequences[b].n, sequences[a].n) ?: GT_COMPARE(a, b);
 }
 
-/* The longest sequences first: others join them. */
 static int match(struct gt_collectives *c, struct gt_err *err)
 {
-	uint32_t *order = calloc(c->nstreams + 1, sizeof(*order));
+	uint32_t *order = calloc(c->nsequences + 1, sizeof(*order));
 	int rc = order ? 0 : gt_err_set(err, -ENOMEM, "out of memory (collectives)");
 
-	for (size_t i = 0; !rc && i < c->nstreams; i++)
+	for (size_t i = 0; !rc && i < c->nsequences; i++)
 		order[i] = (uint32_t)i;
 	if (!rc)
-		qsort_r(order, c->nstreams, sizeof(*order), by_size, c->streams);
-	for (size_t i = 0; !rc && i < c->nstreams; i++) {
-		struct gt_collective_stream *s = &c->streams[order[i]];
+		qsort_r(order, c->nsequences, sizeof(*order), by_match_order, c->sequences);
+	for (size_t i = 0; !rc && i < c->nsequences; i++) {
+		struct gt_collective_sequence *s = &c->sequences[order[i]];
 		struct gt_collective_group *g = choose_group(c, s, err);
 
 		if (g && g->n && is_in_order(c, g, s))
-			join_by_order(g, &c->streams[g->base], s, order[i]);
+			join_by_order(g, &c->sequences[g->base], s, order[i]);
 		else
 			rc = g ? add_to_group(g, s, order[i], err) : err->code;
 	}
@@ -418,12 +441,12 @@ static int match(struct gt_collectives *c, struct gt_err *err)
 
 /* ---- sums ---- */
 
-#define NAME_KEY (2 * sizeof(uint32_t)) /* stream and name */
+#define NAME_KEY (2 * sizeof(uint32_t)) /* sequence and name */
 
 static struct gt_collective_figures *name_of(
-	struct gt_collectives *c, uint32_t stream, uint32_t name)
+	struct gt_collectives *c, uint32_t sequence, uint32_t name)
 {
-	const struct gt_collective_name new = { .stream = stream, .name = name };
+	const struct gt_collective_name new = { .sequence = sequence, .name = name };
 	uint32_t i = gt_map_find_item(&c->sums_map, c->sums, sizeof(new), &new, NAME_KEY);
 
 	if (i == UINT32_MAX)
@@ -432,9 +455,9 @@ static struct gt_collective_figures *name_of(
 	return i == UINT32_MAX ? NULL : &c->sums[i].f;
 }
 
-static struct gt_collective_figures *gpu_of(struct gt_collectives *c, uint32_t stream)
+static struct gt_collective_figures *gpu_of(struct gt_collectives *c, uint32_t sequence)
 {
-	const struct gt_collective_stream *s = &c->streams[stream];
+	const struct gt_collective_sequence *s = &c->sequences[sequence];
 	const struct gt_collective_gpu new = { .number =
 						       c->order->tracks[s->seg->index] + s->device,
 		.seg = s->seg,
@@ -478,10 +501,10 @@ static void add_caused(struct gt_collective_figures *f, const struct member *m)
 	gt_evidence_keep_longest(&f->longest_caused, &m->wait);
 }
 
-static struct member member_of(const struct gt_collectives *c, uint32_t stream,
+static struct member member_of(const struct gt_collectives *c, uint32_t sequence,
 	const struct gt_collective_op *op, const struct gt_range *in)
 {
-	const struct gt_collective_stream *s = &c->streams[stream];
+	const struct gt_collective_sequence *s = &c->sequences[sequence];
 	const struct collective *of = &c->groups[s->group - 1].list[op->collective];
 	int64_t from = op->start > in->from ? op->start : in->from,
 		to = op->end < in->to ? op->end : in->to, last = of->last + op->ahead,
@@ -490,18 +513,18 @@ static struct member member_of(const struct gt_collectives *c, uint32_t stream,
 	return (struct member){ .op = op,
 		.c = of,
 		.ran = to > from ? to - from : 0,
-		.last = of->late == stream,
+		.last = of->late == sequence,
 		.wait = { s->seg, from, until > from ? until : from, GT_NONE, GT_NONE,
 			c->order->tracks[s->seg->index] + s->device } };
 }
 
 static int sum_up(struct gt_collectives *c, const struct gt_report_state *a, struct gt_err *err)
 {
-	for (uint32_t i = 0; i < c->nstreams; i++) {
-		struct gt_range in = gt_range_of(&a->opt->filter, c->streams[i].seg);
+	for (uint32_t i = 0; i < c->nsequences; i++) {
+		struct gt_range in = gt_range_of(&a->opt->filter, c->sequences[i].seg);
 
-		for (size_t k = 0; k < c->streams[i].n; k++) {
-			struct member m = member_of(c, i, &c->streams[i].ops[k], &in);
+		for (size_t k = 0; k < c->sequences[i].n; k++) {
+			struct member m = member_of(c, i, &c->sequences[i].ops[k], &in);
 			struct gt_collective_figures *own[2], *late[2];
 
 			/* of each pair the first may move while the second is added */
@@ -529,19 +552,34 @@ static int by_start(const void *pa, const void *pb)
 	return GT_COMPARE(a->start, b->start) ?: GT_COMPARE(a->end, b->end);
 }
 
+static int by_first_start(const void *pa, const void *pb)
+{
+	const struct gt_collective_sequence *a = pa, *b = pb;
+
+	return GT_COMPARE(a->seg->index, b->seg->index)
+		?: GT_COMPARE(a->ops[0].start, b->ops[0].start)
+		?: GT_COMPARE(a->track, b->track);
+}
+
+static void set_communicator(struct gt_collective_sequence *s)
+{
+	if (s->communicator_kind == GT_COMMUNICATOR_NAME)
+		s->communicator = gt_str(s->seg, (uint32_t)s->communicator_id);
+	if (s->communicator_kind != GT_COMMUNICATOR_NCCL)
+		return;
+	snprintf(s->id_text, sizeof(s->id_text), "0x%llx", (unsigned long long)s->communicator_id);
+	s->communicator = s->id_text;
+}
+
 int gt_collectives_finish(
 	struct gt_collectives *c, const struct gt_report_state *a, struct gt_err *err)
 {
-	for (size_t i = 0; i < c->nstreams; i++) {
-		struct gt_collective_stream *s = &c->streams[i];
-		const char *of = c->communicators
-			? c->communicators[c->order->tracks[s->seg->index] + s->track]
-			: NULL;
-
-		s->communicator = of == several ? NULL : of;
-		GT_SORT(s->ops, s->n, by_start);
-	}
-	return !c->nstreams ? 0 : match(c, err) ?: sum_up(c, a, err);
+	for (size_t i = 0; i < c->nsequences; i++)
+		GT_SORT(c->sequences[i].ops, c->sequences[i].n, by_start);
+	GT_SORT(c->sequences, c->nsequences, by_first_start);
+	for (size_t i = 0; i < c->nsequences; i++)
+		set_communicator(&c->sequences[i]);
+	return !c->nsequences ? 0 : match(c, err) ?: sum_up(c, a, err);
 }
 
 const struct gt_collective_gpu *gt_collectives_latest(const struct gt_collectives *c)
@@ -554,40 +592,22 @@ const struct gt_collective_gpu *gt_collectives_latest(const struct gt_collective
 	return latest;
 }
 
-void gt_collectives_restart(struct gt_collectives *c)
-{
-	const struct gt_collectives kept = *c;
-
-	c->communicators = NULL;
-	c->fields = NULL;
-	c->ids = NULL;
-	gt_collectives_release(c);
-	c->communicators = kept.communicators;
-	c->fields = kept.fields;
-	c->ids = kept.ids;
-}
-
 void gt_collectives_release(struct gt_collectives *c)
 {
-	for (size_t i = 0; i < c->nstreams; i++)
-		free(c->streams[i].ops);
+	for (size_t i = 0; i < c->nsequences; i++)
+		free(c->sequences[i].ops);
 	for (size_t i = 0; i < c->ngroups; i++) {
 		free(c->groups[i].list);
 		free(c->groups[i].order);
 	}
-	free(c->streams);
+	free(c->sequences);
 	free(c->groups);
 	free(c->sums);
 	free(c->gpus);
-	free(c->stream_of);
-	free(c->communicators);
-	free(c->fields);
-	for (struct gt_communicator_id *i = c->ids, *next; i; i = next) {
-		next = i->next;
-		free(i);
-	}
+	free(c->types);
 	gt_name_interner_release(&c->names);
+	gt_map_release(&c->sequences_map);
 	gt_map_release(&c->sums_map);
 	gt_map_release(&c->gpus_map);
-	*c = (struct gt_collectives){ .nstreams = 0 };
+	*c = (struct gt_collectives){ .nsequences = 0 };
 }

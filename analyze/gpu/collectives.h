@@ -3,27 +3,28 @@
  * there for the last arrival, at most until its own kernel ends. The late GPU is the one that
  * arrives last.
  *
- * The kernels of one stream are taken as a sequence. Streams of different GPUs whose sequences
- * belong together form a group, which stands for a communicator. The communicator of a kernel is
+ * A sequence is the kernels of one stream and one communicator. The communicator of a kernel is
  * known in files of PyTorch's profiler (its process group), and in recordings if NCCL's ranges were
- * recorded and tell its id. Streams with equal communicators and the same sequence of kernel names
- * form a group, and their kernels are matched by order.
+ * recorded and tell its id. The kernels of a stream without a known communicator are a sequence,
+ * too. Sequences of different GPUs that belong together form a group, which stands for a
+ * communicator. Sequences with equal communicators and the same order of kernel names form a group,
+ * and their kernels are matched by order.
  *
- * Other sequences are compared by time. A stream joins a group if their communicators are equal or
- * unknown, if at least 3 of 4 of its kernels overlap in time
- * with a collective of the same kernel name, and if at least half of these end together with it
- * (within 10 us, or within a quarter of the time from the last arrival to the end). Of several such
- * groups it joins the one where most end together. Within a group, a kernel and a collective belong
- * together if, among those of their name, each has its longest overlap with the other. So a missing
- * kernel, or a range that cuts one off, does not shift the others. GPUs are GPUs as one process
- * sees them.
+ * Other sequences are compared by time. A sequence joins a group if their communicators are equal
+ * or one is unknown, if at least 3 of 4 of its kernels overlap in time with a collective of the
+ * same kernel name, and if at least half of these end together with it (within 10 us, or within a
+ * quarter of the time from the last arrival to the end). Of several such groups it joins the one
+ * where most end together. Within a group, a kernel and a collective belong together if, among
+ * those of their name, each has its longest overlap with the other. So a missing kernel, or a range
+ * that cuts one off, does not shift the others. Sequences with a known communicator are matched
+ * before those without. GPUs are GPUs as one process sees them.
  *
  * Times of different clocks (gt_same_clock) are not compared: kernels of such recordings are only
  * matched by order. All kernels of a collective end together, so the arrivals follow from their
  * durations.
  *
  * Memory: 40 bytes for each kernel and about 80 for each collective, for at most GT_COLLECTIVE_OPS
- * kernels. */
+ * kernels of at most GT_COLLECTIVE_SEQUENCES sequences. */
 #ifndef GT_COLLECTIVES_H
 #define GT_COLLECTIVES_H
 #include "analyze/core/evidence.h"
@@ -32,7 +33,7 @@
 #include "analyze/stats/name_interner.h"
 
 #define GT_COLLECTIVE_OPS (1u << 20)
-#define GT_COLLECTIVE_STREAMS 1024u
+#define GT_COLLECTIVE_SEQUENCES 1024u
 
 struct gt_collective_figures {
 	uint64_t count, matched;  /* kernels; those that belong to a collective of several GPUs */
@@ -44,8 +45,8 @@ struct gt_collective_figures {
 	struct gt_evidence longest_wait;
 	struct gt_evidence longest_caused; /* the longest wait of another GPU for it */
 };
-struct gt_collective_name {    /* kernels of one name on one stream */
-	uint32_t stream, name; /* the key: index in streams, number in names */
+struct gt_collective_name {      /* kernels of one name in one sequence */
+	uint32_t sequence, name; /* the key: index in sequences, number in names */
 	struct gt_collective_figures f;
 };
 struct gt_collective_gpu {
@@ -54,12 +55,23 @@ struct gt_collective_gpu {
 	uint32_t track;
 	struct gt_collective_figures f;
 };
-struct gt_collective_stream {
+enum gt_communicator_kind {      /* what communicator_id is */
+	GT_COMMUNICATOR_UNKNOWN, /* 0 */
+	GT_COMMUNICATOR_NAME,    /* a string of the segment: process group, or exported id */
+	GT_COMMUNICATOR_NCCL     /* NCCL's id */
+};
+struct gt_collective_sequence {
+	/* Private: the key. number: of the track, over all segments; communicator_kind: enum
+	 * gt_communicator_kind */
+	uint64_t communicator_id;
+	uint32_t number, communicator_kind;
 	const struct gt_segment *seg;
-	uint32_t track, device;   /* in the segment; a stream without a device is both */
+	uint32_t track, device; /* in the segment; a stream without a device is both */
+	/* set by gt_collectives_finish */
 	uint32_t group;           /* 1-based */
-	const char *communicator; /* borrowed from the reader; NULL: unknown, or several */
+	const char *communicator; /* NULL: unknown */
 	/* the rest is private */
+	char id_text[20];
 	struct gt_collective_op {
 		int64_t start, end;
 		int64_t ahead;  /* ns: its clock is ahead of that of its group */
@@ -69,8 +81,9 @@ struct gt_collective_stream {
 	size_t n, cap;
 };
 struct gt_collectives { /* zeroed: empty */
-	struct gt_collective_stream *streams;
-	size_t nstreams, streams_cap;
+	/* gt_collectives_finish sorts them by segment and start */
+	struct gt_collective_sequence *sequences;
+	size_t nsequences, sequences_cap;
 	/* set by gt_collectives_finish */
 	struct gt_collective_name *sums;
 	struct gt_collective_gpu *gpus; /* those with communication */
@@ -79,34 +92,24 @@ struct gt_collectives { /* zeroed: empty */
 	uint64_t beyond;  /* kernels beyond the limits, in no figure */
 	struct gt_name_interner names;
 	/* the rest is private */
-	const struct gt_time_ordered *order;
-	uint32_t *stream_of; /* by track number: 1 + index */
-	/* By track number: its communicator; an empty text of its own: several. By type number:
-	 * 1 + the field of the communicator, 0: not looked for yet, GT_FIELDS_MAX + 1: none. NULL:
-	 * no GPU row yet */
-	const char **communicators;
-	uint8_t *fields;
-	struct gt_communicator_id {
-		struct gt_communicator_id *next;
-		uint64_t id;
-		char text[20];
-	} * ids; /* NCCL's ids that are communicators */
+	const struct gt_time_ordered *order; /* for its numbers of tracks and types */
+	/* By type number. The fields' indices are GT_FIELDS_MAX if there is none. NULL: no run
+	 * yet */
+	struct gt_collective_type {
+		bool known, is_communication;
+		uint8_t communicator, bytes;
+		enum gt_communicator_kind kind; /* of the communicator */
+	} * types;
 	uint64_t nops;
 	struct gt_collective_group *groups;
 	size_t ngroups, groups_cap;
-	struct gt_map sums_map, gpus_map;
+	struct gt_map sequences_map, sums_map, gpus_map;
 };
 
-/* Adds a communication kernel. stream, type: numbered over all segments, as `order` does. bytes: of
- * its messages; 0: not known. 0 or negative. */
-int gt_collectives_add(struct gt_collectives *c, const struct gt_time_ordered *order,
-	const struct gt_segment *seg, uint32_t stream, uint32_t type, int64_t start, int64_t end,
-	uint64_t bytes, struct gt_err *err);
-/* Reads the communicators of a run of GPU rows. 0 or negative. */
+/* Adds the communication kernels of a run of GPU rows. order: the same for all runs. 0 or
+ * negative. */
 int gt_collectives_run(struct gt_collectives *c, const struct gt_time_ordered *order,
 	const struct gt_cols *cols, struct gt_err *err);
-/* Forgets the kernels, which are added once more, and keeps the communicators. */
-void gt_collectives_restart(struct gt_collectives *c);
 /* After the last kernel: matches them and sums up. 0 or negative. */
 int gt_collectives_finish(
 	struct gt_collectives *c, const struct gt_report_state *a, struct gt_err *err);

@@ -1,85 +1,28 @@
 /* Report "collectives": when each GPU arrives at collectives (collectives.h), how long it waits
  * there for the others, and how long they wait for it. */
-#include "analyze/columns/column_cursor.h"
 #include "analyze/gpu/collectives.h"
-#include "analyze/gpu/gpu_time.h"
-#include "analyze/gpu/work_kind.h"
 #include "formats/base/sorted.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct report {
-	struct gt_gpu_time time; /* first: begins with struct gt_report_state */
+	struct gt_report_state report; /* first */
+	struct gt_time_ordered order;  /* for its numbers of tracks and types */
 	struct gt_collectives collectives;
-	/* by type, numbered over all segments: 1 + kind; 0: no row yet */
-	uint8_t *kind;
 };
-
-static int on_row(void *arg, const struct gt_gpu_row *row, struct gt_err *err)
-{
-	struct report *x = arg;
-	const struct gt_segment *seg = row->stream->seg;
-	uint32_t type = row->m->what;
-
-	if (!x->kind[type])
-		x->kind[type] = (uint8_t)(1 +
-			gt_work_kind(seg, &seg->types[type - x->time.order.types[seg->index]]));
-	return x->kind[type] - 1 == GT_WORK_COMMUNICATION
-		? gt_collectives_add(&x->collectives, &x->time.order, seg, row->m->place, type,
-			  row->m->at, row->m->end, row->m->addr, err)
-		: 0;
-}
 
 static int collectives_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct report *x = state;
-	int rc = gt_gpu_time_init(&x->time, r, opt, err);
 
-	x->time.each = on_row;
-	x->time.each_arg = x;
-	x->time.rows_only = true;
-	return rc;
-}
-
-/* GT_FIELDS_MAX: there is none, as in rows of losses */
-static uint32_t bytes_field(const struct gt_segment *seg, const struct gt_type *type)
-{
-	for (uint32_t i = 0; type && i < type->nfields; i++)
-		if (type->fields[i].kind == GT_F_U64 &&
-			!strcmp(gt_str(seg, type->fields[i].name), "message_bytes"))
-			return i;
-	return GT_FIELDS_MAX;
-}
-
-/* Marks each row with the size of its messages (gpu_emit.c). */
-static void mark_bytes(struct gt_moment *m, const struct gt_cols *cols, uint32_t code)
-{
-	uint32_t field = bytes_field(cols->seg, gt_cols_type(cols, code)), n = 0;
-	const uint64_t *bytes = field == GT_FIELDS_MAX ? NULL : gt_cols_args(cols, code, field, &n);
-	struct gt_column_cursor c;
-
-	if (!bytes)
-		return;
-	gt_column_cursor_start(&c, cols, code, 0, 0);
-	for (uint32_t i = 0; i < n && gt_column_cursor_next(&c); i++)
-		m[c.row].addr = bytes[i];
+	x->report = (struct gt_report_state){ r, opt };
+	return gt_time_ordered_init(&x->order, r, NULL, NULL, err);
 }
 
 static int collectives_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct report *x = state;
-	struct gt_moment *m;
 
-	if (!x->kind && !(x->kind = calloc(x->time.order.types[x->time.order.nsegs] + 1ul, 1)))
-		return gt_err_set(err, -ENOMEM, "out of memory (types)");
-	if (gt_collectives_run(&x->collectives, &x->time.order, cols, err) ||
-		!(m = gt_gpu_time_run(&x->time, cols, err)))
-		return err->code;
-	for (uint32_t code = 0; code < cols->ntypes; code++)
-		mark_bytes(m, cols, code);
-	return 0;
+	return gt_collectives_run(&x->collectives, &x->order, cols, err);
 }
 
 /* ---- tables ---- */
@@ -121,7 +64,7 @@ static void put_figures(struct gt_cell cells[NFIGURES], const struct report *x,
 	cells[3] = gt_cell_known(matched, f->wait);
 	cells[4] = matched ? gt_cell_share(f->wait, f->total) : gt_cell_none();
 	cells[5] = gt_cell_known(e->seg != NULL, (uint64_t)(e->to - e->from));
-	cells[6] = e->seg ? gt_cell_time(&x->time.report, e->seg, e->from) : gt_cell_none();
+	cells[6] = e->seg ? gt_cell_time(&x->report, e->seg, e->from) : gt_cell_none();
 	cells[7] = gt_cell_known(matched, f->last);
 	cells[8] = gt_cell_known(f->last > 0, f->last ? f->late / f->last : 0);
 	cells[9] = gt_cell_known(matched, f->caused);
@@ -144,14 +87,14 @@ static int by_name(const void *pa, const void *pb)
 	const struct gt_collective_name *a = pa, *b = pb;
 
 	return by_caused(&a->f, &b->f) ?:
-		GT_COMPARE(a->stream, b->stream) ?:
+		GT_COMPARE(a->sequence, b->sequence) ?:
 		GT_COMPARE(a->name, b->name);
 }
 
 static void add_gpus(struct report *x, struct gt_table *t)
 {
 	struct gt_collectives *c = &x->collectives;
-	size_t shown = gt_rows_shown(c->ngpus, x->time.report.opt->top);
+	size_t shown = gt_rows_shown(c->ngpus, x->report.opt->top);
 	struct gt_cell cells[NGPU];
 
 	GT_SORT(c->gpus, c->ngpus, by_gpu);
@@ -166,16 +109,15 @@ static void add_gpus(struct report *x, struct gt_table *t)
 static int add_names(struct report *x, struct gt_table *t, struct gt_err *err)
 {
 	struct gt_collectives *c = &x->collectives;
-	size_t shown = gt_rows_shown(c->nsums, x->time.report.opt->top);
-	struct gt_kernel_names *names =
-		gt_kernel_names_of(x->time.report.reader, x->time.report.opt->names);
+	size_t shown = gt_rows_shown(c->nsums, x->report.opt->top);
+	struct gt_kernel_names *names = gt_kernel_names_of(x->report.reader, x->report.opt->names);
 	struct gt_cell cells[NNAME];
 
 	if (!names)
 		return gt_err_set(err, -ENOMEM, "out of memory (names)");
 	GT_SORT(c->sums, c->nsums, by_name);
 	for (size_t i = 0; i < shown; i++) {
-		const struct gt_collective_stream *s = &c->streams[c->sums[i].stream];
+		const struct gt_collective_sequence *s = &c->sequences[c->sums[i].sequence];
 		const struct gt_collective_figures *f = &c->sums[i].f;
 
 		gt_where_stream(cells, s->seg, s->track);
@@ -199,7 +141,7 @@ static const char *no_match(const struct report *x)
 {
 	if (x->collectives.ngpus > 1)
 		return "no collective of two GPUs was found: their clocks differ, or they communicate at different times";
-	return x->time.report.opt->filter.pid
+	return x->report.opt->filter.pid
 		? "only one GPU communicates in the process that --pid selects: leave out --pid"
 		: "only one GPU communicates in the recording: give the files of all ranks";
 }
@@ -213,7 +155,7 @@ static void add_notes(const struct report *x, struct gt_table *t)
 		kernels += c->gpus[i].f.count;
 		matched += c->gpus[i].f.matched;
 	}
-	if (!kernels && gt_is_recorded(x->time.report.reader, GT_LAYER_GPU))
+	if (!kernels && gt_is_recorded(x->report.reader, GT_LAYER_GPU))
 		gt_table_note(t, "no communication kernel ran");
 	else if (kernels && !matched)
 		gt_table_set_unanswered(t, "%s", no_match(x));
@@ -226,27 +168,27 @@ static void add_notes(const struct report *x, struct gt_table *t)
 			"%llu {kernel has|kernels have} no counterpart on another GPU: no wait is known",
 			(unsigned long long)(kernels - matched));
 	gt_note_plural(t, c->beyond,
-		"%llu {kernel is|kernels are} beyond the first %u or on streams beyond the first %u, and in no figure",
-		(unsigned long long)c->beyond, GT_COLLECTIVE_OPS, GT_COLLECTIVE_STREAMS);
+		"%llu {kernel is|kernels are} beyond the first %u or of sequences beyond the first %u, and in no figure",
+		(unsigned long long)c->beyond, GT_COLLECTIVE_OPS, GT_COLLECTIVE_SEQUENCES);
 }
 
 static int collectives_finish(
 	void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct report *x = state;
-	int rc = gt_gpu_time_finish(&x->time, err);
+	int rc;
 
-	tables[0] = gt_report_table(&x->time.report, "collectives",
+	tables[0] = gt_report_table(&x->report, "collectives",
 		"GPUs at collectives, those that the others wait for first", gpu_columns, NGPU,
 		"process longest_wait_at_ns longest_wait_ns count late_mean_ns wait_percent total_ns matched pid",
 		err);
-	tables[1] = gt_report_table(&x->time.report, "collectives_names",
-		"Collectives by name and stream", name_columns, NNAME,
+	tables[1] = gt_report_table(&x->report, "collectives_names",
+		"Collectives by name, stream and communicator", name_columns, NNAME,
 		"process longest_wait_at_ns longest_wait_ns message_bytes count late_mean_ns wait_percent total_ns stream pid message_mean_bytes matched group last",
 		err);
-	if (rc || !tables[0] || !tables[1])
+	if (!tables[0] || !tables[1])
 		return err->code;
-	rc = gt_collectives_finish(&x->collectives, &x->time.report, err);
+	rc = gt_collectives_finish(&x->collectives, &x->report, err);
 	if (!rc) {
 		add_gpus(x, tables[0]);
 		rc = add_names(x, tables[1], err);
@@ -261,8 +203,7 @@ static void collectives_release(void *state)
 	struct report *x = state;
 
 	gt_collectives_release(&x->collectives);
-	free(x->kind);
-	gt_gpu_time_release(&x->time);
+	gt_time_ordered_release(&x->order);
 }
 
 const struct gt_analysis gt_collectives_report = {

@@ -200,6 +200,109 @@ static void two_communicators(void)
 	json_decref(j);
 }
 
+static bool text; /* communicators are texts, as in files of gtexport --chrome */
+
+/* A kernel with the fields of NCCL's calls, as the recorder writes them. */
+static void put_nccl(struct gpus *g, uint64_t communicator, uint64_t bytes, uint32_t stream,
+	int64_t start, int64_t end)
+{
+	const struct gt_gpu_extra_field fields[] = { { "communicator", text ? GT_F_STR : GT_F_HEX },
+		{ "message_bytes", GT_F_U64 } };
+	uint64_t values[] = { communicator, bytes };
+	struct gt_gpu_work w = gpus_work(stream, start, end);
+	char hex[20];
+
+	snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)communicator);
+	if (text)
+		values[0] = gt_writer_string(g->w, hex);
+	w.extra = (struct gt_gpu_extra){ .key = 1, .n = 2, .fields = fields, .values = values };
+	gpus_kernel(g, 0, &w);
+}
+
+static const json_t *of_communicator(const json_t *j, int device, const char *communicator)
+{
+	for (size_t i = 0; i < rows(j, "collectives_names"); i++) {
+		const json_t *r = row(j, "collectives_names", i);
+
+		if (num(r, "device") == device &&
+			(communicator ? is(r, "communicator", communicator)
+				      : absent(r, "communicator")))
+			return r;
+	}
+	return NULL;
+}
+
+/* Rounds on one stream of each GPU: GPU 1 is 20 us late in the first communicator. GPU 0 is 30 us
+ * late in the second one, except in every eighth round. Every tenth round ends with kernels of no
+ * known communicator, to which GPU 1 comes 5 us late. */
+static void on_one_stream(void)
+{
+	struct gpus g;
+	json_t *j;
+
+	begin_nccl(&g);
+	for (int i = 0; i < 80; i++) {
+		int64_t at = i * 200000;
+
+		put_nccl(&g, 0xa1, 4096, g.stream[0][0], at, at + 60000);
+		put_nccl(&g, 0xa1, 4096, g.stream[1][0], at + 20000, at + 60000);
+		if (i % 8) {
+			put_nccl(&g, 0xb2, 100, g.stream[0][0], at + 100000, at + 140000);
+			put_nccl(&g, 0xb2, 100, g.stream[1][0], at + 70000, at + 140000);
+		}
+		for (int k = 0; k < 2 && i % 10 == 9; k++)
+			put_nccl(&g, 0, 1, g.stream[k][0], at + 150000 + 5000 * k, at + 170000);
+	}
+	j = report(gpus_end(&g), both, &plain);
+	CHECK_EQ(rows(j, "collectives_names"), 6);
+	CHECK(has(of_communicator(j, 0, "0xa1"), 80, 80 * 20000, 0, 0) &&
+		has(of_communicator(j, 1, "0xa1"), 80, 0, 80, 80 * 20000));
+	CHECK(has(of_communicator(j, 0, "0xb2"), 70, 0, 70, 70 * 30000) &&
+		has(of_communicator(j, 1, "0xb2"), 70, 70 * 30000, 0, 0));
+	CHECK(has(of_communicator(j, 0, NULL), 8, 8 * 5000, 0, 0) &&
+		has(of_communicator(j, 1, NULL), 8, 0, 8, 8 * 5000));
+	CHECK(num(of_communicator(j, 0, "0xa1"), "message_bytes") == 80 * 4096 &&
+		num(of_communicator(j, 1, "0xb2"), "message_bytes") == 70 * 100);
+	CHECK(num(of_communicator(j, 0, "0xa1"), "group") !=
+			num(of_communicator(j, 0, "0xb2"), "group") &&
+		num(of_communicator(j, 0, "0xb2"), "group") ==
+			num(of_communicator(j, 1, "0xb2"), "group"));
+	CHECK(has(gpu(j, 0), 158, 80 * 20000 + 8 * 5000, 70, 70 * 30000));
+	CHECK(num(row_named(j, "advice", "rule", "unbalanced-gpus"), "cost_ns") == 70 * 30000);
+	json_decref(j);
+}
+
+static void communicators_of_one_stream(void)
+{
+	on_one_stream();
+	text = true;
+	on_one_stream();
+	text = false;
+}
+
+/* Kernels of two communicators that never overlap with their counterparts, in another order on each
+ * GPU: order within the communicator matches them. */
+static void order_of_communicators(void)
+{
+	struct gpus g;
+	json_t *j;
+
+	begin_nccl(&g);
+	for (int i = 0; i < 40; i++)
+		for (int k = 0; k < 2; k++) {
+			int64_t at = i * 100000 + 40000 * k;
+
+			put_nccl(&g, 0xa1, 4096, g.stream[k][0], at, at + 10000);
+			put_nccl(&g, 0xb2, 100, g.stream[1 - k][0], at + 20000, at + 30000);
+		}
+	j = report(gpus_end(&g), both, &plain);
+	CHECK(has(of_communicator(j, 0, "0xa1"), 40, 40 * 10000, 0, 0) &&
+		has(of_communicator(j, 1, "0xa1"), 40, 0, 40, 40 * 10000));
+	CHECK(has(of_communicator(j, 0, "0xb2"), 40, 0, 40, 40 * 10000) &&
+		has(of_communicator(j, 1, "0xb2"), 40, 40 * 10000, 0, 0));
+	json_decref(j);
+}
+
 /* Two pairs of GPUs that communicate within the pair, at times that have nothing in common, are two
  * groups; and a stream with other collectives is in none. */
 static void unrelated_gpus(void)
@@ -279,4 +382,5 @@ static void no_waits(void)
 }
 
 T_MAIN(T(known_waits), T(hidden_waits), T(a_missing_kernel), T(a_range), T(three_gpus),
-	T(two_communicators), T(unrelated_gpus), T(several_recordings), T(no_waits))
+	T(two_communicators), T(communicators_of_one_stream), T(order_of_communicators),
+	T(unrelated_gpus), T(several_recordings), T(no_waits))
