@@ -11,6 +11,7 @@
 /* busy tracks of the unions that are computed together: GT_TIME_MERGE_MAX is the rows of 24 blocks
  */
 #define TOGETHER 16u
+
 struct gt_lane_cells *gt_lane_cells_new(struct gt_archive *a)
 {
 	struct gt_lane_cells *s = calloc(1, sizeof(*s));

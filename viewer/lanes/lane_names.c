@@ -55,8 +55,8 @@ static void part_label(
 	case GT_ASPECT_HTOD: snprintf(to, room, "copies HtoD"); return;
 	case GT_ASPECT_DTOH: snprintf(to, room, "copies DtoH"); return;
 	case GT_ASPECT_COPIES: snprintf(to, room, "other copies"); return;
-	case GT_ASPECT_RANGES: snprintf(to, room, "ranges %u", what->depth + 1u); return;
-	case GT_ASPECT_CALLS: snprintf(to, room, "calls %u", what->depth + 1u); return;
+	case GT_ASPECT_RANGES: snprintf(to, room, "level %u ranges", what->depth + 1u); return;
+	case GT_ASPECT_CALLS: snprintf(to, room, "level %u calls", what->depth + 1u); return;
 	default: snprintf(to, room, "%s", others_label(o->seg->tracks[what->track].kind));
 	}
 }

@@ -86,9 +86,9 @@ type_in q; seen waited-left 'left 0'
 
 # Names in wide characters are as wide for the terminal as for us: the text after them is in its place. The same holds for typed text.
 wide="'$SRC/tests/screen/wide.json'"
-run "clear; LC_ALL=C.UTF-8 '$V' $wide; echo left \$?"; seen wide-begins 'ranges 2.*│.*▏順伝播'
+run "clear; LC_ALL=C.UTF-8 '$V' $wide; echo left \$?"; seen wide-begins 'level 2 ranges.*│.*▏順伝播'
 "$V" --render 100x30 "$SRC/tests/screen/wide.json" >wide.txt
-for line in メインスレッド 'ranges 2'; do
+for line in メインスレッド 'level 2 ranges'; do
 	is "wide-${line%% *}" "$(grep "$line" wide.txt)" "$(shot | grep "$line" | sed 's/ *$//')"
 done
 type_in '/学習'; seen wide-typed '^find: 学習'

@@ -173,12 +173,12 @@ static void toggle(struct world *w, const char *label, bool fold)
 	" -GPU 1 NVIDIA H200\n"                                                                    \
 	"  stream 7\n"                                                                             \
 	" -main 100\n"                                                                             \
-	"  calls 2\n"                                                                              \
-	"  calls 3\n"                                                                              \
+	"  level 2 calls\n"                                                                        \
+	"  level 3 calls\n"                                                                        \
 	"  ioctls\n"                                                                               \
 	" -ranges worker 101\n"                                                                    \
-	"  ranges 3\n"                                                                             \
-	"  ranges 4\n"                                                                             \
+	"  level 3 ranges\n"                                                                       \
+	"  level 4 ranges\n"                                                                       \
 	" worker 101\n"                                                                            \
 	" loader 102\n"                                                                            \
 	" -2 more threads\n"                                                                       \
@@ -224,7 +224,7 @@ static void lines_say_what_is_drawn(void)
 	CHECK(l.track == w.gpu[0] && l.aspect == GT_ASPECT_HTOD && l.derived);
 	l = line_called(&w, "waits");
 	CHECK(l.track == w.stream[0] && l.aspect == GT_ASPECT_OTHERS && !l.derived);
-	l = line_called(&w, "calls 3");
+	l = line_called(&w, "level 3 calls");
 	CHECK(l.track == w.thread[0] && l.aspect == GT_ASPECT_CALLS && l.depth == 2 && !l.derived);
 	l = line_called(&w, "ranges worker 101");
 	/* their surrounding ranges are unknown */
@@ -421,7 +421,7 @@ static void counters_stand_beneath_what_they_are_of(void)
 	toggle(&w, "2 more threads", true);
 	CHECK(is(&w,
 		"-train (pid 100)\n +GPU 0 NVIDIA H200\n -GPU 1 NVIDIA H200\n  stream 7\n  call\n +main 100\n -ranges worker 101\n"
-		"  ranges 3\n  ranges 4\n worker 101\n loader 102\n +2 more threads\n overhead\n call\n-launcher (pid 90)\n thread 90\n"));
+		"  level 3 ranges\n  level 4 ranges\n worker 101\n loader 102\n +2 more threads\n overhead\n call\n-launcher (pid 90)\n thread 90\n"));
 	l = line_called(&w, "call");
 	CHECK(l.kind == GT_LANE_COUNTER && l.track == w.gpu[1] && l.type == 0 && !l.aspect);
 	CHECK(!gt_lanes_fold(&w.lanes, &l, true) && gt_lanes_hide(&w.lanes, &l));
