@@ -303,6 +303,23 @@ static void order_of_communicators(void)
 	json_decref(j);
 }
 
+/* Kernels of more communicators than the limit are counted, and in no figure. */
+static void too_many_communicators(void)
+{
+	struct gpus g;
+	json_t *j;
+
+	begin_nccl(&g);
+	for (uint64_t i = 0; i < 520; i++)
+		for (int k = 0; k < 2; k++)
+			put_nccl(&g, i + 1, 1, g.stream[k][0], (int64_t)i * 1000 + k * 10,
+				(int64_t)i * 1000 + 500);
+	j = report(gpus_end(&g), both, &plain);
+	CHECK_EQ(num(gpu(j, 0), "matched"), 504); /* the kernels of GPU 0 come first */
+	CHECK(noted(j, "collectives", "16 kernels are beyond the first 1048576 or of sequences"));
+	json_decref(j);
+}
+
 /* Two pairs of GPUs that communicate within the pair, at times that have nothing in common, are two
  * groups; and a stream with other collectives is in none. */
 static void unrelated_gpus(void)
@@ -383,4 +400,4 @@ static void no_waits(void)
 
 T_MAIN(T(known_waits), T(hidden_waits), T(a_missing_kernel), T(a_range), T(three_gpus),
 	T(two_communicators), T(communicators_of_one_stream), T(order_of_communicators),
-	T(unrelated_gpus), T(several_recordings), T(no_waits))
+	T(too_many_communicators), T(unrelated_gpus), T(several_recordings), T(no_waits))
