@@ -709,8 +709,8 @@ void gt_advice_apply(const struct gt_advice_facts *f, const struct gt_rule *rule
 		cannot(to, why);
 	else
 		rule->apply(f, window, to);
-	if (to->state == GT_FOUND && rule->flags & GT_REPEATED && is_one_event(to))
-		to->remedy = "look at this moment first: most of the loss is there";
+	if (to->state == GT_FOUND && rule->flags & GT_REPEATED && !to->remedy && is_one_event(to))
+		to->remedy = "look at this moment first";
 	if (to->state == GT_ANSWERED && rule->flags & GT_NEEDS_CALLS &&
 		is_significant(calls, window, FIND_MOST)) {
 		to->state = GT_UNANSWERED;
