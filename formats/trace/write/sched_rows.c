@@ -1,0 +1,72 @@
+/* Types and rows of the scheduling of threads. */
+#include "formats/trace/write/sched_rows.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define X(e, name) name,
+static const char *const names[] = { GT_SCHED_STATE_NAMES(X) };
+#undef X
+static const struct fields {
+	unsigned n;
+	const char *names[3];
+} blocked = { 3, { "waker_pid", "waker_tid", "syscall" } },
+  preempted = { 2, { "by_pid", "by_tid" } }, none;
+
+static const struct fields *fields_of(unsigned state)
+{
+	return gt_sched_is_blocked(state)     ? &blocked
+		: state == GT_SCHED_PREEMPTED ? &preempted
+					      : &none;
+}
+
+const char *gt_sched_name(unsigned state)
+{
+	return state < GT_SCHED_STATE_COUNT ? names[state] : "?";
+}
+
+static uint32_t make_type(struct gt_writer *w, unsigned state)
+{
+	const struct fields *in = fields_of(state);
+	struct gt_field fields[3];
+	struct gt_type type = { .name = gt_writer_string(w, names[state]),
+		.category = GT_CAT_SCHEDULER,
+		.op = GT_OP_SCHED,
+		.layer = GT_LAYER_SCHED,
+		.nfields = (uint8_t)in->n,
+		.fields = fields };
+
+	for (unsigned i = 0; i < in->n; i++)
+		fields[i] = (struct gt_field){ gt_writer_string(w, in->names[i]),
+			i == GT_SCHED_SYSCALL ? GT_F_I64 : GT_F_U64, GT_R_NONE };
+	return gt_writer_type(w, &type);
+}
+
+int gt_sched_types_init(struct gt_sched_types *t, struct gt_writer *w, struct gt_err *err)
+{
+	t->w = w;
+	for (unsigned i = 0; i < GT_SCHED_STATE_COUNT; i++)
+		if ((t->types[i] = make_type(w, i)) == GT_NONE)
+			return gt_err_set(err, -ENOMEM, "out of memory (scheduler's types)");
+	return 0;
+}
+
+int gt_sched_put(const struct gt_sched_types *t, uint32_t track, const struct gt_sched_row *row,
+	struct gt_err *err)
+{
+	const uint64_t args[] = { row->pid, row->tid, (uint64_t)row->syscall };
+	const struct gt_row to = { .start = row->start,
+		.end = row->end,
+		.type = t->types[row->state],
+		.nargs = (uint8_t)fields_of(row->state)->n };
+
+	return gt_writer_row(t->w, GT_SPAN, track, &to, args, err);
+}
+
+unsigned gt_sched_state_of(const struct gt_type *type, const char *name)
+{
+	for (unsigned i = 0; type->layer == GT_LAYER_SCHED && i < GT_SCHED_STATE_COUNT; i++)
+		if (!strcmp(names[i], name))
+			return i;
+	return GT_SCHED_STATE_COUNT;
+}
