@@ -4,7 +4,8 @@
  * a call or ioctl inside another call is part of it, so no time counts twice, and the column
  * adds up to the busy time of the threads. Nested time has its own column and is in no share.
  * Ranges of the program (NVTX) and calls of the CUDA runtime contain other calls, and are not
- * counted. Layers list all rows of each kind with their full time, nested or not. */
+ * counted, nor are states of threads off the processor. Layers list all rows of each kind with
+ * their full time, nested or not. */
 #include "analyze/core/report.h"
 
 struct sum {
@@ -15,7 +16,7 @@ struct sum {
 static bool is_call(const struct gt_type *type)
 {
 	return type->layer == GT_LAYER_API || type->layer == GT_LAYER_IOCTL ||
-		type->layer == GT_LAYER_SCHED;
+		(type->layer == GT_LAYER_SCHED && type->op != GT_OP_OFF_CPU);
 }
 
 static void gather(const struct gt_report_state *a, struct sum sums[], unsigned n, bool by_layer)

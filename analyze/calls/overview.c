@@ -2,6 +2,7 @@
  * still open at the end count as made. Bytes are those of calls that succeeded. */
 #include <string.h>
 #include "analyze/core/report.h"
+#include "formats/trace/write/sched_rows.h"
 
 struct sums {
 	/* runtime: of `calls`, those of the CUDA runtime */
@@ -26,7 +27,8 @@ static void add(
 		u->ioctls += made;
 		u->ioctl_ns = gt_sat_add(u->ioctl_ns, s->total);
 	}
-	if (type->layer == GT_LAYER_SCHED)
+	/* a thread that is runnable has left the processor before */
+	if (type->layer == GT_LAYER_SCHED && gt_sched_state_of(type, name) != GT_SCHED_RUNNABLE)
 		u->sched += made + s->instants;
 	if (type->layer == GT_LAYER_GPU)
 		return; /* a GPU operation, not a launch call */

@@ -27,6 +27,14 @@ static int calls_merge(void *into, void *from, struct gt_err *err)
 
 static void calls_release(void *state) { gt_top_n_release(&((struct calls *)state)->keep); }
 
+/* A state of a thread off the processor is no call; offcpu lists them. */
+static bool is_state(const struct gt_cols *cols, uint32_t row)
+{
+	const struct gt_type *type = gt_cols_type(cols, cols->code ? cols->code[row] : 0);
+
+	return type && type->op == GT_OP_OFF_CPU;
+}
+
 static int longest_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_top_n *k = &((struct calls *)state)->keep;
@@ -34,6 +42,8 @@ static int longest_block(void *state, const struct gt_cols *cols, struct gt_err 
 	for (uint32_t i = 0; i < cols->n; i++) {
 		struct gt_top_entry one;
 
+		if (cols->kind == GT_SPAN && is_state(cols, i))
+			continue;
 		if (!gt_top_n_offer(k, cols->dur[i]))
 			continue;
 		one = gt_top_entry_of_row(cols, i, cols->dur[i]);

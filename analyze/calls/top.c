@@ -1,6 +1,6 @@
 /* Time by operation. Every row with a duration counts under its name, however it is nested. A
  * share is of the total of its side (calls, GPU operations, ...) in this table, not of the
- * elapsed time. ioctls have their own table. */
+ * elapsed time. ioctls and time off the processor have their own tables. */
 #include <stdlib.h>
 #include "analyze/stats/text_bars.h"
 #include "analyze/core/name_totals.h"
@@ -120,7 +120,10 @@ static int finish(const struct gt_report_state *a, const char *name, const char 
 	return rc ? rc : 1;
 }
 
-static bool no_ioctl(const struct gt_type *type) { return type->layer != GT_LAYER_IOCTL; }
+static bool no_ioctl(const struct gt_type *type)
+{
+	return type->layer != GT_LAYER_IOCTL && type->op != GT_OP_OFF_CPU;
+}
 
 /* A page has no ranges and waits: they contain other operations. */
 static bool calls_and_operations(const struct gt_type *type)

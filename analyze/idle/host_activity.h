@@ -10,6 +10,7 @@
 
 enum gt_host_level {
 	GT_HOST_OVERHEAD, /* delayed by CUPTI */
+	GT_HOST_RUNNABLE, /* waits for a processor, also in a call */
 	GT_HOST_IOCTL,
 	GT_HOST_CALL,    /* of the driver API */
 	GT_HOST_RUNTIME, /* in a runtime call, outside calls of the driver */

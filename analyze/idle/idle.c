@@ -455,7 +455,7 @@ static int read_types(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 	s->present = 0;
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
-		unsigned level = type ? gt_idle_level(type, cols->kind) : GT_HOST_LEVELS;
+		unsigned level = type ? gt_idle_level(cols->seg, type, cols->kind) : GT_HOST_LEVELS;
 
 		s->numbers[c] = gt_time_ordered_type(&s->order, cols->seg, cols->types[c]);
 		s->levels[c] = (uint8_t)level;

@@ -37,6 +37,11 @@
 	X(OUTSIDE, "outside", "outside CUDA") \
 	X(STARTING, "starting", "starting a process") \
 	X(OFF_CPU, "off_cpu", "off the processor") \
+	X(RUNNABLE, "runnable", "runnable, but not running") \
+	X(LOCK, "lock", "waiting for a lock") \
+	X(IO, "io", "waiting for input or output") \
+	X(ASLEEP, "asleep", "asleep") \
+	X(FAULT, "page_fault", "in a page fault") \
 	X(QUEUED, "queued", "launched, not started") \
 	X(WAITING, "waiting", "waiting for another stream or event") \
 	X(MIGRATION, "migration", "migrating managed memory") \

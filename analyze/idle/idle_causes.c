@@ -6,6 +6,7 @@
 #include "analyze/idle/idle_internal.h"
 #include "formats/base/sorted.h"
 #include "formats/base/buf.h"
+#include "formats/trace/write/sched_rows.h"
 
 #define X(e, key, words) key,
 static const char *const keys[] = { GT_IDLE_CAUSES(X) };
@@ -23,7 +24,22 @@ const char *gt_idle_words(unsigned cause)
 	return words[cause < GT_IDLE_CAUSE_COUNT ? cause : GT_IDLE_LOST];
 }
 
-unsigned gt_idle_level(const struct gt_type *type, enum gt_kind kind)
+static unsigned sched_state(const struct gt_segment *seg, const struct gt_type *type)
+{
+	return gt_sched_state_of(type, gt_str(seg, type->name));
+}
+
+/* A thread that waits for a processor does not execute its call. A thread that is blocked in a call
+ * does what the call is for. */
+static unsigned sched_level(const struct gt_segment *seg, const struct gt_type *type)
+{
+	unsigned state = sched_state(seg, type);
+
+	return state == GT_SCHED_RUNNABLE || state == GT_SCHED_PREEMPTED ? GT_HOST_RUNNABLE
+									 : GT_HOST_OFF_CPU;
+}
+
+unsigned gt_idle_level(const struct gt_segment *seg, const struct gt_type *type, enum gt_kind kind)
 {
 	bool call = kind == GT_CALL || kind == GT_OPEN;
 
@@ -31,7 +47,8 @@ unsigned gt_idle_level(const struct gt_type *type, enum gt_kind kind)
 	case GT_LAYER_API: return call ? GT_HOST_CALL : GT_HOST_LEVELS;
 	case GT_LAYER_IOCTL: return call ? GT_HOST_IOCTL : GT_HOST_LEVELS;
 	case GT_LAYER_RUNTIME: return call || kind == GT_SPAN ? GT_HOST_RUNTIME : GT_HOST_LEVELS;
-	case GT_LAYER_SCHED: return call || kind == GT_SPAN ? GT_HOST_OFF_CPU : GT_HOST_LEVELS;
+	case GT_LAYER_SCHED:
+		return call || kind == GT_SPAN ? sched_level(seg, type) : GT_HOST_LEVELS;
 	case GT_LAYER_OVERHEAD: return kind == GT_SPAN ? GT_HOST_OVERHEAD : GT_HOST_LEVELS;
 	default: return GT_HOST_LEVELS;
 	}
@@ -199,6 +216,29 @@ static uint32_t cause_of_call(
 	return GT_IDLE_CALL;
 }
 
+/* The cause of time off the processor, and the type that its sum is kept by: none if the state has
+ * no name. */
+static uint32_t cause_off_cpu(
+	const struct gt_segment *seg, const struct gt_type *type, uint32_t *of)
+{
+	static const uint8_t causes[GT_SCHED_STATE_COUNT + 1] = {
+		[GT_SCHED_FUTEX] = GT_IDLE_LOCK,
+		[GT_SCHED_IO] = GT_IDLE_IO,
+		[GT_SCHED_POLL] = GT_IDLE_IO,
+		[GT_SCHED_SLEEP] = GT_IDLE_ASLEEP,
+		[GT_SCHED_FAULT] = GT_IDLE_FAULT,
+		[GT_SCHED_CHILD] = GT_IDLE_OFF_CPU,
+		[GT_SCHED_OTHER] = GT_IDLE_OFF_CPU,
+		[GT_SCHED_RUNNABLE] = GT_IDLE_RUNNABLE,
+		[GT_SCHED_PREEMPTED] = GT_IDLE_RUNNABLE,
+		[GT_SCHED_STATE_COUNT] = GT_IDLE_OFF_CPU,
+	};
+	unsigned state = sched_state(seg, type);
+
+	*of = state == GT_SCHED_STATE_COUNT ? GT_NONE : *of;
+	return causes[state];
+}
+
 /* Adds the part of a gap in a call, with stalls by a full queue. The call that launched the
  * operation that ends the gap has none: the operations in its queue would have to begin first. */
 static int in_call(struct gt_idle *s, const struct gt_host_interval *h, const struct gt_type *type,
@@ -240,7 +280,10 @@ static int slice(void *arg, enum gt_host_level level, const struct gt_host_inter
 			return in_call(s, h, &seg->types[type - s->order.types[seg->index]], from,
 				to, err);
 		break;
-	case GT_HOST_OFF_CPU: cause = GT_IDLE_OFF_CPU, type = GT_NONE; break;
+	case GT_HOST_RUNNABLE:
+	case GT_HOST_OFF_CPU:
+		cause = cause_off_cpu(seg, &seg->types[type - s->order.types[seg->index]], &type);
+		break;
 	case GT_HOST_LOST: cause = GT_IDLE_LOST, type = GT_NONE; break;
 	case GT_HOST_TOO_MUCH: cause = GT_IDLE_TOO_MUCH, type = GT_NONE; break;
 	case GT_HOST_NOTHING: cause = s->calls ? GT_IDLE_OUTSIDE : GT_IDLE_UNSEEN; break;

@@ -122,7 +122,7 @@ static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err
 		.types = s->numbers };
 	int rc = 0;
 
-	for (unsigned level = GT_HOST_IOCTL; !rc && level <= GT_HOST_OFF_CPU; level++) {
+	for (unsigned level = GT_HOST_RUNNABLE; !rc && level <= GT_HOST_OFF_CPU; level++) {
 		struct gt_host_activity *l;
 
 		if (!(s->present & 1u << level))

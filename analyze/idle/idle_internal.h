@@ -17,5 +17,5 @@ int gt_idle_rows(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *e
 int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from, int64_t to,
 	const struct gt_idle_op *next, struct gt_err *err);
 /* The level of host activity of a type's rows; GT_HOST_LEVELS: none. */
-unsigned gt_idle_level(const struct gt_type *type, enum gt_kind kind);
+unsigned gt_idle_level(const struct gt_segment *seg, const struct gt_type *type, enum gt_kind kind);
 #endif

@@ -62,12 +62,13 @@ enum gt_category {
 		GT_CATEGORY_COUNT
 };
 
-/* The operation of a call, so that no analysis compares names. */
+/* The operation of a call, so that no analysis compares names. OFF_CPU: no call, but a state of a
+ * thread that does not run (formats/trace/write/sched_rows.h). */
 /* clang-format off */
 #define GT_OPS(X) \
 	X(NONE, none) X(ALLOC, alloc) X(FREE, free) X(COPY, copy) X(SET, set) X(LAUNCH, launch) \
 	X(GRAPH_LAUNCH, graph_launch) X(SYNC, sync) X(IOCTL, ioctl) X(SCHED, sched) X(MAP, map) \
-	X(UNMAP, unmap) X(RETAIN, retain) X(IMPORT, import)
+	X(UNMAP, unmap) X(RETAIN, retain) X(IMPORT, import) X(OFF_CPU, off_cpu)
 /* clang-format on */
 enum gt_op {
 #define X(e, w) GT_OP_##e,

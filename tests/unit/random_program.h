@@ -7,11 +7,13 @@
  * that never returns. Two devices with two streams each run the launched operations, mostly one
  * after the other on a stream, sometimes concurrently (the seed decides). Some operations take 0
  * ns, some have no known launch, some kernels are NCCL's. Waits end when their stream is done.
+ * If rp_scheduled is set, the threads are blocked, runnable and preempted between and in calls.
  * On demand they have rows of their own, as recorded waits do, and a program that uses one
  * device has only one. The includer defines _GNU_SOURCE (memfd_create). */
 #ifndef RANDOM_PROGRAM_H
 #define RANDOM_PROGRAM_H
 #include <stdlib.h>
+#include "formats/trace/write/sched_rows.h"
 #include "tests/unit/gpus.h"
 
 #define RP_END 16000
@@ -47,7 +49,16 @@ struct rp_op {
 	enum gt_direction direction;
 	enum gt_gpu_memory src, dst;
 };
+/* of the programs that are made next: their threads have rows of scheduling */
+static bool rp_scheduled __attribute__((unused));
+struct rp_off { /* time off the processor */
+	int thread;
+	enum gt_sched_state state;
+	int64_t start, end;
+};
 struct rp {
+	struct rp_off offs[RP_MOST];
+	int noffs;
 	struct rp_call calls[RP_MOST];
 	struct rp_op ops[RP_MOST];
 	int ncalls, nops;
@@ -275,11 +286,50 @@ static inline void rp_types(struct rp *p)
 		p->names[i] = gt_writer_string(w, rp_kernels[i]);
 }
 
+static inline void rp_add_off(struct rp *p, int thread, enum gt_sched_state state, int64_t *at)
+{
+	int64_t to = *at + rp_below(60);
+
+	p->offs[p->noffs++] = (struct rp_off){ thread, state, *at, to };
+	*at = to;
+}
+
+static inline void rp_schedule(struct rp *p, int thread)
+{
+	for (int64_t at = rp_below(200); at < RP_END - 200; at += rp_below(80)) {
+		enum gt_sched_state state = (enum gt_sched_state)rp_below(GT_SCHED_STATE_COUNT - 1);
+
+		if (state == GT_SCHED_RUNNABLE)
+			rp_add_off(p, thread, GT_SCHED_PREEMPTED, &at);
+		else {
+			rp_add_off(p, thread, state, &at);
+			rp_add_off(p, thread, GT_SCHED_RUNNABLE, &at);
+		}
+	}
+}
+
+static inline void rp_put_offs(
+	struct rp *p, const struct gt_sched_types *types, int64_t from, int64_t to)
+{
+	for (const struct rp_off *o = p->offs; o < p->offs + p->noffs; o++)
+		if (o->end >= from && o->end < to)
+			gt_sched_put(types, p->g.thread[o->thread],
+				&(struct gt_sched_row){ .state = o->state,
+					.start = o->start,
+					.end = o->end,
+					.pid = 7,
+					.tid = 8 },
+				&p->g.err);
+}
+
 /* A row is written in the epoch in which it ended. */
 static inline void rp_write(struct rp *p)
 {
 	int64_t epoch = 1500 + rp_below(3000), to;
+	struct gt_sched_types types;
 
+	if (p->noffs)
+		gt_sched_types_init(&types, p->g.w, &p->g.err);
 	for (int64_t from = INT64_MIN; from < RP_END; from = to) {
 		to = from < 0 ? epoch : from + epoch < RP_END ? from + epoch : RP_END;
 		for (int i = 0; i < p->ncalls; i++)
@@ -294,6 +344,8 @@ static inline void rp_write(struct rp *p)
 		for (int i = 0; i < p->nops; i++)
 			if (p->ops[i].end >= from && p->ops[i].end < to)
 				rp_put_op(p, &p->ops[i]);
+		if (p->noffs)
+			rp_put_offs(p, &types, from, to);
 		gt_writer_epoch(p->g.w, to, &p->g.err);
 	}
 }
@@ -318,6 +370,8 @@ static inline struct gt_reader *rp_make_queued(struct rp *p, unsigned seed, bool
 	}
 	if (seed % 5 == 0)
 		rp_add_call(p, RP_SYNC_ALL, 0, at[0] + 5, RP_END, 0)->open = true;
+	for (int thread = 0; thread < 2 && rp_scheduled; thread++)
+		rp_schedule(p, thread);
 	rp_write(p);
 	return gpus_end(&p->g);
 }

@@ -31,7 +31,7 @@ static uint32_t make_type(struct gt_writer *w, unsigned state)
 	struct gt_field fields[3];
 	struct gt_type type = { .name = gt_writer_string(w, names[state]),
 		.category = GT_CAT_SCHEDULER,
-		.op = GT_OP_SCHED,
+		.op = GT_OP_OFF_CPU,
 		.layer = GT_LAYER_SCHED,
 		.nfields = (uint8_t)in->n,
 		.fields = fields };
@@ -65,8 +65,10 @@ int gt_sched_put(const struct gt_sched_types *t, uint32_t track, const struct gt
 
 unsigned gt_sched_state_of(const struct gt_type *type, const char *name)
 {
-	for (unsigned i = 0; type->layer == GT_LAYER_SCHED && i < GT_SCHED_STATE_COUNT; i++)
+	if (type->op != GT_OP_OFF_CPU)
+		return GT_SCHED_STATE_COUNT;
+	for (unsigned i = 0; i < GT_SCHED_STATE_COUNT; i++)
 		if (!strcmp(names[i], name))
 			return i;
-	return GT_SCHED_STATE_COUNT;
+	return GT_SCHED_OTHER;
 }

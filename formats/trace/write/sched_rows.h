@@ -1,6 +1,7 @@
 /* Scheduling of threads as rows: what a thread does while it does not run, whatever reports it.
  *
- * Rows: each is a GT_SPAN on the track of the thread, layer sched, category scheduler, op sched;
+ * Rows: each is a GT_SPAN on the track of the thread that has its calls, if there is one (and not
+ * on a second track of another source), layer sched, category scheduler, op off_cpu;
  * its type has the name of the state. A thread that waits has two rows: its reason (futex, io,
  * ...) from the switch-out to the wake-up, with the fields waker_pid, waker_tid and syscall; then
  * runnable, from the wake-up to the switch-in, without fields. A thread that is preempted has one
@@ -60,8 +61,8 @@ static inline bool gt_sched_is_switch(unsigned state)
 {
 	return state < GT_SCHED_STATE_COUNT && state != GT_SCHED_RUNNABLE;
 }
-/* The state that rows of this type are in; GT_SCHED_STATE_COUNT: none of these. name: the type's.
- */
+/* The state that rows of this type are in: other wait if the name is unknown;
+ * GT_SCHED_STATE_COUNT: the type is no state. name: the type's. */
 unsigned gt_sched_state_of(const struct gt_type *type, const char *name);
 /* Fields of a state, by position. GT_SCHED_BY_*: the waker, or the thread that preempts. */
 enum gt_sched_field { GT_SCHED_BY_PID, GT_SCHED_BY_TID, GT_SCHED_SYSCALL };

@@ -91,8 +91,30 @@ static bool finds_no_room(const struct naive *n, const struct rp_call *c, int64_
 	return n->room && before >= n->room;
 }
 
+/* The cause of a state of the scheduler. */
+static unsigned cause_of_state(enum gt_sched_state state)
+{
+	return state == GT_SCHED_RUNNABLE || state == GT_SCHED_PREEMPTED ? GT_IDLE_RUNNABLE
+		: state == GT_SCHED_FUTEX                                ? GT_IDLE_LOCK
+		: state == GT_SCHED_IO || state == GT_SCHED_POLL         ? GT_IDLE_IO
+		: state == GT_SCHED_SLEEP                                ? GT_IDLE_ASLEEP
+		: state == GT_SCHED_FAULT                                ? GT_IDLE_FAULT
+									 : GT_IDLE_OFF_CPU;
+}
+
+/* What the scheduler says of a thread at x; GT_IDLE_OUTSIDE: it runs. */
+static unsigned off_cpu(int thread, int64_t x)
+{
+	for (int i = 0; i < p.noffs; i++)
+		if (p.offs[i].thread == thread && p.offs[i].start <= x && p.offs[i].end > x)
+			return cause_of_state(p.offs[i].state);
+	return GT_IDLE_OUTSIDE;
+}
+
 static unsigned on_thread(struct naive *n, int thread, int64_t x, const struct rp_op *next)
 {
+	if (off_cpu(thread, x) == GT_IDLE_RUNNABLE)
+		return GT_IDLE_RUNNABLE; /* in a call, too */
 	for (int depth = 1; depth >= 0; depth--)
 		for (int i = 0; i < p.ncalls; i++) {
 			const struct rp_call *c = &p.calls[i];
@@ -116,7 +138,7 @@ static unsigned on_thread(struct naive *n, int thread, int64_t x, const struct r
 				return GT_IDLE_CALL;
 			}
 		}
-	return GT_IDLE_OUTSIDE;
+	return off_cpu(thread, x);
 }
 
 static int64_t first_start(const struct naive *n, int device)
@@ -224,6 +246,13 @@ static void every_nanosecond_has_its_part(void)
 		CHECK(agree(j, &n));
 		json_decref(j);
 	}
+}
+
+static void scheduling_has_its_parts(void)
+{
+	rp_scheduled = true;
+	every_nanosecond_has_its_part();
+	rp_scheduled = false;
 }
 
 static int64_t begin_of_all(void)
@@ -613,6 +642,46 @@ static void levels_of_a_thread(void)
 	json_decref(j);
 }
 
+static void off(struct gpus *g, const struct gt_sched_types *types, enum gt_sched_state state,
+	int64_t from, int64_t to)
+{
+	gt_sched_put(types, g->thread[0],
+		&(struct gt_sched_row){ .state = state, .start = from, .end = to, .syscall = 202 },
+		&g->err);
+}
+
+/* Spans that overlap, as a wrong file may have them, count no moment twice: the earlier one counts.
+ * Spans before and after all calls of the thread have no effect. A state without a name is off the
+ * processor. */
+static void overlapping_states_count_once(void)
+{
+	struct gt_sched_types types;
+	struct gpus g;
+	json_t *j;
+
+	two_kernels(&g);
+	gt_sched_types_init(&types, g.w, &g.err);
+	off(&g, &types, GT_SCHED_FUTEX, 0, 50);
+	off(&g, &types, GT_SCHED_FUTEX, 1200, 1300);
+	off(&g, &types, GT_SCHED_POLL, 1250, 1350);
+	off(&g, &types, GT_SCHED_SLEEP, 1260, 1290);
+	off(&g, &types, GT_SCHED_RUNNABLE, 1340, 1400);
+	off(&g, &types, GT_SCHED_OTHER, 1400, 1410);
+	span(&g, g.thread[0], "nv_sched", GT_LAYER_SCHED, 1410, 1420, 0);
+	off(&g, &types, GT_SCHED_PREEMPTED, 1550, 1570);
+	off(&g, &types, GT_SCHED_IO, 900000, 990000);
+	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &plain);
+	CHECK_EQ(part(j, "lock"), 100);
+	CHECK_EQ(part(j, "io"), 40);
+	CHECK_EQ(part(j, "asleep"), 0);
+	CHECK_EQ(part(j, "runnable"), 60 + 20);
+	CHECK_EQ(part(j, "off_cpu"), 20);
+	CHECK_EQ(num(row_named(j, "gaps", "what", "other wait"), "total_ns"), 10);
+	CHECK_EQ(num(row_named(j, "gaps", "what", "preempted"), "total_ns"), 20);
+	CHECK_EQ(part(j, "idle") + part(j, "compute"), num(row(j, "budget", 0), "total_ns"));
+	json_decref(j);
+}
+
 /* Its stream waits for an event behind the operation before; or did so earlier. */
 static void a_stream_that_waits(void)
 {
@@ -986,10 +1055,10 @@ static void migrations_equal_brute_force(void)
 }
 
 T_MAIN(T(migrations_are_parts), T(migrations_equal_brute_force), T(every_nanosecond_has_its_part),
-	T(a_range_is_the_window), T(half_a_range), T(the_whole_recording), T(full_queues),
-	T(a_gap_in_slices), T(all_reports_have_one_window), T(short_gaps_are_one_line),
-	T(lost_records_are_no_idle_time), T(losses_equal_brute_force), T(levels_of_a_thread),
-	T(a_stream_that_waits), T(a_stream_that_is_told_long_before),
-	T(a_full_queue_holds_up_another_gpu), T(a_device_that_comes_and_goes),
-	T(bars_show_what_there_is), T(what_cannot_be_told), T(more_calls_than_are_kept),
-	T(recordings_have_windows), T(what_is_left_out_is_told))
+	T(scheduling_has_its_parts), T(a_range_is_the_window), T(half_a_range),
+	T(the_whole_recording), T(full_queues), T(a_gap_in_slices), T(all_reports_have_one_window),
+	T(short_gaps_are_one_line), T(lost_records_are_no_idle_time), T(losses_equal_brute_force),
+	T(levels_of_a_thread), T(overlapping_states_count_once), T(a_stream_that_waits),
+	T(a_stream_that_is_told_long_before), T(a_full_queue_holds_up_another_gpu),
+	T(a_device_that_comes_and_goes), T(bars_show_what_there_is), T(what_cannot_be_told),
+	T(more_calls_than_are_kept), T(recordings_have_windows), T(what_is_left_out_is_told))

@@ -40,7 +40,7 @@ static void types_are_known_again(void)
 		if (state == GT_SCHED_STATE_COUNT)
 			continue;
 		seen |= 1u << state;
-		CHECK(type->category == GT_CAT_SCHEDULER && type->op == GT_OP_SCHED);
+		CHECK(type->category == GT_CAT_SCHEDULER && type->op == GT_OP_OFF_CPU);
 		CHECK_STR(field(seg, type, GT_SCHED_BY_PID),
 			gt_sched_is_blocked(state)            ? "waker_pid"
 				: state == GT_SCHED_PREEMPTED ? "by_pid"
@@ -52,17 +52,18 @@ static void types_are_known_again(void)
 	gt_reader_close(r);
 }
 
-static void names_of_other_layers_are_no_states(void)
+static void calls_of_the_scheduler_are_no_states(void)
 {
-	const struct gt_type user = { .layer = GT_LAYER_USER }, sched = { .layer = GT_LAYER_SCHED };
+	const struct gt_type call = { .layer = GT_LAYER_SCHED, .op = GT_OP_SCHED },
+			     state = { .layer = GT_LAYER_SCHED, .op = GT_OP_OFF_CPU };
 
-	CHECK_EQ(gt_sched_state_of(&user, "futex"), GT_SCHED_STATE_COUNT);
-	CHECK_EQ(gt_sched_state_of(&sched, "nv_sched"), GT_SCHED_STATE_COUNT);
-	CHECK_EQ(gt_sched_state_of(&sched, "futex"), GT_SCHED_FUTEX);
+	CHECK_EQ(gt_sched_state_of(&call, "futex"), GT_SCHED_STATE_COUNT);
+	CHECK_EQ(gt_sched_state_of(&state, "futex"), GT_SCHED_FUTEX);
+	CHECK_EQ(gt_sched_state_of(&state, "a reason of a later version"), GT_SCHED_OTHER);
 	CHECK(gt_sched_is_switch(GT_SCHED_PREEMPTED) && !gt_sched_is_switch(GT_SCHED_RUNNABLE) &&
 		!gt_sched_is_blocked(GT_SCHED_PREEMPTED) &&
 		!gt_sched_is_switch(GT_SCHED_STATE_COUNT));
 	CHECK_STR(gt_sched_name(GT_SCHED_STATE_COUNT), "?");
 }
 
-T_MAIN(T(types_are_known_again), T(names_of_other_layers_are_no_states))
+T_MAIN(T(types_are_known_again), T(calls_of_the_scheduler_are_no_states))
