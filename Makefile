@@ -28,9 +28,10 @@ WRAPS    := $(foreach f,malloc calloc realloc strdup strndup asprintf vasprintf 
 # The sources of a top folder: all below it but its program's main. What runs in the traced program is collect/guest/guest.mk's.
 sources   = $(sort $(filter-out $(2),$(shell find $(1) -name '*.c' -not -path 'collect/guest/*')))
 FORMATS  := $(call sources,formats,formats/gtexport.c)
-COLLECT  := $(call sources,collect,collect/gtcollect.c)
+COLLECT   = $(call sources,collect,collect/gtcollect.c collect/bpf/calls_bpf.c $(if $(HAVE_BPF),collect/bpf/bpf_missing.c,$(BPF_SOURCES)))
 ANALYZE  := $(call sources,analyze,analyze/gtanalyze.c)
 LIBGT    := $(BUILD)/libgt.a
+include collect/bpf/bpf.mk
 obj       = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 # Only gtview needs ncurses. Without it there is no gtview, and all else is there; what of viewer/ knows no terminal is tested all the same.
@@ -43,9 +44,12 @@ GUEST    := $(if $(wildcard collect/guest/guest.mk),$(BUILD)/libgtpreload.so)
 SIM      := $(if $(wildcard samples/simgpu/*.c),$(BUILD)/sim/libcuda.so.1 $(BUILD)/sim/libcupti.so.13)
 SAMPLES  := $(patsubst samples/%.c,$(BUILD)/samples/%,$(wildcard samples/*.c))
 
-all: $(PROGRAMS) $(GUEST) $(SIM) $(SAMPLES) $(if $(HAVE_CURSES),,no_gtview)
+all: $(PROGRAMS) $(GUEST) $(SIM) $(SAMPLES) $(if $(HAVE_CURSES),,no_gtview) $(if $(HAVE_BPF),,no_bpf)
 no_gtview:
 	@echo "gt: gtview is not built: it needs ncurses (libncurses-dev)"
+
+no_bpf:
+	@echo "gt: gtcollect is built without eBPF (-p, -a): it needs clang, libbpf-dev and libelf-dev"
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -67,7 +71,7 @@ $(BUILD)/gtanalyze: $(call obj,analyze/gtanalyze.c $(ANALYZE)) $(LIBGT)
 $(BUILD)/gtview: $(call obj,viewer/gtview.c) $(BUILD)/libgtview.a $(BUILD)/libgtanalyze.a $(LIBGT)
 	$(CC) $(SANFLAGS) $(WRAPS) $^ $(LIBS) $(CURSES) -o $@
 $(BUILD)/gtcollect: $(call obj,collect/gtcollect.c $(COLLECT)) $(LIBGT)
-	$(CC) $(SANFLAGS) $(WRAPS) $^ $(LIBS) -ldl -o $@
+	$(CC) $(SANFLAGS) $(WRAPS) $^ $(BPF_LIBS) $(LIBS) -ldl -o $@
 # It reads no trace, so it links no library of the others.
 $(BUILD)/gtrace: $(call obj,command/gtrace.c) $(LIBGT)
 	$(CC) $(SANFLAGS) $(WRAPS) $^ -o $@
@@ -104,7 +108,7 @@ programs: $(PROGRAMS) $(GUEST)
 
 clean:
 	rm -rf build
-.PHONY: all programs no_gtview setup docs man install demo for_demo clean
+.PHONY: all programs no_gtview no_bpf setup docs man install demo for_demo clean
 .DELETE_ON_ERROR:
 
 -include collect/guest/guest.mk samples/samples.mk tests/tests.mk portable/portable.mk packaging/packaging.mk

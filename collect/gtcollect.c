@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "collect/bpf/bpf_way.h"
 #include "collect/cli/child_process.h"
 #include "collect/cli/doctor.h"
 #include "collect/cli/exit_summary.h"
@@ -37,12 +39,13 @@ static struct {
 	struct gt_output out;
 	struct gt_session selection; /* the gates and settings that the options select */
 	struct gt_sources sources;
-	char events[GT_SOURCES_LIST]; /* the sources that --inject records */
+	char events[GT_SOURCES_LIST]; /* the sources that --inject or eBPF records */
 	unsigned gates;               /* how many of them are open */
 	struct gt_rings rings;
 	struct gt_guest_server server;
 	struct gt_writer *w;
 	struct gt_recorder *r;
+	struct gt_bpf_way *bpf; /* of programs that already run; NULL: there are none */
 	struct gt_child child;
 	char **python_command;        /* the arguments to execute, if they are not those of argv */
 	struct gt_err failure;        /* why recording stopped early */
@@ -60,8 +63,15 @@ static struct {
 static int enable_sources(struct gt_err *err)
 {
 	struct gt_collect_options *o = &gt_options;
-	int code = gt_sources_enable(&run.selection, &run.sources, o->events, err);
+	bool by_default = !strcmp(o->events, gt_sources_default());
+	int code = 0;
 
+	if (gt_options_attach()) {
+		code = gt_sources_ebpf(o->events, by_default, run.events, err);
+		o->events = run.events;
+	}
+	if (!code)
+		code = gt_sources_enable(&run.selection, &run.sources, o->events, err);
 	if (code || !o->inject)
 		return code;
 	if (o->gpu_timing == GT_TIMING_EVENTS)
@@ -121,13 +131,14 @@ static int open_session(struct gt_err *err)
 	s->inject = run.selection.inject;
 	s->sample = run.selection.sample;
 	s->ioctls = run.selection.ioctls;
-	s->gpu = run.selection.gpu && timing != GT_TIMING_OFF;
+	s->gpu = run.selection.gpu && !gt_options_attach() && timing != GT_TIMING_OFF;
 	s->gpu_timing = timing == GT_TIMING_OFF ? GT_TIMING_AUTO : (uint32_t)timing;
 	s->gpu_more = run.selection.gpu_more;
 	s->partly =
 		o->delay || o->duration || o->range || o->filter.n || o->exclude.n || o->sample > 1;
 	strcpy(s->cupti, o->cupti_path);
 	memcpy(s->gate, run.selection.gate, sizeof(run.selection.gate));
+	run.rings.ebpf = gt_options_attach();
 	gt_rings_take_ownership(&run.rings);
 	return gt_guest_server_open(&run.server, &run.rings, err);
 }
@@ -257,6 +268,8 @@ static int64_t make_pass(int64_t now)
 	taken = write_simulated(&err);
 	if (!taken)
 		taken = drain_sources(false, &err);
+	if (!taken && run.bpf)
+		gt_bpf_way_drain(run.bpf);
 	if (!taken)
 		taken = gt_recorder_pass(run.r, &err);
 	if (taken < 0 || write_simulated(&err)) {
@@ -266,10 +279,29 @@ static int64_t make_pass(int64_t now)
 	return taken;
 }
 
+/* Of programs that already ran: have they ended, or does the user want to end the recording? */
+static bool attached_ended(int64_t now, int64_t *checked)
+{
+	const struct gt_collect_options *o = &gt_options;
+
+	if (run.child.ends[1] || run.failure.code ||
+		(o->duration && now - run.start >= o->delay + o->duration))
+		return true;
+	if (o->all_processes || now - *checked < GT_SECOND / 20)
+		return false;
+	*checked = now;
+	for (size_t i = 0; gt_options_pid(i); i++)
+		if (!kill(gt_options_pid(i), 0) || errno == EPERM)
+			return false;
+	return true;
+}
+
 /* Has everything ended that --wait asks to wait for? *checked: when processes that are not children
  * of gtcollect were last looked for; that is slow. */
 static bool is_over(int64_t now, int64_t *checked)
 {
+	if (run.bpf)
+		return attached_ended(now, checked);
 	if (!run.child.ended)
 		return false;
 	if (gt_options.wait == GT_WAIT_PRIMARY || run.child.ends[1] || run.failure.code)
@@ -322,6 +354,8 @@ static void close_trace(void)
 	int code = run.failure.code;
 
 	gt_sources_stop(&run.sources);
+	if (run.bpf)
+		gt_bpf_way_stop(run.bpf);
 	if (!code)
 		code = drain_sources(true, &err);
 	if (!code)
@@ -346,6 +380,7 @@ static int finish(int status, bool keep)
 			"out of memory: the trace and the messages about it may be incomplete");
 		status = status ? status : GT_EXIT_OWN;
 	}
+	gt_bpf_way_close(run.bpf);
 	gt_recorder_close(run.r);
 	gt_writer_abandon(run.w);
 	gt_sources_close(&run.sources);
@@ -409,6 +444,78 @@ static int run_program(char **argv)
 	return finish(status, true);
 }
 
+/* Prints the error and undoes all completed steps. */
+static int fail(int status, const char *file, const struct gt_err *err)
+{
+	gt_err_print(TOOL, file, err);
+	return finish(status, false);
+}
+
+/* ---- programs that already run ---- */
+
+/* The command line of the first process, which the file names. */
+static char *command_line(char text[4096])
+{
+	char path[32];
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)gt_options_pid(0));
+	f = gt_options_pid(0) ? fopen(path, "re") : NULL;
+	n = f ? fread(text, 1, 4095, f) : 0;
+	if (f)
+		fclose(f);
+	for (size_t i = 0; i + 1 < n; i++)
+		text[i] = text[i] ? text[i] : ' ';
+	text[n] = 0;
+	return n ? text : strcpy(text, "all processes");
+}
+
+/* Sets probes in the processes of -p; with -a, in all that have a driver mapped. */
+static int attach_all(struct gt_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && gt_options_pid(i); i++)
+		rc = gt_bpf_way_attach(run.bpf, gt_options_pid(i), err);
+	return rc || !gt_options.all_processes ? rc : gt_bpf_way_attach_all(run.bpf, err);
+}
+
+static int record_running_programs(void)
+{
+	const struct gt_bpf_way_options opt = { .rings = &run.rings,
+		.server = &run.server,
+		.selection = &run.selection,
+		.all_processes = gt_options.all_processes,
+		.slow_probes = gt_options.slow_probes };
+	struct gt_bpf_way_totals t;
+	struct gt_err err = GT_ERR_INIT;
+	char text[4096], *command[] = { command_line(text), NULL };
+
+	run.child.ended = true; /* signals end the recording */
+	run.bpf = gt_bpf_way_open(&opt, &err);
+	if (!run.bpf || gt_output_open(&run.out, run.path, gt_options.force, &err) ||
+		open_trace(command, &err))
+		return fail(GT_EXIT_OWN, NULL, &err);
+	run.start = gt_clock_monotonic();
+	apply_delay_and_duration(run.start);
+	if (attach_all(&err) || gt_sources_start(&run.sources, run.start, 0, &err))
+		return fail(GT_EXIT_OWN, NULL, &err);
+	gt_bpf_way_totals(run.bpf, &t);
+	if (!gt_options.quiet)
+		gt_message(stderr, TOOL, "recording %u function%s of %u librar%s; Ctrl-C ends it",
+			t.functions, t.functions == 1 ? "" : "s", t.libraries,
+			t.libraries == 1 ? "y" : "ies");
+	if (t.slow && !gt_options.quiet)
+		gt_message(stderr, TOOL,
+			"note: %u functions are left out, because their probes cost some 10 us a call (--slow-probes)",
+			t.slow);
+	record_until_the_end(command[0]);
+	close_trace();
+	gt_exit_summary_print(recording(command[0]));
+	return finish(run.failure.code ? GT_EXIT_OWN : 0, true);
+}
+
 static int doctor(void)
 {
 	int status = gt_doctor(stdout);
@@ -459,13 +566,6 @@ static int exec_with_probes_only(char *const *argv, struct gt_err *err)
 	return gt_child_exec_instead(argv, &settings, err);
 }
 
-/* Prints the error and undoes all completed steps. */
-static int fail(int status, const char *file, const struct gt_err *err)
-{
-	gt_err_print(TOOL, file, err);
-	return finish(status, false);
-}
-
 int main(int argc, char **argv)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -479,11 +579,23 @@ int main(int argc, char **argv)
 		return 0;
 	if (!code && gt_options.doctor)
 		return doctor();
-	if (!code && operands < 1)
+	if (!code && gt_options_attach() && operands)
+		code = gt_err_set(
+			&err, -EINVAL, "-p and -a record programs that already run, not a COMMAND");
+	if (!code && operands < 1 && !gt_options_attach())
 		code = gt_err_set(&err, -EINVAL,
 			"no command given (gtcollect [options] [--] COMMAND [ARGS])");
 	if (code)
 		return fail(code == -EINVAL ? 2 : GT_EXIT_OWN, NULL, &err);
+	if (gt_options_attach()) {
+		code = check_use("gt", &err);
+		if (code)
+			return fail(code == -EINVAL ? 2 : GT_EXIT_OWN, NULL, &err);
+		return gt_child_init(&run.child, false, &err) || open_session(&err) ||
+				gt_sources_open(&run.sources, &err)
+			? fail(GT_EXIT_OWN, NULL, &err)
+			: record_running_programs();
+	}
 	command = gt_python_command(argv + 1);
 	if (!command)
 		return finish(GT_EXIT_OWN, false);

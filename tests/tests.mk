@@ -37,7 +37,7 @@ HEARTBEAT := $(BUILD)/heartbeat/gtcollect
 HEARTBEAT_SRC := collect/gtcollect.c collect/source/sources.c tests/unit/collect/source_heartbeat.c
 $(HEARTBEAT): $(HEARTBEAT_SRC) $(BUILD)/libgtcollect.a $(LIBGT)
 	@mkdir -p $(@D)
-	$(CC) $(GTFLAGS) '-DGT_SOURCES_MORE(X)=X(heartbeat)' $(TEST_CFLAGS) $(SANFLAGS) $(WRAPS) $(filter %.c,$^) $(filter %.a,$^) $(LIBS) -ldl -o $@
+	$(CC) $(GTFLAGS) '-DGT_SOURCES_MORE(X)=X(heartbeat)' $(TEST_CFLAGS) $(SANFLAGS) $(WRAPS) $(filter %.c,$^) $(filter %.a,$^) $(BPF_LIBS) $(LIBS) -ldl -o $@
 units: $(HEARTBEAT)
 
 # A fuzz target is one function (LLVMFuzzerTestOneInput). make check replays its corpus with any compiler; make fuzz looks

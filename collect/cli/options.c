@@ -22,6 +22,7 @@ struct gt_collect_options gt_options = {
 
 static const char *const args_words[] = { "none", "key", "all", NULL };
 static const char *const timing_words[] = { "auto", "cupti", "events", "off", NULL };
+static const char *const via_words[] = { "auto", "preload", "ebpf", NULL };
 static const char *const wait_words[] = { "primary", "all", NULL };
 
 static char events_help[160]; /* composed from the table of sources */
@@ -33,6 +34,18 @@ static const struct gt_opt what_to_record[] = {
 		"write here; %h is the host, %p the process id, %t the time, %q{VAR} a variable",
 		NULL },
 	{ 'f', "force", GT_OPT_FLAG, &o.force, NULL, "overwrite an existing file", NULL },
+	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "Programs that already run", NULL },
+	{ 'p', "pid", GT_OPT_LIST, &o.pids, "PID",
+		"record process PID instead of a COMMAND, until it ends or Ctrl-C; may be given several times",
+		NULL },
+	{ 'a', "all", GT_OPT_FLAG, &o.all_processes, NULL,
+		"record all processes that use a CUDA driver, also those that start later", NULL },
+	{ 0, "via", GT_OPT_WORD, &o.via, "WAY",
+		"auto (the default): preload for a COMMAND, ebpf for -p and -a, which needs root or CAP_BPF and CAP_PERFMON",
+		via_words },
+	{ 0, "slow-probes", GT_OPT_FLAG, &o.slow_probes, NULL,
+		"with ebpf: also functions whose first instruction makes a probe cost some 10 us a call",
+		NULL },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "What to record", NULL },
 	{ 'e', "events", GT_OPT_STR, &o.events, "LIST", events_help, NULL },
 	{ 0, "filter", GT_OPT_LIST, &o.filter, "GLOB",
@@ -99,7 +112,7 @@ int gt_options_parse(int argc, char **argv, int *operands, struct gt_err *err)
 {
 	struct gt_command command = {
 		.name = "gtcollect",
-		.usage = "[options] [--] COMMAND [ARGS]",
+		.usage = "[options] [--] COMMAND [ARGS]\n       gtcollect [options] -p PID... | -a",
 		.about = "Runs COMMAND and records its calls to the CUDA driver, and the driver's "
 			 "to\nthe kernel, into one small file.",
 		.options = all,
@@ -132,10 +145,34 @@ static int check_range(struct gt_err *err)
 	return 0;
 }
 
+static int check_way(struct gt_err *err)
+{
+	for (size_t i = 0; i < o.pids.n; i++)
+		if (!o.pids.items[i][strspn(o.pids.items[i], "0123456789")] &&
+			gt_options_pid(i) > 0)
+			continue;
+		else
+			return gt_err_set(
+				err, -EINVAL, "-p '%.100s' is not a process id", o.pids.items[i]);
+	if (gt_options_attach() && o.via == GT_VIA_PRELOAD)
+		return gt_err_set(err, -EINVAL,
+			"--via preload cannot record programs that already run: use --via ebpf");
+	if (!gt_options_attach() && o.via == GT_VIA_EBPF)
+		return gt_err_set(err, -EINVAL,
+			"--via ebpf records programs that already run: give -p PID or -a");
+	if (gt_options_attach() && (o.inject || o.probes_only || o.range || o.lossless))
+		return gt_err_set(err, -EINVAL,
+			"-p and -a cannot be used with --inject, --probes-only, --range or --lossless");
+	return 0;
+}
+
 int gt_options_check(struct gt_err *err)
 {
 	int code = check_range(err);
 
+	if (code)
+		return code;
+	code = check_way(err);
 	if (code)
 		return code;
 	if (o.delay < 0 || o.duration < 0)
@@ -177,11 +214,16 @@ struct gt_rings_options gt_options_rings(void)
 	return (struct gt_rings_options){ .memory = o.ring_memory == UNSET ? 0 : o.ring_memory,
 		.lossless = o.lossless,
 		.per_thread = o.ring_size == UNSET ? 0 : o.ring_size,
-		.ticks = gt_clock_trusts_ticks() };
+		.ticks = !gt_options_attach() && gt_clock_trusts_ticks() };
 }
+
+bool gt_options_attach(void) { return o.pids.n || o.all_processes; }
+
+pid_t gt_options_pid(size_t n) { return n < o.pids.n ? (pid_t)atoi(o.pids.items[n]) : 0; }
 
 void gt_options_release(void)
 {
+	gt_opt_list_release(&o.pids);
 	gt_opt_list_release(&o.filter);
 	gt_opt_list_release(&o.exclude);
 }

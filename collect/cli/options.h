@@ -3,11 +3,14 @@
 #define GT_COLLECT_OPTIONS_H
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/types.h>
 #include "collect/ipc/shared_memory.h"
 #include "formats/cmdline/opt.h"
 
 enum gt_wait_for { GT_WAIT_PRIMARY, GT_WAIT_ALL };
 enum { GT_TIMING_OFF = GT_TIMING_EVENTS + 1 }; /* behind enum gt_gpu_timing */
+
+enum gt_via { GT_VIA_AUTO, GT_VIA_PRELOAD, GT_VIA_EBPF };
 
 struct gt_collect_options {
 	const char *output, *events, *range, *cupti;
@@ -17,7 +20,9 @@ struct gt_collect_options {
 	int args;       /* enum gt_args_mode */
 	int wait;       /* enum gt_wait_for */
 	int gpu_timing; /* enum gt_gpu_timing or GT_TIMING_OFF; -1: not given */
-	struct gt_opt_list filter, exclude;
+	struct gt_opt_list filter, exclude, pids;
+	int via;                                 /* enum gt_via */
+	bool all_processes, slow_probes;         /* of --via ebpf */
 	uint64_t sample, ring_size, ring_memory; /* bytes; UINT64_MAX: the default */
 	int64_t delay, duration;                 /* ns; duration 0: no limit */
 	char cupti_path[PATH_MAX];               /* of --cupti, absolute; "" */
@@ -33,5 +38,9 @@ int gt_options_timing(void);
 const char *gt_options_timing_word(void);
 const char *gt_options_args_word(void);
 struct gt_rings_options gt_options_rings(void);
+/* Are programs recorded that already run? */
+bool gt_options_attach(void);
+/* The processes of -p. The n-th one; 0: there are no more. */
+pid_t gt_options_pid(size_t n);
 void gt_options_release(void);
 #endif

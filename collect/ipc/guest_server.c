@@ -197,6 +197,13 @@ static struct gt_guest *add(struct gt_guest_server *s, const struct gt_guest *gu
 	return &s->guests[s->nguests++];
 }
 
+void gt_guest_server_add(struct gt_guest_server *s, const struct gt_guest *guest)
+{
+	pthread_mutex_lock(&s->lock);
+	add(s, guest);
+	pthread_mutex_unlock(&s->lock);
+}
+
 /* Reads no files of another user's process: they could be such that reading them takes long. */
 static void note_connection(struct gt_guest_server *s, int pid, uint32_t uid)
 {

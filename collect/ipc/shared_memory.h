@@ -16,6 +16,7 @@ struct gt_rings { /* addresses of the parts of the memory */
 	uint64_t bytes, ring_max;
 	uint32_t nprocs, nthreads, nchunks, chunk_bytes;
 	bool recording;
+	bool ebpf; /* gtcollect itself writes the rings (ring_writer.h) */
 	int fd;
 };
 struct gt_rings_options {

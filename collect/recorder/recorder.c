@@ -295,7 +295,10 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_ser
 	r->has_range = rings->s->range != GT_RANGE_ALWAYS;
 	r->level = LEVEL;
 	gt_writer_set_level(w, r->level);
-	r->source = gt_writer_string(w, rings->s->inject ? "injection" : "preload");
+	r->source = gt_writer_string(w,
+		rings->ebpf                ? "ebpf"
+			: rings->s->inject ? "injection"
+					   : "preload");
 	r->version_id = gt_api_find("cuDriverGetVersion");
 	gt_types_init(&r->types, w, rings->s->args);
 	r->types.gpu = rings->s->gpu;

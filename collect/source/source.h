@@ -30,6 +30,7 @@ struct gt_source {
 	bool by_default;      /* recorded without -e */
 	bool with_inject;     /* --inject can record it */
 	bool always_injected; /* --inject records it even if -e does not name it */
+	bool with_ebpf;       /* --via ebpf can record it */
 	/* Its own options, which stand in --help after those of gtcollect about what to record.
 	 * check_options: 0 or -EINVAL; NULL where there are none. */
 	const struct gt_opt *options;
@@ -92,6 +93,10 @@ int gt_sources_enable(
 /* For --inject: closes the gates of sources that it cannot record. `list` becomes the list of those
  * that it records. */
 void gt_sources_inject(struct gt_session *s, const char *requested, char list[GT_SOURCES_LIST]);
+/* For --via ebpf: the list of those sources of `requested` that it can record. by_default: the user
+ * did not name them; else one that it cannot record is an error. 0 or -EINVAL. */
+int gt_sources_ebpf(
+	const char *requested, bool by_default, char list[GT_SOURCES_LIST], struct gt_err *err);
 /* Closes the gates of names that no filter matches (when there are filters) or that an exclude
  * matches; sample > 1 makes those left sample. A glob (formats/names/globs.h) is compared with the
  * whole name and with the name without _v2, _ptsz and the like. Returns how many gates are open;

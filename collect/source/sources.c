@@ -47,6 +47,7 @@ static const struct gt_source gt_source_api = {
 	.name = "api",
 	.by_default = true,
 	.with_inject = true,
+	.with_ebpf = true,
 	.enable = enable_api,
 };
 /* requests to the kernel driver; open, close and mmap of its files */
@@ -195,6 +196,23 @@ void gt_sources_inject(struct gt_session *s, const char *requested, char list[GT
 		if ((named && (*source)->with_inject) || (*source)->always_injected)
 			append_name(list, ",", (*source)->name);
 	}
+}
+
+int gt_sources_ebpf(
+	const char *requested, bool by_default, char list[GT_SOURCES_LIST], struct gt_err *err)
+{
+	list[0] = 0;
+	for (const char *p = requested; *p; p += strcspn(p, ","), p += *p == ',') {
+		const struct gt_source *source = gt_source_find(p, strcspn(p, ","));
+
+		if (source && (source->with_ebpf || source->open))
+			append_name(list, ",", source->name);
+		else if (source && !by_default)
+			return gt_err_set(err, -EINVAL,
+				"-e %s: programs that already run are recorded by eBPF, which does not see it",
+				source->name);
+	}
+	return 0;
 }
 
 /* ---- sampled sources ---- */

@@ -81,8 +81,11 @@ void sim_runtime_end(int rc)
 }
 
 #if defined(__x86_64__)
+/* It begins with push, as nearly all functions of the real driver do: the kernel emulates this
+ * instruction under a probe. */
 #define STUB(name)                                                                                 \
-	".globl " #name "\n.type " #name ",@function\n.p2align 4\n" #name ":\n\tendbr64\n"         \
+	".globl " #name "\n.type " #name ",@function\n.p2align 4\n" #name                          \
+	":\n\tpushq %rbp\n\tpopq %rbp\n"                                                           \
 	"\tcmpb $0, sim_watched(%rip)\n\tjne 1f\n\tjmp do_" #name "\n"                             \
 	"1:\tleaq do_" #name "(%rip), %r11\n\tmovl $sim_entry, %eax\n\tjmp sim_call_watched\n"     \
 	".size " #name ", .-" #name "\n.set sim_entry, sim_entry + 1\n"

@@ -1,9 +1,6 @@
 /* Converts a call's parameters to the argument words of its record, by the table of fields
- * (gt_api_fields).
- *
- * Inputs are read after the call, and only if its return code shows that the driver itself has
- * read them: if the driver refused to follow a pointer, the guest must not follow it either.
- * Outputs are read after success.
+ * (gt_api_fields). If the driver refused to follow a pointer, the guest does not follow it either
+ * (arg_values.h).
  *
  * NAMES OF KERNELS. A launch has only a handle. The kernel's name is known earlier, often from
  * another thread: when the program gets the handle. The names are stored per process. Each thread
@@ -298,120 +295,14 @@ void gt_after_profiler_stop(int32_t ret, const uint64_t *params, const void *cal
 
 /* ---- values ---- */
 
-enum { OUT_OF_MEMORY = 2, NOT_FOUND = 500, LAUNCH_ERRORS = 700, LAUNCH_ERRORS_END = 720 };
-
-/* True: the driver has read its inputs, as it returns these codes only after that. */
-static bool inputs_were_read(int32_t ret)
-{
-	return !ret || ret == OUT_OF_MEMORY || ret == NOT_FOUND ||
-		(ret >= LAUNCH_ERRORS && ret < LAUNCH_ERRORS_END);
-}
-
-static uint64_t sext(uint32_t v) { return (uint64_t)(int64_t)(int32_t)v; }
-static uint64_t at_least_1(uint64_t v) { return v ? v : 1; }
-
-/* CUmemorytype: 1 host, 2 device, 3 array, 4 unified */
-static uint64_t copy_end(const uint8_t *type)
-{
-	switch (gt_u32_at(type)) {
-	case 1: return gt_u64_at(type + 8);
-	case 2:
-	case 4: return gt_u64_at(type + 16);
-	case 3: return gt_u64_at(type + 24);
-	}
-	return 0;
-}
-
-static uint64_t copy_direction(uint32_t src, uint32_t dst)
-{
-	static const uint8_t directions[4] = { GT_DIR_HTOH, GT_DIR_HTOD, GT_DIR_DTOH, GT_DIR_DTOD };
-
-	if (src - 1 > 2 || dst - 1 > 2)
-		return GT_DIR_UNKNOWN;
-	return directions[(src != 1) * 2 + (dst != 1)];
-}
-
-/* { CUarray_format, channels }: bytes of an element; 0: the format is compressed or planar and
- * has no such size */
-static uint64_t element_bytes(const uint8_t *format)
-{
-	uint64_t channels = gt_u32_at(format + 4);
-
-	switch (gt_u32_at(format)) {
-	case 0x01:
-	case 0x08:
-	case 0xc0 ... 0xc2:
-	case 0xc6 ... 0xc8: return channels;
-	case 0x02:
-	case 0x09:
-	case 0x10:
-	case 0xc3 ... 0xc5:
-	case 0xc9 ... 0xcb: return 2 * channels;
-	case 0x03:
-	case 0x0a:
-	case 0x20: return 4 * channels;
-	}
-	return 0;
-}
-
-/* Sum of n sizes; 0 if n is greater than any program uses, as the array is then not an array of
- * sizes. */
-static uint64_t sum(const uint8_t *sizes, uint64_t n)
-{
-	uint64_t total = 0;
-
-	for (uint64_t i = 0; n <= 1u << 20 && i < n; i++)
-		total += gt_u64_at(sizes + 8 * i);
-	return total;
-}
-
-static uint64_t from_struct(const struct gt_arg *a, const uint8_t *p)
-{
-	const uint8_t *m = p + a->at;
-
-	switch (a->how) {
-	case GT_FROM_MEM64: return gt_u64_at(m);
-	case GT_FROM_MEM32: return gt_u32_at(m);
-	case GT_FROM_LOCATION: return gt_u32_at(m) == 1 ? sext(gt_u32_at(m + 4)) : UINT64_MAX;
-	case GT_FROM_END: return copy_end(m);
-	case GT_FROM_ENDS:
-		return copy_direction(gt_u32_at(p + (a->at >> 8)), gt_u32_at(p + (a->at & 255)));
-	case GT_FROM_RECT: return gt_u64_at(m) * gt_u64_at(m + 8);
-	case GT_FROM_BOX: return gt_u64_at(m) * gt_u64_at(m + 8) * gt_u64_at(m + 16);
-	case GT_FROM_ARRAY2:
-		return gt_u64_at(m) * at_least_1(gt_u64_at(m + 8)) * element_bytes(m + 16);
-	case GT_FROM_ARRAY3:
-		return gt_u64_at(m) * at_least_1(gt_u64_at(m + 8)) * at_least_1(gt_u64_at(m + 16)) *
-			element_bytes(m + 24);
-	}
-	return 0;
-}
-
 uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *params, int32_t ret)
 {
 	uint64_t word = params[a->param];
 
-	switch (a->how) {
-	case GT_FROM_WORD: return word;
-	case GT_FROM_I32: return sext((uint32_t)word);
-	case GT_FROM_TIMES: return word * a->at;
-	case GT_FROM_AREA: return word * params[a->param - 1] * a->at;
-	case GT_FROM_PITCH:
-		return !ret && params[a->param - 2]
-			? word * gt_u64_at((const uint8_t *)params[a->param - 2])
-			: 0;
-	case GT_FROM_SUM:
-		return word && inputs_were_read(ret)
-			? sum((const uint8_t *)word, params[a->param + 1])
-			: 0;
-	case GT_FROM_STR:
-		return word && inputs_were_read(ret) ? gt_ring_put_string(t, (const char *)word)
-						     : 0;
-	case GT_FROM_OUT64: return word && !ret ? gt_u64_at((const void *)word) : 0;
-	case GT_FROM_OUT32: return word && !ret ? gt_u32_at((const uint8_t *)word) : 0;
-	case GT_FROM_OUT32S: return word && !ret ? sext(gt_u32_at((const uint8_t *)word)) : 0;
-	}
-	return word && inputs_were_read(ret) ? from_struct(a, (const uint8_t *)word) : 0;
+	if (a->how == GT_FROM_STR)
+		return word && gt_inputs_were_read(ret) ? gt_ring_put_string(t, (const char *)word)
+							: 0;
+	return gt_arg_value_of(a, params, ret, (const uint8_t *)params[gt_arg_memory(a)]);
 }
 
 static bool is_recorded(const struct gt_tcb *t, const struct gt_arg *a)

@@ -3,12 +3,8 @@
 #ifndef GT_GUEST_ARGS_H
 #define GT_GUEST_ARGS_H
 #include "collect/guest/core/guest_ring.h"
+#include "collect/ipc/arg_values.h"
 
-/* A field of a function's record: see gt_api_fields. */
-struct gt_arg {
-	uint8_t param, how, role, key;
-	uint16_t at;
-};
 /* generated: the fields of all functions, one after the other */
 extern const struct gt_arg gt_args[];
 /* generated: index of the first field of function id; gt_api_count + 1 entries */

@@ -1,0 +1,14 @@
+# The BPF programs, which gtcollect contains. They need clang, and libbpf and libelf to load them; without these gtcollect records by
+# preload only, and says so.
+BPF_CLANG   := $(firstword $(foreach c,clang clang-19 clang-18 clang-16 clang-14,$(shell command -v $(c) 2>/dev/null)))
+HAVE_BPF    := $(if $(BPF_CLANG),$(shell printf '\043include <bpf/libbpf.h>\n\043include <gelf.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes))
+BPF_SOURCES := $(filter-out collect/bpf/%_bpf.c collect/bpf/bpf_missing.c,$(wildcard collect/bpf/*.c))
+BPF_LIBS    := $(if $(HAVE_BPF),-lbpf -lelf)
+BPF_ARCH    := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+
+$(BUILD)/gen/calls_bpf.o: collect/bpf/calls_bpf.c collect/bpf/bpf_events.h
+	@mkdir -p $(@D)
+	$(BPF_CLANG) -O2 -g -target bpf -mcpu=v3 -I. -I/usr/include/$(shell uname -m)-linux-gnu -Wall -D__TARGET_ARCH_$(BPF_ARCH) -c $< -o $@
+	@llvm-strip -g $@ 2>/dev/null || true
+$(BUILD)/collect/bpf/bpf_object.o: GTFLAGS += -DGT_BPF_OBJECT='"$(BUILD)/gen/calls_bpf.o"'
+$(BUILD)/collect/bpf/bpf_object.o: $(BUILD)/gen/calls_bpf.o

@@ -1,0 +1,65 @@
+/* What the BPF programs (calls_bpf.c) and gtcollect share: the plan of a function, which the
+ * programs read, and the record of a call, which they write.
+ *
+ * The programs copy bytes and decide nothing: parameter words at the entry of the function, and
+ * memory that parameters point to, when the function returns. call_plan.c makes argument words
+ * of them, by the same table as the guest (gt_api_fields). */
+#ifndef GT_BPF_EVENTS_H
+#define GT_BPF_EVENTS_H
+#ifndef __bpf__
+#include <stdint.h>
+#define GT_U8 uint8_t
+#define GT_U16 uint16_t
+#define GT_U32 uint32_t
+#define GT_U64 uint64_t
+#else
+#define GT_U8 __u8
+#define GT_U16 __u16
+#define GT_U32 __u32
+#define GT_U64 __u64
+#endif
+
+#define GT_BPF_FUNCTIONS 1024 /* GT_API_MAX */
+#define GT_BPF_WORDS 12       /* parameters that are copied: six registers, then the stack */
+#define GT_BPF_FETCHES 4      /* pieces of memory of one call */
+#define GT_BPF_FETCH_MAX 256  /* bytes of a piece */
+#define GT_BPF_DEPTH 4        /* nested calls of one thread */
+
+enum gt_bpf_fetch_what { GT_BPF_BYTES, GT_BPF_TEXT };
+
+/* Memory at the address in a parameter. */
+struct gt_bpf_fetch {
+	GT_U8 param, what;
+	GT_U16 bytes; /* at most; of a text with its zero */
+};
+struct gt_bpf_plan {
+	GT_U8 words; /* parameters to copy, from the first on */
+	GT_U8 fetches;
+	GT_U8 success; /* memory is read only if the function returns 0 */
+	GT_U8 unused;
+	struct gt_bpf_fetch fetch[GT_BPF_FETCHES];
+};
+
+/* A call that has returned. `pieces` holds the fetched memory, a piece every GT_BPF_FETCH_MAX
+ * bytes; a call without fetches has none. */
+struct gt_bpf_call {
+	GT_U64 start, end; /* ns of CLOCK_MONOTONIC */
+	GT_U32 tgid, tid;  /* in the kernel's own pid namespace */
+	GT_U16 id;         /* of the API table */
+	GT_U8 depth;       /* calls of the thread that were open around it */
+	GT_U8 fetched;     /* pieces */
+	int ret;
+	GT_U64 words[GT_BPF_WORDS];
+	char comm[16];
+};
+struct gt_bpf_call_with_pieces {
+	struct gt_bpf_call call;
+	GT_U16 bytes[GT_BPF_FETCHES]; /* of each piece; 0: it could not be read */
+	char pieces[GT_BPF_FETCHES * GT_BPF_FETCH_MAX];
+};
+
+/* Records of one CPU that did not fit into its ring. */
+struct gt_bpf_loss {
+	GT_U64 count, from, to; /* ns */
+};
+#endif

@@ -1,0 +1,26 @@
+/* Stands in for bpf_way.c where gtcollect is built without clang or libbpf. */
+#include "collect/bpf/bpf_way.h"
+
+#include <errno.h>
+
+struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct gt_err *err)
+{
+	gt_err_set(err, -ENOSYS,
+		"this gtcollect was built without eBPF: clang, libbpf-dev and libelf-dev were missing");
+	return NULL;
+}
+
+int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err) { return -ENOSYS; }
+
+int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err) { return -ENOSYS; }
+
+int64_t gt_bpf_way_drain(struct gt_bpf_way *b) { return 0; }
+
+void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t)
+{
+	*t = (struct gt_bpf_way_totals){ 0 };
+}
+
+void gt_bpf_way_stop(struct gt_bpf_way *b) {}
+
+void gt_bpf_way_close(struct gt_bpf_way *b) {}

@@ -1,0 +1,584 @@
+/* The programs write to one ring per CPU, because a single one would be contended. A thread may
+ * change its CPU between two calls, so a drain collects the records of all rings, keeps those that
+ * are too recent for the next drain, and sorts the others by the end of the call. */
+#define _GNU_SOURCE
+#include "collect/bpf/bpf_way.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "collect/bpf/call_plan.h"
+#include "collect/bpf/mapped_library.h"
+#include "collect/ipc/ring_writer.h"
+#include "formats/base/buf.h"
+#include "formats/base/sorted.h"
+#include "formats/cuda/cuda_api.h"
+#include "formats/trace/clock.h"
+
+/* Values of the kernel's interface that older headers lack. */
+#define UPROBE_MULTI 48u
+#define UPROBE_SESSION 57u
+
+#define RING_BYTES (4u << 20) /* of one CPU */
+#define LIBRARIES 8u          /* versions of the driver in one process */
+/* ns: a record whose call ended before is in its ring, unless its CPU is stopped meanwhile */
+#define SETTLED 200000
+
+extern const char gt_bpf_object_begin[], gt_bpf_object_end[];
+
+/* A library whose functions have probes, and of which process; 0: of all. */
+struct attached {
+	dev_t device;
+	ino_t inode;
+	pid_t pid;
+	int links[2];
+	struct bpf_link **perf; /* without multi links: one for each probe */
+	size_t nperf;
+};
+
+/* The name of a kernel by handle. */
+struct kernel_name {
+	uint64_t tgid, handle; /* the key */
+	char *text;
+};
+
+struct gt_bpf_way {
+	struct gt_bpf_way_options opt;
+	struct bpf_object *object;
+	struct bpf_program *session, *entry, *ret;
+	bool has_session, has_multi;
+	int ncpus, *ring_fds, losses;
+	struct ring_buffer *rings;
+	struct gt_call_plan plans[GT_API_MAX];
+	struct gt_ring_writer writer;
+	struct attached *attached;
+	size_t nattached, attached_cap;
+	/* records of the current drain: offsets in `bytes` */
+	struct record {
+		uint64_t end;
+		size_t at;
+	} * records;
+	size_t nrecords, records_cap;
+	struct gt_buf bytes, later;
+	uint64_t until; /* ns: later records wait */
+	struct gt_map names_map;
+	struct kernel_name *names;
+	size_t nnames, names_cap;
+	uint64_t lost_before;
+	struct gt_bpf_way_totals totals;
+};
+
+/* ---- open ---- */
+
+static int print_nothing(enum libbpf_print_level level, const char *fmt, va_list args) { return 0; }
+
+static int why_not_loaded(int code, struct gt_err *err)
+{
+	if (code == -EPERM || code == -EACCES)
+		return gt_err_set(err, -EPERM,
+			"eBPF needs root, or the capabilities CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gtcollect); --via preload needs none");
+	return gt_err_set(
+		err, code, "the kernel does not load the BPF programs: %s", strerror(-code));
+}
+
+/* One ring for each CPU. */
+static int make_rings(struct gt_bpf_way *b, struct gt_err *err)
+{
+	b->ncpus = libbpf_num_possible_cpus();
+	b->ring_fds = b->ncpus > 0 ? calloc((size_t)b->ncpus, sizeof(*b->ring_fds)) : NULL;
+	if (!b->ring_fds)
+		return gt_err_set(err, -ENOMEM, "out of memory (eBPF)");
+	for (int i = 0; i < b->ncpus; i++)
+		b->ring_fds[i] = -1;
+	for (int i = 0; i < b->ncpus; i++) {
+		b->ring_fds[i] =
+			bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gt_calls", 0, 0, RING_BYTES, NULL);
+		if (b->ring_fds[i] < 0)
+			return why_not_loaded(-errno, err);
+	}
+	return 0;
+}
+
+/* The only constant of the programs: all_processes. */
+static void set_rodata(struct gt_bpf_way *b)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(b->object, ".rodata");
+	size_t size = 0;
+	void *p = m ? (void *)bpf_map__initial_value(m, &size) : NULL;
+
+	if (p && size)
+		*(uint8_t *)p = b->opt.all_processes;
+}
+
+static int load(struct gt_bpf_way *b, bool session, struct gt_err *err)
+{
+	size_t size = (size_t)(gt_bpf_object_end - gt_bpf_object_begin);
+	struct bpf_map *rings;
+	int rc;
+
+	b->object = bpf_object__open_mem(gt_bpf_object_begin, size, NULL);
+	if (!b->object)
+		return gt_err_set(err, -errno, "cannot read the BPF programs: %s", strerror(errno));
+	b->session = bpf_object__find_program_by_name(b->object, "on_session");
+	b->entry = bpf_object__find_program_by_name(b->object, "on_entry");
+	b->ret = bpf_object__find_program_by_name(b->object, "on_return");
+	bpf_program__set_autoload(b->session, session);
+	bpf_program__set_autoload(b->entry, !session);
+	bpf_program__set_autoload(b->ret, !session);
+	bpf_program__set_expected_attach_type(b->session, (enum bpf_attach_type)UPROBE_SESSION);
+	rings = bpf_object__find_map_by_name(b->object, "rings");
+	bpf_map__set_max_entries(rings, (uint32_t)b->ncpus);
+	set_rodata(b);
+	rc = bpf_map__set_inner_map_fd(rings, b->ring_fds[0]);
+	if (!rc)
+		rc = bpf_object__load(b->object);
+	if (!rc)
+		return 0;
+	bpf_object__close(b->object);
+	b->object = NULL;
+	return why_not_loaded(rc, err);
+}
+
+static int on_record(void *arg, void *data, size_t size);
+
+static int set_up_maps(struct gt_bpf_way *b, struct gt_err *err)
+{
+	int plans = bpf_object__find_map_fd_by_name(b->object, "plans"),
+	    rings = bpf_object__find_map_fd_by_name(b->object, "rings");
+
+	b->losses = bpf_object__find_map_fd_by_name(b->object, "losses");
+	for (uint32_t id = 0; id < gt_api_count; id++) {
+		gt_call_plan_make(&b->plans[id], &gt_api[id], (int)b->opt.rings->s->args);
+		if (bpf_map_update_elem(plans, &id, &b->plans[id].bpf, BPF_ANY))
+			return why_not_loaded(-errno, err);
+	}
+	for (int i = 0; i < b->ncpus; i++) {
+		uint32_t cpu = (uint32_t)i;
+
+		if (bpf_map_update_elem(rings, &cpu, &b->ring_fds[i], BPF_ANY))
+			return why_not_loaded(-errno, err);
+		if (!b->rings)
+			b->rings = ring_buffer__new(b->ring_fds[i], on_record, b, NULL);
+		else if (ring_buffer__add(b->rings, b->ring_fds[i], on_record, b))
+			return gt_err_set(err, -ENOMEM, "out of memory (eBPF)");
+		if (!b->rings)
+			return gt_err_set(
+				err, -errno, "a ring of BPF programs: %s", strerror(errno));
+	}
+	return 0;
+}
+
+struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct gt_err *err)
+{
+	struct gt_bpf_way *b = calloc(1, sizeof(*b));
+	int rc;
+
+	if (!b) {
+		gt_err_set(err, -ENOMEM, "out of memory (eBPF)");
+		return NULL;
+	}
+	b->opt = *opt;
+	b->writer.rings = opt->rings;
+	b->writer.server = opt->server;
+	libbpf_set_print(print_nothing);
+	rc = make_rings(b, err);
+	if (!rc) {
+		b->has_session = b->has_multi = !load(b, true, err);
+		rc = b->has_session ? 0 : load(b, false, err);
+	}
+	if (!rc)
+		rc = set_up_maps(b, err);
+	if (!rc)
+		return b;
+	gt_bpf_way_close(b);
+	return NULL;
+}
+
+/* ---- attach ---- */
+
+/* The part of union bpf_attr that makes a multi link: headers before Linux 6.6 lack it. */
+struct multi_link {
+	uint32_t program, target, type, flags;
+	uint64_t path, offsets, ref_ctr_offsets, cookies;
+	uint32_t count, multi_flags, pid, unused;
+};
+
+struct probes {
+	uint64_t *offsets, *cookies;
+	uint32_t n;
+};
+
+static int link_multi(const struct gt_mapped_library *l, const struct probes *p, pid_t pid,
+	const struct bpf_program *program)
+{
+	struct multi_link a = { .program = (uint32_t)bpf_program__fd(program),
+		.type = UPROBE_SESSION,
+		.path = (uintptr_t)l->path,
+		.offsets = (uintptr_t)p->offsets,
+		.cookies = (uintptr_t)p->cookies,
+		.count = p->n,
+		.pid = (uint32_t)pid };
+
+	return (int)syscall(SYS_bpf, BPF_LINK_CREATE, &a, sizeof(a));
+}
+
+/* Without multi links: a perf event for each probe. */
+static int link_each(struct gt_bpf_way *b, struct attached *a, const struct gt_mapped_library *l,
+	const struct probes *p)
+{
+	a->perf = calloc(2ul * p->n, sizeof(struct bpf_link *));
+	if (!a->perf)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < 2 * p->n; i++) {
+		LIBBPF_OPTS(
+			bpf_uprobe_opts, opt, .retprobe = i % 2, .bpf_cookie = p->cookies[i / 2]);
+		struct bpf_link *link = bpf_program__attach_uprobe_opts(i % 2 ? b->ret : b->entry,
+			a->pid ? a->pid : -1, l->path, p->offsets[i / 2], &opt);
+
+		if (!link)
+			return -errno;
+		a->perf[a->nperf++] = link;
+	}
+	return 0;
+}
+
+static int select_functions(struct gt_bpf_way *b, const struct gt_library_functions *f,
+	struct probes *p, struct gt_err *err)
+{
+	p->offsets = calloc(f->n + 1, sizeof(*p->offsets));
+	p->cookies = calloc(f->n + 1, sizeof(*p->cookies));
+	if (!p->offsets || !p->cookies)
+		return gt_err_set(err, -ENOMEM, "out of memory (probes)");
+	for (size_t i = 0; i < f->n; i++) {
+		uint32_t id = gt_api_find(f->list[i].name);
+		bool twice = false;
+
+		if (id == GT_NONE || b->opt.selection->gate[id] == GT_GATE_OFF)
+			continue;
+		if (f->list[i].slow && !b->opt.slow_probes) {
+			b->totals.slow++;
+			continue;
+		}
+		for (uint32_t k = 0; k < p->n; k++) /* two names of one function */
+			twice |= p->offsets[k] == f->list[i].offset;
+		if (twice)
+			continue;
+		p->offsets[p->n] = f->list[i].offset;
+		p->cookies[p->n++] = id;
+	}
+	return 0;
+}
+
+static void detach(struct attached *a)
+{
+	for (int i = 0; i < 2; i++)
+		if (a->links[i] >= 0)
+			close(a->links[i]);
+	for (size_t i = 0; i < a->nperf; i++)
+		bpf_link__destroy(a->perf[i]);
+	free(a->perf);
+	*a = (struct attached){ .links = { -1, -1 } };
+}
+
+static int link_library(struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid,
+	const struct probes *p, struct gt_err *err)
+{
+	struct attached *a;
+	int rc = 0;
+
+	if (gt_grow(&b->attached, &b->attached_cap, b->nattached + 1, sizeof(*b->attached)))
+		return gt_err_set(err, -ENOMEM, "out of memory (probes)");
+	a = &b->attached[b->nattached];
+	*a = (struct attached){
+		.device = l->device, .inode = l->inode, .pid = pid, .links = { -1, -1 }
+	};
+	if (b->has_session)
+		a->links[0] = link_multi(l, p, pid, b->session);
+	if (b->has_session && a->links[0] < 0)
+		rc = -errno;
+	if (!b->has_session)
+		rc = link_each(b, a, l, p);
+	if (rc) {
+		detach(a);
+		return gt_err_set(err, rc, "%s: cannot set probes: %s", l->name, strerror(-rc));
+	}
+	b->nattached++;
+	b->totals.libraries++;
+	b->totals.functions += p->n;
+	return 0;
+}
+
+static int attach_library(
+	struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid, struct gt_err *err)
+{
+	struct gt_library_functions f;
+	struct probes p = { NULL };
+	int rc;
+
+	for (size_t i = 0; i < b->nattached; i++)
+		if (b->attached[i].device == l->device && b->attached[i].inode == l->inode &&
+			(!b->attached[i].pid || b->attached[i].pid == pid))
+			return 0;
+	rc = gt_library_functions_read(&f, l, "cu*", err);
+	if (!rc)
+		rc = select_functions(b, &f, &p, err);
+	if (!rc && p.n)
+		rc = link_library(b, l, b->opt.all_processes ? 0 : pid, &p, err);
+	else if (!rc)
+		rc = gt_err_set(err, -ENOENT,
+			b->totals.slow ? "%s: all probes would be slow: --slow-probes sets them"
+				       : "%s has no function to record",
+			l->name);
+	gt_library_functions_release(&f);
+	free(p.offsets);
+	free(p.cookies);
+	return rc;
+}
+
+int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
+{
+	struct gt_mapped_library list[LIBRARIES];
+	int n = gt_mapped_libraries(pid, "libcuda.so", list, LIBRARIES, err), rc = 0;
+	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
+	uint32_t key = (uint32_t)pid;
+	uint8_t one = 1;
+
+	if (n < 0)
+		return n;
+	if (!n)
+		return gt_err_set(err, -ENOENT,
+			"process %d has no CUDA driver mapped (libcuda.so.1)", (int)pid);
+	if (bpf_map_update_elem(traced, &key, &one, BPF_ANY))
+		return why_not_loaded(-errno, err);
+	for (int i = 0; !rc && i < n && i < (int)LIBRARIES; i++)
+		rc = attach_library(b, &list[i], pid, err);
+	return rc;
+}
+
+int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err)
+{
+	DIR *all = opendir("/proc");
+	struct dirent *e;
+	int rc = 0;
+
+	while (all && rc != -EPERM && (e = readdir(all))) {
+		struct gt_err one = GT_ERR_INIT;
+		pid_t pid = atoi(e->d_name);
+
+		if (pid > 0 && pid != getpid())
+			rc = gt_bpf_way_attach(b, pid, &one);
+		if (rc == -EPERM)
+			*err = one;
+	}
+	if (all)
+		closedir(all);
+	if (rc != -EPERM && !b->nattached)
+		return gt_err_set(
+			err, -ENOENT, "no process has a CUDA driver mapped (libcuda.so.1)");
+	return rc == -EPERM ? rc : 0;
+}
+
+/* ---- names of kernels ---- */
+
+static struct kernel_name *name_of(struct gt_bpf_way *b, uint32_t tgid, uint64_t handle)
+{
+	struct kernel_name key = { .tgid = tgid, .handle = handle };
+	uint32_t i = gt_map_find_item(
+		&b->names_map, b->names, sizeof(key), &key, offsetof(struct kernel_name, text));
+
+	return i == UINT32_MAX ? NULL : &b->names[i];
+}
+
+static void set_name(struct gt_bpf_way *b, uint32_t tgid, uint64_t handle, const char *text,
+	struct gt_written_thread *t)
+{
+	struct kernel_name new = { .tgid = tgid, .handle = handle },
+			   *old = name_of(b, tgid, handle);
+	char *copy = strdup(text);
+
+	if (!copy || !handle) {
+		free(copy);
+		return;
+	}
+	if (old) {
+		free(old->text);
+		old->text = copy;
+	} else {
+		new.text = copy;
+		if (gt_map_add_item(&b->names_map, &b->names, &b->nnames, &b->names_cap,
+			    sizeof(new), &new, offsetof(struct kernel_name, text)) == UINT32_MAX)
+			free(copy);
+	}
+	gt_ring_writer_text(&b->writer, t, GT_REC_NAME, handle, text);
+}
+
+/* What the guest's hooks do: they learn the names of kernels. */
+static void note_names(struct gt_bpf_way *b, const struct gt_bpf_call *c,
+	const struct gt_call_plan *plan, struct gt_written_thread *t)
+{
+	const char *function = gt_api[c->id].name, *text = NULL;
+	const uint8_t *handle = gt_call_memory(plan, c, 0, 8);
+	const struct kernel_name *from;
+
+	if (c->ret || !handle)
+		return;
+	if (!strcmp(function, "cuModuleGetFunction") || !strcmp(function, "cuLibraryGetKernel"))
+		text = gt_call_text(plan, c, 2);
+	else if (!strcmp(function, "cuKernelGetFunction")) {
+		from = name_of(b, c->tgid, c->words[1]);
+		text = from ? from->text : NULL;
+	}
+	if (text)
+		set_name(b, c->tgid, gt_value_u64(handle), text, t);
+}
+
+/* ---- records ---- */
+
+static int on_record(void *arg, void *data, size_t size)
+{
+	struct gt_bpf_way *b = arg;
+	const struct gt_bpf_call *c = data;
+	bool late = c->end > b->until;
+	struct gt_buf *to = late ? &b->later : &b->bytes;
+	size_t at = to->len;
+
+	gt_buf_add(to, data, (size + 7) & ~(size_t)7);
+	if (to->failed || late)
+		return 0;
+	if (gt_grow(&b->records, &b->records_cap, b->nrecords + 1, sizeof(*b->records)))
+		return 0;
+	b->records[b->nrecords++] = (struct record){ c->end, at };
+	return 0;
+}
+
+static int by_end(const void *pa, const void *pb)
+{
+	const struct record *x = pa, *y = pb;
+
+	return GT_COMPARE(x->end, y->end) ?: GT_COMPARE(x->at, y->at);
+}
+
+static void write_call(struct gt_bpf_way *b, const struct gt_bpf_call *c)
+{
+	const struct gt_call_plan *plan = &b->plans[c->id];
+	struct gt_written_thread *t = gt_ring_writer_thread(
+		&b->writer, (int32_t)c->tgid, (int32_t)c->tid, c->comm, (int64_t)c->start);
+	uint64_t words[GT_FIELDS_MAX];
+	struct gt_rec head = { .start = c->start,
+		.end = c->end,
+		.id = c->id,
+		.nargs = (uint8_t)plan->nfields,
+		.kind_depth = c->depth,
+		.ret = c->ret };
+
+	if (!t)
+		return;
+	note_names(b, c, plan, t);
+	for (unsigned i = 0; i < plan->nfields; i++) {
+		const struct gt_arg *a = &plan->fields[i];
+		const char *text = a->how == GT_FROM_STR ? gt_call_text(plan, c, a->param) : NULL;
+
+		words[i] = gt_call_value(plan, c, a);
+		if (text && gt_inputs_were_read(c->ret)) {
+			words[i] = gt_ring_hash(text, (uint32_t)strlen(text));
+			gt_ring_writer_text(&b->writer, t, GT_REC_STRING, words[i], text);
+		}
+	}
+	b->totals.calls += gt_ring_writer_call(&b->writer, t, &head, words);
+}
+
+static void write_records(struct gt_bpf_way *b)
+{
+	GT_SORT(b->records, b->nrecords, by_end);
+	for (size_t i = 0; i < b->nrecords; i++)
+		write_call(b, (const struct gt_bpf_call *)(b->bytes.data + b->records[i].at));
+}
+
+/* Calls without a place in the rings of the programs: the session's count, which the recorder
+ * writes as a loss of all threads. */
+static void count_losses(struct gt_bpf_way *b)
+{
+	struct gt_bpf_loss *all = calloc((size_t)b->ncpus, sizeof(*all));
+	uint32_t zero = 0;
+	uint64_t lost = 0;
+
+	if (all && !bpf_map_lookup_elem(b->losses, &zero, all))
+		for (int i = 0; i < b->ncpus; i++)
+			lost += all[i].count;
+	free(all);
+	if (lost <= b->lost_before)
+		return;
+	__atomic_fetch_add(&b->opt.rings->s->untraced, lost - b->lost_before, __ATOMIC_RELAXED);
+	b->totals.lost = b->lost_before = lost;
+}
+
+/* Records that the last drain kept come first. */
+static void take_later(struct gt_bpf_way *b)
+{
+	struct gt_buf kept = b->later;
+
+	b->later = (struct gt_buf){ NULL };
+	for (size_t at = 0; at < kept.len;) {
+		const struct gt_bpf_call *c = (const void *)(kept.data + at);
+		size_t size = c->fetched ? sizeof(struct gt_bpf_call_with_pieces) : sizeof(*c);
+
+		on_record(b, kept.data + at, size);
+		at += (size + 7) & ~(size_t)7;
+	}
+	gt_buf_release(&kept);
+}
+
+static int64_t drain_until(struct gt_bpf_way *b, uint64_t until)
+{
+	b->until = until;
+	b->nrecords = b->bytes.len = 0;
+	take_later(b);
+	ring_buffer__consume(b->rings);
+	write_records(b);
+	count_losses(b);
+	return (int64_t)b->nrecords;
+}
+
+int64_t gt_bpf_way_drain(struct gt_bpf_way *b)
+{
+	return drain_until(b, (uint64_t)gt_clock_monotonic() - SETTLED);
+}
+
+void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t) { *t = b->totals; }
+
+void gt_bpf_way_stop(struct gt_bpf_way *b)
+{
+	for (size_t i = 0; i < b->nattached; i++)
+		detach(&b->attached[i]);
+	b->nattached = 0;
+	drain_until(b, UINT64_MAX);
+}
+
+void gt_bpf_way_close(struct gt_bpf_way *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < b->nattached; i++)
+		detach(&b->attached[i]);
+	ring_buffer__free(b->rings);
+	bpf_object__close(b->object);
+	for (int i = 0; b->ring_fds && i < b->ncpus; i++)
+		if (b->ring_fds[i] >= 0)
+			close(b->ring_fds[i]);
+	for (size_t i = 0; i < b->nnames; i++)
+		free(b->names[i].text);
+	gt_ring_writer_release(&b->writer);
+	gt_map_release(&b->names_map);
+	gt_buf_release(&b->bytes);
+	gt_buf_release(&b->later);
+	free(b->names);
+	free(b->records);
+	free(b->attached);
+	free(b->ring_fds);
+	free(b);
+}

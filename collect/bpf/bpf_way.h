@@ -1,0 +1,37 @@
+/* Records calls of programs that already run, by BPF programs at the entry and the return of the
+ * functions of their CUDA driver. Nothing is loaded into a program. The records go into the rings
+ * of the session (ring_writer.h), so the recorder treats them as those of the guest. */
+#ifndef GT_BPF_WAY_H
+#define GT_BPF_WAY_H
+#include <stdio.h>
+#include "collect/ipc/guest_server.h"
+#include "collect/ipc/shared_memory.h"
+
+struct gt_bpf_way;
+struct gt_bpf_way_options {
+	struct gt_rings *rings;
+	struct gt_guest_server *server;
+	const struct gt_session *selection; /* which functions, and which arguments */
+	bool all_processes;
+	bool slow_probes; /* also functions whose probes cost some 10 us */
+};
+struct gt_bpf_way_totals {
+	unsigned functions, libraries; /* that have probes */
+	unsigned slow;                 /* functions left out because their probes are slow */
+	uint64_t calls, lost;
+};
+/* new: close it. Loads the programs. NULL: -EPERM the user may not, -ENOSYS this gtcollect was
+ * built without them; err says what is missing. */
+struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct gt_err *err);
+/* Sets probes in the driver that the process has mapped. 0; -ENOENT: it has none; or negative. */
+int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
+/* The same for all processes that have a driver mapped. Their probes also work in processes that
+ * map the same file later. 0; -ENOENT: there are none; or negative. */
+int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err);
+/* Writes the records of calls that have returned to the rings. Returns their number. */
+int64_t gt_bpf_way_drain(struct gt_bpf_way *b);
+void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t);
+/* Removes the probes, and drains the rest. */
+void gt_bpf_way_stop(struct gt_bpf_way *b);
+void gt_bpf_way_close(struct gt_bpf_way *b); /* NULL is fine */
+#endif

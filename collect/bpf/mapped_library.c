@@ -1,0 +1,198 @@
+#define _GNU_SOURCE
+#include "collect/bpf/mapped_library.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <gelf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include "formats/base/buf.h"
+
+/* ---- /proc/PID/maps ---- */
+
+struct mapping {
+	unsigned long from, to, inode;
+	unsigned major, minor;
+	char flags[5];
+	const char *name; /* in the line */
+};
+
+static bool read_line(char *line, struct mapping *m)
+{
+	int at = 0;
+
+	line[strcspn(line, "\n")] = 0;
+	if (sscanf(line, "%lx-%lx %4s %*x %x:%x %lu %n", &m->from, &m->to, m->flags, &m->major,
+		    &m->minor, &m->inode, &at) < 6 ||
+		!at)
+		return false;
+	m->name = line + at;
+	return m->inode && m->flags[2] == 'x';
+}
+
+static bool has_prefix(const char *name, const char *prefix)
+{
+	const char *base = strrchr(name, '/');
+
+	return !strncmp(base ? base + 1 : name, prefix, strlen(prefix));
+}
+
+/* The path of the mapping in the process's own root, if it is still that file; else the link of the
+ * mapping itself, which needs more rights. */
+static void set_path(pid_t pid, const struct mapping *m, struct gt_mapped_library *l)
+{
+	char path[sizeof(l->name) + 32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, l->name);
+	if (!stat(path, &st) && st.st_ino == m->inode && strlen(path) < sizeof(l->path))
+		strcpy(l->path, path);
+	else
+		snprintf(l->path, sizeof(l->path), "/proc/%d/map_files/%lx-%lx", (int)pid, m->from,
+			m->to);
+}
+
+static bool is_listed(const struct gt_mapped_library *list, int n, const struct mapping *m)
+{
+	for (int i = 0; i < n; i++)
+		if (list[i].inode == m->inode && list[i].device == makedev(m->major, m->minor))
+			return true;
+	return false;
+}
+
+int gt_mapped_libraries(pid_t pid, const char *prefix, struct gt_mapped_library *list, size_t max,
+	struct gt_err *err)
+{
+	char path[32], line[PATH_MAX + 128];
+	struct mapping m;
+	FILE *f;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return errno == ENOENT || errno == ESRCH
+			? gt_err_set(err, -ESRCH, "there is no process %d", (int)pid)
+			: gt_err_set(err, -errno, "%s: %s", path, strerror(errno));
+	while (fgets(line, sizeof(line), f)) {
+		if (!read_line(line, &m) || !has_prefix(m.name, prefix) ||
+			is_listed(list, n < (int)max ? n : (int)max, &m))
+			continue;
+		if ((size_t)n < max) {
+			struct gt_mapped_library *l = &list[n];
+
+			*l = (struct gt_mapped_library){ .device = makedev(m.major, m.minor),
+				.inode = m.inode };
+			snprintf(l->name, sizeof(l->name), "%.255s", m.name);
+			set_path(pid, &m, l);
+		}
+		n++;
+	}
+	fclose(f);
+	return n;
+}
+
+/* ---- symbols ---- */
+
+/* Can the kernel emulate this instruction of x86-64? push, nop, call, jmp and jcc; other first
+ * instructions are executed out of line, with two traps. */
+static bool is_emulated(const uint8_t *p)
+{
+	if ((p[0] & 0xf8) == 0x50 || p[0] == 0x90 || p[0] == 0xe8 || p[0] == 0xe9 || p[0] == 0xeb ||
+		(p[0] & 0xf0) == 0x70)
+		return true;
+	if (p[0] == 0x41 && (p[1] & 0xf8) == 0x50)
+		return true;
+	return p[0] == 0x0f && (p[1] == 0x1f || (p[1] & 0xf0) == 0x80);
+}
+
+/* The offset in the file of an address; UINT64_MAX: it is in no part that is loaded and
+ * executable. */
+static uint64_t offset_of(Elf *elf, uint64_t address)
+{
+	size_t n = 0;
+	GElf_Phdr p;
+
+	elf_getphdrnum(elf, &n);
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X &&
+			address >= p.p_vaddr && address - p.p_vaddr < p.p_filesz)
+			return address - p.p_vaddr + p.p_offset;
+	return UINT64_MAX;
+}
+
+static int add(struct gt_library_functions *f, const char *name, uint64_t offset, int fd)
+{
+	uint8_t code[4] = { 0 };
+	char *copy;
+
+	if (gt_grow(&f->list, &f->cap, f->n + 1, sizeof(*f->list)) || !(copy = strdup(name)))
+		return -ENOMEM;
+	f->list[f->n++] = (struct gt_library_function){ copy, offset,
+		pread(fd, code, sizeof(code), (off_t)offset) != sizeof(code) ||
+			!is_emulated(code) };
+	return 0;
+}
+
+static int read_symbols(struct gt_library_functions *f, Elf *elf, Elf_Scn *section,
+	const GElf_Shdr *header, const char *glob, int fd)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t n = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+	GElf_Sym sym;
+
+	for (size_t i = 0; data && i < n; i++) {
+		const char *name;
+		uint64_t offset;
+
+		if (!gelf_getsym(data, (int)i, &sym) || GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
+			sym.st_shndx == SHN_UNDEF)
+			continue;
+		name = elf_strptr(elf, header->sh_link, sym.st_name);
+		offset = offset_of(elf, sym.st_value);
+		if (!name || offset == UINT64_MAX || fnmatch(glob, name, 0))
+			continue;
+		if (add(f, name, offset, fd))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int gt_library_functions_read(struct gt_library_functions *f, const struct gt_mapped_library *l,
+	const char *glob, struct gt_err *err)
+{
+	int fd = open(l->path, O_RDONLY | O_CLOEXEC), rc = 0;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	Elf *elf;
+
+	*f = (struct gt_library_functions){ NULL };
+	if (fd < 0)
+		return gt_err_set(err, -errno, "%s: %s", l->name, strerror(errno));
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!elf || elf_kind(elf) != ELF_K_ELF)
+		rc = gt_err_set(err, -EINVAL, "%s: not a library", l->name);
+	while (!rc && (section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
+			rc = read_symbols(f, elf, section, &header, glob, fd);
+	if (rc == -ENOMEM)
+		gt_err_set(err, -ENOMEM, "out of memory (functions of a library)");
+	elf_end(elf);
+	close(fd);
+	return rc;
+}
+
+void gt_library_functions_release(struct gt_library_functions *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		free(f->list[i].name);
+	free(f->list);
+	*f = (struct gt_library_functions){ NULL };
+}

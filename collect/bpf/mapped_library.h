@@ -1,0 +1,39 @@
+/* The library that a process has mapped, and where its functions lie in the file. The file is
+ * opened through /proc/PID, so it is the one that the process runs: in another mount namespace,
+ * replaced on disk, deleted, or in memory only. */
+#ifndef GT_MAPPED_LIBRARY_H
+#define GT_MAPPED_LIBRARY_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "formats/base/err.h"
+
+struct gt_mapped_library {
+	dev_t device; /* with the inode it identifies the file */
+	ino_t inode;
+	char name[256]; /* as the process maps it */
+	char path[64];  /* by which the kernel and gtcollect open it */
+};
+/* Fills in at most `max` libraries of the process whose file name begins with `prefix`
+ * ("libcuda.so"). Returns their number (which may be larger than max), or negative: -ESRCH there is
+ * no such process, -EACCES it may not be read. */
+int gt_mapped_libraries(pid_t pid, const char *prefix, struct gt_mapped_library *list, size_t max,
+	struct gt_err *err);
+
+struct gt_library_function {
+	char *name;
+	uint64_t offset; /* in the file */
+	/* its first instruction cannot be emulated by the kernel: a probe there costs some 10 us */
+	bool slow;
+};
+struct gt_library_functions {
+	struct gt_library_function *list;
+	size_t n, cap;
+};
+/* Functions that the library exports and whose names match the glob. Release *f in any case. 0 or
+ * negative. */
+int gt_library_functions_read(struct gt_library_functions *f, const struct gt_mapped_library *l,
+	const char *glob, struct gt_err *err);
+void gt_library_functions_release(struct gt_library_functions *f);
+#endif

@@ -1,0 +1,239 @@
+#define _GNU_SOURCE
+#include "collect/ipc/ring_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+
+#define TEXT_MAX 4096u /* bytes of a text */
+
+static uint64_t payload(const struct gt_ring_writer *w)
+{
+	return w->rings->chunk_bytes - sizeof(struct gt_ring_chunk);
+}
+
+static void announce(struct gt_ring_writer *w, enum gt_ring_bits which, uint32_t i)
+{
+	__atomic_fetch_or(&w->rings->bits[which][i / 64], 1ull << i % 64, __ATOMIC_RELEASE);
+}
+
+static bool is_free(
+	const struct gt_ring_writer *w, enum gt_ring_bits used, uint32_t i, const uint32_t *state)
+{
+	return !(w->rings->bits[used][i / 64] >> i % 64 & 1) &&
+		__atomic_load_n(state, __ATOMIC_ACQUIRE) == GT_SLOT_FREE;
+}
+
+/* ---- processes ---- */
+
+static uint32_t take_process_slot(
+	struct gt_ring_writer *w, int32_t tgid, const char comm[16], int64_t at)
+{
+	struct gt_guest guest = { .host_pid = 0 };
+	bool known = gt_guest_read(tgid, &guest);
+
+	for (uint32_t i = 0; i < w->rings->nprocs; i++) {
+		struct gt_ring_proc *p = &w->rings->procs[i];
+
+		if (!is_free(w, GT_BITS_USED_PROCS, i, &p->state))
+			continue;
+		p->pid = known ? guest.ns_pid : tgid;
+		p->ppid = 0;
+		p->generation++;
+		p->host_pid = 0;
+		p->untraced = 0;
+		p->start_ticks = (uint64_t)at;
+		memcpy(p->comm, comm, sizeof(p->comm));
+		if (known)
+			gt_guest_server_add(w->server, &guest);
+		__atomic_store_n(&p->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
+		announce(w, GT_BITS_NEW_PROCS, i);
+		return i;
+	}
+	return GT_RING_NIL;
+}
+
+/* The recorder frees the slot of a process or thread that has ended; another may have it now. */
+static bool owns_process(const struct gt_ring_writer *w, const struct gt_written_process *p)
+{
+	const struct gt_ring_proc *slot = &w->rings->procs[p->slot];
+
+	return slot->state == GT_SLOT_LIVE && slot->generation == p->generation;
+}
+
+static bool owns_thread(const struct gt_ring_writer *w, const struct gt_written_thread *t)
+{
+	const struct gt_ring_thread *slot = &w->rings->threads[t->slot];
+
+	return slot->state == GT_SLOT_LIVE && slot->generation == t->generation;
+}
+
+static uint32_t process_slot(
+	struct gt_ring_writer *w, int32_t tgid, const char comm[16], int64_t at)
+{
+	struct gt_written_process new = { .tgid = tgid };
+	uint32_t i = gt_map_find_item(
+		&w->processes_map, w->processes, sizeof(new), &new, sizeof(new.tgid));
+
+	if (i != UINT32_MAX && owns_process(w, &w->processes[i]))
+		return w->processes[i].slot;
+	new.slot = take_process_slot(w, tgid, comm, at);
+	if (new.slot == GT_RING_NIL)
+		return GT_RING_NIL;
+	new.generation = w->rings->procs[new.slot].generation;
+	if (i != UINT32_MAX)
+		w->processes[i] = new;
+	else if (gt_map_add_item(&w->processes_map, &w->processes, &w->nprocesses,
+			 &w->processes_cap, sizeof(new), &new, sizeof(new.tgid)) == UINT32_MAX)
+		return GT_RING_NIL;
+	return new.slot;
+}
+
+/* ---- threads ---- */
+
+static uint32_t take_thread_slot(
+	struct gt_ring_writer *w, uint32_t proc, int32_t tid, const char comm[16])
+{
+	for (uint32_t i = 0; i < w->rings->nthreads; i++) {
+		struct gt_ring_thread *r = &w->rings->threads[i];
+
+		if (!is_free(w, GT_BITS_USED_THREADS, i, &r->state))
+			continue;
+		r->proc = proc;
+		r->generation++;
+		r->tid = tid;
+		r->role = GT_RING_CALLER;
+		r->first = r->taken = GT_RING_NIL;
+		memcpy(r->name, comm, sizeof(r->name));
+		memset(r->open, 0, sizeof(r->open));
+		r->given_up = 0;
+		r->word = r->dropped = r->dropped_from = r->dropped_to = r->deep = r->abandoned =
+			r->in_handler = r->sampled_out = r->consumed = 0;
+		__atomic_store_n(&r->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
+		announce(w, GT_BITS_NEW_THREADS, i);
+		return i;
+	}
+	return GT_RING_NIL;
+}
+
+struct gt_written_thread *gt_ring_writer_thread(
+	struct gt_ring_writer *w, int32_t tgid, int32_t tid, const char comm[16], int64_t at)
+{
+	struct gt_written_thread new = { .tid = tid, .chunk = GT_RING_NIL };
+	uint32_t i =
+		gt_map_find_item(&w->threads_map, w->threads, sizeof(new), &new, sizeof(new.tid));
+	uint32_t proc;
+
+	if (i != UINT32_MAX && owns_thread(w, &w->threads[i]))
+		return &w->threads[i];
+	proc = process_slot(w, tgid, comm, at);
+	new.slot = proc == GT_RING_NIL ? GT_RING_NIL : take_thread_slot(w, proc, tid, comm);
+	new.generation = new.slot == GT_RING_NIL ? 0 : w->rings->threads[new.slot].generation;
+	if (i != UINT32_MAX && new.slot != GT_RING_NIL)
+		w->threads[i] = new;
+	else if (new.slot != GT_RING_NIL)
+		i = gt_map_add_item(&w->threads_map, &w->threads, &w->nthreads, &w->threads_cap,
+			sizeof(new), &new, sizeof(new.tid));
+	if (i == UINT32_MAX || new.slot == GT_RING_NIL) {
+		__atomic_fetch_add(&w->rings->s->untraced, 1, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	return &w->threads[i];
+}
+
+/* ---- records ---- */
+
+static struct gt_ring_thread *ring_of(
+	const struct gt_ring_writer *w, const struct gt_written_thread *t)
+{
+	return &w->rings->threads[t->slot];
+}
+
+static bool take_chunk(struct gt_ring_writer *w, struct gt_written_thread *t)
+{
+	struct gt_session *s = w->rings->s;
+	const struct gt_index_stack free_chunks = { &s->free_head, w->rings->chunks,
+		w->rings->chunk_bytes, 0, w->rings->nchunks };
+	struct gt_ring_thread *ring = ring_of(w, t);
+	struct gt_ring_chunk *new, *old;
+	uint32_t i;
+
+	if (!gt_index_stack_pop(&free_chunks, &i))
+		return false;
+	__atomic_fetch_sub(&s->free_count, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->taken, i, __ATOMIC_RELEASE);
+	new = gt_rings_chunk(w->rings, i);
+	new->next = GT_RING_NIL;
+	new->owner = t->slot;
+	new->number = t->chunk == GT_RING_NIL ? 0 : t->number + 1;
+	if (t->chunk == GT_RING_NIL)
+		__atomic_store_n(&ring->first, i, __ATOMIC_RELEASE);
+	else {
+		old = gt_rings_chunk(w->rings, t->chunk);
+		if (t->position < t->limit)
+			memset(old->payload + (t->position - t->number * payload(w)), 0, 8);
+		__atomic_store_n(&old->next, i, __ATOMIC_RELEASE);
+	}
+	t->chunk = i;
+	t->number = new->number;
+	t->position = t->number * payload(w);
+	t->limit = t->position + payload(w);
+	return true;
+}
+
+static bool put(struct gt_ring_writer *w, struct gt_written_thread *t, const struct gt_rec *head,
+	const void *body, size_t bytes)
+{
+	struct gt_ring_thread *ring = ring_of(w, t);
+	size_t padded = (bytes + 7) & ~(size_t)7, all = sizeof(*head) + padded;
+	uint8_t *to;
+
+	if (t->position + all > t->limit && (all > payload(w) || !take_chunk(w, t))) {
+		if (!ring->dropped)
+			__atomic_store_n(&ring->dropped_from, head->start, __ATOMIC_RELAXED);
+		__atomic_store_n(&ring->dropped_to, head->end, __ATOMIC_RELAXED);
+		__atomic_store_n(&ring->dropped, ring->dropped + 1, __ATOMIC_RELEASE);
+		return false;
+	}
+	to = gt_rings_chunk(w->rings, t->chunk)->payload + (t->position - t->number * payload(w));
+	if (padded)
+		memset(to + all - 8, 0, 8);
+	memcpy(to, head, sizeof(*head));
+	memcpy(to + sizeof(*head), body, bytes);
+	t->position += all;
+	__atomic_store_n(&ring->word, t->position << 8, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool gt_ring_writer_call(struct gt_ring_writer *w, struct gt_written_thread *t,
+	const struct gt_rec *head, const uint64_t *words)
+{
+	return put(w, t, head, words, 8u * head->nargs);
+}
+
+bool gt_ring_writer_text(struct gt_ring_writer *w, struct gt_written_thread *t,
+	enum gt_rec_kind kind, uint64_t key, const char *text)
+{
+	size_t n = strnlen(text, TEXT_MAX);
+	struct gt_rec head = { .start = key, .end = n, .kind_depth = (uint8_t)(kind << 5) };
+
+	return put(w, t, &head, text, n);
+}
+
+void gt_ring_writer_release(struct gt_ring_writer *w)
+{
+	for (size_t i = 0; i < w->nthreads; i++)
+		if (owns_thread(w, &w->threads[i]))
+			__atomic_store_n(
+				&ring_of(w, &w->threads[i])->state, GT_SLOT_DONE, __ATOMIC_RELEASE);
+	for (size_t i = 0; i < w->nprocesses; i++)
+		if (owns_process(w, &w->processes[i]))
+			__atomic_store_n(&w->rings->procs[w->processes[i].slot].state, GT_SLOT_DONE,
+				__ATOMIC_RELEASE);
+	gt_map_release(&w->processes_map);
+	gt_map_release(&w->threads_map);
+	free(w->processes);
+	free(w->threads);
+	w->processes = NULL, w->threads = NULL;
+	w->nprocesses = w->nthreads = 0;
+}

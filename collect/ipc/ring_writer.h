@@ -1,0 +1,40 @@
+/* gtcollect's own writer of rings, for threads that it observes from outside: it takes the slots of
+ * processes and threads, and writes records as the guest does (ring.h). So the recorder reads one
+ * kind of ring. Times are ns of CLOCK_MONOTONIC: the session's `ticks` is 0. */
+#ifndef GT_RING_WRITER_H
+#define GT_RING_WRITER_H
+#include "collect/ipc/guest_server.h"
+#include "collect/ipc/shared_memory.h"
+#include "formats/base/map.h"
+
+struct gt_written_thread {
+	int32_t tid; /* the key */
+	uint32_t slot, generation, chunk;
+	uint64_t number, position, limit;
+};
+struct gt_written_process {
+	int32_t tgid; /* the key */
+	uint32_t slot, generation;
+};
+struct gt_ring_writer { /* zeroed, with `rings` and `server`: ready */
+	struct gt_rings *rings;
+	struct gt_guest_server *server;
+	struct gt_map processes_map, threads_map;
+	struct gt_written_process *processes;
+	struct gt_written_thread *threads;
+	size_t nprocesses, processes_cap, nthreads, threads_cap;
+};
+
+/* The thread of a process, both with their ids in gtcollect's pid namespace. at: ns, when it was
+ * first seen. NULL: no slot is free; the loss is counted in the session. */
+struct gt_written_thread *gt_ring_writer_thread(
+	struct gt_ring_writer *w, int32_t tgid, int32_t tid, const char comm[16], int64_t at);
+/* Writes a call. False: no chunk is free, and the loss is counted. */
+bool gt_ring_writer_call(struct gt_ring_writer *w, struct gt_written_thread *t,
+	const struct gt_rec *head, const uint64_t *words);
+/* Writes a text: kind is GT_REC_NAME (key: the handle) or GT_REC_STRING (key: its hash). */
+bool gt_ring_writer_text(struct gt_ring_writer *w, struct gt_written_thread *t,
+	enum gt_rec_kind kind, uint64_t key, const char *text);
+/* The process or all of them end: their slots are the recorder's. */
+void gt_ring_writer_release(struct gt_ring_writer *w);
+#endif

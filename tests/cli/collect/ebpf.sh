@@ -1,0 +1,95 @@
+# serial
+# --via ebpf: programs that already run, and that were not prepared for it. The simulated driver; the probes are real.
+. "$SRC/tests/lib.sh"
+G=$B/gtcollect A=$B/gtanalyze
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+alone="setarch -R"	# addresses are equal in all runs
+$alone true 2>/dev/null || alone=
+
+# ---- what needs no rights ----
+want bad-pid 2 "$G" -p 12x
+says bad-pid-is-told "-p '12x' is not a process id"
+want with-command 2 "$G" -p 1 true
+says with-command-is-told 'not a COMMAND'
+want preload-cannot 2 "$G" --via preload -p 1
+says preload-cannot-is-told 'use --via ebpf'
+want source-cannot 2 "$G" -e gpu -p 1
+says source-cannot-is-told 'recorded by eBPF, which does not see it'
+
+"$B/samples/hang" -t 600 >/dev/null 2>&1 &
+idle=$!
+mapped() { grep -c 'libcuda.so' /proc/$idle/maps | sed 's/^[1-9].*/yes/'; }
+until_it_is yes mapped
+
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
+	want no-rights 125 setpriv --reuid=65534 --clear-groups "$G" -o no.zst -p $idle
+	says no-rights-is-told 'CAP_BPF and CAP_PERFMON.*--via preload needs none'
+	check no-rights-leaves-no-file test ! -e no.zst
+else
+	skip no-rights "needs root and setpriv"
+fi
+if ! "$G" -q -f -o try.zst -p $idle --duration 1ms >try.out 2>&1; then
+	skip ebpf "$(tail -n 1 try.out)"
+	kill $idle
+	exit
+fi
+
+# ---- a program that starts later: every call, as preload records it ----
+"$G" -v -f -o all.zst -a 2>all.err &
+recorder=$!
+probed() { grep -c 'recording [0-9]* functions' all.err; }
+until_it_is 1 probed
+$alone "$B/samples/train" -n 50 >train.out
+is program-is-unharmed 0 $?
+kill -INT $recorder
+wait $recorder
+is recorder-ends-by-signal 0 $?
+$alone "$G" -q -f -e api -o preload.zst "$B/samples/train" -n 50 >/dev/null
+# addresses on the heap differ, because the library uses the heap, too: they are numbered
+numbered() { awk '{ out = ""; while (match($0, /0x[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]+/)) { a = substr($0, RSTART, RLENGTH); if (!(a in n)) n[a] = ++c
+	out = out substr($0, 1, RSTART - 1) "address " n[a]; $0 = substr($0, RSTART + RLENGTH) } print out $0 }'; }
+for f in all preload; do
+	"$B/gtexport" --jsonl -o - $f.zst 2>/dev/null | grep '"name":"cu' | grep '"phase":"B"' |
+		sed 's/.*"name"/"name"/; s/,"pid":[0-9]*,"tid":[0-9]*//; s/"duration_us":[0-9.]*,*//' | numbered >$f.calls
+done
+check calls-are-many test "$(wc -l <all.calls)" -gt 900
+if [ -n "$alone" ]; then same calls-and-arguments-are-equal preload.calls all.calls
+else skip calls-and-arguments-are-equal "needs setarch"; fi
+is kernels-have-names 200 "$(grep -c 'kernel":"_Z4reluIfEvPT_i' all.calls)"
+is source-is-ebpf ebpf "$("$A" header --format tsv all.zst 2>/dev/null | awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "sources") c = i } NR == 2 { print $c }')"
+is nothing-is-lost 0 "$(figure lost all.zst)"
+
+# ---- attached in the middle, and killed: the program goes on ----
+"$B/samples/spin_calls" -s 3 >spin.out &
+spin=$!
+"$G" -q -f -o part.zst -p $spin --duration 500ms
+is duration-ends-it 0 $?
+check part-has-calls test "$(calls cuCtxGetCurrent part.zst)" -gt 1000
+"$G" -q -f -o killed.zst -p $spin &
+recorder=$!
+until_it_is yes there killed.zst
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+wait $spin
+is killed-recorder-harms-nothing 0 $?
+check program-made-its-calls grep -q 'calls, .* ns each' spin.out
+
+# ---- what cannot be attached to: one line ----
+want gone 125 "$G" -o gone.zst -p $spin
+says gone-is-told "there is no process $spin"
+want no-driver 125 "$G" -o none.zst -p $$
+says no-driver-is-told 'has no CUDA driver mapped'
+check failures-leave-no-file test ! -e gone.zst -a ! -e none.zst
+kill $idle
+wait $idle 2>/dev/null
+
+# ---- it ends with the program ----
+"$B/samples/train" -n 20000 >/dev/null 2>&1 &
+short=$!
+maps_driver() { grep -c 'libcuda.so' /proc/$short/maps | sed 's/^[1-9].*/yes/'; }
+until_it_is yes maps_driver
+"$G" -q -f -o short.zst -p $short
+is ends-with-the-program 0 $?
+kill $short 2>/dev/null
+wait $short 2>/dev/null
+want reads 0 "$A" short.zst
