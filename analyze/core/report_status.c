@@ -30,6 +30,7 @@ static const struct {
 	MISSING(GT_LAYER_GPU, "what GPUs did was", "gpu"),
 	MISSING(GT_LAYER_IOCTL, "ioctls were", "ioctl"),
 	MISSING(GT_LAYER_USER, "the program's ranges were", "nvtx"),
+	MISSING(GT_LAYER_SCHED, "switches of threads were", "sched"),
 #undef MISSING
 };
 

@@ -43,11 +43,11 @@ cp want.out list
 check analyze-list-nsight-apart says "By the names and with the columns of Nsight Systems' reports:"
 is analyze-list-is-one-table-for-programs "$(grep -c '^  [a-z_]*  ' list)" "$($A --list --format csv | sed 1d | grep -c .)"
 for r in header summary gpu top categories ioctls memory threads pauses gaps critical budget advice open errors layers \
-	contexts slowest timeline histogram driver kernels copies sync streams counters steps overlap collectives launches transfers query \
+	contexts slowest offcpu timeline histogram driver kernels copies sync streams counters steps overlap collectives launches transfers query \
 	metadata; do
 	check "analyze-list-$r" grep -q "^  $r " list
 	case $r in	# about GPUs, ioctls and counters, which were not recorded
-	gaps | critical | budget | advice | steps | overlap | collectives | gpu | kernels | copies | streams | ioctls | driver | counters) status=4 ;;
+	gaps | critical | budget | advice | steps | overlap | collectives | gpu | kernels | copies | streams | ioctls | driver | counters | offcpu) status=4 ;;
 	*) status=0 ;;
 	esac
 	want "analyze-alone-$r" $status $A $r t.jsonl
