@@ -423,7 +423,7 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	const char *cannot = gt_idle_why_unanswered(f->idle);
 	struct answer answers[GT_RULES];
 	uint64_t window = 0;
-	struct gt_verdict v = { .cannot = cannot, .finding = &answers[0].f };
+	struct gt_verdict v = { .cannot = cannot };
 
 	for (size_t i = 0; i < f->idle->ndevices; i++)
 		window = gt_sat_add(window, f->idle->devices[i].window);
@@ -433,6 +433,7 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	if (!tables[1])
 		return err->code;
 	v.window = window;
+	v.finding = &answers[0].f;
 	v.rule = answers[0].f.state == GT_FOUND ? answers[0].rule : NULL;
 	for (unsigned i = 0; i < GT_RULES; i++)
 		v.unanswered += answers[i].f.state == GT_UNANSWERED && !answers[i].f.not_requested;

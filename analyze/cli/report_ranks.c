@@ -61,7 +61,7 @@ static void split(const struct gt_analyze_job *job, struct gt_report_selection *
 static void report_ranks(struct gt_analyze_job *job, const struct gt_ranks *ranks)
 {
 	const struct gt_report_selection *all = job->selection;
-	struct gt_report_selection together, apart;
+	static struct gt_report_selection together, apart; /* job refers to them */
 	struct gt_err err = GT_ERR_INIT;
 	char name[32];
 	int rc;

@@ -73,7 +73,7 @@ static int add_whole_run(const struct gt_analyze_job *job, const struct gt_repor
 	whole.only_steady = false;
 	made = gt_run(s->reader, repeated, n, &whole, (unsigned)job->opt->threads, more, err);
 	for (int i = 0; i < GT_RUN_TABLES; i++)
-		if (more[i] && i < made && t->n < GT_RUN_TABLES) {
+		if (i < made && more[i] && t->n < GT_RUN_TABLES) {
 			gt_table_set_prefix(more[i], "whole_run.");
 			t->list[t->n++] = more[i];
 		} else

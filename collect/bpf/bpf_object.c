@@ -1,10 +1,12 @@
 /* The compiled BPF programs (calls_bpf.c), as bytes of gtcollect itself. */
-extern const char gt_bpf_object_begin[], gt_bpf_object_end[];
+#include "collect/bpf/bpf_object.h"
 
 __asm__(".section .rodata\n"
 	".balign 16\n"
-	".global gt_bpf_object_begin, gt_bpf_object_end\n"
-	"gt_bpf_object_begin:\n"
+	".global gt_bpf_object, gt_bpf_object_bytes\n"
+	"gt_bpf_object:\n"
 	".incbin \"" GT_BPF_OBJECT "\"\n"
-	"gt_bpf_object_end:\n"
+	"1:\n"
+	".balign 8\n"
+	"gt_bpf_object_bytes: .quad 1b - gt_bpf_object\n"
 	".previous\n");

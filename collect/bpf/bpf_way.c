@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "collect/bpf/bpf_object.h"
 #include "collect/bpf/call_plan.h"
 #include "collect/bpf/mapped_library.h"
 #include "collect/ipc/ring_writer.h"
@@ -28,8 +29,6 @@
 #define LIBRARIES 8u          /* versions of the driver in one process */
 /* ns: a record whose call ended before is in its ring, unless its CPU is stopped meanwhile */
 #define SETTLED 200000
-
-extern const char gt_bpf_object_begin[], gt_bpf_object_end[];
 
 /* A library whose functions have probes, and of which process; 0: of all. */
 struct attached {
@@ -117,11 +116,10 @@ static void set_rodata(struct gt_bpf_way *b)
 
 static int load(struct gt_bpf_way *b, bool session, struct gt_err *err)
 {
-	size_t size = (size_t)(gt_bpf_object_end - gt_bpf_object_begin);
 	struct bpf_map *rings;
 	int rc;
 
-	b->object = bpf_object__open_mem(gt_bpf_object_begin, size, NULL);
+	b->object = bpf_object__open_mem(gt_bpf_object, gt_bpf_object_bytes, NULL);
 	if (!b->object)
 		return gt_err_set(err, -errno, "cannot read the BPF programs: %s", strerror(errno));
 	b->session = bpf_object__find_program_by_name(b->object, "on_session");
@@ -235,8 +233,9 @@ static int link_each(struct gt_bpf_way *b, struct attached *a, const struct gt_m
 	if (!a->perf)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < 2 * p->n; i++) {
-		LIBBPF_OPTS(
-			bpf_uprobe_opts, opt, .retprobe = i % 2, .bpf_cookie = p->cookies[i / 2]);
+		const struct bpf_uprobe_opts opt = {
+			.sz = sizeof(opt), .retprobe = i % 2, .bpf_cookie = p->cookies[i / 2]
+		};
 		struct bpf_link *link = bpf_program__attach_uprobe_opts(i % 2 ? b->ret : b->entry,
 			a->pid ? a->pid : -1, l->path, p->offsets[i / 2], &opt);
 

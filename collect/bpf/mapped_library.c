@@ -130,13 +130,16 @@ static uint64_t offset_of(Elf *elf, uint64_t address)
 static int add(struct gt_library_functions *f, const char *name, uint64_t offset, int fd)
 {
 	uint8_t code[4] = { 0 };
-	char *copy;
+	char *copy = strdup(name);
 
-	if (gt_grow(&f->list, &f->cap, f->n + 1, sizeof(*f->list)) || !(copy = strdup(name)))
+	if (!copy || gt_grow(&f->list, &f->cap, f->n + 1, sizeof(*f->list))) {
+		free(copy);
 		return -ENOMEM;
-	f->list[f->n++] = (struct gt_library_function){ copy, offset,
-		pread(fd, code, sizeof(code), (off_t)offset) != sizeof(code) ||
-			!is_emulated(code) };
+	}
+	f->list[f->n].name = copy;
+	f->list[f->n].offset = offset;
+	f->list[f->n++].slow =
+		pread(fd, code, sizeof(code), (off_t)offset) != sizeof(code) || !is_emulated(code);
 	return 0;
 }
 
