@@ -29,8 +29,13 @@ enum gt_aspect {
 	GT_ASPECT_HTOD,
 	GT_ASPECT_DTOH,
 	GT_ASPECT_COPIES /* all others */,
+	GT_ASPECT_STATES, /* states of a thread off the processor; all at depth 0 */
 	GT_ASPECTS
 };
+static inline bool gt_aspect_is_copies(unsigned aspect)
+{
+	return aspect >= GT_ASPECT_HTOD && aspect <= GT_ASPECT_COPIES;
+}
 struct gt_summary {
 	uint32_t segment, track;
 	uint8_t aspect, depth;

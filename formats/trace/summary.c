@@ -444,6 +444,7 @@ enum gt_aspect gt_aspect_of(enum gt_kind kind, const struct gt_type *type)
 		return GT_ASPECT_WORK;
 	return kind != GT_SPAN                 ? (enum gt_aspect)0
 		: type->layer == GT_LAYER_USER ? GT_ASPECT_RANGES
+		: type->op == GT_OP_OFF_CPU    ? GT_ASPECT_STATES
 					       : GT_ASPECT_OTHERS;
 }
 

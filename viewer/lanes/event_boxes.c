@@ -189,7 +189,7 @@ static int may_have(struct gt_event_boxes *b, const struct lane *l,
 	const struct gt_planned_block *t, struct gt_err *err)
 {
 	enum gt_aspect aspect =
-		l->of.strip.aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : l->of.strip.aspect;
+		gt_aspect_is_copies(l->of.strip.aspect) ? GT_ASPECT_WORK : l->of.strip.aspect;
 	const struct gt_block_summary *list;
 	size_t n;
 	int code;

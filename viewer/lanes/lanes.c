@@ -8,7 +8,8 @@
  * contexts on a GPU, each context has a line above its streams. A single context, the usual
  * case, would repeat the GPU's line, so it has none and its streams are below the GPU. A thread
  * shows its outermost calls; below it are its inner calls and ioctls. The program's ranges
- * enclose calls, so they are above their thread. The existing lanes are found while the trace is
+ * enclose calls, so they are above their thread. The states of a thread off the processor are one
+ * line, directly below the thread's. The existing lanes are found while the trace is
  * read; the list is then rebuilt.
  *
  * Counters are below their GPU or process, after its streams or threads. Before a GPU's counters
@@ -24,7 +25,7 @@
 
 #define DEPTHS 8u
 
-enum part { TRACK, RANGES, DEEPER, IOCTLS, OTHERS, HTOD, DTOH, COPIES, COUNTERS, QUEUE };
+enum part { TRACK, RANGES, DEEPER, IOCTLS, OTHERS, HTOD, DTOH, COPIES, COUNTERS, QUEUE, STATES };
 
 /* ---- open and close ---- */
 
@@ -142,7 +143,8 @@ static enum part part_of(const struct gt_lane_line *line)
 		[GT_ASPECT_IOCTLS] = IOCTLS,
 		[GT_ASPECT_HTOD] = HTOD,
 		[GT_ASPECT_DTOH] = DTOH,
-		[GT_ASPECT_COPIES] = COPIES };
+		[GT_ASPECT_COPIES] = COPIES,
+		[GT_ASPECT_STATES] = STATES };
 
 	return line->kind == GT_LANE_PART       ? (enum part)parts[line->aspect]
 		: line->kind == GT_LANE_QUEUE   ? QUEUE
@@ -203,6 +205,9 @@ static void add_deeper(struct gt_lanes *l, const struct gt_lane_line *of, enum g
 /* Lists the lines below a track's line: its own lanes, then its child tracks. */
 static void add_parts_above(struct gt_lanes *l, const struct gt_lane_line *of)
 {
+	if (of->aspect != GT_ASPECT_STATES && !of->derived &&
+		depths(l, of, GT_ASPECT_STATES, false))
+		add_part(l, of, GT_ASPECT_STATES, false, 0);
 	if (of->aspect == GT_ASPECT_CALLS && !of->derived)
 		add_deeper(l, of, GT_ASPECT_CALLS);
 	if (of->aspect == GT_ASPECT_RANGES)
@@ -267,7 +272,7 @@ static void add_parts_below(struct gt_lanes *l, const struct gt_lane_line *of)
 static void choose_aspect(const struct gt_lanes *l, struct gt_lane_line *line)
 {
 	static const uint8_t some[] = { GT_ASPECT_CALLS, GT_ASPECT_RANGES, GT_ASPECT_WORK,
-		GT_ASPECT_OTHERS };
+		GT_ASPECT_OTHERS, GT_ASPECT_STATES };
 	const struct gt_lanes_of *o = &l->of[line->segment];
 	enum gt_track_kind kind = o->seg->tracks[line->track].kind;
 	/* it has child tracks */

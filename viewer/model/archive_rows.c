@@ -133,7 +133,7 @@ static int copy_run(void *arg, unsigned worker, const struct gt_cols *c)
  * and are work on their stream. */
 static enum gt_aspect own_aspect(unsigned aspect)
 {
-	return aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : (enum gt_aspect)aspect;
+	return gt_aspect_is_copies(aspect) ? GT_ASPECT_WORK : (enum gt_aspect)aspect;
 }
 
 /* Notes the depths of the rows: lanes may not know them yet. */

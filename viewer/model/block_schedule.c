@@ -12,6 +12,7 @@ static const uint32_t kinds_of[GT_ASPECTS] = {
 	[GT_ASPECT_HTOD] = GT_BIT(GT_GPU),
 	[GT_ASPECT_DTOH] = GT_BIT(GT_GPU),
 	[GT_ASPECT_COPIES] = GT_BIT(GT_GPU),
+	[GT_ASPECT_STATES] = GT_BIT(GT_SPAN),
 };
 
 uint32_t gt_strip_kinds(const struct gt_strip_key *of) { return kinds_of[of->aspect]; }
@@ -19,14 +20,14 @@ uint32_t gt_strip_kinds(const struct gt_strip_key *of) { return kinds_of[of->asp
 bool gt_strip_shows(
 	const struct gt_strip_key *of, unsigned aspect, unsigned row_depth, unsigned *depth)
 {
-	unsigned own = aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : aspect;
+	unsigned own = gt_aspect_is_copies(aspect) ? GT_ASPECT_WORK : aspect;
 	enum gt_aspect wanted = of->aspect;
 
 	*depth = gt_aspect_depth(wanted, row_depth);
 	if (wanted == GT_ASPECT_CALLS)
 		return (aspect == GT_ASPECT_CALLS || aspect == GT_ASPECT_IOCTLS) &&
 			!(of->derived && row_depth);
-	return wanted >= GT_ASPECT_HTOD ? aspect == wanted : own == wanted;
+	return gt_aspect_is_copies(wanted) ? aspect == wanted : own == wanted;
 }
 
 /* ---- targets ---- */

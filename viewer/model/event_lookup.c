@@ -31,9 +31,9 @@ static int compare(const struct gt_event_ref *a, const struct gt_event_ref *b)
 struct gt_event_ref gt_event_ref_of_row(
 	const struct gt_open_block *r, const struct gt_block *block, uint32_t track, uint32_t i)
 {
-	unsigned aspect = r->aspect[i] >= GT_ASPECT_HTOD ? GT_ASPECT_WORK
-		: r->aspect[i] == GT_ASPECT_IOCTLS       ? GT_ASPECT_CALLS
-							 : r->aspect[i];
+	unsigned aspect = gt_aspect_is_copies(r->aspect[i]) ? GT_ASPECT_WORK
+		: r->aspect[i] == GT_ASPECT_IOCTLS          ? GT_ASPECT_CALLS
+							    : r->aspect[i];
 
 	return (struct gt_event_ref){ .lane = { { r->segment, track, aspect, false },
 					      gt_aspect_depth(aspect, r->depth[i]) },

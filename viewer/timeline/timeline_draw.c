@@ -5,7 +5,8 @@
  *
  * The height of a cell is its value, its colour the category with the most time. Unknown cells
  * are dotted and rough ones are dim. A cross marks a damaged block, and a triangle an unfinished
- * call. All of this is also readable without colours. */
+ * call. In the line of a thread's states off the processor, a dash is a cell in which it runs. All
+ * of this is also readable without colours: states are letters then. */
 #include "viewer/timeline/timeline_draw.h"
 
 #include <inttypes.h>
@@ -106,12 +107,27 @@ uint8_t gt_category_ink(unsigned category)
 						 : GT_INK_CATEGORY;
 }
 
+/* Without colours, states off the processor are letters. 0: the category is no state. */
+static char state_letter(unsigned category)
+{
+	static const char letters[GT_CATEGORY_COUNT + 1] = { [GT_CAT_LOCK] = 'L',
+		[GT_CAT_IO] = 'I',
+		[GT_CAT_SLEEP] = 'S',
+		[GT_CAT_FAULT] = 'F',
+		[GT_CAT_RUNNABLE] = 'R',
+		[GT_CAT_WAIT] = 'W' };
+
+	return category < sizeof(letters) ? letters[category] : 0;
+}
+
 /* Without colours, communication is shaded. */
 static uint32_t cell_glyph(const struct gt_screen *to, unsigned category, unsigned eighths)
 {
 	static const uint32_t shades[] = { 0x2591, 0x2591, 0x2591, 0x2592, 0x2592, 0x2592, 0x2593,
 		0x2593, 0x2593 };
 
+	if (to->mono && state_letter(category))
+		return (uint32_t)state_letter(category) + (eighths < 5 ? 'a' - 'A' : 0);
 	if (!to->mono || category != GT_CELL_COMMUNICATION)
 		return gt_block_glyph(eighths);
 	return to->ascii ? (eighths < 5 ? 'c' : 'C') : shades[eighths < 8 ? eighths : 8];
@@ -152,6 +168,21 @@ static void draw_cells(
 				? gt_busy_eighths(v, even ? even : gt_cell_width(w, i))
 				: gt_part_eighths(v, largest));
 	}
+}
+
+/* Between two intervals off the processor, the thread runs. */
+static void draw_running(
+	const struct gt_picture *p, const struct gt_cell_sums *cells, int y, struct gt_screen *to)
+{
+	unsigned first = 0, last = p->at.cells;
+
+	while (first < last && !cells[first].busy)
+		first++;
+	while (last > first && !cells[last - 1].busy)
+		last--;
+	for (unsigned i = first; i < last; i++)
+		if (!cells[i].busy && cells[i].sureness == GT_CELL_EXACT)
+			gt_screen_put(to, (int)(p->at.left + i), y, LINE_ACROSS, gt_look_axis);
 }
 
 /* ---- a line of a counter ---- */
@@ -472,6 +503,8 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 		put_gauge_figure(p, line, p->gauges + i * p->at.cells, figure);
 	} else if (line->aspect) {
 		draw_cells(p, cells, y, to);
+		if (line->aspect == GT_ASPECT_STATES)
+			draw_running(p, cells, y, to);
 		put_line_figure(p, cells, p->entering ? &p->entering[i] : NULL, figure);
 	} else {
 		return;
@@ -714,8 +747,15 @@ static size_t take_largest(uint64_t sum[GT_CELL_COMMUNICATION + 1])
 	return best;
 }
 
+/* The mark of the category is a character, which needs a sign between it and a word. */
+static bool is_letter(const struct gt_screen *to, unsigned category)
+{
+	return to->ascii || (to->mono && state_letter(category));
+}
+
 /* The colours of the visible categories at the right of the title, as many as fit, the most
- * frequent at the left. Without colours only communication differs. Returns its first column. */
+ * frequent at the left. Without colours only communication and states of threads differ. Returns
+ * its first column. */
 static int draw_legend(const struct gt_picture *p, struct gt_screen *to)
 {
 	uint64_t sum[GT_CELL_COMMUNICATION + 1] = { 0 };
@@ -724,9 +764,10 @@ static int draw_legend(const struct gt_picture *p, struct gt_screen *to)
 
 	sum_categories(p, sum);
 	while ((c = take_largest(sum)) != SIZE_MAX) {
-		int more = (int)strlen(gt_cell_category_word((unsigned)c)) + 3 + to->ascii;
+		int more = (int)strlen(gt_cell_category_word((unsigned)c)) + 3 +
+			is_letter(to, (unsigned)c);
 
-		if ((to->mono && c != GT_CELL_COMMUNICATION) ||
+		if ((to->mono && c != GT_CELL_COMMUNICATION && !state_letter((unsigned)c)) ||
 			width + more + LEGEND_LEAST > (int)p->at.width)
 			continue;
 		list[n++] = c;
@@ -738,7 +779,7 @@ static int draw_legend(const struct gt_picture *p, struct gt_screen *to)
 
 		gt_screen_put(to, x + 1, p->at.title, cell_glyph(to, (unsigned)list[i], 8),
 			(struct gt_look){ gt_category_ink((unsigned)list[i]), GT_INK_NONE, 0 });
-		if (to->ascii)
+		if (is_letter(to, (unsigned)list[i]))
 			gt_screen_put(to, ++x + 1, p->at.title, '=', gt_look_faint);
 		x += 2 + gt_screen_text(to, x + 2, p->at.title, -1, word, gt_look_faint) + 1;
 	}

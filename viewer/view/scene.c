@@ -143,7 +143,8 @@ static unsigned known_depths(
 
 	if (!derived)
 		return gt_archive_depths(s->archive, segment, track, aspect);
-	if (aspect >= GT_ASPECT_HTOD && s->copies[segment][track] >> (aspect - GT_ASPECT_HTOD) & 1)
+	if (gt_aspect_is_copies(aspect) &&
+		s->copies[segment][track] >> (aspect - GT_ASPECT_HTOD) & 1)
 		return 1;
 	return gt_archive_upper(s->archive, segment, track, aspect, true, 0) ? 1 : 0;
 }

@@ -36,9 +36,9 @@ struct upper {
 	uint32_t *above;
 	/* by track: its context, unless it is the only one of its device; or GT_NONE */
 	uint32_t *context;
-	int8_t *bytes_field;     /* by type */
-	int8_t *direction_field; /* by type: of a copy; -1 */
-	bool ioctls, copies;     /* are there such types? */
+	int8_t *bytes_field;         /* by type */
+	int8_t *direction_field;     /* by type: of a copy; -1 */
+	bool ioctls, copies, states; /* are there such types? */
 	struct gt_err *err;
 };
 _Static_assert(GT_CALL < 8 && GT_SPAN < 8 && GT_GPU < 8, "bits of these kinds fit into a byte");
@@ -163,6 +163,8 @@ static int request_own_grids(struct upper *u, uint32_t track, uint32_t *count)
 		code = request_grid(u, track, OWN, GT_ASPECT_OTHERS, count);
 	if (!code && kinds & GT_BIT(GT_SPAN))
 		code = request_grid(u, track, OWN, GT_ASPECT_RANGES, count);
+	if (!code && kinds & GT_BIT(GT_SPAN) && u->states)
+		code = request_grid(u, track, OWN, GT_ASPECT_STATES, count);
 	if (!code && kinds & GT_BIT(GT_GPU))
 		code = request_grid(u, track, OWN, GT_ASPECT_WORK, count);
 	return code;
@@ -399,7 +401,8 @@ static void upper_release(struct upper *u)
 	free(u->direction_field);
 }
 
-/* Finds the fields of bytes and direction of each type, and whether there are ioctls and copies. */
+/* Finds the fields of bytes and direction of each type, and whether there are ioctls, copies
+ * and states of threads. */
 static void scan_types(struct upper *u)
 {
 	for (uint32_t t = 0; t < u->seg->ntypes; t++) {
@@ -409,6 +412,7 @@ static void scan_types(struct upper *u)
 		u->direction_field[t] = (int8_t)gt_direction_field(type);
 		u->ioctls |= type->layer == GT_LAYER_IOCTL;
 		u->copies |= type->layer == GT_LAYER_GPU && type->op == GT_OP_COPY;
+		u->states |= type->op == GT_OP_OFF_CPU;
 	}
 }
 

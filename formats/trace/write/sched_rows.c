@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#define X(e, name) name,
+#define X(e, name, category) name,
 static const char *const names[] = { GT_SCHED_STATE_NAMES(X) };
+#undef X
+#define X(e, name, category) GT_CAT_##category,
+static const uint8_t categories[] = { GT_SCHED_STATE_NAMES(X) };
 #undef X
 static const struct fields {
 	unsigned n;
@@ -30,7 +33,7 @@ static uint32_t make_type(struct gt_writer *w, unsigned state)
 	const struct fields *in = fields_of(state);
 	struct gt_field fields[3];
 	struct gt_type type = { .name = gt_writer_string(w, names[state]),
-		.category = GT_CAT_SCHEDULER,
+		.category = categories[state],
 		.op = GT_OP_OFF_CPU,
 		.layer = GT_LAYER_SCHED,
 		.nfields = (uint8_t)in->n,

@@ -1,32 +1,32 @@
 /* Scheduling of threads as rows: what a thread does while it does not run, whatever reports it.
  *
  * Rows: each is a GT_SPAN on the track of the thread that has its calls, if there is one (and not
- * on a second track of another source), layer sched, category scheduler, op off_cpu;
- * its type has the name of the state. A thread that waits has two rows: its reason (futex, io,
- * ...) from the switch-out to the wake-up, with the fields waker_pid, waker_tid and syscall; then
- * runnable, from the wake-up to the switch-in, without fields. A thread that is preempted has one
- * row, from the switch-out to the switch-in, with the fields by_pid and by_tid. So the rows of a
- * thread do not overlap, and between them it runs. */
+ * on a second track of another source), layer sched, op off_cpu, and a category for colours and
+ * --match; its type has the name of the state. A thread that waits has two rows: its reason (futex,
+ * io, ...) from the switch-out to the wake-up, with the fields waker_pid, waker_tid and syscall;
+ * then runnable, from the wake-up to the switch-in, without fields. A thread that is preempted has
+ * one row, from the switch-out to the switch-in, with the fields by_pid and by_tid. So the rows of
+ * a thread do not overlap, and between them it runs. */
 #ifndef GT_SCHED_ROWS_H
 #define GT_SCHED_ROWS_H
 #include "formats/trace/write/writer.h"
 
 /* clang-format off */
-#define GT_SCHED_STATE_NAMES(X) /* enum, name of the type */ \
-	X(FUTEX, "futex") \
-	X(IO, "io") \
-	X(POLL, "poll") \
-	X(SLEEP, "sleep") \
-	X(FAULT, "page fault") \
-	X(CHILD, "wait") \
-	X(OTHER, "other wait") \
-	X(RUNNABLE, "runnable") \
-	X(PREEMPTED, "preempted")
+#define GT_SCHED_STATE_NAMES(X) /* enum, name of the type, category */ \
+	X(FUTEX, "futex", LOCK) \
+	X(IO, "io", IO) \
+	X(POLL, "poll", IO) \
+	X(SLEEP, "sleep", SLEEP) \
+	X(FAULT, "page fault", FAULT) \
+	X(CHILD, "wait", WAIT) \
+	X(OTHER, "other wait", WAIT) \
+	X(RUNNABLE, "runnable", RUNNABLE) \
+	X(PREEMPTED, "preempted", RUNNABLE)
 /* clang-format on */
 /* IO: disk or network, in state D or in read, write, recv; POLL: also select, epoll_wait; SLEEP:
  * nanosleep, clock_nanosleep; CHILD: wait4, waitid */
 enum gt_sched_state {
-#define X(e, name) GT_SCHED_##e,
+#define X(e, name, category) GT_SCHED_##e,
 	GT_SCHED_STATE_NAMES(X)
 #undef X
 		GT_SCHED_STATE_COUNT

@@ -115,7 +115,7 @@ want analyze-match-category 0 $A summary --match @launch -m '@ini?' t.jsonl
 check analyze-match-category-counts says "Total CUDA API calls: 3"
 check analyze-match-category-says says "restricted by --match @launch"
 want analyze-match-no-category 2 $A summary --match cuInit --match @lunch t.jsonl
-check analyze-match-no-category-says told "gtanalyze: --match '@lunch': the categories are other init context memory copy launch sync stream module graph query interop ioctl file kernel scheduler user"
+check analyze-match-no-category-says told "gtanalyze: --match '@lunch': the categories are other init context memory copy launch sync stream module graph query interop ioctl file kernel scheduler user lock io sleep fault wait runnable"
 want analyze-exclude 0 $A summary --exclude 'cuLaunch*' t.jsonl
 check analyze-exclude-counts says "Total CUDA API calls: 1"
 check analyze-exclude-says says "restricted by --exclude cuLaunch*"
@@ -127,7 +127,7 @@ check analyze-exclude-version-all sh -c '! grep -v restricted want.out | grep -q
 want analyze-exclude-unused 0 $A summary --exclude cuNone t.jsonl
 check analyze-exclude-unused-says told "gtanalyze: t.jsonl: no name matches --exclude cuNone"
 want analyze-exclude-no-category 2 $A summary --exclude @lunch t.jsonl
-check analyze-exclude-no-category-says told "gtanalyze: --exclude '@lunch': the categories are other init context memory copy launch sync stream module graph query interop ioctl file kernel scheduler user"
+check analyze-exclude-no-category-says told "gtanalyze: --exclude '@lunch': the categories are other init context memory copy launch sync stream module graph query interop ioctl file kernel scheduler user lock io sleep fault wait runnable"
 want analyze-exclude-blocks 4 $A budget --exclude '*gemm*' "$SRC/samples/recorded/h200-train.zst"
 check analyze-exclude-blocks-says says "cannot answer: --exclude leaves rows out"
 want analyze-from 0 $A summary --from 150us t.jsonl

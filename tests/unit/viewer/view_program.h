@@ -13,6 +13,9 @@ static uint64_t state;
 /* of the device: 0: streams stand below it; 1; 2: its last stream has one of its own */
 static unsigned contexts __attribute__((unused));
 
+/* the programs' threads also have states off the processor, two of which may overlap */
+static bool off_cpu __attribute__((unused));
+
 static inline uint32_t below(uint32_t n)
 {
 	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -25,7 +28,7 @@ struct program {
 	struct gt_writer *w;
 	struct gt_gpu_types types;
 	uint32_t process, device, threads[12], streams[3], quiet[6], call, alloc, ioctl, range,
-		overhead, name;
+		overhead, off, name;
 	/* last: of each thread, when its last outermost call began */
 	int64_t now, last[12];
 	struct gt_err err;
@@ -77,6 +80,12 @@ static inline void begin(struct program *p, int fd, const char *boot, int64_t no
 	p->ioctl = type(p, "ioctl", GT_CAT_IOCTL, GT_LAYER_IOCTL, GT_R_NONE);
 	p->range = type(p, range_name, GT_CAT_USER, GT_LAYER_USER, GT_R_NONE);
 	p->overhead = type(p, "overhead", GT_CAT_OTHER, GT_LAYER_OVERHEAD, GT_R_NONE);
+	if (off_cpu)
+		p->off = gt_writer_type(p->w,
+			&(struct gt_type){ .name = gt_writer_string(p->w, "futex"),
+				.category = GT_CAT_LOCK,
+				.op = GT_OP_OFF_CPU,
+				.layer = GT_LAYER_SCHED });
 	p->name = gt_writer_string(p->w, "cuLaunchKernel");
 }
 
@@ -175,6 +184,9 @@ static inline void make(int fd, const char *boot, int64_t now, unsigned turns)
 		if (!below(500))
 			put(&p, GT_SPAN, p.process, p.overhead, p.now - (int64_t)below(5000), p.now,
 				0);
+		if (off_cpu && !below(3))
+			put(&p, GT_SPAN, p.threads[below(3)], p.off, p.now - (int64_t)below(90),
+				p.now, 0);
 		p.now += below(60);
 		if (!below(turns / 6))
 			CHECK(!gt_writer_epoch(p.w, p.now, &p.err));

@@ -109,7 +109,9 @@ static bool is_on(const struct one *o, const struct gt_lane_key *l)
 	case GT_ASPECT_IOCTLS:
 		return (o->kind == GT_CALL || o->kind == GT_OPEN) && t->layer == GT_LAYER_IOCTL;
 	case GT_ASPECT_RANGES: return o->kind == GT_SPAN && t->layer == GT_LAYER_USER;
-	case GT_ASPECT_OTHERS: return o->kind == GT_SPAN && t->layer != GT_LAYER_USER;
+	case GT_ASPECT_OTHERS:
+		return o->kind == GT_SPAN && t->layer != GT_LAYER_USER && t->op != GT_OP_OFF_CPU;
+	case GT_ASPECT_STATES: return o->kind == GT_SPAN && t->op == GT_OP_OFF_CPU;
 	case GT_ASPECT_WORK: return o->kind == GT_GPU;
 	default: return o->kind == GT_GPU && o->direction == 1 + GT_DIR_HTOD;
 	}

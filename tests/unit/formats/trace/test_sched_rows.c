@@ -40,7 +40,7 @@ static void types_are_known_again(void)
 		if (state == GT_SCHED_STATE_COUNT)
 			continue;
 		seen |= 1u << state;
-		CHECK(type->category == GT_CAT_SCHEDULER && type->op == GT_OP_OFF_CPU);
+		CHECK(type->layer == GT_LAYER_SCHED && type->op == GT_OP_OFF_CPU);
 		CHECK_STR(field(seg, type, GT_SCHED_BY_PID),
 			gt_sched_is_blocked(state)            ? "waker_pid"
 				: state == GT_SCHED_PREEMPTED ? "by_pid"

@@ -76,7 +76,10 @@ static int depth_in(
 	case GT_ASPECT_CALLS: return call && !(of->derived && own) ? own : -1;
 	case GT_ASPECT_RANGES: return row->kind == GT_SPAN && t->layer == GT_LAYER_USER ? own : -1;
 	case GT_ASPECT_IOCTLS: shows = call && t->layer == GT_LAYER_IOCTL; break;
-	case GT_ASPECT_OTHERS: shows = row->kind == GT_SPAN && t->layer != GT_LAYER_USER; break;
+	case GT_ASPECT_OTHERS:
+		shows = row->kind == GT_SPAN && t->layer != GT_LAYER_USER && t->op != GT_OP_OFF_CPU;
+		break;
+	case GT_ASPECT_STATES: shows = row->kind == GT_SPAN && t->op == GT_OP_OFF_CPU; break;
 	case GT_ASPECT_WORK: shows = row->kind == GT_GPU; break;
 	default: shows = row->kind == GT_GPU && row->aspect == of->aspect;
 	}
@@ -179,7 +182,7 @@ static size_t list_strips(const struct gt_reader *r, struct gt_strip_key *of, bo
 	for (uint32_t s = 0; s < gt_reader_segments(r); s++)
 		for (uint32_t t = 0; t < gt_reader_segment(r, s)->ntracks; t++)
 			for (unsigned a = 1; a < GT_ASPECTS; a++) {
-				if (a < GT_ASPECT_HTOD)
+				if (!gt_aspect_is_copies(a))
 					of[n++] = (struct gt_strip_key){ s, t, a, false };
 				if (unions && has_union(gt_reader_segment(r, s), t, a))
 					of[n++] = (struct gt_strip_key){ s, t, a, true };
@@ -367,9 +370,11 @@ static void cells_are_what_rows_say(void)
 
 		state = 77 + i;
 		contexts = i;
+		off_cpu = true;
 		make(fd, "boot", i % 2 ? 5000000000ll : -30000,
 			(unsigned[]){ 300, 4000, 40000 }[i]);
 		CHECK((r = gt_reader_open_fd(keep, &err)));
+		off_cpu = false;
 		read_rows(r);
 		every_width(r);
 		gt_reader_close(r);

@@ -1,0 +1,115 @@
+/* The line of a thread's states off the processor: letters without colours, dashes where it runs,
+ * the legend, the selected interval, and hiding. */
+#define _GNU_SOURCE
+#include "formats/trace/write/sched_rows.h"
+#include "tests/unit/t.h"
+#include "tests/unit/viewer/view_stage.h"
+#include "viewer/app/ui.h"
+
+static struct gt_writer *w;
+static struct gt_sched_types types;
+static struct gt_err err;
+
+static void put_state(uint32_t track, enum gt_sched_state what, int64_t from, int64_t to)
+{
+	gt_sched_put(&types, track, &(struct gt_sched_row){ what, from, to, 100, 101, 202 }, &err);
+}
+
+/* Thread 100 makes one call of 1024 us, in turns of 1 us: waits for a lock, is runnable, runs.
+ * Thread 101 makes no call, and sleeps. `overlaps`: a wrong file, whose states overlap. */
+static void open_states(struct stage *st, bool overlaps)
+{
+	struct gt_writer_options o = { .host = "node1", .boot_id = "b" };
+	struct gt_track t = { .parent = GT_NONE, .kind = GT_TRACK_PROCESS, .id = 100 };
+	uint32_t thread[2], call, process;
+	int fd = temp_file();
+
+	w = gt_writer_open(dup(fd), &o, &err);
+	t.source = t.name = gt_writer_string(w, "train");
+	process = gt_writer_track(w, &t);
+	for (int i = 0; i < 2; i++)
+		thread[i] = gt_writer_track(w,
+			&(struct gt_track){ .parent = process,
+				.name = GT_NONE,
+				.source = t.source,
+				.kind = GT_TRACK_THREAD,
+				.id = 100 + i });
+	gt_sched_types_init(&types, w, &err);
+	call = gt_writer_type(w, &(struct gt_type){ .name = gt_writer_string(w, "cuInit") });
+	gt_writer_row(w, GT_CALL, thread[0],
+		&(struct gt_row){ .start = 1000, .end = 1025000, .type = call }, NULL, &err);
+	for (int64_t at = 1000; at < 1025000; at += 4000) {
+		put_state(thread[0], GT_SCHED_FUTEX, at, at + 2000);
+		put_state(thread[0], GT_SCHED_RUNNABLE, at + 2000, at + 3000);
+		put_state(thread[1], GT_SCHED_SLEEP, at, at + 3900);
+		if (overlaps) {
+			put_state(thread[0], GT_SCHED_IO, at - 500, at + 2500);
+			put_state(thread[0], GT_SCHED_IO, at + 1000, at + 90000);
+		}
+	}
+	gt_writer_close(w, &err);
+	stage_open(st, fd, 120, 30);
+}
+
+static void without_colours(void)
+{
+	struct stage st;
+
+	open_states(&st, false);
+	st.screen.mono = true;
+	CHECK(play(&st, "Z f"));
+	CHECK(on_screen(&st, "off the processor") && on_screen(&st, "L=lock") &&
+		on_screen(&st, "S=sleep"));
+	CHECK(strstr(line(&st, line_of(&st, "off the processor")), "75.0%"));
+	CHECK(play(&st, "g '10us' Enter w w w w w w"));
+	CHECK(on_screen(&st, "R=runnable"));
+	/* the name of an interval is in its box; dashes: the thread runs */
+	CHECK(on_screen(&st, "futexL") && on_screen(&st, "RRr\xe2\x94\x80\xe2\x94\x80"));
+	CHECK(strstr(line(&st, line_of(&st, "thread 101")), "SSSSSS"));
+	strike(&st);
+}
+
+static void with_colours(void)
+{
+	struct stage st;
+	const char *at;
+
+	open_states(&st, false);
+	CHECK(play(&st, "Z f") && on_screen(&st, "lock") && line_of(&st, "L=lock") < 0);
+	at = strstr(line(&st, line_of(&st, "off the processor")), "L");
+	CHECK(!at);
+	strike(&st);
+}
+
+static void a_selected_interval(void)
+{
+	struct stage st;
+
+	open_states(&st, false);
+	CHECK(play(&st, "Z f") && play(&st, "< j j g '4.5us' Enter w w w Enter"));
+	CHECK(on_screen(&st, "futex") && on_screen(&st, "waker_tid") && on_screen(&st, "202"));
+	strike(&st);
+}
+
+static void the_line_can_be_hidden(void)
+{
+	struct stage st;
+
+	open_states(&st, false);
+	CHECK(play(&st, "Z f < j j x") && line_of(&st, "off the processor") < 0 &&
+		on_screen(&st, "thread 100"));
+	CHECK(play(&st, "X") && on_screen(&st, "off the processor"));
+	strike(&st);
+}
+
+static void overlapping_states(void)
+{
+	struct stage st;
+
+	open_states(&st, true);
+	CHECK(play(&st, "Z f w w w s s s") && on_screen(&st, "off the processor"));
+	strike(&st);
+}
+
+T_MAIN(T(without_colours), T(with_colours), T(a_selected_interval), T(the_line_can_be_hidden),
+	T(overlapping_states))
