@@ -28,7 +28,7 @@ WRAPS    := $(foreach f,malloc calloc realloc strdup strndup asprintf vasprintf 
 # The sources of a top folder: all below it but its program's main. What runs in the traced program is collect/guest/guest.mk's.
 sources   = $(sort $(filter-out $(2),$(shell find $(1) -name '*.c' -not -path 'collect/guest/*')))
 FORMATS  := $(call sources,formats,formats/gtexport.c)
-COLLECT   = $(call sources,collect,collect/gtcollect.c collect/bpf/calls_bpf.c $(if $(HAVE_BPF),collect/bpf/bpf_missing.c,$(BPF_SOURCES)))
+COLLECT   = $(call sources,collect,collect/gtcollect.c collect/bpf/programs/all_bpf.c $(if $(HAVE_BPF),collect/bpf/bpf_missing.c,$(BPF_SOURCES)))
 ANALYZE  := $(call sources,analyze,analyze/gtanalyze.c)
 LIBGT    := $(BUILD)/libgt.a
 include collect/bpf/bpf.mk

@@ -72,6 +72,8 @@ static int enable_sources(struct gt_err *err)
 	}
 	if (!code)
 		code = gt_sources_enable(&run.selection, &run.sources, o->events, err);
+	if (!code && !gt_options_attach() && gt_sources_has(o->events, "sched"))
+		return gt_err_set(err, -EINVAL, "-e sched needs eBPF: give -p PID or -a");
 	if (code || !o->inject)
 		return code;
 	if (o->gpu_timing == GT_TIMING_EVENTS)
@@ -107,7 +109,8 @@ static int check_use(const char *program, struct gt_err *err)
 		return code;
 	run.gates = gt_sources_filter(
 		&run.selection, &o->filter, &o->exclude, (uint32_t)o->sample, &useless);
-	if (!run.gates && !run.sources.n && (!run.selection.nvtx || o->filter.n))
+	if (!run.gates && !run.sources.n && !gt_sources_has(o->events, "sched") &&
+		(!run.selection.nvtx || o->filter.n))
 		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
 	if (useless && !o->quiet)
 		gt_message(stderr, TOOL, "note: no name that is recorded matches %s", useless);
@@ -487,6 +490,8 @@ static int record_running_programs(void)
 		.server = &run.server,
 		.selection = &run.selection,
 		.all_processes = gt_options.all_processes,
+		.calls = gt_sources_has(gt_options.events, "api"),
+		.scheduling = gt_sources_has(gt_options.events, "sched"),
 		.slow_probes = gt_options.slow_probes };
 	struct gt_bpf_way_totals t;
 	struct gt_err err = GT_ERR_INIT;
@@ -503,8 +508,9 @@ static int record_running_programs(void)
 		return fail(GT_EXIT_OWN, NULL, &err);
 	gt_bpf_way_totals(run.bpf, &t);
 	if (!gt_options.quiet)
-		gt_message(stderr, TOOL, "recording %u function%s of %u librar%s; Ctrl-C ends it",
-			t.functions, t.functions == 1 ? "" : "s", t.libraries,
+		gt_message(stderr, TOOL,
+			"recording %s (%u function%s of %u librar%s); Ctrl-C ends it",
+			gt_options.events, t.functions, t.functions == 1 ? "" : "s", t.libraries,
 			t.libraries == 1 ? "y" : "ies");
 	if (t.slow && !gt_options.quiet)
 		gt_message(stderr, TOOL,

@@ -19,7 +19,7 @@ esac
 version=$(cppcheck --version 2>/dev/null | grep -oE '[0-9.]+')
 case $version in
 2.10*)	cppcheck -q -j "$(nproc)" --std=c11 -I. --enable=warning,portability --inline-suppr --error-exitcode=1 \
-		--suppressions-list=tests/cppcheck-suppressions -i collect/bpf/calls_bpf.c formats analyze collect viewer || status=1 ;;
+		--suppressions-list=tests/cppcheck-suppressions -i collect/bpf/programs formats analyze collect viewer || status=1 ;;
 *)	absent defects 'cppcheck 2.10' "$version" ;;
 esac
 exit $status

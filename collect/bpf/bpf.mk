@@ -2,13 +2,19 @@
 # preload only, and says so.
 BPF_CLANG   := $(firstword $(foreach c,clang clang-19 clang-18 clang-16 clang-14,$(shell command -v $(c) 2>/dev/null)))
 HAVE_BPF    := $(if $(BPF_CLANG),$(shell printf '\043include <bpf/libbpf.h>\n\043include <gelf.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes))
-BPF_SOURCES := $(filter-out collect/bpf/%_bpf.c collect/bpf/bpf_missing.c,$(wildcard collect/bpf/*.c))
+BPF_SOURCES := $(filter-out collect/bpf/bpf_missing.c,$(wildcard collect/bpf/*.c))
 BPF_LIBS    := $(if $(HAVE_BPF),-lbpf -lelf)
 BPF_ARCH    := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
 
-$(BUILD)/gen/calls_bpf.o: collect/bpf/calls_bpf.c collect/bpf/bpf_events.h
+$(BUILD)/gen/all_bpf.o: $(wildcard collect/bpf/programs/*) collect/bpf/bpf_events.h
 	@mkdir -p $(@D)
-	$(BPF_CLANG) -O2 -g -target bpf -mcpu=v3 -I. -I/usr/include/$(shell uname -m)-linux-gnu -Wall -D__TARGET_ARCH_$(BPF_ARCH) -c $< -o $@
+	$(BPF_CLANG) -O2 -g -target bpf -mcpu=v3 -I. -I/usr/include/$(shell uname -m)-linux-gnu -Wall -D__TARGET_ARCH_$(BPF_ARCH) -c collect/bpf/programs/all_bpf.c -o $@
 	@llvm-strip -g $@ 2>/dev/null || true
-$(BUILD)/collect/bpf/bpf_object.o: GTFLAGS += -DGT_BPF_OBJECT='"$(BUILD)/gen/calls_bpf.o"'
-$(BUILD)/collect/bpf/bpf_object.o: $(BUILD)/gen/calls_bpf.o
+$(BUILD)/collect/bpf/bpf_object.o: GTFLAGS += -DGT_BPF_OBJECT='"$(BUILD)/gen/all_bpf.o"'
+$(BUILD)/collect/bpf/bpf_object.o: $(BUILD)/gen/all_bpf.o
+
+# What tests/cli/collect/ebpf.sh observes.
+$(BUILD)/bpf/waits: tests/unit/collect/bpf/waits_prog.c
+	@mkdir -p $(@D)
+	$(CC) -O1 -g $< -pthread -o $@
+units: $(BUILD)/bpf/waits

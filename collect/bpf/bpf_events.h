@@ -1,4 +1,4 @@
-/* What the BPF programs (calls_bpf.c) and gtcollect share: the plan of a function, which the
+/* What the BPF programs (programs/) and gtcollect share: the plan of a function, which the
  * programs read, and the record of a call, which they write.
  *
  * The programs copy bytes and decide nothing: parameter words at the entry of the function, and
@@ -25,6 +25,12 @@
 #define GT_BPF_FETCH_MAX 256  /* bytes of a piece */
 #define GT_BPF_DEPTH 4        /* nested calls of one thread */
 
+/* Constants of the programs. */
+struct gt_bpf_settings {
+	GT_U8 all_processes;    /* else those in the map `traced` */
+	GT_U8 has_switch_state; /* sched_switch tells the state of the thread (Linux 5.18) */
+};
+
 enum gt_bpf_fetch_what { GT_BPF_BYTES, GT_BPF_TEXT };
 
 /* Memory at the address in a parameter. */
@@ -40,23 +46,43 @@ struct gt_bpf_plan {
 	struct gt_bpf_fetch fetch[GT_BPF_FETCHES];
 };
 
+enum gt_bpf_kind { GT_BPF_CALL, GT_BPF_SCHED };
+
+/* Each record begins with it. */
+struct gt_bpf_head {
+	GT_U64 start, end; /* ns of CLOCK_MONOTONIC */
+	GT_U32 tgid, tid;  /* in the kernel's own pid namespace */
+	char comm[16];
+	GT_U32 kind, unused;
+};
+
 /* A call that has returned. `pieces` holds the fetched memory, a piece every GT_BPF_FETCH_MAX
  * bytes; a call without fetches has none. */
 struct gt_bpf_call {
-	GT_U64 start, end; /* ns of CLOCK_MONOTONIC */
-	GT_U32 tgid, tid;  /* in the kernel's own pid namespace */
-	GT_U16 id;         /* of the API table */
-	GT_U8 depth;       /* calls of the thread that were open around it */
-	GT_U8 fetched;     /* pieces */
+	struct gt_bpf_head head;
+	GT_U16 id;     /* of the API table */
+	GT_U8 depth;   /* calls of the thread that were open around it */
+	GT_U8 fetched; /* pieces */
 	int ret;
 	GT_U64 words[GT_BPF_WORDS];
-	char comm[16];
 };
 struct gt_bpf_call_with_pieces {
 	struct gt_bpf_call call;
 	GT_U16 bytes[GT_BPF_FETCHES]; /* of each piece; 0: it could not be read */
 	char pieces[GT_BPF_FETCHES * GT_BPF_FETCH_MAX];
 };
+
+/* A thread that did not run, from the switch-out to the switch-in. */
+struct gt_bpf_sched {
+	struct gt_bpf_head head;
+	GT_U64 woken; /* ns; 0: nothing woke it */
+	GT_U32 by_tgid,
+		by_tid; /* the thread that woke it, or, if it was preempted, that runs instead */
+	GT_U32 state;   /* of the kernel: 1 interruptible, 2 uninterruptible; 0: unknown */
+	GT_U32 system_call; /* number, or GT_BPF_NO_SYSTEM_CALL */
+	GT_U32 preempted, unused;
+};
+#define GT_BPF_NO_SYSTEM_CALL 0xffffffffu
 
 /* Records of one CPU that did not fit into its ring. */
 struct gt_bpf_loss {

@@ -1,4 +1,4 @@
-/* The compiled BPF programs (calls_bpf.c), as bytes of gtcollect itself. */
+/* The compiled BPF programs (programs/), as bytes of gtcollect itself. */
 #include "collect/bpf/bpf_object.h"
 
 __asm__(".section .rodata\n"

@@ -8,13 +8,16 @@
 #include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include "collect/bpf/bpf_object.h"
 #include "collect/bpf/call_plan.h"
 #include "collect/bpf/mapped_library.h"
+#include "collect/bpf/wait_reason.h"
 #include "collect/ipc/ring_writer.h"
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
@@ -29,6 +32,20 @@
 #define LIBRARIES 8u          /* versions of the driver in one process */
 /* ns: a record whose call ended before is in its ring, unless its CPU is stopped meanwhile */
 #define SETTLED 200000
+
+/* Programs at tracepoints of the kernel. */
+static const struct {
+	const char *name;
+	bool always; /* also without scheduling: children of traced processes */
+} kernel_programs[] = {
+	{ "on_fork", true },
+	{ "on_exit", true },
+	{ "on_system_call", false },
+	{ "on_system_call_end", false },
+	{ "on_waking", false },
+	{ "on_switch", false },
+};
+#define KERNEL_PROGRAMS (sizeof(kernel_programs) / sizeof(*kernel_programs))
 
 /* A library whose functions have probes, and of which process; 0: of all. */
 struct attached {
@@ -55,6 +72,7 @@ struct gt_bpf_way {
 	struct ring_buffer *rings;
 	struct gt_call_plan plans[GT_API_MAX];
 	struct gt_ring_writer writer;
+	struct bpf_link *kernel[KERNEL_PROGRAMS];
 	struct attached *attached;
 	size_t nattached, attached_cap;
 	/* records of the current drain: offsets in `bytes` */
@@ -103,15 +121,28 @@ static int make_rings(struct gt_bpf_way *b, struct gt_err *err)
 	return 0;
 }
 
-/* The only constant of the programs: all_processes. */
+/* Does sched_switch tell the state of the thread that leaves? Since Linux 5.18. */
+static bool has_switch_state(void)
+{
+	unsigned major = 0, minor = 0;
+	struct utsname u;
+
+	return !uname(&u) && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+		(major > 5 || (major == 5 && minor >= 18));
+}
+
+/* The constants of the programs. */
 static void set_rodata(struct gt_bpf_way *b)
 {
 	struct bpf_map *m = bpf_object__find_map_by_name(b->object, ".rodata");
 	size_t size = 0;
 	void *p = m ? (void *)bpf_map__initial_value(m, &size) : NULL;
 
-	if (p && size)
-		*(uint8_t *)p = b->opt.all_processes;
+	if (p && size >= sizeof(struct gt_bpf_settings))
+		*(struct gt_bpf_settings *)p = (struct gt_bpf_settings){
+			.all_processes = b->opt.all_processes,
+			.has_switch_state = has_switch_state(),
+		};
 }
 
 static int load(struct gt_bpf_way *b, bool session, struct gt_err *err)
@@ -125,9 +156,13 @@ static int load(struct gt_bpf_way *b, bool session, struct gt_err *err)
 	b->session = bpf_object__find_program_by_name(b->object, "on_session");
 	b->entry = bpf_object__find_program_by_name(b->object, "on_entry");
 	b->ret = bpf_object__find_program_by_name(b->object, "on_return");
-	bpf_program__set_autoload(b->session, session);
-	bpf_program__set_autoload(b->entry, !session);
-	bpf_program__set_autoload(b->ret, !session);
+	bpf_program__set_autoload(b->session, b->opt.calls && session);
+	bpf_program__set_autoload(b->entry, b->opt.calls && !session);
+	bpf_program__set_autoload(b->ret, b->opt.calls && !session);
+	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
+		bpf_program__set_autoload(
+			bpf_object__find_program_by_name(b->object, kernel_programs[i].name),
+			b->opt.scheduling || kernel_programs[i].always);
 	bpf_program__set_expected_attach_type(b->session, (enum bpf_attach_type)UPROBE_SESSION);
 	rings = bpf_object__find_map_by_name(b->object, "rings");
 	bpf_map__set_max_entries(rings, (uint32_t)b->ncpus);
@@ -171,6 +206,21 @@ static int set_up_maps(struct gt_bpf_way *b, struct gt_err *err)
 	return 0;
 }
 
+static int attach_kernel(struct gt_bpf_way *b, struct gt_err *err)
+{
+	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++) {
+		if (!b->opt.scheduling && !kernel_programs[i].always)
+			continue;
+		b->kernel[i] = bpf_program__attach(
+			bpf_object__find_program_by_name(b->object, kernel_programs[i].name));
+		if (!b->kernel[i])
+			return gt_err_set(err, -errno,
+				"cannot attach to the kernel's tracepoints of scheduling: %s",
+				strerror(errno));
+	}
+	return 0;
+}
+
 struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct gt_err *err)
 {
 	struct gt_bpf_way *b = calloc(1, sizeof(*b));
@@ -191,6 +241,8 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 	}
 	if (!rc)
 		rc = set_up_maps(b, err);
+	if (!rc)
+		rc = attach_kernel(b, err);
 	if (!rc)
 		return b;
 	gt_bpf_way_close(b);
@@ -349,12 +401,12 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 
 	if (n < 0)
 		return n;
-	if (!n)
+	if (!n && b->opt.calls)
 		return gt_err_set(err, -ENOENT,
 			"process %d has no CUDA driver mapped (libcuda.so.1)", (int)pid);
 	if (bpf_map_update_elem(traced, &key, &one, BPF_ANY))
 		return why_not_loaded(-errno, err);
-	for (int i = 0; !rc && i < n && i < (int)LIBRARIES; i++)
+	for (int i = 0; b->opt.calls && !rc && i < n && i < (int)LIBRARIES; i++)
 		rc = attach_library(b, &list[i], pid, err);
 	return rc;
 }
@@ -429,11 +481,11 @@ static void note_names(struct gt_bpf_way *b, const struct gt_bpf_call *c,
 	if (!strcmp(function, "cuModuleGetFunction") || !strcmp(function, "cuLibraryGetKernel"))
 		text = gt_call_text(plan, c, 2);
 	else if (!strcmp(function, "cuKernelGetFunction")) {
-		from = name_of(b, c->tgid, c->words[1]);
+		from = name_of(b, c->head.tgid, c->words[1]);
 		text = from ? from->text : NULL;
 	}
 	if (text)
-		set_name(b, c->tgid, gt_value_u64(handle), text, t);
+		set_name(b, c->head.tgid, gt_value_u64(handle), text, t);
 }
 
 /* ---- records ---- */
@@ -441,7 +493,7 @@ static void note_names(struct gt_bpf_way *b, const struct gt_bpf_call *c,
 static int on_record(void *arg, void *data, size_t size)
 {
 	struct gt_bpf_way *b = arg;
-	const struct gt_bpf_call *c = data;
+	const struct gt_bpf_head *c = data;
 	bool late = c->end > b->until;
 	struct gt_buf *to = late ? &b->later : &b->bytes;
 	size_t at = to->len;
@@ -462,14 +514,19 @@ static int by_end(const void *pa, const void *pb)
 	return GT_COMPARE(x->end, y->end) ?: GT_COMPARE(x->at, y->at);
 }
 
+static struct gt_written_thread *thread_of(struct gt_bpf_way *b, const struct gt_bpf_head *h)
+{
+	return gt_ring_writer_thread(
+		&b->writer, (int32_t)h->tgid, (int32_t)h->tid, h->comm, (int64_t)h->start);
+}
+
 static void write_call(struct gt_bpf_way *b, const struct gt_bpf_call *c)
 {
 	const struct gt_call_plan *plan = &b->plans[c->id];
-	struct gt_written_thread *t = gt_ring_writer_thread(
-		&b->writer, (int32_t)c->tgid, (int32_t)c->tid, c->comm, (int64_t)c->start);
+	struct gt_written_thread *t = thread_of(b, &c->head);
 	uint64_t words[GT_FIELDS_MAX];
-	struct gt_rec head = { .start = c->start,
-		.end = c->end,
+	struct gt_rec head = { .start = c->head.start,
+		.end = c->head.end,
 		.id = c->id,
 		.nargs = (uint8_t)plan->nfields,
 		.kind_depth = c->depth,
@@ -491,11 +548,42 @@ static void write_call(struct gt_bpf_way *b, const struct gt_bpf_call *c)
 	b->totals.calls += gt_ring_writer_call(&b->writer, t, &head, words);
 }
 
+/* A wait has two rows: until the thread is woken, and until it runs. */
+static void write_scheduling(struct gt_bpf_way *b, const struct gt_bpf_sched *s)
+{
+	struct gt_written_thread *t = thread_of(b, &s->head);
+	uint64_t woken =
+		s->preempted || !s->woken || s->woken > s->head.end ? s->head.end : s->woken;
+	struct gt_ev_sched e = { .state = gt_wait_reason(s),
+		.system_call = s->system_call,
+		.pid = s->by_tgid,
+		.tid = s->by_tid };
+
+	/* a timer ends a sleep, in whatever thread runs at that time */
+	if (e.state == GT_SCHED_SLEEP)
+		e.pid = e.tid = 0;
+	if (!t)
+		return;
+	b->totals.waits++;
+	gt_ring_writer_event(&b->writer, t, GT_EV_SCHED, s->head.start, woken, &e, sizeof(e));
+	if (woken == s->head.end)
+		return;
+	e = (struct gt_ev_sched){ .state = GT_SCHED_RUNNABLE,
+		.system_call = GT_BPF_NO_SYSTEM_CALL };
+	gt_ring_writer_event(&b->writer, t, GT_EV_SCHED, woken, s->head.end, &e, sizeof(e));
+}
+
 static void write_records(struct gt_bpf_way *b)
 {
 	GT_SORT(b->records, b->nrecords, by_end);
-	for (size_t i = 0; i < b->nrecords; i++)
-		write_call(b, (const struct gt_bpf_call *)(b->bytes.data + b->records[i].at));
+	for (size_t i = 0; i < b->nrecords; i++) {
+		const struct gt_bpf_head *h = (const void *)(b->bytes.data + b->records[i].at);
+
+		if (h->kind == GT_BPF_SCHED)
+			write_scheduling(b, (const struct gt_bpf_sched *)h);
+		else
+			write_call(b, (const struct gt_bpf_call *)h);
+	}
 }
 
 /* Calls without a place in the rings of the programs: the session's count, which the recorder
@@ -516,6 +604,14 @@ static void count_losses(struct gt_bpf_way *b)
 	b->totals.lost = b->lost_before = lost;
 }
 
+static size_t size_of(const struct gt_bpf_head *h)
+{
+	if (h->kind == GT_BPF_SCHED)
+		return sizeof(struct gt_bpf_sched);
+	return ((const struct gt_bpf_call *)h)->fetched ? sizeof(struct gt_bpf_call_with_pieces)
+							: sizeof(struct gt_bpf_call);
+}
+
 /* Records that the last drain kept come first. */
 static void take_later(struct gt_bpf_way *b)
 {
@@ -523,8 +619,7 @@ static void take_later(struct gt_bpf_way *b)
 
 	b->later = (struct gt_buf){ NULL };
 	for (size_t at = 0; at < kept.len;) {
-		const struct gt_bpf_call *c = (const void *)(kept.data + at);
-		size_t size = c->fetched ? sizeof(struct gt_bpf_call_with_pieces) : sizeof(*c);
+		size_t size = size_of((const void *)(kept.data + at));
 
 		on_record(b, kept.data + at, size);
 		at += (size + 7) & ~(size_t)7;
@@ -550,12 +645,31 @@ int64_t gt_bpf_way_drain(struct gt_bpf_way *b)
 
 void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t) { *t = b->totals; }
 
+/* Threads that wait at the end: their rows end now. */
+static void write_waiting(struct gt_bpf_way *b)
+{
+	int waits = bpf_object__find_map_fd_by_name(b->object, "waits");
+	uint32_t key, *from = NULL;
+	struct gt_bpf_sched s;
+
+	for (; b->opt.scheduling && !bpf_map_get_next_key(waits, from, &key); from = &key)
+		if (!bpf_map_lookup_elem(waits, &key, &s)) {
+			s.head.end = (uint64_t)gt_clock_monotonic();
+			write_scheduling(b, &s);
+		}
+}
+
 void gt_bpf_way_stop(struct gt_bpf_way *b)
 {
+	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++) {
+		bpf_link__destroy(b->kernel[i]);
+		b->kernel[i] = NULL;
+	}
 	for (size_t i = 0; i < b->nattached; i++)
 		detach(&b->attached[i]);
 	b->nattached = 0;
 	drain_until(b, UINT64_MAX);
+	write_waiting(b);
 }
 
 void gt_bpf_way_close(struct gt_bpf_way *b)
@@ -564,6 +678,8 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 		return;
 	for (size_t i = 0; i < b->nattached; i++)
 		detach(&b->attached[i]);
+	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
+		bpf_link__destroy(b->kernel[i]);
 	ring_buffer__free(b->rings);
 	bpf_object__close(b->object);
 	for (int i = 0; b->ring_fds && i < b->ncpus; i++)

@@ -380,7 +380,7 @@ void gt_exit_summary_print(const struct gt_recording *r)
 		return;
 	gt_losses_print(&all, TOOL, stderr);
 	print_file(r, !gt_exit_has_events(r));
-	if (!has_calls(r) && (r->has_gates || !r->sources->n))
+	if (!has_calls(r) && (r->has_gates || (!r->sources->n && !gt_options_attach())))
 		print_empty(r);
 	if (!gt_options.verbose)
 		return;

@@ -47,6 +47,8 @@ enum gt_ring_event {
 	GT_EV_NAME_CATEGORY,
 	GT_EV_NAME_THREAD,
 	GT_EV_NAME_STREAM,
+	/* The thread does not run. start, end: ns; only in rings that gtcollect itself writes */
+	GT_EV_SCHED,
 	GT_EVENTS
 };
 
@@ -206,6 +208,12 @@ struct gt_ev_name {
 	uint64_t text, domain;
 };
 
+/* ---- scheduling ---- */
+struct gt_ev_sched {
+	uint32_t state, system_call; /* enum gt_sched_state; UINT32_MAX: none, or unknown */
+	uint32_t pid, tid;           /* the waker, or the thread that preempts */
+};
+
 union gt_event_body {
 	uint64_t words[11];
 	struct gt_ev_state state;
@@ -224,6 +232,7 @@ union gt_event_body {
 	struct gt_ev_annotation annotation;
 	struct gt_ev_annotation_end annotation_end;
 	struct gt_ev_name name;
+	struct gt_ev_sched sched;
 };
 #define GT_EV_SIZE(type, words)                                                                    \
 	_Static_assert(sizeof(struct gt_ev_##type) == 8 * (words), "layout of gt_ev_" #type)
@@ -243,6 +252,7 @@ GT_EV_SIZE(device, 7);
 GT_EV_SIZE(annotation, 8);
 GT_EV_SIZE(annotation_end, 2);
 GT_EV_SIZE(name, 3);
+GT_EV_SIZE(sched, 2);
 #undef GT_EV_SIZE
 _Static_assert(sizeof(union gt_event_body) == 8 * 11, "the longest event has eleven words");
 #endif

@@ -211,6 +211,18 @@ bool gt_ring_writer_call(struct gt_ring_writer *w, struct gt_written_thread *t,
 	return put(w, t, head, words, 8u * head->nargs);
 }
 
+bool gt_ring_writer_event(struct gt_ring_writer *w, struct gt_written_thread *t,
+	enum gt_ring_event id, uint64_t start, uint64_t end, const void *body, size_t bytes)
+{
+	const struct gt_rec head = { .start = start,
+		.end = end,
+		.id = (uint16_t)id,
+		.nargs = (uint8_t)(bytes / 8),
+		.kind_depth = GT_REC_EVENT << 5 };
+
+	return put(w, t, &head, body, bytes);
+}
+
 bool gt_ring_writer_text(struct gt_ring_writer *w, struct gt_written_thread *t,
 	enum gt_rec_kind kind, uint64_t key, const char *text)
 {

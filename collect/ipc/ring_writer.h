@@ -32,6 +32,9 @@ struct gt_written_thread *gt_ring_writer_thread(
 /* Writes a call. False: no chunk is free, and the loss is counted. */
 bool gt_ring_writer_call(struct gt_ring_writer *w, struct gt_written_thread *t,
 	const struct gt_rec *head, const uint64_t *words);
+/* Writes an event of whole words. */
+bool gt_ring_writer_event(struct gt_ring_writer *w, struct gt_written_thread *t,
+	enum gt_ring_event id, uint64_t start, uint64_t end, const void *body, size_t bytes);
 /* Writes a text: kind is GT_REC_NAME (key: the handle) or GT_REC_STRING (key: its hash). */
 bool gt_ring_writer_text(struct gt_ring_writer *w, struct gt_written_thread *t,
 	enum gt_rec_kind kind, uint64_t key, const char *text);

@@ -257,6 +257,27 @@ static int take_device(struct gt_recorder *r, struct gt_traced_thread *t,
 
 /* ---- both ---- */
 
+/* Rings of traced programs have no such event: there it is damage. */
+static int take_scheduling(struct gt_recorder *r, const struct gt_traced_thread *t,
+	const struct gt_event_record *rec, struct gt_err *err)
+{
+	const struct gt_ev_sched *s = &rec->body.sched;
+	const struct gt_sched_row row = { .state = (enum gt_sched_state)s->state,
+		.start = (int64_t)rec->start,
+		.end = (int64_t)rec->end,
+		.pid = s->pid,
+		.tid = s->tid,
+		.syscall = s->system_call == UINT32_MAX ? GT_SCHED_NO_SYSCALL
+							: (int64_t)s->system_call };
+
+	if (!r->rings->ebpf || s->state >= GT_SCHED_STATE_COUNT || rec->start > rec->end)
+		return GT_DAMAGED;
+	if (!r->scheduling.w && gt_sched_types_init(&r->scheduling, r->w, err))
+		return err->code;
+	r->active = true;
+	return gt_sched_put(&r->scheduling, t->track, &row, err);
+}
+
 bool gt_dispatch_has_ticks(uint16_t id) { return id == GT_EV_GPU_STATE || id >= GT_EV_PUSH; }
 
 int gt_dispatch_event(struct gt_recorder *r, struct gt_traced_thread *t,
@@ -267,6 +288,8 @@ int gt_dispatch_event(struct gt_recorder *r, struct gt_traced_thread *t,
 		t->node_call = rec->n ? rec->start : 0;
 		return 0;
 	}
+	if (rec->id == GT_EV_SCHED)
+		return take_scheduling(r, t, rec, err);
 	if (rec->id == GT_EV_GRAPH)
 		return take_graph_copy(r, &r->procs[t->proc], rec, err);
 	if (rec->id == GT_EV_DEVICE)

@@ -8,6 +8,7 @@
 #include "collect/recorder/nvtx_ranges.h"
 #include "collect/recorder/recorder.h"
 #include "collect/recorder/type_registry.h"
+#include "formats/trace/write/sched_rows.h"
 #include "formats/trace/clock.h"
 
 #define GT_DEPTHS (GT_RING_OPEN_MAX + 2) /* nesting depths of a record, and one more */
@@ -90,6 +91,7 @@ struct gt_recorder {
 	/* the memory counters have pending calls, so each pass must read the open calls */
 	bool memory_pending;
 	struct gt_nvtx nvtx;
+	struct gt_sched_types scheduling; /* w: NULL: no rows yet */
 	struct gt_process *procs;
 	struct gt_traced_thread *threads;
 	struct gt_dead_open_call *dead_open;

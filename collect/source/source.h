@@ -31,6 +31,7 @@ struct gt_source {
 	bool with_inject;     /* --inject can record it */
 	bool always_injected; /* --inject records it even if -e does not name it */
 	bool with_ebpf;       /* --via ebpf can record it */
+	bool only_ebpf;       /* no other way can */
 	/* Its own options, which stand in --help after those of gtcollect about what to record.
 	 * check_options: 0 or -EINVAL; NULL where there are none. */
 	const struct gt_opt *options;
@@ -93,6 +94,8 @@ int gt_sources_enable(
 /* For --inject: closes the gates of sources that it cannot record. `list` becomes the list of those
  * that it records. */
 void gt_sources_inject(struct gt_session *s, const char *requested, char list[GT_SOURCES_LIST]);
+/* Is the source in the list? */
+bool gt_sources_has(const char *list, const char *name);
 /* For --via ebpf: the list of those sources of `requested` that it can record. by_default: the user
  * did not name them; else one that it cannot record is an error. 0 or -EINVAL. */
 int gt_sources_ebpf(

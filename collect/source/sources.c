@@ -87,6 +87,14 @@ static const struct gt_source gt_source_um = {
 	.enable = enable_um,
 };
 
+static const struct gt_source gt_source_sched = {
+	/* when threads do not run, and why */
+	.name = "sched",
+	.needs = "eBPF (-p or -a)",
+	.with_ebpf = true,
+	.only_ebpf = true,
+};
+
 /* ---- the table ---- */
 
 /* All sources, in the order of --help. A SAMPLED one is defined in a file of its own, a GUEST's
@@ -103,6 +111,7 @@ static const struct gt_source gt_source_um = {
 	SAMPLED(nvml) \
 	GUEST(runtime) \
 	GUEST(um) \
+	GUEST(sched) \
 	GT_SOURCES_MORE(SAMPLED)
 /* clang-format on */
 
@@ -196,6 +205,14 @@ void gt_sources_inject(struct gt_session *s, const char *requested, char list[GT
 		if ((named && (*source)->with_inject) || (*source)->always_injected)
 			append_name(list, ",", (*source)->name);
 	}
+}
+
+bool gt_sources_has(const char *list, const char *name)
+{
+	for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
+		if (strcspn(p, ",") == strlen(name) && !strncmp(p, name, strlen(name)))
+			return true;
+	return false;
 }
 
 int gt_sources_ebpf(

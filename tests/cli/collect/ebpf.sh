@@ -13,6 +13,8 @@ want with-command 2 "$G" -p 1 true
 says with-command-is-told 'not a COMMAND'
 want preload-cannot 2 "$G" --via preload -p 1
 says preload-cannot-is-told 'use --via ebpf'
+want sched-needs-ebpf 2 "$G" -e sched true
+says sched-needs-ebpf-is-told 'give -p PID or -a'
 want source-cannot 2 "$G" -e gpu -p 1
 says source-cannot-is-told 'recorded by eBPF, which does not see it'
 
@@ -37,7 +39,7 @@ fi
 # ---- a program that starts later: every call, as preload records it ----
 "$G" -v -f -o all.zst -a 2>all.err &
 recorder=$!
-probed() { grep -c 'recording [0-9]* functions' all.err; }
+probed() { grep -c 'recording api ([0-9]* functions' all.err; }
 until_it_is 1 probed
 $alone "$B/samples/train" -n 50 >train.out
 is program-is-unharmed 0 $?
@@ -73,6 +75,34 @@ wait $recorder 2>/dev/null
 wait $spin
 is killed-recorder-harms-nothing 0 $?
 check program-made-its-calls grep -q 'calls, .* ns each' spin.out
+
+# ---- why threads do not run: a program with known waits, and its child ----
+mkfifo go
+"$B/bpf/waits" <go &
+waits=$!
+exec 5>go
+"$G" -f -e sched -o waits.zst -p $waits 2>waits.err &
+recorder=$!
+observed() { grep -c 'recording sched' waits.err; }
+until_it_is 1 observed
+echo >&5
+exec 5>&-
+wait $waits
+is waits-are-unharmed 0 $?
+wait $recorder
+is waits-are-recorded 0 $?
+"$A" --format csv --top 0 offcpu waits.zst >waits.csv 2>/dev/null
+# at_least NAME REASON MS: the longest wait for that reason
+at_least() { is "$1" yes "$(awk -F, -v r="$2" -v ms="$3" '$1 == "pid" { table++; for (i = 1; i <= NF; i++) if (table == 1) c[$i] = i }
+	table == 1 && $c["reason"] == r && $c["max_ns"] >= ms * 1e6 { y = "yes" } END { print y }' waits.csv)"; }
+at_least lock-is-futex futex 150
+at_least byte-is-io io 149
+at_least poll-is-poll poll 120
+at_least sleep-is-sleep sleep 200
+check child-is-recorded test "$(awk -F, '$1 ~ /^[0-9]+$/ { print $1 }' waits.csv | sort -u | wc -l)" -ge 2
+check processor-waits-are-rows grep -q ,runnable, waits.csv
+want scheduler-calls 0 "$A" summary waits.zst
+check scheduler-calls-are-a-figure grep -q 'Scheduler calls: [1-9]' want.out
 
 # ---- what cannot be attached to: one line ----
 want gone 125 "$G" -o gone.zst -p $spin

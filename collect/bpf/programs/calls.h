@@ -1,35 +1,9 @@
 /* BPF programs for calls of libraries. One program runs at the entry and at the return of each
  * function: as a uprobe session, or as two probes where the kernel has no sessions. The cookie of
  * an attachment is the function's number in the API table. */
-#include <stdbool.h>
-#include <linux/types.h>
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include "collect/bpf/bpf_events.h"
-
-char LICENSE[] SEC("license") = "GPL";
-
-/* ---- kernel structs, as far as they are used ---- */
-
-struct pt_regs {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip,
-		cs, flags, sp, ss;
-} __attribute__((preserve_access_index));
+#include "collect/bpf/programs/maps.h"
 
 extern bool bpf_session_is_return(void) __ksym __weak;
-
-/* ---- settings and memory ---- */
-
-const volatile bool all_processes; /* else those in `traced` */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, __u32); /* a process */
-	__type(value, __u8);
-} traced SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -61,37 +35,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct thread);
 } no_calls SEC(".maps");
-
-struct ring {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-};
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1); /* gtcollect sets the number of CPUs */
-	__type(key, __u32);
-	__array(values, struct ring);
-} rings SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct gt_bpf_loss);
-} losses SEC(".maps");
-
-static __always_inline void count_loss(__u64 at)
-{
-	__u32 zero = 0;
-	struct gt_bpf_loss *l = bpf_map_lookup_elem(&losses, &zero);
-
-	if (!l)
-		return;
-	if (!l->count)
-		l->from = at;
-	l->to = at;
-	l->count++;
-}
 
 /* ---- entry ---- */
 
@@ -149,16 +92,18 @@ static __always_inline int enter(struct pt_regs *ctx, __u32 id, __u32 tid)
 static __always_inline void fill(struct gt_bpf_call *to, const struct open_call *c, __u64 end,
 	__u32 depth, int ret, __u64 pid_tgid)
 {
-	to->start = c->start;
-	to->end = end;
-	to->tgid = pid_tgid >> 32;
-	to->tid = (__u32)pid_tgid;
+	to->head.start = c->start;
+	to->head.end = end;
+	to->head.tgid = pid_tgid >> 32;
+	to->head.tid = (__u32)pid_tgid;
+	to->head.kind = GT_BPF_CALL;
+	to->head.unused = 0;
 	to->id = c->id;
 	to->depth = depth;
 	to->ret = ret;
 	to->fetched = 0;
 	__builtin_memcpy(to->words, c->words, sizeof(to->words));
-	bpf_get_current_comm(to->comm, sizeof(to->comm));
+	bpf_get_current_comm(to->head.comm, sizeof(to->head.comm));
 }
 
 static __always_inline void fetch(struct gt_bpf_call_with_pieces *to,
@@ -245,13 +190,6 @@ static __always_inline int leave(struct pt_regs *ctx, __u32 id, __u64 pid_tgid)
 		bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
 	}
 	return 0;
-}
-
-static __always_inline bool is_traced(__u64 pid_tgid)
-{
-	__u32 tgid = pid_tgid >> 32;
-
-	return all_processes || bpf_map_lookup_elem(&traced, &tgid);
 }
 
 /* ---- programs ---- */

@@ -1,0 +1,5 @@
+/* All BPF programs are one object, because they share maps. gtcollect loads those that it needs. */
+#include "collect/bpf/programs/calls.h"
+#include "collect/bpf/programs/scheduling.h"
+
+char LICENSE[] SEC("license") = "GPL";

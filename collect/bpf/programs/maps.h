@@ -1,0 +1,71 @@
+/* What all programs use: kernel structs as far as they are read, settings, the traced processes,
+ * and the rings for records. */
+#ifndef GT_BPF_MAPS_H
+#define GT_BPF_MAPS_H
+#include <stdbool.h>
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "collect/bpf/bpf_events.h"
+
+/* ---- kernel structs ---- */
+
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip,
+		cs, flags, sp, ss;
+} __attribute__((preserve_access_index));
+
+/* ---- settings and traced processes ---- */
+
+const volatile struct gt_bpf_settings settings;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32); /* a process */
+	__type(value, __u8);
+} traced SEC(".maps");
+
+static __always_inline bool is_traced(__u64 pid_tgid)
+{
+	__u32 tgid = pid_tgid >> 32;
+
+	return settings.all_processes || bpf_map_lookup_elem(&traced, &tgid);
+}
+
+/* ---- rings ---- */
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1); /* gtcollect sets the number of CPUs */
+	__type(key, __u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct gt_bpf_loss);
+} losses SEC(".maps");
+
+static __always_inline void count_loss(__u64 at)
+{
+	__u32 zero = 0;
+	struct gt_bpf_loss *l = bpf_map_lookup_elem(&losses, &zero);
+
+	if (!l)
+		return;
+	if (!l->count)
+		l->from = at;
+	l->to = at;
+	l->count++;
+}
+
+#endif

@@ -1,0 +1,156 @@
+/* BPF programs for the scheduling of threads: when a traced thread leaves a processor, who wakes
+ * it, and when it runs again. The record is written when it runs again; gtcollect decides what the
+ * thread waited for, from its system call and its state. */
+#include "collect/bpf/programs/maps.h"
+
+struct task_struct {
+	int pid, tgid;
+	char comm[16];
+} __attribute__((preserve_access_index));
+
+/* A thread that does not run. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, struct gt_bpf_sched);
+} waits SEC(".maps");
+
+/* The system call that a traced thread is in. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, __u32);
+} system_calls SEC(".maps");
+
+#define DEAD 0x80 /* state of a thread that has ended */
+
+static __always_inline bool is_traced_process(__u32 tgid)
+{
+	return (settings.all_processes && tgid) || bpf_map_lookup_elem(&traced, &tgid);
+}
+
+static __always_inline void switch_out(
+	struct task_struct *prev, struct task_struct *next, bool preempted, __u64 state, __u64 now)
+{
+	struct gt_bpf_sched new = { .head = { .start = now, .kind = GT_BPF_SCHED } };
+	__u32 tid = BPF_CORE_READ(prev, pid), *call;
+
+	new.head.tid = tid;
+	new.head.tgid = BPF_CORE_READ(prev, tgid);
+	bpf_core_read(&new.head.comm, sizeof(new.head.comm), &prev->comm);
+	new.preempted = preempted;
+	new.state = state;
+	if (preempted) {
+		new.by_tid = BPF_CORE_READ(next, pid);
+		new.by_tgid = BPF_CORE_READ(next, tgid);
+	}
+	call = bpf_map_lookup_elem(&system_calls, &tid);
+	new.system_call = call ? *call : GT_BPF_NO_SYSTEM_CALL;
+	bpf_map_update_elem(&waits, &tid, &new, BPF_ANY);
+}
+
+static __always_inline void switch_in(__u32 tid, __u64 now)
+{
+	struct gt_bpf_sched *w = bpf_map_lookup_elem(&waits, &tid), *to;
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring;
+
+	if (!w)
+		return;
+	ring = bpf_map_lookup_elem(&rings, &cpu);
+	to = ring ? bpf_ringbuf_reserve(ring, sizeof(*to), 0) : NULL;
+	if (to) {
+		*to = *w;
+		to->head.end = now;
+		bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
+	} else
+		count_loss(now);
+	bpf_map_delete_elem(&waits, &tid);
+}
+
+/* sched_switch(bool preempt, struct task_struct *prev, struct task_struct *next, unsigned state) */
+SEC("raw_tp/sched_switch")
+int on_switch(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *prev = (void *)ctx->args[1], *next = (void *)ctx->args[2];
+	__u64 now = bpf_ktime_get_ns();
+	__u32 out = BPF_CORE_READ(prev, tgid), in = BPF_CORE_READ(next, tgid);
+	__u64 state = settings.has_switch_state ? ctx->args[3] : 0;
+
+	if (out && !(state & DEAD) && is_traced_process(out))
+		switch_out(prev, next, ctx->args[0] || (settings.has_switch_state && !state), state,
+			now);
+	if (in && is_traced_process(in))
+		switch_in(BPF_CORE_READ(next, pid), now);
+	return 0;
+}
+
+/* sched_waking(struct task_struct *task), in the thread that wakes it */
+SEC("raw_tp/sched_waking")
+int on_waking(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	__u32 tid = BPF_CORE_READ(task, pid);
+	struct gt_bpf_sched *w = bpf_map_lookup_elem(&waits, &tid);
+	__u64 by;
+
+	if (!w || w->woken || w->preempted)
+		return 0;
+	by = bpf_get_current_pid_tgid();
+	w->woken = bpf_ktime_get_ns();
+	w->by_tid = (__u32)by;
+	w->by_tgid = by >> 32;
+	return 0;
+}
+
+/* sys_enter(struct pt_regs *regs, long number) */
+SEC("raw_tp/sys_enter")
+int on_system_call(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 tid = (__u32)pid_tgid, number = ctx->args[1];
+
+	if (is_traced(pid_tgid))
+		bpf_map_update_elem(&system_calls, &tid, &number, BPF_ANY);
+	return 0;
+}
+
+SEC("raw_tp/sys_exit")
+int on_system_call_end(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 tid = (__u32)pid_tgid;
+
+	if (is_traced(pid_tgid))
+		bpf_map_delete_elem(&system_calls, &tid);
+	return 0;
+}
+
+/* A child of a traced process is traced, too; a thread that ends is forgotten. */
+SEC("raw_tp/sched_process_fork")
+int on_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
+	__u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid);
+	__u8 one = 1;
+
+	if (from != to && bpf_map_lookup_elem(&traced, &from))
+		bpf_map_update_elem(&traced, &to, &one, BPF_ANY);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int on_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 tid = (__u32)pid_tgid, tgid = pid_tgid >> 32;
+
+	bpf_map_delete_elem(&waits, &tid);
+	bpf_map_delete_elem(&system_calls, &tid);
+	if (tid == tgid)
+		bpf_map_delete_elem(&traced, &tgid);
+	return 0;
+}

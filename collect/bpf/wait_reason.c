@@ -1,0 +1,58 @@
+#include "collect/bpf/wait_reason.h"
+
+#include <sys/syscall.h>
+
+#define UNINTERRUPTIBLE 2u /* state of a thread, as the kernel tells it */
+
+/* System calls by what a thread waits for in them. Not every architecture has all of them. */
+static const struct {
+	int number;
+	enum gt_sched_state state;
+} reasons[] = {
+	{ SYS_futex, GT_SCHED_FUTEX },
+#ifdef SYS_futex_waitv
+	{ SYS_futex_waitv, GT_SCHED_FUTEX },
+#endif
+	{ SYS_read, GT_SCHED_IO },
+	{ SYS_write, GT_SCHED_IO },
+	{ SYS_readv, GT_SCHED_IO },
+	{ SYS_writev, GT_SCHED_IO },
+	{ SYS_pread64, GT_SCHED_IO },
+	{ SYS_pwrite64, GT_SCHED_IO },
+	{ SYS_recvfrom, GT_SCHED_IO },
+	{ SYS_recvmsg, GT_SCHED_IO },
+	{ SYS_recvmmsg, GT_SCHED_IO },
+	{ SYS_sendto, GT_SCHED_IO },
+	{ SYS_sendmsg, GT_SCHED_IO },
+	{ SYS_accept, GT_SCHED_IO },
+	{ SYS_accept4, GT_SCHED_IO },
+	{ SYS_connect, GT_SCHED_IO },
+	{ SYS_fsync, GT_SCHED_IO },
+	{ SYS_fdatasync, GT_SCHED_IO },
+	{ SYS_io_getevents, GT_SCHED_IO },
+	{ SYS_io_uring_enter, GT_SCHED_IO },
+#ifdef SYS_poll
+	{ SYS_poll, GT_SCHED_POLL },
+	{ SYS_select, GT_SCHED_POLL },
+	{ SYS_epoll_wait, GT_SCHED_POLL },
+#endif
+	{ SYS_ppoll, GT_SCHED_POLL },
+	{ SYS_pselect6, GT_SCHED_POLL },
+	{ SYS_epoll_pwait, GT_SCHED_POLL },
+	{ SYS_nanosleep, GT_SCHED_SLEEP },
+	{ SYS_clock_nanosleep, GT_SCHED_SLEEP },
+	{ SYS_wait4, GT_SCHED_CHILD },
+	{ SYS_waitid, GT_SCHED_CHILD },
+};
+
+enum gt_sched_state gt_wait_reason(const struct gt_bpf_sched *s)
+{
+	if (s->preempted)
+		return GT_SCHED_PREEMPTED;
+	if (s->system_call == GT_BPF_NO_SYSTEM_CALL)
+		return GT_SCHED_FAULT; /* outside of system calls a thread waits for memory only */
+	for (unsigned i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if ((uint32_t)reasons[i].number == s->system_call)
+			return reasons[i].state;
+	return s->state & UNINTERRUPTIBLE ? GT_SCHED_IO : GT_SCHED_OTHER;
+}
