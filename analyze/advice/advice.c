@@ -348,10 +348,10 @@ static void print_rest_short(
 			continue;
 		before = f->state;
 	}
-	for (unsigned i = shown; i < GT_RULES; i++)
+	for (unsigned i = shown, more = 0; i < GT_RULES; i++)
 		if (answers[i].f.state == GT_UNANSWERED && answers[i].f.not_requested)
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "; unchecked: %s",
-				answers[i].rule->name);
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+				more++ ? ", " : "; unchecked: ", answers[i].rule->name);
 	gt_table_set_tone(t, GT_TONE_NOTE);
 	gt_table_add_paragraph(t, 2, "  %s", text);
 	gt_table_set_tone(t, GT_TONE_NONE);

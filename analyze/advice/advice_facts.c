@@ -207,8 +207,10 @@ static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 	struct gt_advice_facts *f = arg;
 	bool call = cols->kind == GT_CALL;
 
-	if (cols->kind == GT_SPAN)
+	if (cols->kind == GT_SPAN) {
 		add_migrations(f, cols);
+		gt_preemptions_run(&f->preemptions, cols);
+	}
 	if (cols->kind == GT_GPU && gt_collectives_run(&f->collectives, &f->idle->order, cols, err))
 		return err->code;
 	for (uint32_t c = 0; c < cols->ntypes && (call || cols->kind == GT_GPU); c++) {

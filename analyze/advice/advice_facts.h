@@ -8,6 +8,7 @@
 #include "analyze/gpu/collectives.h"
 #include "analyze/idle/idle.h"
 #include "analyze/memory/leaks.h"
+#include "analyze/advice/preemptions.h"
 #include "analyze/advice/stream_serialization.h"
 #include "analyze/advice/utilisation.h"
 
@@ -48,6 +49,7 @@ struct gt_advice_facts {
 	uint64_t unsure;
 	struct gt_serialization serial;
 	struct gt_collectives collectives;
+	struct gt_preemptions preemptions;
 	struct gt_utilisation utilisation;
 	struct gt_leaks leaks;
 	struct gt_leaks_sum leak; /* set by gt_advice_facts_finish */

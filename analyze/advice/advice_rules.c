@@ -67,6 +67,12 @@ static void put_count(
 			(unsigned long long)n);
 }
 
+static void cannot(struct gt_finding *to, const char *why)
+{
+	to->state = GT_UNANSWERED;
+	SET_TEXT(to, "%s", why);
+}
+
 /* ---- rules ---- */
 
 static void host_bound(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -78,6 +84,89 @@ static void host_bound(const struct gt_advice_facts *f, uint64_t window, struct 
 	found(to, c->ns, c->ns, &c->longest);
 	SET_TEXT(to, "the GPU waits %s for code outside CUDA, %llu time%s between calls",
 		ns_text(c->ns), (unsigned long long)c->slices, gt_plural(c->slices, "s"));
+}
+
+/* States of the launching thread off the processor, outside calls or while it is runnable. */
+static const struct {
+	enum gt_idle_cause cause;
+	const char *remedy;
+} off_causes[] = {
+	{ GT_IDLE_RUNNABLE,
+		"use fewer threads or more processors, or keep other processes off them (taskset)" },
+	{ GT_IDLE_LOCK, "find what it waits for: gtanalyze offcpu names the thread that wakes it" },
+	{ GT_IDLE_IO, "read and write in another thread, ahead of the GPU's work" },
+	{ GT_IDLE_ASLEEP, "wait for an event in place of sleeping for a fixed time" },
+	{ GT_IDLE_FAULT, "touch or lock memory before the loop (MAP_POPULATE, mlock)" },
+	{ GT_IDLE_OFF_CPU, "find what it waits for: gtanalyze offcpu" },
+};
+#define OFF_CAUSES (sizeof(off_causes) / sizeof(*off_causes))
+
+/* Appends the process that preempts threads most. */
+static void put_preemption(const struct gt_advice_facts *f, struct gt_finding *to)
+{
+	const struct gt_preemption *p = gt_preemptions_most(&f->preemptions);
+	size_t n = strlen(to->text);
+	const char *name = "";
+
+	if (!p)
+		return;
+	for (uint32_t i = 0; i < f->idle->order.nsegs; i++) {
+		const struct gt_segment *seg = gt_reader_segment(f->idle->report.reader, i);
+
+		for (uint32_t t = 0; t < seg->ntracks; t++)
+			if (seg->tracks[t].kind == GT_TRACK_PROCESS &&
+				(uint64_t)seg->tracks[t].id == p->pid &&
+				seg->tracks[t].name != GT_NONE)
+				name = gt_str(seg, seg->tracks[t].name);
+	}
+	snprintf(to->text + n, sizeof(to->text) - n,
+		"; process %llu%s%.60s%s preempts threads most, for %s of %s",
+		(unsigned long long)p->pid, *name ? " (" : "", name, *name ? ")" : "",
+		ns_text(p->ns), ns_text(f->preemptions.ns));
+}
+
+/* Appends the causes with a significant part. */
+static void put_off_causes(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
+{
+	const char *before = ": ";
+
+	for (size_t i = 0; i < OFF_CAUSES; i++) {
+		uint64_t ns = f->causes[off_causes[i].cause].ns;
+		size_t n = strlen(to->text);
+
+		if (!is_significant(ns, window, FIND))
+			continue;
+		snprintf(to->text + n, sizeof(to->text) - n, "%s%s %s", before, ns_text(ns),
+			gt_idle_words(off_causes[i].cause));
+		before = ", ";
+	}
+}
+
+static void off_processor(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
+{
+	const struct gt_cause_facts *c = f->causes;
+	uint64_t sum = 0;
+	size_t most = 0;
+
+	if (!gt_has_thread_states(f->idle->report.reader)) {
+		cannot(to, "switches of threads were not recorded (gtcollect -e sched)");
+		to->not_requested = true;
+		return;
+	}
+	for (size_t i = 0; i < OFF_CAUSES; i++) {
+		sum = gt_sat_add(sum, c[off_causes[i].cause].ns);
+		most = c[off_causes[i].cause].ns > c[off_causes[most].cause].ns ? i : most;
+	}
+	if (!is_significant(sum, window, FIND_MOST))
+		return;
+	found(to, sum, sum, &c[off_causes[most].cause].longest);
+	to->remedy = off_causes[most].remedy;
+	snprintf(to->detail, sizeof(to->detail), "%s", gt_idle_words(off_causes[most].cause));
+	SET_TEXT(to, "the GPU waits %s while the launching thread is off the processor",
+		ns_text(sum));
+	put_off_causes(f, window, to);
+	if (is_significant(c[GT_IDLE_RUNNABLE].ns, window, FIND_MOST))
+		put_preemption(f, to);
 }
 
 /* Processes that share a GPU and start one after the other leave it idle meanwhile. */
@@ -465,12 +554,6 @@ static void low_utilisation(const struct gt_advice_facts *f, uint64_t window, st
 			percent(r.worst_busy, r.worst_busy + r.worst_idle));
 }
 
-static void cannot(struct gt_finding *to, const char *why)
-{
-	to->state = GT_UNANSWERED;
-	SET_TEXT(to, "%s", why);
-}
-
 static void serialised(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	uint64_t calls = f->serial.wait_calls ? f->serial.wait_calls : f->serial.runtime_wait_calls;
@@ -638,6 +721,8 @@ const struct gt_rule gt_advice_rules[GT_RULES] = {
 	{ "host-bound", "code outside CUDA",
 		"give the GPU more work at a time, or move this code to another thread",
 		GT_NEEDS_CALLS | GT_REPEATED, host_bound },
+	{ "off-processor", "threads off the processor", "gtanalyze offcpu", GT_NEEDS_CALLS,
+		off_processor },
 	{ "process-start", "starting processes",
 		"start processes before their work is needed, and keep them for later work",
 		GT_NEEDS_CALLS, process_start },

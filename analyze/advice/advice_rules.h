@@ -32,7 +32,7 @@ struct gt_rule {
 	} flags;
 	void (*apply)(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to);
 };
-#define GT_RULES 20u
+#define GT_RULES 21u
 extern const struct gt_rule gt_advice_rules[GT_RULES];
 
 static inline const char *gt_remedy(const struct gt_rule *rule, const struct gt_finding *f)

@@ -442,18 +442,6 @@ static void add_longest(const struct offcpu *o, struct gt_table *t, const struct
 	gt_table_add(t, cells);
 }
 
-static bool has_states(struct gt_reader *r)
-{
-	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
-		const struct gt_segment *seg = gt_reader_segment(r, i);
-
-		for (uint32_t t = 0; t < seg->ntypes; t++)
-			if (seg->types[t].op == GT_OP_OFF_CPU)
-				return true;
-	}
-	return false;
-}
-
 static int offcpu_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct offcpu *o = state;
@@ -462,7 +450,8 @@ static int offcpu_finish(void *state, struct gt_table **tables, unsigned max, st
 		NCOLUMNS, "by_count process thread max_at_ns mean_ns pid by share_percent", err);
 	if (!tables[0])
 		return err->code;
-	if (!has_states(o->report.reader) && gt_is_recorded(o->report.reader, GT_LAYER_SCHED)) {
+	if (!gt_has_thread_states(o->report.reader) &&
+		gt_is_recorded(o->report.reader, GT_LAYER_SCHED)) {
 		gt_table_set_unanswered(tables[0],
 			"calls of the driver's scheduler were recorded, but not when threads leave the processor");
 		return 1;

@@ -325,6 +325,18 @@ bool gt_is_recorded(struct gt_reader *r, unsigned layer)
 	return false;
 }
 
+bool gt_has_thread_states(struct gt_reader *r)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		for (uint32_t t = 0; t < seg->ntypes; t++)
+			if (seg->types[t].op == GT_OP_OFF_CPU)
+				return true;
+	}
+	return false;
+}
+
 bool gt_has_name_filter(struct gt_reader *r)
 {
 	struct layer_facts facts = { .layer = "" };

@@ -37,7 +37,7 @@
 	X(OUTSIDE, "outside", "outside CUDA") \
 	X(STARTING, "starting", "starting a process") \
 	X(OFF_CPU, "off_cpu", "off the processor") \
-	X(RUNNABLE, "runnable", "runnable, but not running") \
+	X(RUNNABLE, "runnable", "runnable but not running") \
 	X(LOCK, "lock", "waiting for a lock") \
 	X(IO, "io", "waiting for input or output") \
 	X(ASLEEP, "asleep", "asleep") \

@@ -64,7 +64,7 @@ check none-asked-says-why grep -q 'there are no steady steps: no operation occur
 want both-refused 2 "$A" --steady --whole-run "$R/h200-train.zst"
 
 # ---- every rule answers, and leaks are bytes ----
-is rules-answer 20 "$(jq '[.advice.rows[] | select(.state != "cannot answer" or .rule == "throttled-clocks")] | length' train.json)"
+is rules-answer 21 "$(jq '[.advice.rows[] | select(.state != "cannot answer" or .rule == "throttled-clocks" or .rule == "off-processor")] | length' train.json)"
 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o leak.zst -- "$B/samples/leak" >/dev/null
 "$A" --format json leak.zst >leak.json
 is leak-has-bytes true "$(jq '.advice.rows[] | select(.rule == "leak") | .bytes >= 90 * 1048576 and .gain_ns == null' leak.json)"

@@ -2,6 +2,7 @@
  * lacks the data. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
+#include "formats/trace/write/sched_rows.h"
 #include "tests/unit/gpus.h"
 #include "tests/unit/reports.h"
 
@@ -56,12 +57,14 @@ static void nothing_to_be_won(void)
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 	rounds(&g, GT_NONE, 970, 0);
 	j = advice(&g);
-	CHECK(rows(j, "advice") == 20 && noted(j, "advice", "0 of 20 rules found something") &&
+	CHECK(rows(j, "advice") == 21 && noted(j, "advice", "0 of 21 rules found something") &&
 		answers(j, "answered"));
 	for (size_t i = 0; i < rows(j, "advice"); i++)
 		CHECK(is(row(j, "advice", i), "state",
-			      is(row(j, "advice", i), "rule", "throttled-clocks") ? "cannot answer"
-										  : "clean") &&
+			      is(row(j, "advice", i), "rule", "throttled-clocks") ||
+					      is(row(j, "advice", i), "rule", "off-processor")
+				      ? "cannot answer"
+				      : "clean") &&
 			absent(row(j, "advice", i), "gain_ns"));
 	json_decref(j);
 }
@@ -84,7 +87,7 @@ static void the_host_is_slow(void)
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 	rounds(&g, GT_NONE, 900, 0);
 	j = advice(&g); /* one finding is one */
-	CHECK(says(j, "host-bound", "found") && noted(j, "advice", "1 of 20 rules") &&
+	CHECK(says(j, "host-bound", "found") && noted(j, "advice", "1 of 21 rules") &&
 		answers(j, "found"));
 	json_decref(j);
 }
@@ -133,10 +136,66 @@ static void causes_have_rules(void)
 		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 		rounds(&g, call_type(&g, all[i].call, all[i].category, all[i].op), 500, 0);
 		j = advice(&g);
-		CHECK(says(j, all[i].rule, "found") && noted(j, "advice", "2 of 20") &&
+		CHECK(says(j, all[i].rule, "found") && noted(j, "advice", "2 of 21") &&
 			says(j, "low-utilisation", "found"));
 		CHECK(num(rule(j, all[i].rule), "cost_ns") ==
 			99 * (strcmp(all[i].rule, "launch-bound") ? 430.0 : 450.0));
+		json_decref(j);
+	}
+}
+
+/* The launching thread does not run from the end of the GPU's work to 50 ns before the next launch:
+ * half of it in `state`, half of it runnable or not. */
+static void off_the_processor(void)
+{
+	static const struct {
+		enum gt_sched_state state;
+		bool runnable;
+		const char *detail, *text;
+	} all[] = {
+		{ GT_SCHED_FUTEX, false, "waiting for a lock", "us waiting for a lock" },
+		{ GT_SCHED_POLL, false, "waiting for input or output", "us waiting for input" },
+		{ GT_SCHED_SLEEP, false, "asleep", "us asleep" },
+		{ GT_SCHED_FAULT, false, "in a page fault", "us in a page fault" },
+		{ GT_SCHED_CHILD, false, "off the processor", "us off the processor" },
+		{ GT_SCHED_RUNNABLE, false, "runnable but not running", "us runnable" },
+		{ GT_SCHED_PREEMPTED, true, "runnable but not running",
+			"process 4711 (loader) preempts threads most, for 20.79 us of 20.79 us" },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct gt_sched_types types;
+		struct gpus g;
+		json_t *j;
+
+		gpus_begin(&g, "{\"events\":\"api,gpu,scheduler\"}");
+		gt_sched_types_init(&types, g.w, &g.err);
+		gpus_track(&g, GT_NONE, "loader", GT_TRACK_PROCESS, 4711);
+		rounds(&g, GT_NONE, 500, 0);
+		for (int k = 0; k < 99; k++) {
+			int64_t from = 10000 + 1000 * k + 520, half = from + 210;
+			struct gt_sched_row row = { .state = all[i].state,
+				.start = from,
+				.end = half,
+				.pid = 4711,
+				.tid = 4712 };
+
+			gt_sched_put(&types, g.thread[0], &row, &g.err);
+			row.state = GT_SCHED_RUNNABLE;
+			row.start = half;
+			row.end = half + 210;
+			if (all[i].runnable)
+				gt_sched_put(&types, g.thread[0], &row, &g.err);
+		}
+		j = advice(&g);
+		CHECK(says(j, "off-processor", "found"));
+		CHECK_EQ(num(rule(j, "off-processor"), "cost_ns"),
+			99 * (all[i].runnable ? 420.0 : 210.0));
+		CHECK_STR(json_string_value(json_object_get(rule(j, "off-processor"), "detail")),
+			all[i].detail);
+		CHECK(strstr(
+			json_string_value(json_object_get(rule(j, "off-processor"), "evidence")),
+			all[i].text));
 		json_decref(j);
 	}
 }
@@ -400,7 +459,7 @@ static void what_cannot_be_told(void)
 					strstr(json_string_value(json_object_get(
 						       row(j, "advice", i), "evidence")),
 						"was not recorded"));
-	CHECK_EQ(rows(j, "advice"), 20);
+	CHECK_EQ(rows(j, "advice"), 21);
 	json_decref(j);
 
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
@@ -411,11 +470,11 @@ static void what_cannot_be_told(void)
 	CHECK(strstr(json_string_value(json_object_get(rule(j, "host-bound"), "evidence")),
 		"the activity of the host is unknown"));
 	CHECK(says(j, "low-utilisation", "clean") && answers(j, "cannot answer") &&
-		noted(j, "advice", "nothing was found, but 11 of 20 rules cannot answer"));
+		noted(j, "advice", "nothing was found, but 11 of 21 rules cannot answer"));
 	json_decref(j);
 }
 
 T_MAIN(T(nothing_to_be_won), T(the_host_is_slow), T(one_event_is_no_habit), T(causes_have_rules),
-	T(warming_up_is_no_fault), T(copies_of_all_kinds), T(habits_begin_at_a_hundred),
-	T(loops_begin_at_ten), T(a_loop_is_twice_its_second_half), T(work_that_does_not_start),
-	T(a_tenth_unbalances), T(several_gpus), T(what_cannot_be_told))
+	T(off_the_processor), T(warming_up_is_no_fault), T(copies_of_all_kinds),
+	T(habits_begin_at_a_hundred), T(loops_begin_at_ten), T(a_loop_is_twice_its_second_half),
+	T(work_that_does_not_start), T(a_tenth_unbalances), T(several_gpus), T(what_cannot_be_told))
