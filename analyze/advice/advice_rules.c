@@ -93,11 +93,12 @@ static const struct {
 } off_causes[] = {
 	{ GT_IDLE_RUNNABLE,
 		"use fewer threads or more processors, or keep other processes off them (taskset)" },
-	{ GT_IDLE_LOCK, "find what it waits for: gtanalyze offcpu names the thread that wakes it" },
+	{ GT_IDLE_LOCK,
+		"find the reason of the wait: gtanalyze offcpu names the thread that ends it" },
 	{ GT_IDLE_IO, "read and write in another thread, ahead of the GPU's work" },
 	{ GT_IDLE_ASLEEP, "wait for an event in place of sleeping for a fixed time" },
 	{ GT_IDLE_FAULT, "touch or lock memory before the loop (MAP_POPULATE, mlock)" },
-	{ GT_IDLE_OFF_CPU, "find what it waits for: gtanalyze offcpu" },
+	{ GT_IDLE_OFF_CPU, "find the reason of the wait: gtanalyze offcpu" },
 };
 #define OFF_CAUSES (sizeof(off_causes) / sizeof(*off_causes))
 
