@@ -1,0 +1,71 @@
+#!/bin/bash
+# ebpf.sh PORTABLE-TARBALL OUT: gtcollect -p on a running PyTorch program and -a on one that starts later: counts of calls beside
+# those that the program and preload give, and what a step costs with and without. Needs root. Prints PASS and FAIL lines; exit
+# status 1: something failed. Takes a minute and a half.
+here=$(cd "$(dirname "$0")" && pwd) out=$2
+mkdir -p /tmp/gt "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH
+failed=0
+check() { # NAME CONDITION...
+	name=$1; shift
+	if "$@"; then echo "PASS $name"; else echo "FAIL $name"; failed=1; fi
+}
+calls() { gtanalyze top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }
+says() { for _ in $(seq 300); do grep -q "$1" "$2" 2>/dev/null && return 0; sleep 0.1; done; echo "FAIL no '$1' in $2"; tail -n 3 "$2"; return 1; }
+
+mkfifo "$out/in"
+python3 "$here/ebpf_loop.py" <"$out/in" >"$out/loop.txt" 2>"$out/loop.err" &
+loop=$!
+exec 5>"$out/in"
+says ready "$out/loop.txt"
+phase() { echo "$1 $2" >&5; says "\"phase\": \"$1\"" "$out/loop.txt"; }
+phase alone 2000
+record() { # NAME EVENTS
+	gtcollect -v -f -e "$2" -o "$out/$1.zst" -p $loop 2>"$out/$1.err" &
+	recorder=$!
+	says 'recording' "$out/$1.err"
+	phase "$1" 2000
+	kill -INT $recorder; wait $recorder
+	tail -n 2 "$out/$1.err"
+}
+record calls api
+phase alone-again 2000
+record waits sched
+record both api,sched
+phase alone-last 2000
+exec 5>&-
+wait $loop
+check "the program ends well" test $? -eq 0
+cat "$out/loop.txt"
+check "launches are those of the program: $(calls cuLaunchKernel "$out/calls.zst") of 100000" test "$(calls cuLaunchKernel "$out/calls.zst")" -eq 100000
+check "launches with scheduling: $(calls cuLaunchKernel "$out/both.zst") of 100000" test "$(calls cuLaunchKernel "$out/both.zst")" -eq 100000
+gtanalyze --no-pager offcpu "$out/waits.zst" 2>/dev/null | sed -n 1,14p
+ls -l "$out"/*.zst
+
+# a program that starts later, and the same by preload: function by function
+python3 -c 'import torch, time; torch.zeros(1, device="cuda"); print("ready", flush=True); time.sleep(60)' >"$out/idle.txt" 2>&1 &
+idle=$!
+says ready "$out/idle.txt"
+gtcollect -v -f -o "$out/all.zst" -a 2>"$out/all.err" &
+recorder=$!
+says 'recording' "$out/all.err"
+echo "once 20" | python3 "$here/ebpf_loop.py" >"$out/later.txt" 2>&1
+kill -INT $recorder; wait $recorder
+tail -n 2 "$out/all.err"
+kill $idle
+echo "once 20" | gtcollect -q -f -e api -o "$out/preload.zst" -- python3 "$here/ebpf_loop.py" >"$out/preload.txt" 2>&1
+for f in all preload; do
+	gtanalyze top --top 0 --format csv "$out/$f.zst" 2>/dev/null | awk -F, '$1 ~ /^cu/ { print $1, $3 }' | sort >"$out/$f.counts"
+done
+diff "$out/all.counts" "$out/preload.counts" >"$out/counts.diff"
+echo "functions: $(wc -l <"$out/preload.counts"), that differ: $(grep -c '^>' "$out/counts.diff")"
+head -n 20 "$out/counts.diff"
+check "launches of the later program" test "$(calls cuLaunchKernel "$out/all.zst")" -eq "$(calls cuLaunchKernel "$out/preload.zst")"
+python3 - "$out/loop.txt" <<'P'
+import json, sys
+
+us = {p["phase"]: p["us"] for p in map(json.loads, open(sys.argv[1])) if "phase" in p}
+alone = sorted(us[k] for k in us if k.startswith("alone"))[1]
+for name in ("calls", "waits", "both"):
+    print(f"{name}: {us[name]:.1f} us a step of 51 calls, alone {alone:.1f}: {(us[name] / alone - 1) * 100:+.1f} %, {(us[name] - alone) / 51 * 1000:+.0f} ns a call")
+P
+exit $failed
