@@ -506,6 +506,7 @@ static int record_running_programs(void)
 	apply_delay_and_duration(run.start);
 	if (attach_all(&err) || gt_sources_start(&run.sources, run.start, 0, &err))
 		return fail(GT_EXIT_OWN, NULL, &err);
+	gt_bpf_way_drop_rights();
 	gt_bpf_way_totals(run.bpf, &t);
 	if (!gt_options.quiet)
 		gt_message(stderr, TOOL,

@@ -14,7 +14,7 @@ $(BUILD)/collect/bpf/bpf_object.o: GTFLAGS += -DGT_BPF_OBJECT='"$(BUILD)/gen/all
 $(BUILD)/collect/bpf/bpf_object.o: $(BUILD)/gen/all_bpf.o
 
 # What tests/cli/collect/ebpf.sh observes.
-$(BUILD)/bpf/waits: tests/unit/collect/bpf/waits_prog.c
+$(BUILD)/bpf/%: tests/unit/collect/bpf/%_prog.c
 	@mkdir -p $(@D)
-	$(CC) -O1 -g $< -pthread -o $@
-units: $(BUILD)/bpf/waits
+	$(CC) -O1 -g $< -pthread -ldl -o $@
+units: $(BUILD)/bpf/waits $(BUILD)/bpf/parent

@@ -14,6 +14,8 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err) { ret
 
 int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err) { return -ENOSYS; }
 
+void gt_bpf_way_drop_rights(void) {}
+
 int64_t gt_bpf_way_drain(struct gt_bpf_way *b) { return 0; }
 
 void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t)

@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@
 #define LIBRARIES 8u          /* versions of the driver in one process */
 /* ns: a record whose call ended before is in its ring, unless its CPU is stopped meanwhile */
 #define SETTLED 200000
+#define CHILDREN_EVERY 50000000 /* ns */
 
 /* Programs at tracepoints of the kernel. */
 static const struct {
@@ -87,6 +89,7 @@ struct gt_bpf_way {
 	struct kernel_name *names;
 	size_t nnames, names_cap;
 	uint64_t lost_before;
+	int64_t children_at; /* ns: when children of traced processes were last looked for */
 	struct gt_bpf_way_totals totals;
 };
 
@@ -434,6 +437,46 @@ int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err)
 	return rc == -EPERM ? rc : 0;
 }
 
+/* A child of a traced process is in the map `traced`. Probes are set as soon as it has a driver. */
+static void attach_children(struct gt_bpf_way *b)
+{
+	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
+	int64_t now = gt_clock_monotonic();
+	uint32_t key, *from = NULL;
+
+	if (b->opt.all_processes || !b->opt.calls || now - b->children_at < CHILDREN_EVERY)
+		return;
+	b->children_at = now;
+	for (; !bpf_map_get_next_key(traced, from, &key); from = &key) {
+		struct gt_err err = GT_ERR_INIT;
+		bool has_probes = false;
+
+		for (size_t i = 0; i < b->nattached; i++)
+			has_probes |= b->attached[i].pid == (pid_t)key;
+		if (!has_probes)
+			gt_bpf_way_attach(b, (pid_t)key, &err);
+	}
+}
+
+void gt_bpf_way_drop_rights(void)
+{
+	static const unsigned kept[] = { CAP_SYS_PTRACE, CAP_PERFMON, CAP_BPF };
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct sets[2], mask[2] = { { 0 } };
+
+	if (syscall(SYS_capget, &header, sets) ||
+		!(sets[CAP_BPF / 32].effective >> CAP_BPF % 32 & 1))
+		return; /* an older kernel, which has only CAP_SYS_ADMIN for that */
+	for (unsigned i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+		mask[kept[i] / 32].effective |= 1u << kept[i] % 32;
+	for (unsigned i = 0; i < 2; i++) {
+		sets[i].effective &= mask[i].effective;
+		sets[i].permitted &= mask[i].effective;
+		sets[i].inheritable = 0;
+	}
+	syscall(SYS_capset, &header, sets);
+}
+
 /* ---- names of kernels ---- */
 
 static struct kernel_name *name_of(struct gt_bpf_way *b, uint32_t tgid, uint64_t handle)
@@ -640,6 +683,7 @@ static int64_t drain_until(struct gt_bpf_way *b, uint64_t until)
 
 int64_t gt_bpf_way_drain(struct gt_bpf_way *b)
 {
+	attach_children(b);
 	return drain_until(b, (uint64_t)gt_clock_monotonic() - SETTLED);
 }
 

@@ -29,6 +29,8 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
 /* The same for all processes that have a driver mapped. Their probes also work in processes that
  * map the same file later. 0; -ENOENT: there are none; or negative. */
 int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err);
+/* Gives up all capabilities but those that a recording needs until its end. */
+void gt_bpf_way_drop_rights(void);
 /* Writes the records of calls that have returned to the rings. Returns their number. */
 int64_t gt_bpf_way_drain(struct gt_bpf_way *b);
 void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t);

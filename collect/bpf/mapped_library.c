@@ -177,7 +177,11 @@ int gt_library_functions_read(struct gt_library_functions *f, const struct gt_ma
 
 	*f = (struct gt_library_functions){ NULL };
 	if (fd < 0)
-		return gt_err_set(err, -errno, "%s: %s", l->name, strerror(errno));
+		return errno == EACCES || errno == EPERM
+			? gt_err_set(err, -EACCES,
+				  "%s: it is mapped by a process that only its user, root or CAP_SYS_PTRACE may read",
+				  l->name)
+			: gt_err_set(err, -errno, "%s: %s", l->name, strerror(errno));
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
