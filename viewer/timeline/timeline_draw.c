@@ -534,9 +534,9 @@ static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
 
 /* ---- texts ---- */
 
-/* Writes the sums of a cell. Returns the column after the text. */
-static int put_cell_words(
-	const struct gt_cell_sums *c, uint64_t width, int y, int x, struct gt_screen *to)
+/* Writes the sums of a cell; state: what its busy time is. Returns the column after the text. */
+static int put_cell_words(const struct gt_cell_sums *c, const char *state, uint64_t width, int y,
+	int x, struct gt_screen *to)
 {
 	char share[GT_BRIEF];
 
@@ -545,8 +545,8 @@ static int put_cell_words(
 	if (c->sureness == GT_CELL_DAMAGED)
 		return x + gt_screen_text(to, x, y, -1, "cannot be read  ", hole);
 	gt_brief_share(share, c->busy, width);
-	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "%s%s busy, %" PRIu64 " begin",
-		c->sureness == GT_CELL_ROUGH ? "about " : "", share, c->count);
+	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "%s%s %s, %" PRIu64 " begin",
+		c->sureness == GT_CELL_ROUGH ? "about " : "", share, state, c->count);
 	if (c->count)
 		x += gt_screen_printf(to, x, y, -1, gt_look_plain, ", longest %s",
 			gt_number_text(GT_C_NS, c->longest).text);
@@ -613,6 +613,7 @@ static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
 			line->kind == GT_LANE_QUEUE, counts_bytes(p, line), p->at.detail, x, to);
 	else if (line->aspect)
 		x = put_cell_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column],
+			line->aspect == GT_ASPECT_STATES ? "off the processor" : "busy",
 			gt_cell_width(w, p->column), p->at.detail, x, to);
 	gt_lanes_path(p->lanes, line, path, sizeof(path));
 	gt_screen_text(to, x, p->at.detail, -1, path, gt_look_faint);

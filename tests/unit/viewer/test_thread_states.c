@@ -86,7 +86,8 @@ static void a_selected_interval(void)
 	struct stage st;
 
 	open_states(&st, false);
-	CHECK(play(&st, "Z f") && play(&st, "< j j g '4.5us' Enter w w w Enter"));
+	CHECK(play(&st, "Z f < j j") && on_screen(&st, "% off the processor, "));
+	CHECK(play(&st, "< j j g '4.5us' Enter w w w Enter"));
 	CHECK(on_screen(&st, "futex") && on_screen(&st, "waker_tid") && on_screen(&st, "202"));
 	strike(&st);
 }
@@ -96,9 +97,9 @@ static void the_line_can_be_hidden(void)
 	struct stage st;
 
 	open_states(&st, false);
-	CHECK(play(&st, "Z f < j j x") && line_of(&st, "off the processor") < 0 &&
+	CHECK(play(&st, "Z f < j j x") && line_of(&st, "    off the processor") < 0 &&
 		on_screen(&st, "thread 100"));
-	CHECK(play(&st, "X") && on_screen(&st, "off the processor"));
+	CHECK(play(&st, "X") && on_screen(&st, "    off the processor"));
 	strike(&st);
 }
 
