@@ -144,22 +144,24 @@ static int add_row(struct offcpu *o, const struct gt_column_cursor *p, struct re
 	return gt_top_n_offer(&o->longest, one.score) ? gt_top_n_add(&o->longest, &one, err) : 0;
 }
 
+/* Adds the rows of one code. The run may have none. */
 static int add_state(struct offcpu *o, const struct gt_cols *cols, uint32_t code, unsigned state,
 	uint64_t *off, struct gt_err *err)
 {
-	const struct reason key = {
-		.segment = cols->seg->index, .track = cols->track, .state = state
-	};
-	struct reason *r = reason_of(o, &key, err), sum = key;
+	struct reason *r,
+		sum = { .segment = cols->seg->index, .track = cols->track, .state = state };
 	struct fields f = fields_of(cols, code, state);
 	struct gt_column_cursor p;
-	int rc = r ? 0 : err->code;
+	int rc = 0;
 
 	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE);
 		!rc && gt_column_cursor_next(&p);)
 		rc = add_row(o, &p, &sum, &f, err);
 	if (rc || !sum.known)
 		return rc;
+	r = reason_of(o, &sum, err);
+	if (!r)
+		return err->code;
 	add_interval(r, sum.longest_at, (uint64_t)sum.longest, sum.count);
 	r->total = gt_sat_add(r->total, sum.total);
 	*off = gt_sat_add(*off, sum.total);
@@ -228,8 +230,6 @@ static int offcpu_merge(void *into, void *with, struct gt_err *err)
 
 		if (!r)
 			return err->code;
-		if (!one->known)
-			continue;
 		add_interval(r, one->longest_at, (uint64_t)one->longest, one->count);
 		r->total = gt_sat_add(r->total, one->total);
 	}
@@ -398,7 +398,7 @@ static void add_reasons(struct offcpu *o, struct gt_table *t)
 	for (size_t i = 0; i < o->reasons.n && n < shown; i++) {
 		const struct reason *r = gt_group_table_at(&o->reasons, i);
 
-		if (!r->known || gt_group_table_is_rest(&o->reasons, r))
+		if (gt_group_table_is_rest(&o->reasons, r))
 			continue;
 		add_reason(o, t, r);
 		n++;

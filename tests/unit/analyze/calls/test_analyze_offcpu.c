@@ -63,6 +63,7 @@ static void equals_a_second_count(void)
 		json_t *j = text ? json_loads(text, 0, NULL) : NULL;
 
 		CHECK(j != NULL);
+		CHECK(!noted(j, "offcpu", "more row"));
 		for (int thread = 0; thread < 2; thread++)
 			for (unsigned s = 0; s < GT_SCHED_STATE_COUNT; s++)
 				CHECK(agrees(j, thread, s) ||
@@ -175,6 +176,25 @@ static void other_reports(void)
 	json_decref(j);
 }
 
+/* A block has the types of all its tracks: a thread has no row for the states of others. */
+static void only_own_states_are_rows(void)
+{
+	struct gt_analysis_options o = plain;
+	struct gpus g;
+	json_t *j;
+
+	begin_states(&g);
+	state(&g, GT_SCHED_FUTEX, 1100, 1200, 0, 0);
+	gt_sched_put(&types, g.thread[1],
+		&(struct gt_sched_row){ .state = GT_SCHED_SLEEP, .start = 1100, .end = 1150 },
+		&g.err);
+	o.top = 2;
+	j = report(gpus_end(&g), offcpu, &o);
+	CHECK_EQ(rows(j, "offcpu"), 2);
+	CHECK(!noted(j, "offcpu", "more row"));
+	json_decref(j);
+}
+
 /* Without rows: an empty answer if switches were recorded, else the reason. */
 static void no_rows(void)
 {
@@ -199,4 +219,4 @@ static void no_rows(void)
 }
 
 T_MAIN(T(equals_a_second_count), T(the_thread_that_woke_it_most), T(overlapping_rows_are_noted),
-	T(a_range_cuts_them), T(other_reports), T(no_rows))
+	T(a_range_cuts_them), T(other_reports), T(no_rows), T(only_own_states_are_rows))
