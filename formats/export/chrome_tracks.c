@@ -249,7 +249,7 @@ static void lane_label(const struct gt_chrome_tracks *c, const struct gt_segment
 	const struct gt_chrome_track *t = &c->tracks[seg->index][track];
 	bool ranges = t->spans && t->first_span_lane && seg->tracks[track].kind == GT_TRACK_THREAD;
 	size_t which = waits ? (size_t)t->nwaits
-		: ranges     ? t->nlanes - t->first_span_lane
+		: ranges     ? t->nlanes - t->first_span_lane - t->nwaits
 			     : t->nlanes - t->nwaits;
 	uint32_t context = gt_track_context(seg, track);
 	int n;
@@ -260,7 +260,10 @@ static void lane_label(const struct gt_chrome_tracks *c, const struct gt_segment
 		n += snprintf(
 			to + n, size - (size_t)n, " of context %" PRId64, seg->tracks[context].id);
 	if (waits || ranges)
-		n += snprintf(to + n, size - (size_t)n, waits ? " waits" : " ranges");
+		n += snprintf(to + n, size - (size_t)n, "%s",
+			!waits                                               ? " ranges"
+				: seg->tracks[track].kind == GT_TRACK_THREAD ? " off the processor"
+									     : " waits");
 	if (which > 1)
 		snprintf(to + n, size - (size_t)n, " (%zu)", which);
 }
@@ -542,8 +545,6 @@ struct gt_chrome_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct g
 
 	if (!t)
 		return NULL;
-	/* other tracks have no work next to the waits */
-	waits &= seg->tracks[track].kind == GT_TRACK_STREAM;
 	if (!t->spans) {
 		t->spans = true;
 		t->first_span_lane = t->calls ? (uint32_t)t->nlanes : 0;

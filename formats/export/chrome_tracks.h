@@ -4,7 +4,7 @@
  * with their context if there are several ("stream 7 of context 2"). Its process id is the number
  * of the GPU, as Kineto writes it; if several processes use it, or a process has that id, all but
  * the first have a made-up id. Waits of a stream are no work and have lanes of their own ("stream 7
- * waits"). */
+ * waits"), and so have states of a thread off the processor. */
 #ifndef GT_CHROME_TRACKS_H
 #define GT_CHROME_TRACKS_H
 #include "formats/base/map.h"
@@ -15,7 +15,7 @@ struct gt_chrome_lane {
 	uint32_t tid;
 	char where[56]; /* PID,"tid":TID,"ts": and zeros */
 	uint32_t where_len;
-	bool waits;  /* holds waits of a stream, and nothing else */
+	bool waits;  /* holds waits of a stream or states of a thread, and nothing else */
 	bool beside; /* it is not the first lane of its track */
 	int64_t max_end;
 	int64_t *ends; /* of its open spans, outermost first */

@@ -71,8 +71,11 @@ static int row_open(struct chrome *c, const struct gt_event *ev)
 static int row_span(struct chrome *c, const struct gt_event *ev)
 {
 	const struct gt_type *type = &ev->seg->types[ev->row.type];
-	bool waits =
-		ev->kind == GT_SPAN && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC;
+	/* of a stream, which works meanwhile, or of a thread off the processor */
+	bool waits = type->op == GT_OP_OFF_CPU ||
+		(ev->kind == GT_SPAN && type->layer == GT_LAYER_GPU &&
+			type->category == GT_CAT_SYNC &&
+			ev->seg->tracks[ev->track].kind == GT_TRACK_STREAM);
 	struct gt_chrome_slice s = row_slice(ev);
 
 	return gt_chrome_put(&c->slices, ev->track, &s,

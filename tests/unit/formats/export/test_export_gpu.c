@@ -493,6 +493,41 @@ static void waits_stand_apart(void)
 
 /* The host's waits stand on its process, where no work needs to be kept off: no thread stays empty
  * for them. */
+/* Beside the calls and the ranges of the thread; on a thread without calls, too. */
+static void states_have_a_lane(void)
+{
+	struct gt_sched_types types;
+	struct gpus g;
+	struct gt_reader *r;
+	json_t *j, *e, *of_calls;
+
+	gpus_begin(&g, NULL);
+	gt_sched_types_init(&types, g.w, &g.err);
+	gpus_call(&g, 0, g.launch, 1000, 2000);
+	gpus_runtime_call(&g, 900, 2100);
+	for (int thread = 0; thread < 2; thread++)
+		gt_sched_put(&types, g.thread[thread],
+			&(struct gt_sched_row){ .state = GT_SCHED_FUTEX,
+				.start = 1500,
+				.end = 2500,
+				.pid = 7,
+				.tid = 8,
+				.syscall = 202 },
+			&g.err);
+	r = gpus_end(&g);
+	j = chrome(r, NULL);
+	of_calls = event(j, "X", "cuLaunchKernel", 0);
+	e = event(j, "X", "futex", 0);
+	CHECK(of_calls && e);
+	CHECK_STR(thread_of(j, of_calls), "main");
+	CHECK_STR(thread_of(j, e), "main off the processor");
+	CHECK_EQ(json_integer_value(json_object_get(json_object_get(e, "args"), "waker_tid")), 8);
+	CHECK_STR(thread_of(j, event(j, "X", "futex", 1)), "thread 101 off the processor");
+	CHECK_STR(thread_of(j, event(j, "X", "cudaLaunchKernel", 0)), "main ranges");
+	json_decref(j);
+	gt_reader_close(r);
+}
+
 static void waits_of_the_host(void)
 {
 	struct gt_gpu_work w;
@@ -585,9 +620,9 @@ static void json_lines(void)
 	free(text);
 }
 
-T_MAIN(T(json_lines), T(devices_are_processes), T(a_device_belongs_to_its_process),
-	T(streams_are_named_with_their_context), T(contexts_change_nothing),
-	T(a_kernel_says_it_all), T(copies_and_sets_say_it_all), T(fields_are_those_of_the_list),
-	T(what_is_not_known_is_left_out), T(arrows_bind), T(no_arrows_from_nowhere),
-	T(waits_stand_apart), T(waits_of_the_host), T(overlapping_kernels_get_lanes),
-	T(counters_of_a_device))
+T_MAIN(T(json_lines), T(states_have_a_lane), T(devices_are_processes),
+	T(a_device_belongs_to_its_process), T(streams_are_named_with_their_context),
+	T(contexts_change_nothing), T(a_kernel_says_it_all), T(copies_and_sets_say_it_all),
+	T(fields_are_those_of_the_list), T(what_is_not_known_is_left_out), T(arrows_bind),
+	T(no_arrows_from_nowhere), T(waits_stand_apart), T(waits_of_the_host),
+	T(overlapping_kernels_get_lanes), T(counters_of_a_device))
