@@ -38,6 +38,7 @@
 #include "collect/ipc/index_stack.h"
 #include "collect/ipc/ring_events.h"
 #include "formats/cuda/cuda_api.h"
+#include "formats/cuda/driver_files.h"
 
 #define GT_RING_SESSION "GT_SESSION"   /* the variable */
 #define GT_RING_ANCESTOR "gt-session-" /* an abstract socket, with gtcollect's process id */
@@ -264,15 +265,6 @@ static inline uint64_t gt_ring_hash(const char *s, uint32_t len)
 }
 
 /* ---- argument words of calls on the driver's files ---- */
-/* the upper half of a file's word; the lower half is the minor number */
-enum gt_ring_dev {
-	GT_DEV_CTL = 1,
-	GT_DEV_GPU,
-	GT_DEV_UVM,
-	GT_DEV_UVM_TOOLS,
-	GT_DEV_CAPS,
-	GT_DEV_MODESET
-};
 struct gt_ioctl_args {
 	uint64_t file, request;
 	uint64_t command; /* an RM control's command, or the class of an allocation; else 0 */

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "collect/recorder/ioctl_names.h"
 #include "formats/base/buf.h"
+#include "formats/cuda/ioctl_names.h"
 
 /* ---- driver functions ---- */
 

@@ -5,12 +5,12 @@
  * have a further number: RM_CONTROL a command, whose upper half is its class, and RM_ALLOC a class.
  * UVM's requests are plain numbers. The tables are small and searched once for each distinct
  * request, so a linear search is fast enough. */
-#include "collect/recorder/ioctl_names.h"
+#include "formats/cuda/ioctl_names.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include "collect/ipc/ring.h"
 
 struct name {
 	uint32_t number;
@@ -341,6 +341,56 @@ void gt_ioctl_file(char *to, size_t size, uint64_t file)
 		snprintf(to, size, "device 0x%" PRIx64, file);
 }
 
+/* Reads the digits behind `word`. False: the text is not the word and at least one digit. */
+static bool has_number(const char *text, size_t len, const char *word, uint32_t *number)
+{
+	size_t at = strlen(word);
+
+	if (len <= at || len > at + 9 || memcmp(text, word, at))
+		return false;
+	for (*number = 0; at < len; at++) {
+		if (text[at] < '0' || text[at] > '9')
+			return false;
+		*number = *number * 10 + (uint32_t)(text[at] - '0');
+	}
+	return true;
+}
+
+/* Moves *path behind `word`. */
+static bool skip_prefix(const char **path, size_t *len, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (*len < n || memcmp(*path, word, n))
+		return false;
+	*path += n;
+	*len -= n;
+	return true;
+}
+
+uint64_t gt_ioctl_file_of_path(const char *path, size_t len)
+{
+	static const struct {
+		const char *name;
+		uint64_t file;
+	} single[] = {
+		{ "nvidiactl", (uint64_t)GT_DEV_CTL << 32 | 255 },
+		{ "nvidia-uvm", (uint64_t)GT_DEV_UVM << 32 },
+		{ "nvidia-uvm-tools", (uint64_t)GT_DEV_UVM_TOOLS << 32 | 1 },
+		{ "nvidia-modeset", (uint64_t)GT_DEV_MODESET << 32 | 254 },
+	};
+	uint32_t number;
+
+	if (!skip_prefix(&path, &len, "/dev/") && !skip_prefix(&path, &len, "/memfd:sim:"))
+		return 0;
+	for (size_t i = 0; i < sizeof(single) / sizeof(*single); i++)
+		if (len == strlen(single[i].name) && !memcmp(path, single[i].name, len))
+			return single[i].file;
+	if (has_number(path, len, "nvidia-caps/nvidia-cap", &number))
+		return (uint64_t)GT_DEV_CAPS << 32 | number;
+	return has_number(path, len, "nvidia", &number) ? (uint64_t)GT_DEV_GPU << 32 | number : 0;
+}
+
 static void rm_name(char *to, size_t size, uint64_t request, uint64_t command)
 {
 	uint64_t nr = request & 0xff;
@@ -352,7 +402,7 @@ static void rm_name(char *to, size_t size, uint64_t request, uint64_t command)
 		what = FIND(classes, command);
 	if (!escape)
 		snprintf(to, size, "ioctl 0x%" PRIx64, request);
-	else if (nr != RM_CONTROL && nr != RM_ALLOC)
+	else if ((nr != RM_CONTROL && nr != RM_ALLOC) || command == GT_IOCTL_ANY)
 		snprintf(to, size, "ioctl %s", escape);
 	else if (what)
 		snprintf(to, size, "ioctl %s %s", escape, what);
