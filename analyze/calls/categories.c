@@ -16,6 +16,7 @@ struct sum {
 static bool is_call(const struct gt_type *type)
 {
 	return type->layer == GT_LAYER_API || type->layer == GT_LAYER_IOCTL ||
+		type->layer == GT_LAYER_SYSCALL ||
 		(type->layer == GT_LAYER_SCHED && type->op != GT_OP_OFF_CPU);
 }
 
@@ -136,7 +137,8 @@ const struct gt_analysis gt_categories_report = {
 	.name = "categories",
 	.help = "time of outermost calls by category: init, memory, copy, launch, sync ...",
 	.wants = ALL,
-	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_SCHED),
+	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_SCHED) |
+		GT_BIT(GT_LAYER_SYSCALL),
 	.aggregates = GT_AGGREGATE_TYPES,
 	.splits = GT_BY_BLOCK,
 	.in_default = GT_DEFAULT_CALLS,

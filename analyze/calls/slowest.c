@@ -216,7 +216,8 @@ const struct gt_analysis gt_open_report = {
 	.name = "open",
 	.help = "calls that had not returned when the recording ended, and for how long",
 	.wants = GT_BIT(GT_OPEN) | GT_BIT(GT_UNMATCHED),
-	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
+	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER) |
+		GT_BIT(GT_LAYER_SYSCALL),
 	.splits = GT_BY_BLOCK,
 	.in_default = GT_DEFAULT_ALWAYS,
 	.state_size = sizeof(struct calls),

@@ -105,7 +105,8 @@ const struct gt_analysis gt_threads_report = {
 	.name = "threads",
 	.help = "calls, busy time and nesting depth of each thread",
 	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
-	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
+	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER) |
+		GT_BIT(GT_LAYER_SYSCALL),
 	.aggregates = GT_AGGREGATE_TRACKS,
 	.splits = GT_BY_BLOCK,
 	.in_default = GT_DEFAULT_CALLS,

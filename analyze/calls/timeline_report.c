@@ -234,7 +234,8 @@ const struct gt_analysis gt_timeline_report = {
 	.per_recording = true,
 	.help = "when each thread was busy, as a line of text, and the first calls in order of time",
 	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
-	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
+	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER) |
+		GT_BIT(GT_LAYER_SYSCALL),
 	.order = GT_BY_TIME,
 	.state_size = sizeof(struct state),
 	.init = timeline_init,

@@ -106,7 +106,7 @@ const char *gt_return_code_text(unsigned layer, int32_t code, char *buf, size_t 
 		for (size_t i = 0; i < sizeof(cuda_errors) / sizeof(*cuda_errors); i++)
 			if (cuda_errors[i].code == code)
 				return cuda_errors[i].name;
-	if (layer != GT_LAYER_IOCTL || name)
+	if ((layer != GT_LAYER_IOCTL && layer != GT_LAYER_SYSCALL) || name)
 		return name;
 	if (code > 0)
 		snprintf(buf, size, "driver status 0x%x", (unsigned)code);

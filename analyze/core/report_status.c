@@ -32,6 +32,8 @@ static const struct {
 	MISSING(GT_LAYER_USER, "the program's ranges were", "nvtx"),
 	MISSING(GT_LAYER_SCHED, "switches of threads were", "sched"),
 #undef MISSING
+	{ GT_LAYER_SYSCALL, "system calls were not recorded",
+		"system calls are not recorded: gt reads those of strace" },
 };
 
 bool gt_has_lost_work(struct gt_reader *r)

@@ -13,7 +13,7 @@ static const char *const kind_words[] = { GT_QUERY_KINDS(X) NULL };
 static const char *const category_words[] = { GT_CATEGORIES(X) NULL };
 #undef X
 static const char *const layer_words[] = { "api", "ioctl", "scheduler", "gpu", "user", "runtime",
-	"overhead", NULL };
+	"overhead", "syscall", NULL };
 static const char *const direction_words[] = { "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP",
 	NULL };
 _Static_assert(

@@ -211,13 +211,13 @@ static uint32_t key_name(struct gt_import_rows *r, const char *text, size_t len)
 
 /* ---- tracks ---- */
 
-static int64_t process(struct gt_import_rows *r, int64_t pid, struct gt_err *err)
+static int64_t process(struct gt_import_rows *r, int64_t pid, uint32_t name, struct gt_err *err)
 {
 	uint32_t found = gt_map_find_item(
 		&r->process_map, r->processes, sizeof(*r->processes), &pid, sizeof(pid));
 	struct process p = { .pid = pid };
 	struct gt_track t = { .parent = GT_NONE,
-		.name = GT_NONE,
+		.name = name,
 		.source = r->source,
 		.kind = GT_TRACK_PROCESS,
 		.id = pid,
@@ -234,11 +234,20 @@ static int64_t process(struct gt_import_rows *r, int64_t pid, struct gt_err *err
 	return found == GT_NONE ? no_memory(err) : (int64_t)found;
 }
 
+int gt_rows_process(
+	struct gt_import_rows *r, int64_t pid, const char *name, size_t len, struct gt_err *err)
+{
+	int64_t n = process(r, pid, intern(r, name, len, GT_ROWS_TEXT), err);
+
+	return n < 0 ? (int)n : 0;
+}
+
 /* Adds a track. Its number, or negative. */
 static int64_t new_place(struct gt_import_rows *r, const struct gt_rows_place *at, const char *word,
 	struct gt_err *err)
 {
-	int64_t p = at->pid || at->kind == GT_TRACK_THREAD ? process(r, at->pid, err) : GT_NONE;
+	int64_t p = at->pid || at->kind == GT_TRACK_THREAD ? process(r, at->pid, GT_NONE, err)
+							   : GT_NONE;
 	struct thread t = { .at = *at, .process = (uint32_t)p, .word = word };
 	uint32_t n;
 
@@ -369,6 +378,17 @@ void gt_rows_number(struct gt_import_rows *r, const char *key, uint64_t value)
 		r->args_left_out++;
 	else
 		add_arg(r, name, GT_F_U64, value);
+}
+
+void gt_rows_text(struct gt_import_rows *r, const char *key, const char *text, size_t len)
+{
+	uint32_t name = key_name(r, key, strlen(key));
+	uint32_t value = name == GT_NONE ? GT_NONE : intern(r, text, len, ARGS_TEXT);
+
+	if (value == GT_NONE)
+		r->args_left_out++;
+	else
+		add_arg(r, name, GT_F_STR, value);
 }
 
 bool gt_rows_arg(const struct gt_import_rows *r, unsigned i, struct gt_rows_arg *arg)
@@ -687,7 +707,7 @@ static int on_open(void *arg, const struct gt_half *h, uint8_t depth, struct gt_
 	return write_row(r, GT_OPEN, lane_track(r, h->track, 0), &row, h->args, err);
 }
 
-static void note_time(struct gt_import_rows *r, int64_t time)
+void gt_rows_note_line(struct gt_import_rows *r, int64_t time)
 {
 	r->backwards += time < r->now;
 	r->now = time > r->now ? time : r->now;
@@ -701,7 +721,8 @@ static int make_half(struct gt_import_rows *r, struct gt_half *h, struct gt_err 
 	h->what = (uint32_t)what;
 	h->nargs = r->n;
 	h->args = r->values;
-	note_time(r, h->time);
+	if (!r->config.notes_lines)
+		gt_rows_note_line(r, h->time);
 	return what < 0 ? (int)what : 0;
 }
 
@@ -731,7 +752,7 @@ bool gt_rows_is_open(const struct gt_import_rows *r, uint32_t track, uint32_t na
 int gt_rows_complete(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name,
 	int64_t start, int64_t end, struct gt_err *err)
 {
-	note_time(r, end);
+	gt_rows_note_line(r, end);
 	return gt_rows_row(
 		r, kind, track, name, &(struct gt_row){ .start = start, .end = end }, err);
 }
@@ -774,7 +795,7 @@ int gt_rows_loss(struct gt_import_rows *r, uint32_t track, bool everywhere, uint
 	memcpy(&seconds, until, sizeof(seconds));
 	if (!(seconds * 1e9 >= (double)from && seconds * 1e9 <= (double)GT_ROWS_TIME_MAX))
 		return 0;
-	note_time(r, from);
+	gt_rows_note_line(r, from);
 	e = gt_writer_loss(r->w, everywhere ? GT_SCOPE_ALL : GT_SCOPE_TRACK, at, from,
 		llround(seconds * 1e9), count ? *count : GT_LOST_UNKNOWN, err);
 	return e ? e : 1;

@@ -31,6 +31,9 @@ struct gt_rows_config {
 	/* The role of an argument in that group; GT_R_NONE: use the default role of its name
 	 * (import_roles.h). NULL: always use the default. */
 	uint8_t (*role)(unsigned group, const char *key, unsigned kind);
+	/* An end has another time than its line: only gt_rows_note_line counts times that go back.
+	 */
+	bool notes_lines;
 };
 /* The key of any track. It is compared as bytes: zero it first. */
 struct gt_rows_place {
@@ -56,16 +59,20 @@ int64_t gt_rows_regroup(
 /* The number of this thread's track, or negative; word, if not NULL, is its name. */
 int64_t gt_rows_track(
 	struct gt_import_rows *r, int64_t pid, int64_t tid, const char *word, struct gt_err *err);
+/* Adds a process with its name. A process that is known keeps its name. */
+int gt_rows_process(
+	struct gt_import_rows *r, int64_t pid, const char *name, size_t len, struct gt_err *err);
 int64_t gt_rows_place(struct gt_import_rows *r, const struct gt_rows_place *at, struct gt_err *err);
 /* the id of a track in the trace; GT_NONE: no memory */
 uint32_t gt_rows_track_id(struct gt_import_rows *r, uint32_t track);
 
 /* The arguments of the next row. gt_rows_no_args clears them; gt_rows_number adds a
- * number; gt_rows_details adds the values of the object or array whose opening bracket
- * the scanner has just returned (keys of inner objects become "a.b", array elements
+ * number, gt_rows_text a string; gt_rows_details adds the values of the object or array whose
+ * opening bracket the scanner has just returned (keys of inner objects become "a.b", array elements
  * "a.0"). *ret, if not NULL, receives a "status" in it. */
 void gt_rows_no_args(struct gt_import_rows *r);
 void gt_rows_number(struct gt_import_rows *r, const char *key, uint64_t value);
+void gt_rows_text(struct gt_import_rows *r, const char *key, const char *text, size_t len);
 int gt_rows_details(
 	struct gt_import_rows *r, struct gt_json *j, bool array, int32_t *ret, struct gt_err *err);
 
@@ -92,6 +99,8 @@ int gt_rows_end(struct gt_import_rows *r, uint32_t track, uint32_t name, int64_t
  * or negative. everywhere: the line names no thread. */
 int gt_rows_loss(struct gt_import_rows *r, uint32_t track, bool everywhere, uint32_t name,
 	int64_t from, struct gt_err *err);
+/* The time of a line. A line that is earlier than one before is counted in the metadata. */
+void gt_rows_note_line(struct gt_import_rows *r, int64_t time);
 /* nested: is there an open begin? */
 bool gt_rows_is_open(const struct gt_import_rows *r, uint32_t track, uint32_t name);
 int gt_rows_complete(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name,

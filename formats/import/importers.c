@@ -14,10 +14,11 @@
 #include "formats/io/json_scan.h"
 #include "formats/io/stream_in.h"
 
-extern const struct gt_importer gt_import_jsonl_a, gt_import_jsonl_b, gt_import_kineto;
+extern const struct gt_importer gt_import_jsonl_a, gt_import_jsonl_b, gt_import_kineto,
+	gt_import_strace;
 
 const struct gt_importer *const gt_importers[] = { &gt_import_jsonl_b, &gt_import_jsonl_a,
-	&gt_import_kineto, NULL };
+	&gt_import_kineto, &gt_import_strace, NULL };
 
 /* ---- JSON of other kinds ---- */
 
@@ -276,7 +277,7 @@ static struct gt_reader *open_native(int fd, struct gt_err *err)
  * imported, if there is an importer for it. If not, it is opened as a gt trace: it may
  * have a damaged beginning, and if it has not, the reader's error names the format that
  * it resembles. Takes fd over, which is at the start of a regular file. */
-static struct gt_reader *open_file(int fd, struct gt_err *err)
+static struct gt_reader *open_file(int fd, const char *path, struct gt_err *err)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	struct gt_in *in = copy >= 0 ? gt_in_open_fd(copy, err) : NULL;
@@ -287,6 +288,8 @@ static struct gt_reader *open_file(int fd, struct gt_err *err)
 
 	if (copy < 0)
 		gt_err_set(err, -errno, "no more descriptors");
+	if (in)
+		gt_in_set_name(in, path);
 	if (first)
 		r = open_native(fd, &native);
 	if (in && !r && (!first || native.code == -EILSEQ))
@@ -312,7 +315,7 @@ static struct gt_reader *open_stream(struct gt_in *in, struct gt_err *err)
 	if (may_be_native(in)) {
 		fd = spool(in, err);
 		if (fd < 0 || lseek(fd, 0, SEEK_SET) == 0)
-			return fd < 0 ? NULL : open_file(fd, err);
+			return fd < 0 ? NULL : open_file(fd, NULL, err);
 		close(fd);
 		return NULL;
 	}
@@ -337,7 +340,7 @@ struct gt_reader *gt_open_any(const char *path, struct gt_err *err)
 		return NULL;
 	}
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0)
-		return open_file(fd, err);
+		return open_file(fd, path, err);
 	in = gt_in_open_fd(fd, err);
 	return in ? open_stream(in, err) : NULL;
 }

@@ -36,6 +36,7 @@ struct gt_in {
 	 */
 	char *head;
 	size_t head_at, head_len;
+	const char *name;
 };
 
 static ssize_t read_fully(int fd, void *to, size_t size)
@@ -343,3 +344,7 @@ uint64_t gt_in_file_bytes(const struct gt_in *in)
 }
 
 bool gt_in_is_packed(const struct gt_in *in) { return in->packing->packed; }
+
+void gt_in_set_name(struct gt_in *in, const char *name) { in->name = name; }
+
+const char *gt_in_name(const struct gt_in *in) { return in->name; }

@@ -39,4 +39,7 @@ ssize_t gt_in_read_raw(struct gt_in *in, void *to, size_t size, struct gt_err *e
 /* The bytes of the file; 0: it is no regular file. */
 uint64_t gt_in_file_bytes(const struct gt_in *in);
 bool gt_in_is_packed(const struct gt_in *in);
+/* The name of the file, for importers that read it: borrowed, NULL: unknown. */
+void gt_in_set_name(struct gt_in *in, const char *name);
+const char *gt_in_name(const struct gt_in *in);
 #endif

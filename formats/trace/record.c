@@ -20,7 +20,7 @@ const char *gt_op_word(unsigned op) { return op < GT_OP_COUNT ? ops[op] : "?"; }
 const char *gt_layer_word(unsigned layer)
 {
 	static const char *const words[] = { "api", "ioctl", "scheduler", "gpu", "user", "runtime",
-		"overhead" };
+		"overhead", "syscall" };
 
 	return layer < GT_LAYER_COUNT ? words[layer] : "?";
 }

@@ -100,6 +100,7 @@ enum gt_layer {
 	GT_LAYER_USER,
 	GT_LAYER_RUNTIME /* the CUDA runtime, around the API */,
 	GT_LAYER_OVERHEAD /* recording, and the driver's compiling and loading */,
+	GT_LAYER_SYSCALL /* the host's kernel, but for calls on the driver's files */,
 	GT_LAYER_COUNT
 };
 
