@@ -384,6 +384,8 @@ static int note_command(struct strace_import *s, text args)
 		gt_buf_str(&line, " ");
 		gt_buf_add(&line, arg.p + quoted, arg.len - 2 * quoted);
 	}
+	for (size_t i = 0; i < line.len; i++) /* strace writes none; JSON cannot have NUL */
+		line.data[i] = line.data[i] < ' ' ? '?' : line.data[i];
 	all = line.failed ? NULL : gt_json_text((const char *)line.data, line.len);
 	gt_buf_release(&line);
 	s->command = all ? gt_json_dump(all, JSON_ENCODE_ANY) : NULL;

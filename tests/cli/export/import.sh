@@ -173,3 +173,40 @@ is waits-are-told '10,,11,,cudaStreamSynchronize,stream 7,2,12000,10000,7000,120
 	"$("$B/gtanalyze" sync --format csv waits.json 2>waits.err | tr -d '\r' | sed -n 3p)"
 want untold 0 "$B/gtanalyze" sync untold.json
 check untold-is-said grep -q 'for 2 unknown waits for a stream it was not recorded which stream (PyTorch' want.out
+
+# strace: each report answers of a recording; the counts are those of grep; -ff is one file per thread.
+T=$SRC/samples/recorded/strace-many-threads.txt.gz
+gzip -dc "$T" >strace.txt
+strace_calls() { grep -c '^[0-9]* [0-9.]* [a-z][a-z0-9_]*(' strace.txt; }
+want strace 0 "$B/gtanalyze" header "$T"
+check strace-says-what-it-is grep -qF '2026-11-24T18:51:20Z; import strace: ioctl syscall' want.out
+check strace-has-the-command grep -qF ': ./many_threads -t 2 -n 2' want.out
+lacks() { ! grep -q "$1" want.out; }
+check strace-understands-every-line lacks 'not strace'
+is strace-calls "$(strace_calls)" "$(figure calls "$T")"
+is strace-threads 5 "$(figure threads "$T")"
+for r in top ioctls driver slowest errors threads histogram timeline layers; do
+	want strace-$r 0 "$B/gtanalyze" $r "$T"
+	check strace-$r-answers lacks 'cannot answer'
+done
+want strace-pauses 4 "$B/gtanalyze" pauses "$T"
+"$B/gtanalyze" ioctls --top 0 --format tsv "$T" >ioctls.tsv 2>ioctls.err
+check strace-names-requests grep -q 'ioctl UVM_REGISTER_CHANNEL	' ioctls.tsv
+is strace-requests "$(grep -c 'ioctl([0-9]*<[^>]*nvidia' strace.txt)" "$(awk -F '\t' '/ioctl [A-Z]/ { n += $3 } END { print n }' ioctls.tsv)"
+"$B/gtanalyze" top --format csv strace.txt >whole.csv 2>whole.err
+"$B/gtexport" --native -o strace.zst "$T"
+"$B/gtanalyze" top --format csv strace.zst >native.csv 2>native.err; same strace-kept whole.csv native.csv
+{ sed 's/^/[pid /; s/ /] /2' strace.txt | sed '1,100s/ <[0-9.]*>$//'; echo 'a line of the program'; } >untimed.txt
+want strace-untimed 0 "$B/gtanalyze" header untimed.txt
+check strace-untimed-is-told grep -q 'calls have no duration and count as 0 ns (strace -T prints it)' want.out
+check strace-others-are-told grep -q "1 line is not strace's or is damaged" want.out
+sed 's/^\([0-9]*\) [0-9.]* /\1 /' strace.txt >timeless.txt
+want strace-timeless 1 "$B/gtanalyze" timeless.txt
+check strace-timeless-is-told grep -q "strace's output without times: record it with strace -f -ttt -T -y" want.err
+awk '{ tid = $1; $1 = ""; print substr($0, 2) >("calls." tid) }' strace.txt
+want strace-per-thread 0 "$B/gtanalyze" threads --format tsv calls.*
+is strace-per-thread-threads 5 "$(grep -c '^calls' want.out)"
+for w in 80 120; do
+	want strace-view-$w 0 "$B/gtview" --render ${w}x24 "$T"
+	check strace-view-$w-shows grep -q 'futex' want.out
+done

@@ -157,6 +157,17 @@ static void damage(void)
 	}
 }
 
+/* Metadata of a command with bytes that JSON cannot have. */
+static void hostile_command(void)
+{
+	static const char text[] =
+		"7 1.0 execve(\"/b\", [\"a\", \"\0\xff\x01\\\"\"], 0x7f) = 0 <0.1>\n";
+	struct gt_reader *r = open_bytes(text, sizeof(text) - 1);
+
+	CHECK(r && strstr(gt_reader_segment(r, 0)->meta_json, "\"command\":\"/b ???"));
+	gt_reader_close(r);
+}
+
 /* Of a long line the beginning and the end are read. */
 static void long_lines(void)
 {
@@ -211,4 +222,5 @@ static void layers_and_categories(void)
 
 T_MAIN(T(the_beginning), T(calls_with_their_durations), T(the_drivers_files),
 	T(descriptors_without_paths), T(unfinished_and_resumed), T(standard_error), T(times),
-	T(damage), T(long_lines), T(name_of_the_file), T(layers_and_categories), T(the_end))
+	T(damage), T(hostile_command), T(long_lines), T(name_of_the_file), T(layers_and_categories),
+	T(the_end))
