@@ -19,7 +19,8 @@
  * driver's own form on an unknown descriptor counts as one on /dev/nvidiactl or /dev/nvidia-uvm.
  *
  * Memory is bounded: LINE_HEAD + LINE_TAIL bytes of a line (the middle of a longer one is dropped),
- * THREADS_MAX threads, FILES_MAX open descriptors, and the limits of import_rows.h. */
+ * THREADS_MAX threads, the open descriptors of import_strace_call.c, and the limits of
+ * import_rows.h. */
 #define _GNU_SOURCE
 #include "formats/import/import_strace.h"
 
@@ -42,16 +43,12 @@
 #define LINE_TAIL 1024u
 #define CHUNK (64u << 10)
 #define THREADS_MAX GT_ROWS_TRACKS
-#define FILES_MAX (1u << 16)
 #define PATH_BYTES 512u
 #define DAY_NS (24 * 3600 * 1000000000ll)
 #define SNIFF_LINES 50
 #define ARGV_MAX 100
 
 typedef struct gt_strace_text text;
-
-/* groups of names */
-enum group { SYSCALL = 1, DRIVER_IOCTL, DRIVER_FILE, EVENT };
 
 struct strace_thread {
 	int64_t tid; /* the key */
@@ -62,18 +59,13 @@ struct strace_thread {
 	char word[44];                            /* its system call; "": there is none */
 	bool clones_thread, on_driver, simulated; /* of the unfinished call */
 };
-struct strace_fd {
-	int64_t process, fd; /* the key */
-	uint64_t file;       /* gt_ioctl_file; 0: closed, or another file */
-};
 struct strace_import {
 	struct gt_import_rows *rows;
 	struct gt_writer *w;
-	struct gt_map thread_map, fd_map;
+	struct gt_map thread_map;
 	struct strace_thread *threads;
 	size_t nthreads, threads_cap;
-	struct strace_fd *fds;
-	size_t nfds, fds_cap;
+	struct gt_strace_files files;
 	int64_t only_tid; /* of lines without a thread id */
 	uint32_t cloner;  /* 1 + the thread with an unfinished clone; 0: none */
 	int64_t now, offset, first;
@@ -91,13 +83,14 @@ static void classify(const char *name, unsigned group, struct gt_type *type)
 {
 	struct gt_strace_syscall is;
 
-	type->layer =
-		group == DRIVER_IOCTL || group == DRIVER_FILE ? GT_LAYER_IOCTL : GT_LAYER_SYSCALL;
-	type->category = group == DRIVER_IOCTL ? GT_CAT_IOCTL
-		: group == DRIVER_FILE         ? GT_CAT_FILE
-					       : GT_CAT_OTHER;
-	type->op = group == DRIVER_IOCTL ? GT_OP_IOCTL : GT_OP_NONE;
-	if (group == SYSCALL) {
+	type->layer = group == GT_STRACE_DRIVER_IOCTL || group == GT_STRACE_DRIVER_FILE
+		? GT_LAYER_IOCTL
+		: GT_LAYER_SYSCALL;
+	type->category = group == GT_STRACE_DRIVER_IOCTL ? GT_CAT_IOCTL
+		: group == GT_STRACE_DRIVER_FILE         ? GT_CAT_FILE
+							 : GT_CAT_OTHER;
+	type->op = group == GT_STRACE_DRIVER_IOCTL ? GT_OP_IOCTL : GT_OP_NONE;
+	if (group == GT_STRACE_SYSCALL) {
 		is = gt_strace_syscall_of(name, strcspn(name, " "));
 		type->category = is.category;
 	}
@@ -160,172 +153,12 @@ static int note_clone(struct strace_import *s, const struct strace_thread *by, b
 	return 0;
 }
 
-/* ---- files of descriptors ---- */
-
-static struct strace_fd *find_fd(struct strace_import *s, int64_t process, int64_t fd)
-{
-	struct strace_fd key = { .process = process, .fd = fd };
-	uint32_t at = gt_map_find_item(
-		&s->fd_map, s->fds, sizeof(*s->fds), &key, offsetof(struct strace_fd, file));
-
-	return at == UINT32_MAX ? NULL : &s->fds[at];
-}
-
-static void set_fd(struct strace_import *s, int64_t process, int64_t fd, uint64_t file)
-{
-	struct strace_fd *known = find_fd(s, process, fd);
-	struct strace_fd new = { process, fd, file };
-
-	if (known)
-		known->file = file;
-	else if (file && s->nfds < FILES_MAX) /* beyond the limit its calls are plain ones */
-		gt_map_add_item(&s->fd_map, &s->fds, &s->nfds, &s->fds_cap, sizeof(new), &new,
-			offsetof(struct strace_fd, file));
-}
-
-static uint64_t file_of_fd(struct strace_import *s, int64_t process, int64_t fd, text path)
-{
-	struct strace_fd *known = path.p ? NULL : find_fd(s, process, fd);
-
-	return path.p ? gt_ioctl_file_of_path(path.p, path.len) : known ? known->file : 0;
-}
-
-/* ---- what a call is ---- */
-
-/* A call on a file of the driver, or another one. */
-struct strace_call {
-	enum group group;
-	char name[160];
-	uint64_t file;   /* of the driver; 0: another file or none */
-	int64_t fd;      /* -1: none */
-	uint64_t length; /* of mmap */
-	text path;
-	bool simulated; /* the file is one of the simulated driver */
-};
-
-/* The first string of the arguments, without its quotes. */
-static text first_string(text args)
-{
-	text arg;
-
-	for (unsigned i = 0; i < 3 && gt_strace_arg(args, i, &arg); i++)
-		if (arg.len > 1 && *arg.p == '"') {
-			const char *end = memrchr(arg.p + 1, '"', arg.len - 1);
-
-			return (text){ arg.p + 1, end ? (size_t)(end - arg.p - 1) : arg.len - 1 };
-		}
-	return (text){ NULL, 0 };
-}
-
-/* Requests that only the driver has: 'F' with a direction, or UVM's two large numbers. */
-static uint64_t file_of_request(uint64_t request)
-{
-	if ((request >> 8 & 0xff) == 'F' && request >> 30 == 3)
-		return (uint64_t)GT_DEV_CTL << 32 | 255;
-	return (request & ~3ull) == 0x30000000 ? (uint64_t)GT_DEV_UVM << 32 : 0;
-}
-
-/* strace names numbers of other drivers, which UVM uses as well. */
-static bool request_of(text arg, bool uvm, uint64_t *request)
-{
-	if (uvm && (gt_strace_is(arg, "FIBMAP") || gt_strace_is(arg, "FIGETBSZ"))) {
-		*request = gt_strace_is(arg, "FIBMAP") ? 1 : 2;
-		return true;
-	}
-	return gt_strace_number(arg, request);
-}
-
-static void describe_ioctl(struct strace_call *c, text args, bool known_file)
-{
-	uint64_t request = 0;
-	text arg = { "", 0 };
-	bool number = gt_strace_arg(args, 1, &arg) &&
-		request_of(arg, c->file >> 32 == GT_DEV_UVM, &request);
-
-	if (!c->file && number && !known_file)
-		c->file = file_of_request(request);
-	if (c->file)
-		c->group = DRIVER_IOCTL;
-	if (c->file && number)
-		gt_ioctl_name(c->name, sizeof(c->name), c->file >> 32 << 32, request, GT_IOCTL_ANY);
-	else if (number)
-		snprintf(c->name, sizeof(c->name), "ioctl 0x%" PRIx64, request);
-	else if (arg.len && arg.len < 40)
-		snprintf(c->name, sizeof(c->name), "ioctl %.*s", (int)arg.len, arg.p);
-}
-
-static void describe_file_call(struct strace_call *c, const char *verb)
-{
-	char path[64];
-
-	if (!c->file)
-		return;
-	gt_ioctl_file(path, sizeof(path), c->file);
-	snprintf(c->name, sizeof(c->name), "%s %s", verb, path);
-	c->group = DRIVER_FILE;
-}
-
-static bool is_open(text name)
-{
-	return gt_strace_is(name, "openat") || gt_strace_is(name, "open") ||
-		gt_strace_is(name, "openat2");
-}
-
-static bool is_map(text name) { return gt_strace_is(name, "mmap") || gt_strace_is(name, "mmap2"); }
-
-static bool is_simulated(text path)
-{
-	return path.p && path.len > 5 && !memcmp(path.p, "/memf", 5);
-}
-
-/* The descriptor of the call and its file. */
-static void find_file(struct strace_import *s, const struct strace_thread *t,
-	const struct gt_strace_line *l, struct strace_call *c, bool has_fd)
-{
-	text arg, path = { NULL, 0 };
-
-	if (is_open(l->name)) {
-		path = l->file.p ? l->file : c->path;
-		c->file = path.p ? gt_ioctl_file_of_path(path.p, path.len) : 0;
-	} else if ((has_fd || is_map(l->name)) && gt_strace_arg(l->args, has_fd ? 0 : 4, &arg) &&
-		gt_strace_fd(arg, &c->fd, &path)) {
-		c->file = file_of_fd(s, t->process, c->fd, path);
-		if (path.p && !c->path.p)
-			c->path = path;
-	}
-	c->simulated = c->file && is_simulated(path);
-}
-
-static void describe(struct strace_import *s, const struct strace_thread *t,
-	const struct gt_strace_line *l, struct strace_call *c)
-{
-	struct gt_strace_syscall is = gt_strace_syscall_of(l->name.p, l->name.len);
-	text arg;
-
-	memset(c, 0, sizeof(*c));
-	c->group = SYSCALL;
-	c->fd = -1;
-	snprintf(c->name, sizeof(c->name), "%.*s", (int)l->name.len, l->name.p);
-	if (is.flags & GT_STRACE_HAS_PATH)
-		c->path = first_string(l->args);
-	find_file(s, t, l, c, is.flags & GT_STRACE_HAS_FD);
-	if (is_map(l->name)) {
-		if (gt_strace_arg(l->args, 1, &arg))
-			gt_strace_number(arg, &c->length);
-		describe_file_call(c, "mmap");
-	} else if (is_open(l->name)) {
-		describe_file_call(c, "open");
-	} else if (gt_strace_is(l->name, "close")) {
-		describe_file_call(c, "close");
-	} else if (gt_strace_is(l->name, "ioctl")) {
-		describe_ioctl(c, l->args, c->path.p != NULL);
-	}
-}
+/* ---- arguments of rows ---- */
 
 /* The arguments that gtcollect records of the driver's files; of other calls the file. */
-static void add_begin_args(struct strace_import *s, const struct strace_call *c)
+static void add_begin_args(struct strace_import *s, const struct gt_strace_call *c)
 {
-	if (c->group == SYSCALL) {
+	if (c->group == GT_STRACE_SYSCALL) {
 		if (c->fd >= 0)
 			gt_rows_number(s->rows, "fd", (uint64_t)c->fd);
 		if (c->path.p)
@@ -334,7 +167,7 @@ static void add_begin_args(struct strace_import *s, const struct strace_call *c)
 		return;
 	}
 	gt_rows_number(s->rows, "minor", (uint32_t)c->file);
-	if (c->group == DRIVER_FILE && c->fd >= 0 && !c->length)
+	if (c->group == GT_STRACE_DRIVER_FILE && c->fd >= 0 && !c->length)
 		gt_rows_number(s->rows, "fd", (uint64_t)c->fd);
 	if (c->length)
 		gt_rows_number(s->rows, "length", c->length);
@@ -370,7 +203,7 @@ static bool has_word(text args, const char *word)
  * its array. */
 static int note_command(struct strace_import *s, text args)
 {
-	text file = first_string(args), array, arg;
+	text file = gt_strace_first_string(args), array, arg;
 	struct gt_buf line = { 0 };
 	json_t *all;
 
@@ -394,18 +227,18 @@ static int note_command(struct strace_import *s, text args)
 }
 
 static int note_effects(struct strace_import *s, struct strace_thread *t,
-	const struct gt_strace_line *l, const struct strace_call *c, struct gt_err *err)
+	const struct gt_strace_line *l, const struct gt_strace_call *c, struct gt_err *err)
 {
 	if (!l->has_result || l->result < 0)
 		return 0;
-	if (is_open(l->name))
-		set_fd(s, t->process, l->result, c->file);
+	if (gt_strace_is_open(l->name))
+		gt_strace_set_fd(&s->files, t->process, l->result, c->file);
 	else if (gt_strace_is(l->name, "close"))
-		set_fd(s, t->process, c->fd, 0);
+		gt_strace_set_fd(&s->files, t->process, c->fd, 0);
 	else if (c->fd >= 0 && l->name.len >= 3 && !memcmp(l->name.p, "dup", 3))
-		set_fd(s, t->process, l->result, c->file);
+		gt_strace_set_fd(&s->files, t->process, l->result, c->file);
 	else if (c->fd >= 0 && gt_strace_is(l->name, "fcntl") && has_word(l->args, "F_DUPFD"))
-		set_fd(s, t->process, l->result, c->file);
+		gt_strace_set_fd(&s->files, t->process, l->result, c->file);
 	else if (is_clone(l->name) && l->result)
 		return note_clone(s, t, has_word(l->args, "CLONE_THREAD"), l->result, err);
 	else if (gt_strace_is(l->name, "execve") && note_command(s, l->args))
@@ -415,7 +248,7 @@ static int note_effects(struct strace_import *s, struct strace_thread *t,
 
 /* ---- rows ---- */
 
-static int64_t name_of(struct strace_import *s, const struct strace_call *c, struct gt_err *err)
+static int64_t name_of(struct strace_import *s, const struct gt_strace_call *c, struct gt_err *err)
 {
 	return gt_rows_name(s->rows, c->name, strlen(c->name), c->group, err);
 }
@@ -443,11 +276,11 @@ static int on_call(struct strace_import *s, uint32_t track, uint32_t n, struct g
 	struct gt_err *err)
 {
 	struct strace_thread *t = &s->threads[n];
-	struct strace_call c;
+	struct gt_strace_call c;
 	int64_t name;
 	int e;
 
-	describe(s, t, l, &c);
+	gt_strace_describe(&s->files, t->process, l, &c);
 	name = name_of(s, &c, err);
 	if (name < 0)
 		return (int)name;
@@ -459,7 +292,7 @@ static int on_call(struct strace_import *s, uint32_t track, uint32_t n, struct g
 		t->name = (uint32_t)name;
 		t->simulated = c.simulated;
 		t->file = c.file;
-		t->on_driver = c.group != SYSCALL;
+		t->on_driver = c.group != GT_STRACE_SYSCALL;
 		t->clones_thread = has_word(l->args, "CLONE_THREAD");
 		snprintf(t->word, sizeof(t->word), "%.*s", (int)l->name.len, l->name.p);
 		s->cloner = is_clone(l->name) ? n + 1 : s->cloner;
@@ -468,7 +301,7 @@ static int on_call(struct strace_import *s, uint32_t track, uint32_t n, struct g
 	s->untimed += !l->has_duration && l->has_result;
 	if (!e)
 		e = end_call(s, track, t, l, (uint32_t)name,
-			s->now + (l->has_duration ? l->duration : 0), c.group != SYSCALL,
+			s->now + (l->has_duration ? l->duration : 0), c.group != GT_STRACE_SYSCALL,
 			c.simulated, err);
 	return e ? e : note_effects(s, t, l, &c, err);
 }
@@ -477,7 +310,7 @@ static int on_call(struct strace_import *s, uint32_t track, uint32_t n, struct g
 static int on_lonely_end(struct strace_import *s, uint32_t track, const struct strace_thread *t,
 	const struct gt_strace_line *l, struct gt_err *err)
 {
-	int64_t name = gt_rows_name(s->rows, l->name.p, l->name.len, SYSCALL, err);
+	int64_t name = gt_rows_name(s->rows, l->name.p, l->name.len, GT_STRACE_SYSCALL, err);
 	int e = name < 0 ? (int)name : 0;
 
 	if (!e && l->has_duration) {
@@ -506,8 +339,8 @@ static int on_resumed(struct strace_import *s, uint32_t track, uint32_t n,
 		t = &s->threads[n]; /* adding one moves them */
 		if (e)
 			return e;
-	} else if (is_open(l->name) && l->has_result && l->result >= 0) {
-		set_fd(s, t->process, l->result,
+	} else if (gt_strace_is_open(l->name) && l->has_result && l->result >= 0) {
+		gt_strace_set_fd(&s->files, t->process, l->result,
 			l->file.p ? gt_ioctl_file_of_path(l->file.p, l->file.len) : t->file);
 	}
 	return end_call(s, track, t, l, t->name, end, t->on_driver, t->simulated, err);
@@ -528,7 +361,7 @@ static int on_event(struct strace_import *s, uint32_t track, uint32_t n,
 		e = gt_rows_end(s->rows, track, t->name, s->now, (uint64_t)t->tid, 0, err);
 		t->word[0] = '\0';
 	}
-	name = e ? e : gt_rows_name(s->rows, word, strlen(word), EVENT, err);
+	name = e ? e : gt_rows_name(s->rows, word, strlen(word), GT_STRACE_EVENT, err);
 	if (name < 0)
 		return (int)name;
 	return gt_rows_row(s->rows, GT_INSTANT, track, (uint32_t)name,
@@ -539,7 +372,7 @@ static int on_event(struct strace_import *s, uint32_t track, uint32_t n,
 static int name_process(struct strace_import *s, int64_t process, const struct gt_strace_line *l,
 	struct gt_err *err)
 {
-	text file = first_string(l->args);
+	text file = gt_strace_first_string(l->args);
 	const char *slash = file.p ? memrchr(file.p, '/', file.len) : NULL;
 	size_t base = slash ? (size_t)(slash + 1 - file.p) : 0;
 
@@ -770,9 +603,8 @@ static void release(struct strace_import *s)
 {
 	gt_rows_free(s->rows);
 	gt_map_release(&s->thread_map);
-	gt_map_release(&s->fd_map);
+	gt_strace_files_release(&s->files);
 	free(s->threads);
-	free(s->fds);
 	free(s->command);
 }
 

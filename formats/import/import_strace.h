@@ -1,10 +1,11 @@
-/* A line of strace's output, and what its system call means. Shared by import_strace.c and
- * import_strace_line.c. */
+/* Lines of strace's output (import_strace_line.c) and what their system calls are
+ * (import_strace_call.c), for import_strace.c. */
 #ifndef GT_IMPORT_STRACE_H
 #define GT_IMPORT_STRACE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "formats/base/map.h"
 
 /* Borrowed bytes of a line; p is NULL if there are none. */
 struct gt_strace_text {
@@ -39,7 +40,7 @@ struct gt_strace_line {
 	struct gt_strace_text file; /* of the descriptor that the call returned (-y) */
 	int64_t duration;           /* ns (-T) */
 };
-/* Reads a line of len bytes without its newline. line->form says what it is. */
+/* Reads a line of len bytes without its newline. A damaged line has the form GT_STRACE_OTHER. */
 void gt_strace_parse(struct gt_strace_line *line, const char *text, size_t len);
 /* Argument i, from 0. False: there are fewer. */
 bool gt_strace_arg(struct gt_strace_text args, unsigned i, struct gt_strace_text *arg);
@@ -58,4 +59,38 @@ struct gt_strace_syscall {
 	uint8_t category, flags; /* enum gt_category, enum gt_strace_flags */
 };
 struct gt_strace_syscall gt_strace_syscall_of(const char *name, size_t len);
+
+/* ---- import_strace_call.c: what a call is ---- */
+
+/* groups of names */
+enum gt_strace_group {
+	GT_STRACE_SYSCALL = 1,
+	GT_STRACE_DRIVER_IOCTL,
+	GT_STRACE_DRIVER_FILE,
+	GT_STRACE_EVENT
+};
+/* A call on a file of the driver, or another one. */
+struct gt_strace_call {
+	enum gt_strace_group group;
+	char name[160];
+	uint64_t file;   /* of the driver; 0: another file or none */
+	int64_t fd;      /* -1: none */
+	uint64_t length; /* of mmap */
+	struct gt_strace_text path;
+	bool simulated; /* the file is one of the simulated driver */
+};
+/* The driver's files that processes have open. Zero it first, release it at the end. */
+struct gt_strace_files {
+	struct gt_map map;
+	struct strace_fd *fds;
+	size_t n, cap;
+};
+void gt_strace_files_release(struct gt_strace_files *f);
+/* file: gt_ioctl_file(); 0: the descriptor is closed, or of another file. */
+void gt_strace_set_fd(struct gt_strace_files *f, int64_t process, int64_t fd, uint64_t file);
+void gt_strace_describe(struct gt_strace_files *f, int64_t process, const struct gt_strace_line *l,
+	struct gt_strace_call *c);
+bool gt_strace_is_open(struct gt_strace_text name); /* open, openat ... */
+/* The first string of the arguments, without its quotes; p is NULL if there is none. */
+struct gt_strace_text gt_strace_first_string(struct gt_strace_text args);
 #endif
