@@ -61,7 +61,10 @@ static void read_majors(void)
 	__atomic_store_n(&uvm_major, uvm, __ATOMIC_RELEASE);
 }
 
-static uint64_t file(enum gt_driver_file dev, uint32_t number) { return (uint64_t)dev << 32 | number; }
+static uint64_t file(enum gt_driver_file dev, uint32_t number)
+{
+	return (uint64_t)dev << 32 | number;
+}
 
 static uint64_t char_file(dev_t dev)
 {
