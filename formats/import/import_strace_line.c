@@ -165,25 +165,18 @@ static void read_prefix(struct gt_strace_line *l, text *t)
 
 /* ---- the result ---- */
 
-#define ERRORS(E)                                                                                  \
-	E(EPERM)                                                                                   \
-	E(ENOENT)                                                                                  \
-	E(ESRCH)                                                                                   \
-	E(EINTR)                                                                                   \
-	E(EIO)                                                                                     \
-	E(ENXIO) E(E2BIG) E(ENOEXEC) E(EBADF) E(ECHILD) E(EAGAIN) E(ENOMEM) E(EACCES) E(EFAULT) E( \
-		ENOTBLK) E(EBUSY) E(EEXIST) E(EXDEV) E(ENODEV) E(ENOTDIR) E(EISDIR) E(EINVAL)      \
-		E(ENFILE) E(EMFILE) E(ENOTTY) E(ETXTBSY) E(EFBIG) E(ENOSPC) E(ESPIPE) E(EROFS) E(  \
-			EMLINK) E(EPIPE) E(EDOM) E(ERANGE) E(EDEADLK) E(ENAMETOOLONG) E(ENOLCK)    \
-			E(ENOSYS) E(ENOTEMPTY) E(ELOOP) E(ENODATA) E(ETIME) E(EPROTO) E(           \
-				EOVERFLOW) E(EBADFD) E(ENOTSOCK) E(EDESTADDRREQ) E(EMSGSIZE)       \
-				E(EPROTONOSUPPORT) E(EOPNOTSUPP) E(EAFNOSUPPORT) E(EADDRINUSE) E(  \
-					EADDRNOTAVAIL) E(ENETDOWN) E(ENETUNREACH) E(ECONNABORTED)  \
-					E(ECONNRESET) E(ENOBUFS) E(EISCONN) E(ENOTCONN)            \
-						E(ETIMEDOUT) E(ECONNREFUSED) E(EHOSTDOWN)          \
-							E(EHOSTUNREACH) E(EALREADY) E(EINPROGRESS) \
-								E(ESTALE) E(EDQUOT) E(ECANCELED)   \
-									E(EOWNERDEAD)
+/* clang-format off */
+#define ERRORS(E) \
+	E(EPERM) E(ENOENT) E(ESRCH) E(EINTR) E(EIO) E(ENXIO) E(E2BIG) E(ENOEXEC) E(EBADF) E(ECHILD) \
+	E(EAGAIN) E(ENOMEM) E(EACCES) E(EFAULT) E(ENOTBLK) E(EBUSY) E(EEXIST) E(EXDEV) E(ENODEV) \
+	E(ENOTDIR) E(EISDIR) E(EINVAL) E(ENFILE) E(EMFILE) E(ENOTTY) E(ETXTBSY) E(EFBIG) E(ENOSPC) \
+	E(ESPIPE) E(EROFS) E(EMLINK) E(EPIPE) E(EDOM) E(ERANGE) E(EDEADLK) E(ENAMETOOLONG) E(ENOLCK) \
+	E(ENOSYS) E(ENOTEMPTY) E(ELOOP) E(ENODATA) E(ETIME) E(EPROTO) E(EOVERFLOW) E(EBADFD) \
+	E(ENOTSOCK) E(EDESTADDRREQ) E(EMSGSIZE) E(EPROTONOSUPPORT) E(EOPNOTSUPP) E(EAFNOSUPPORT) \
+	E(EADDRINUSE) E(EADDRNOTAVAIL) E(ENETDOWN) E(ENETUNREACH) E(ECONNABORTED) E(ECONNRESET) \
+	E(ENOBUFS) E(EISCONN) E(ENOTCONN) E(ETIMEDOUT) E(ECONNREFUSED) E(EHOSTDOWN) E(EHOSTUNREACH) \
+	E(EALREADY) E(EINPROGRESS) E(ESTALE) E(EDQUOT) E(ECANCELED) E(EOWNERDEAD)
+/* clang-format on */
 
 static int32_t error_of(text name)
 {
