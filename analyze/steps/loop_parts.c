@@ -1,12 +1,14 @@
-/* The steps are summed up in blocks, by the medians of their durations and numbers of operations.
- * The border with the fewest blocks on the wrong side divides them, then each half again; and
- * between the two blocks at the border the step with the fewest steps on the wrong side. */
+/* The steps are summed up in blocks, by the medians of their durations and numbers of operations,
+ * of SAMPLED steps each. The border with the fewest blocks on the wrong side divides them, then
+ * each half again; and between the two blocks at the border the step with the fewest steps on the
+ * wrong side. */
 #include "analyze/steps/loop_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define BLOCKS 64u
+#define SAMPLED 32u
 #define LEAST 3u  /* steps of a part */
 #define SHARE 10u /* a part has this fraction of the steps at least */
 
@@ -36,6 +38,16 @@ static uint64_t median_of(const struct search *s, size_t from, size_t to, enum f
 	for (size_t i = from; i < to; i++)
 		s->room[i - from] = figure_of(&s->steps[i], by);
 	return gt_steps_median(s->room, to - from);
+}
+
+/* Of steps that are evenly distributed in the block. */
+static uint64_t sampled_median(const struct search *s, size_t from, size_t to, enum figure by)
+{
+	size_t n = to - from < SAMPLED ? to - from : SAMPLED;
+
+	for (size_t i = 0; i < n; i++)
+		s->room[i] = figure_of(&s->steps[from + i * (to - from) / n], by);
+	return gt_steps_median(s->room, n);
 }
 
 static uint64_t median_of_blocks(
@@ -110,8 +122,8 @@ static size_t divide(const struct search *s, size_t from, size_t to)
 		return 0;
 	for (size_t b = 0; b < n; b++)
 		for (enum figure f = 0; f < FIGURES; f++)
-			blocks[b].of[f] =
-				median_of(s, from + b * steps / n, from + (b + 1) * steps / n, f);
+			blocks[b].of[f] = sampled_median(
+				s, from + b * steps / n, from + (b + 1) * steps / n, f);
 	for (enum figure f = 0; f < FIGURES; f++)
 		for (size_t i = least; i <= n - least; i++)
 			divide_at(s, blocks, n, i, f, &best);
@@ -132,7 +144,7 @@ static void add(const struct search *s, struct gt_loop_parts *parts, size_t from
 }
 
 int gt_loop_parts_find(struct gt_loop_parts *parts, const struct gt_step *steps, size_t from,
-	size_t to, struct gt_err *err)
+	size_t to, uint64_t median, struct gt_err *err)
 {
 	struct search s = { steps, NULL };
 	size_t borders[GT_LOOP_PARTS_MOST + 1] = { from, 0, 0, 0, to };
@@ -144,7 +156,10 @@ int gt_loop_parts_find(struct gt_loop_parts *parts, const struct gt_step *steps,
 	if (!s.room)
 		return gt_err_set(err, -ENOMEM, "out of memory (parts of a loop)");
 	borders[2] = divide(&s, from, to);
-	if (borders[2]) {
+	if (!borders[2]) {
+		parts->list[parts->n++] = (struct gt_loop_part){ from, to - from, median, 0 };
+		borders[4] = 0;
+	} else {
 		borders[1] = divide(&s, from, borders[2]);
 		borders[3] = divide(&s, borders[2], to);
 	}

@@ -12,13 +12,13 @@
 struct gt_loop_part {
 	size_t first, steps; /* of the loop's steps, from 0 */
 	uint64_t median;     /* ns */
-	uint64_t ops;        /* GPU operations */
+	uint64_t ops;        /* GPU operations; of a single part 0 */
 };
 struct gt_loop_parts {
 	struct gt_loop_part list[GT_LOOP_PARTS_MOST];
 	unsigned n; /* 1: the steps do not change; 0: there are no steps */
 };
-/* The parts of the steps [from, to). 0 or -ENOMEM. */
+/* The parts of the steps [from, to); median: of all of them, ns. 0 or -ENOMEM. */
 int gt_loop_parts_find(struct gt_loop_parts *parts, const struct gt_step *steps, size_t from,
-	size_t to, struct gt_err *err);
+	size_t to, uint64_t median, struct gt_err *err);
 #endif

@@ -121,7 +121,8 @@ static int add_loop(struct gt_loops *to, const struct gt_steps *s, const struct 
 	if (!rc)
 		rc = find_median(l, loop->warm, l->n, &loop->median, err);
 	if (!rc)
-		rc = gt_loop_parts_find(&loop->parts, l->steps, loop->warm, l->n, err);
+		rc = gt_loop_parts_find(
+			&loop->parts, l->steps, loop->warm, l->n, loop->median, err);
 	if (!rc)
 		rc = find_why_unsteady(l, loop, err);
 	loop->steady = !loop->why;
