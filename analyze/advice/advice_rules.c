@@ -150,7 +150,7 @@ static void off_processor(const struct gt_advice_facts *f, uint64_t window, stru
 	size_t most = 0;
 
 	if (!gt_has_thread_states(f->idle->report.reader)) {
-		cannot(to, "switches of threads were not recorded (gtcollect -e sched)");
+		cannot(to, "switches of threads were not recorded");
 		to->not_requested = true;
 		return;
 	}
