@@ -466,7 +466,7 @@ static __attribute__((noinline)) int put_special(struct gt_chrome_slices *c,
 		launch = find_launch(c, s, &ns);
 	c->launch = launch;
 	c->thread = 0;
-	if (l != lanes && (type->call || type->range))
+	if (l != lanes && (type->call || type->range || s->seg->types[s->type].op == GT_OP_OFF_CPU))
 		c->thread = s->seg->tracks[s->track].id;
 	if (l) {
 		add_text(c, &type->head);

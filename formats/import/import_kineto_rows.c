@@ -16,6 +16,7 @@
 #include <strings.h>
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api.h"
+#include "formats/trace/write/sched_rows.h"
 
 #define ARG_SETS_MAX (1u << 16) /* different sets of arguments: 6 MiB */
 #define CLASSES_MAX (1u << 17)  /* different names */
@@ -49,6 +50,22 @@ static bool is_ioctl(const char *category, struct gt_type *type)
 	return true;
 }
 
+/* In a file of gtexport: is it a state of a thread off the processor? Fills in its type; its fields
+ * are lost. */
+static bool is_state(const char *name, const char *category, struct gt_type *type)
+{
+	const struct gt_type off = { .op = GT_OP_OFF_CPU };
+	unsigned state = gt_sched_state_of(&off, name);
+
+	if (strcmp(gt_sched_name(state), name) ||
+		strcmp(gt_category_word(gt_sched_category(state)), category))
+		return false;
+	type->layer = GT_LAYER_SCHED;
+	type->category = gt_sched_category(state);
+	type->op = GT_OP_OFF_CPU;
+	return true;
+}
+
 /* For a PyTorch allocator: cat_name is MEMORY_GPU or MEMORY_HOST, plus MEMORY_ADDR
  * if the file has addresses. */
 enum { MEMORY_HOST, MEMORY_GPU, MEMORY_ADDR };
@@ -72,6 +89,9 @@ static void classify(struct gt_kineto *k, struct gt_kineto_class *cls, struct gt
 	if (cls->cat == GT_KINETO_OTHER && cls->cat_name != GT_NONE &&
 		is_ioctl(gt_writer_text(k->w, cls->cat_name), type)) {
 		cls->call = true;
+	} else if (cls->cat == GT_KINETO_OTHER && cls->cat_name != GT_NONE &&
+		is_state(name, gt_writer_text(k->w, cls->cat_name), type)) {
+		return;
 	} else if (cls->cat == GT_KINETO_ALLOC || cls->cat == GT_KINETO_FREE) {
 		classify_memory(cls, type);
 	} else if (cls->cat == GT_KINETO_OUTER) {
@@ -211,7 +231,7 @@ int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
 	return put_row(k, kind, track, row, all, err);
 }
 
-/* Calls and ranges of a thread are sorted first. Instants, and events without a
+/* Calls and ranges of a thread are sorted first. Instants, states, and events without a
  * thread, are written at once. */
 static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size_t thread,
 	const struct gt_kineto_event *ev, uint32_t cls, uint32_t kernel, struct gt_err *err)
@@ -226,7 +246,7 @@ static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size
 	uint64_t args[GT_KINETO_ARGS] = { correlated ? ev->gpu.correlation : w->cat_name,
 		w->extra ? ev->extra_at : kernel };
 
-	if (thread != SIZE_MAX && kind == GT_SPAN)
+	if (thread != SIZE_MAX && kind == GT_SPAN && w->op != GT_OP_OFF_CPU)
 		return gt_kineto_order(k, thread, ev, cls, args, err);
 	return gt_kineto_put_host(k, kind, track, &row, w, args, err);
 }

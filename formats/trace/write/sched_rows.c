@@ -28,6 +28,11 @@ const char *gt_sched_name(unsigned state)
 	return state < GT_SCHED_STATE_COUNT ? names[state] : "?";
 }
 
+uint8_t gt_sched_category(unsigned state)
+{
+	return state < GT_SCHED_STATE_COUNT ? categories[state] : GT_CAT_SCHEDULER;
+}
+
 static uint32_t make_type(struct gt_writer *w, unsigned state)
 {
 	const struct fields *in = fields_of(state);

@@ -54,6 +54,7 @@ int gt_sched_put(const struct gt_sched_types *t, uint32_t track, const struct gt
 	struct gt_err *err);
 
 const char *gt_sched_name(unsigned state); /* of its type; "?" if there is no such state */
+uint8_t gt_sched_category(unsigned state); /* of its type */
 /* The thread waits for something other than a processor. */
 static inline bool gt_sched_is_blocked(unsigned state) { return state < GT_SCHED_RUNNABLE; }
 /* The row begins with a switch-out. */

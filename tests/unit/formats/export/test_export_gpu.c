@@ -522,6 +522,7 @@ static void states_have_a_lane(void)
 	CHECK_STR(thread_of(j, of_calls), "main");
 	CHECK_STR(thread_of(j, e), "main off the processor");
 	CHECK_EQ(json_integer_value(json_object_get(json_object_get(e, "args"), "waker_tid")), 8);
+	CHECK_EQ(json_integer_value(json_object_get(json_object_get(e, "args"), "thread")), 100);
 	CHECK_STR(thread_of(j, event(j, "X", "futex", 1)), "thread 101 off the processor");
 	CHECK_STR(thread_of(j, event(j, "X", "cudaLaunchKernel", 0)), "main ranges");
 	json_decref(j);

@@ -276,6 +276,31 @@ static void metrics_are_counters(void)
 		"S 10/11 gemm 1000+5000 d0 r0 category='cuda_profiler_range'\n"));
 }
 
+/* As gtexport --chrome writes them, on a lane of their own with the thread's id. A range that has
+ * the name of a state, but not its category, stays a range. */
+static void states_of_threads(void)
+{
+	static const char text[] = HEAD X("lock", "futex", "10", "1000000000", "1", "5",
+		"\"waker_pid\":10,\"waker_tid\":12,\"syscall\":202,\"thread\":11") "," X("runnable",
+		"runnable", "10", "1000000000", "6", "1", "\"thread\":11") "," X("mine", "futex",
+		"10", "11", "8", "1", "") "," X("lock", "mine", "10", "11", "10", "1", "") "]}";
+	const struct gt_segment *seg;
+	struct gt_reader *r;
+	unsigned states = 0;
+
+	CHECK(lists(text,
+		"S 10/11 futex 1000+5000 d0 r0\nS 10/11 runnable 6000+1000 d0 r0\n"
+		"S 10/11 futex 8000+1000 d0 r0 category='mine'\n"
+		"S 10/11 mine 10000+1000 d0 r0 category='lock'\n"));
+	r = again();
+	seg = gt_reader_segment(r, 0);
+	for (uint32_t t = 0; t < seg->ntypes; t++)
+		states +=
+			seg->types[t].op == GT_OP_OFF_CPU && seg->types[t].layer == GT_LAYER_SCHED;
+	CHECK_EQ(states, 2);
+	gt_reader_close(r);
+}
+
 /* ---- GPU work that is neither CUDA's nor HIP's ---- */
 
 static void other_accelerators_are_named(void)
@@ -356,5 +381,5 @@ static void other_json_is_named(void)
 T_MAIN(T(the_beginning), T(hip_calls_come_back), T(unknown_figures_are_left_out), T(inf_and_nan),
 	T(characters_that_json_has_not), T(damaged_events_are_skipped), T(far_from_the_next_event),
 	T(broken_structure_ends_with_its_place), T(shapes_and_collectives_are_kept),
-	T(metrics_are_counters), T(other_accelerators_are_named), T(allocators),
-	T(other_json_is_named), T(the_end))
+	T(metrics_are_counters), T(states_of_threads), T(other_accelerators_are_named),
+	T(allocators), T(other_json_is_named), T(the_end))
