@@ -87,6 +87,18 @@ static bool is_launch(const struct gt_type *type)
 	return type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH;
 }
 
+/* A call that synchronises may have several slices: kernels run in it, or its thread is runnable.
+ */
+static void count_sync(struct gt_advice_facts *f, const struct gt_idle_slice *slice)
+{
+	if (f->idle_syncs && f->idle_sync.thread == slice->thread &&
+		f->idle_sync.start == slice->call)
+		return;
+	f->idle_syncs++;
+	f->idle_sync.thread = slice->thread;
+	f->idle_sync.start = slice->call;
+}
+
 static void on_slice(void *arg, const struct gt_idle_slice *slice)
 {
 	struct gt_advice_facts *f = arg;
@@ -98,6 +110,8 @@ static void on_slice(void *arg, const struct gt_idle_slice *slice)
 	f->unsure = gt_sat_add(f->unsure, slice->unsure ? (uint64_t)(slice->to - slice->from) : 0);
 	add_to_gap(f, slice);
 	add_cause(&f->causes[slice->cause], slice, late);
+	if (slice->cause == GT_IDLE_SYNC)
+		count_sync(f, slice);
 	if (slice->cause == GT_IDLE_CALL && type && is_launch(type))
 		add_cause(&f->launching, slice, late);
 }
@@ -167,7 +181,7 @@ static void on_restart(void *arg)
 	memset(&f->launching, 0, sizeof(f->launching));
 	memset(&f->gaps, 0, sizeof(f->gaps));
 	memset(&f->gap, 0, sizeof(f->gap));
-	f->unsure = 0;
+	f->unsure = f->idle_syncs = 0;
 	gt_serialization_reset(&f->serial);
 }
 

@@ -39,6 +39,12 @@ struct gt_advice_facts {
 	struct gt_cause_facts launching; /* the part of GT_IDLE_CALL in calls that launch */
 	struct gt_copy_facts copies, small, pageable, pageable_async, blocking, sets_blocking;
 	uint64_t syncs; /* calls that synchronise */
+	/* those in which a GPU is idle; the last of them */
+	uint64_t idle_syncs;
+	struct {
+		uint32_t thread;
+		int64_t start;
+	} idle_sync;
 	/* by type, numbered over all segments: calls that synchronise or launch; NULL: none yet */
 	uint64_t *calls;
 	uint64_t launches;        /* calls that launch */

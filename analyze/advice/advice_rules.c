@@ -216,7 +216,7 @@ static void sync_in_loop(const struct gt_advice_facts *f, uint64_t window, struc
 		return;
 	found(to, c->ns, c->ns, &c->longest);
 	SET_TEXT(to, "the GPU is idle for %s in %llu of %llu calls that synchronise, most in %s",
-		ns_text(c->ns), (unsigned long long)c->slices, (unsigned long long)f->syncs,
+		ns_text(c->ns), (unsigned long long)f->idle_syncs, (unsigned long long)f->syncs,
 		call_of(f, &c->longest));
 	put_count(f, to, &c->longest);
 	if (f->migrated_ns < c->ns / 4)

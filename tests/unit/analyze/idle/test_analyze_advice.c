@@ -200,6 +200,29 @@ static void off_the_processor(void)
 	}
 }
 
+/* In each call that synchronises, the thread is runnable for a while: a call counts once. */
+static void a_call_in_parts_is_one_call(void)
+{
+	struct gt_sched_types types;
+	struct gpus g;
+	json_t *j;
+
+	gpus_begin(&g, "{\"events\":\"api,gpu,scheduler\"}");
+	gt_sched_types_init(&types, g.w, &g.err);
+	rounds(&g, call_type(&g, "cuStreamSynchronize", GT_CAT_SYNC, GT_OP_SYNC), 500, 0);
+	for (int k = 0; k < 100; k++)
+		gt_sched_put(&types, g.thread[0],
+			&(struct gt_sched_row){ .state = GT_SCHED_RUNNABLE,
+				.start = 10000 + 1000 * k + 600,
+				.end = 10000 + 1000 * k + 650 },
+			&g.err);
+	j = advice(&g);
+	CHECK_EQ(num(rule(j, "sync-in-loop"), "cost_ns"), 99 * 380.0);
+	CHECK(strstr(json_string_value(json_object_get(rule(j, "sync-in-loop"), "evidence")),
+		"in 99 of 100 calls"));
+	json_decref(j);
+}
+
 /* An allocation before the loop is no problem; an allocation after the loop has run for a while
  * is one. */
 static void warming_up_is_no_fault(void)
@@ -475,6 +498,7 @@ static void what_cannot_be_told(void)
 }
 
 T_MAIN(T(nothing_to_be_won), T(the_host_is_slow), T(one_event_is_no_habit), T(causes_have_rules),
-	T(off_the_processor), T(warming_up_is_no_fault), T(copies_of_all_kinds),
-	T(habits_begin_at_a_hundred), T(loops_begin_at_ten), T(a_loop_is_twice_its_second_half),
-	T(work_that_does_not_start), T(a_tenth_unbalances), T(several_gpus), T(what_cannot_be_told))
+	T(off_the_processor), T(a_call_in_parts_is_one_call), T(warming_up_is_no_fault),
+	T(copies_of_all_kinds), T(habits_begin_at_a_hundred), T(loops_begin_at_ten),
+	T(a_loop_is_twice_its_second_half), T(work_that_does_not_start), T(a_tenth_unbalances),
+	T(several_gpus), T(what_cannot_be_told))
