@@ -95,6 +95,7 @@ static const char *shown_category(const struct gt_segment *seg, const struct gt_
 		return is_of_runtime(gt_str(seg, type->name)) ? "cuda_runtime" : "cuda_driver";
 	case GT_LAYER_RUNTIME: return "cuda_runtime";
 	case GT_LAYER_OVERHEAD: return "overhead";
+	case GT_LAYER_SYSCALL: return "syscall";
 	case GT_LAYER_USER: return "user_annotation";
 	default: return gpu ? gpu : gt_category_word(type->category);
 	}

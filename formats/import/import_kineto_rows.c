@@ -13,9 +13,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api.h"
+#include "formats/import/import_strace.h"
 #include "formats/trace/write/sched_rows.h"
 
 #define ARG_SETS_MAX (1u << 16) /* different sets of arguments: 6 MiB */
@@ -38,10 +40,15 @@ static int put_row(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const
 /* ---- classes ---- */
 
 /* In a file of gtexport: is it a call into the kernel? Fills in its type. */
-static bool is_ioctl(const char *category, struct gt_type *type)
+static bool is_kernel_call(const char *category, const char *name, struct gt_type *type)
 {
 	bool is_ioctl = !strcmp(category, "ioctl");
 
+	if (!strcmp(category, "syscall")) {
+		type->layer = GT_LAYER_SYSCALL;
+		type->category = gt_strace_syscall_of(name, strcspn(name, " ")).category;
+		return true;
+	}
 	if (!is_ioctl && strcmp(category, "file"))
 		return false;
 	type->layer = GT_LAYER_IOCTL;
@@ -87,7 +94,7 @@ static void classify(struct gt_kineto *k, struct gt_kineto_class *cls, struct gt
 		.name = cls->name, .category = GT_CAT_USER, .layer = GT_LAYER_USER
 	};
 	if (cls->cat == GT_KINETO_OTHER && cls->cat_name != GT_NONE &&
-		is_ioctl(gt_writer_text(k->w, cls->cat_name), type)) {
+		is_kernel_call(gt_writer_text(k->w, cls->cat_name), name, type)) {
 		cls->call = true;
 	} else if (cls->cat == GT_KINETO_OTHER && cls->cat_name != GT_NONE &&
 		is_state(name, gt_writer_text(k->w, cls->cat_name), type)) {

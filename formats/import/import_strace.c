@@ -43,6 +43,7 @@
 #define LINE_TAIL 1024u
 #define CHUNK (64u << 10)
 #define THREADS_MAX GT_ROWS_TRACKS
+#define NAME_BYTES 64u
 #define PATH_BYTES 512u
 #define DAY_NS (24 * 3600 * 1000000000ll)
 #define SNIFF_LINES 50
@@ -56,6 +57,7 @@ struct strace_thread {
 	int64_t start;                            /* of the unfinished call */
 	uint64_t file;                            /* of the driver, of the unfinished call */
 	uint32_t name;                            /* of the unfinished call */
+	char *command;                            /* its name; NULL: unknown */
 	char word[44];                            /* its system call; "": there is none */
 	bool clones_thread, on_driver, simulated; /* of the unfinished call */
 };
@@ -422,8 +424,12 @@ static int on_line(struct strace_import *s, const char *bytes, size_t len, struc
 	if (n >= 0 && gt_strace_is(l.name, "execve") &&
 		name_process(s, s->threads[n].process, &l, err))
 		return err->code;
+	if (n >= 0 && l.command.p && !s->threads[n].command)
+		s->threads[n].command = strndup(
+			l.command.p, l.command.len < NAME_BYTES ? l.command.len : NAME_BYTES);
 	track = n < 0 ? n
-		      : gt_rows_track(s->rows, s->threads[n].process, s->threads[n].tid, NULL, err);
+		      : gt_rows_track(s->rows, s->threads[n].process, s->threads[n].tid,
+				s->threads[n].command, err);
 	if (track < 0)
 		return (int)track;
 	gt_rows_no_args(s->rows);
@@ -604,6 +610,8 @@ static void release(struct strace_import *s)
 	gt_rows_free(s->rows);
 	gt_map_release(&s->thread_map);
 	gt_strace_files_release(&s->files);
+	for (size_t i = 0; i < s->nthreads; i++)
+		free(s->threads[i].command);
 	free(s->threads);
 	free(s->command);
 }

@@ -30,8 +30,9 @@ enum gt_strace_clock {
 struct gt_strace_line {
 	enum gt_strace_form form;
 	enum gt_strace_clock clock;
-	int64_t time;               /* ns on that clock */
-	int64_t tid;                /* 0: the line has none */
+	int64_t time;                  /* ns on that clock */
+	int64_t tid;                   /* 0: the line has none */
+	struct gt_strace_text command; /* name of the thread (-Y) */
 	struct gt_strace_text name; /* of the call; for signals and exits the name of the event */
 	struct gt_strace_text args; /* up to the closing parenthesis or the mark "unfinished" */
 	bool has_result, has_duration, failed, restarts;

@@ -116,30 +116,33 @@ static enum gt_strace_clock read_time(text *t, bool padded, int64_t *time)
 }
 
 /* "<NAME>" behind a process id (-Y). */
-static void skip_command(text *t)
+static text read_command(text *t)
 {
 	const char *end = t->len && *t->p == '<' ? memchr(t->p, '>', t->len) : NULL;
+	text name = { end ? t->p + 1 : NULL, end ? (size_t)(end - t->p - 1) : 0 };
 
 	if (end)
 		skip(t, (size_t)(end + 1 - t->p));
+	return name;
 }
 
 /* "[pid N] " or "N "; leaves t unchanged if there is none. True: more than one blank follows. */
-static bool read_tid(text *t, int64_t *tid)
+static bool read_tid(struct gt_strace_line *l, text *t)
 {
-	text at = *t;
+	text at = *t, command;
 	int64_t v;
 	bool bracket = skip_word(&at, "[pid ");
 
 	skip_blanks(&at);
 	if (!read_digits(&at, &v))
 		return false;
-	skip_command(&at);
+	command = read_command(&at);
 	if ((bracket && !skip_word(&at, "]")) || !skip_word(&at, " "))
 		return false;
 	*t = at;
 	skip_blanks(t);
-	*tid = v;
+	l->tid = v;
+	l->command = command;
 	return t->len < at.len;
 }
 
@@ -152,7 +155,7 @@ static void read_prefix(struct gt_strace_line *l, text *t)
 	skip_blanks(&at);
 	l->clock = read_time(&at, padded, &l->time);
 	if (!l->clock) {
-		padded = read_tid(&at, &l->tid);
+		padded = read_tid(l, &at);
 		l->clock = read_time(&at, padded, &l->time);
 	}
 	if (l->clock && at.len > 2 && !memcmp(at.p, "(+", 2)) { /* -r beside another clock */

@@ -196,6 +196,8 @@ is strace-requests "$(grep -c 'ioctl([0-9]*<[^>]*nvidia' strace.txt)" "$(awk -F 
 "$B/gtanalyze" top --format csv strace.txt >whole.csv 2>whole.err
 "$B/gtexport" --native -o strace.zst "$T"
 "$B/gtanalyze" top --format csv strace.zst >native.csv 2>native.err; same strace-kept whole.csv native.csv
+"$B/gtexport" --chrome -f -o strace.json "$T"
+"$B/gtanalyze" top --format csv strace.json >chrome.csv 2>chrome.err; same strace-as-chrome whole.csv chrome.csv
 { sed 's/^/[pid /; s/ /] /2' strace.txt | sed '1,100s/ <[0-9.]*>$//'; echo 'a line of the program'; } >untimed.txt
 want strace-untimed 0 "$B/gtanalyze" header untimed.txt
 check strace-untimed-is-told grep -q 'calls have no duration and count as 0 ns (strace -T prints it)' want.out

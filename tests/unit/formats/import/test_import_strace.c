@@ -183,6 +183,15 @@ static void long_lines(void)
 	free(text);
 }
 
+static void names(void)
+{
+	CHECK(lists(
+		"7<python3> 1.0 execve(\"/usr/bin/python3\", [\"python3\", \"a b\"], 0x7f) = 0 <0.1>\n"
+		"[pid 7<main thread>] 2.0 getpid() = 7 <0.1>\n",
+		"C 7/7 python3 execve 1000000000+100000000 d0 r0 path='/usr/bin/python3' result=0\n"
+		"C 7/7 python3 getpid 2000000000+100000000 d0 r0 result=7\n"));
+}
+
 /* A file for each thread: its name has the id. */
 static void name_of_the_file(void)
 {
@@ -222,5 +231,5 @@ static void layers_and_categories(void)
 
 T_MAIN(T(the_beginning), T(calls_with_their_durations), T(the_drivers_files),
 	T(descriptors_without_paths), T(unfinished_and_resumed), T(standard_error), T(times),
-	T(damage), T(hostile_command), T(long_lines), T(name_of_the_file), T(layers_and_categories),
-	T(the_end))
+	T(damage), T(names), T(hostile_command), T(long_lines), T(name_of_the_file),
+	T(layers_and_categories), T(the_end))
