@@ -370,17 +370,32 @@ static int on_event(struct strace_import *s, uint32_t track, uint32_t n,
 		&(struct gt_row){ .start = s->now, .end = s->now }, err);
 }
 
-/* A process whose first line is its execve has the name of the program. */
-static int name_process(struct strace_import *s, int64_t process, const struct gt_strace_line *l,
-	struct gt_err *err)
+/* The name of the program that an execve runs; "/proc/self/exe" does not tell it. */
+static text program_of(text args)
 {
-	text file = gt_strace_first_string(l->args);
+	text file = gt_strace_first_string(args);
 	const char *slash = file.p ? memrchr(file.p, '/', file.len) : NULL;
-	size_t base = slash ? (size_t)(slash + 1 - file.p) : 0;
 
-	return file.len > base
-		? gt_rows_process(s->rows, process, file.p + base, file.len - base, err)
-		: 0;
+	if (file.len > 6 && !memcmp(file.p, "/proc/", 6))
+		return (text){ NULL, 0 };
+	return slash ? (text){ slash + 1, (size_t)(file.p + file.len - slash - 1) } : file;
+}
+
+/* A thread has the name of its first line (-Y). A process has that of its first thread, or of the
+ * program, if its first line is the execve: the name in that line is still strace's. */
+static int note_names(struct strace_import *s, struct strace_thread *t,
+	const struct gt_strace_line *l, struct gt_err *err)
+{
+	bool exec = gt_strace_is(l->name, "execve"), first = l->command.p && !t->command;
+	text name = exec ? program_of(l->args) : l->command;
+
+	if (!name.len || (!exec && !first))
+		return 0;
+	name.len = name.len < NAME_BYTES ? name.len : NAME_BYTES;
+	if (first)
+		t->command = strndup(name.p, name.len);
+	return t->tid == t->process ? gt_rows_process(s->rows, t->process, name.p, name.len, err)
+				    : 0;
 }
 
 /* ---- lines ---- */
@@ -421,12 +436,8 @@ static int on_line(struct strace_import *s, const char *bytes, size_t len, struc
 	}
 	read_clock(s, &l);
 	n = thread_of(s, l.tid ? l.tid : s->only_tid, err);
-	if (n >= 0 && gt_strace_is(l.name, "execve") &&
-		name_process(s, s->threads[n].process, &l, err))
+	if (n >= 0 && note_names(s, &s->threads[n], &l, err))
 		return err->code;
-	if (n >= 0 && l.command.p && !s->threads[n].command)
-		s->threads[n].command = strndup(
-			l.command.p, l.command.len < NAME_BYTES ? l.command.len : NAME_BYTES);
 	track = n < 0 ? n
 		      : gt_rows_track(s->rows, s->threads[n].process, s->threads[n].tid,
 				s->threads[n].command, err);
