@@ -491,6 +491,7 @@ static int record_running_programs(void)
 		.selection = &run.selection,
 		.all_processes = gt_options.all_processes,
 		.calls = gt_sources_has(gt_options.events, "api"),
+		.requests = gt_sources_has(gt_options.events, "ioctl"),
 		.scheduling = gt_sources_has(gt_options.events, "sched"),
 		.slow_probes = gt_options.slow_probes };
 	struct gt_bpf_way_totals t;

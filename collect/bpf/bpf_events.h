@@ -28,6 +28,7 @@
 /* Constants of the programs. */
 struct gt_bpf_settings {
 	GT_U8 all_processes;    /* else those in the map `traced` */
+	GT_U8 requests;         /* record requests to the driver's files */
 	GT_U8 has_switch_state; /* sched_switch tells the state of the thread (Linux 5.18) */
 };
 
@@ -46,7 +47,7 @@ struct gt_bpf_plan {
 	struct gt_bpf_fetch fetch[GT_BPF_FETCHES];
 };
 
-enum gt_bpf_kind { GT_BPF_CALL, GT_BPF_SCHED };
+enum gt_bpf_kind { GT_BPF_CALL, GT_BPF_SCHED, GT_BPF_REQUEST };
 
 /* Each record begins with it. */
 struct gt_bpf_head {
@@ -83,6 +84,23 @@ struct gt_bpf_sched {
 	GT_U32 preempted, unused;
 };
 #define GT_BPF_NO_SYSTEM_CALL 0xffffffffu
+
+/* A system call on a file that may be the driver's: ioctl, open, close, mmap. */
+#define GT_BPF_REQUEST_BYTES 64
+struct gt_bpf_request {
+	struct gt_bpf_head head;
+	GT_U32 system_call,
+		device; /* number; the file's, as the kernel stores it: major << 20 | minor */
+	long long ret;
+	GT_U64 request, value; /* of ioctl; descriptor, or length of mmap */
+	GT_U8 depth;           /* as of a call */
+	GT_U8 is_memory_file;  /* the simulated driver's files are such; name: of the file */
+	GT_U16 argument_bytes, body_bytes; /* copied */
+	GT_U32 unused;
+	char name[24];
+	char argument[GT_BPF_REQUEST_BYTES]; /* of ioctl */
+	char body[GT_BPF_REQUEST_BYTES]; /* what the argument's third word points to, of NV_XFER */
+};
 
 /* Records of one CPU that did not fit into its ring. */
 struct gt_bpf_loss {

@@ -18,6 +18,7 @@
 #include "collect/bpf/bpf_object.h"
 #include "collect/bpf/call_plan.h"
 #include "collect/bpf/mapped_library.h"
+#include "collect/bpf/request_words.h"
 #include "collect/bpf/wait_reason.h"
 #include "collect/ipc/ring_writer.h"
 #include "formats/base/buf.h"
@@ -38,14 +39,15 @@
 /* Programs at tracepoints of the kernel. */
 static const struct {
 	const char *name;
-	bool always; /* also without scheduling: children of traced processes */
+	/* what needs it; always: children of traced processes */
+	bool always, requests;
 } kernel_programs[] = {
-	{ "on_fork", true },
-	{ "on_exit", true },
-	{ "on_system_call", false },
-	{ "on_system_call_end", false },
-	{ "on_waking", false },
-	{ "on_switch", false },
+	{ "on_fork", true, false },
+	{ "on_exit", true, false },
+	{ "on_system_call", false, true },
+	{ "on_system_call_end", false, true },
+	{ "on_waking", false, false },
+	{ "on_switch", false, false },
 };
 #define KERNEL_PROGRAMS (sizeof(kernel_programs) / sizeof(*kernel_programs))
 
@@ -144,8 +146,16 @@ static void set_rodata(struct gt_bpf_way *b)
 	if (p && size >= sizeof(struct gt_bpf_settings))
 		*(struct gt_bpf_settings *)p = (struct gt_bpf_settings){
 			.all_processes = b->opt.all_processes,
+			.requests = b->opt.requests,
 			.has_switch_state = has_switch_state(),
 		};
+}
+
+/* Scheduling needs all of them. */
+static bool is_needed(const struct gt_bpf_way *b, unsigned program)
+{
+	return b->opt.scheduling || kernel_programs[program].always ||
+		(b->opt.requests && kernel_programs[program].requests);
 }
 
 static int load(struct gt_bpf_way *b, bool session, struct gt_err *err)
@@ -165,7 +175,7 @@ static int load(struct gt_bpf_way *b, bool session, struct gt_err *err)
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(b->object, kernel_programs[i].name),
-			b->opt.scheduling || kernel_programs[i].always);
+			is_needed(b, i));
 	bpf_program__set_expected_attach_type(b->session, (enum bpf_attach_type)UPROBE_SESSION);
 	rings = bpf_object__find_map_by_name(b->object, "rings");
 	bpf_map__set_max_entries(rings, (uint32_t)b->ncpus);
@@ -212,7 +222,7 @@ static int set_up_maps(struct gt_bpf_way *b, struct gt_err *err)
 static int attach_kernel(struct gt_bpf_way *b, struct gt_err *err)
 {
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++) {
-		if (!b->opt.scheduling && !kernel_programs[i].always)
+		if (!is_needed(b, i))
 			continue;
 		b->kernel[i] = bpf_program__attach(
 			bpf_object__find_program_by_name(b->object, kernel_programs[i].name));
@@ -591,6 +601,23 @@ static void write_call(struct gt_bpf_way *b, const struct gt_bpf_call *c)
 	b->totals.calls += gt_ring_writer_call(&b->writer, t, &head, words);
 }
 
+static void write_request(struct gt_bpf_way *b, const struct gt_bpf_request *r)
+{
+	struct gt_request_words words;
+	struct gt_written_thread *t;
+	struct gt_rec head = { .start = r->head.start, .end = r->head.end };
+
+	if (!gt_request_words(r, &words))
+		return;
+	t = thread_of(b, &r->head);
+	head.id = (uint16_t)words.id;
+	head.nargs = (uint8_t)words.n;
+	head.kind_depth = r->depth;
+	head.ret = words.ret;
+	if (t)
+		b->totals.requests += gt_ring_writer_call(&b->writer, t, &head, words.words);
+}
+
 /* A wait has two rows: until the thread is woken, and until it runs. */
 static void write_scheduling(struct gt_bpf_way *b, const struct gt_bpf_sched *s)
 {
@@ -624,6 +651,8 @@ static void write_records(struct gt_bpf_way *b)
 
 		if (h->kind == GT_BPF_SCHED)
 			write_scheduling(b, (const struct gt_bpf_sched *)h);
+		else if (h->kind == GT_BPF_REQUEST)
+			write_request(b, (const struct gt_bpf_request *)h);
 		else
 			write_call(b, (const struct gt_bpf_call *)h);
 	}
@@ -651,6 +680,8 @@ static size_t size_of(const struct gt_bpf_head *h)
 {
 	if (h->kind == GT_BPF_SCHED)
 		return sizeof(struct gt_bpf_sched);
+	if (h->kind == GT_BPF_REQUEST)
+		return sizeof(struct gt_bpf_request);
 	return ((const struct gt_bpf_call *)h)->fetched ? sizeof(struct gt_bpf_call_with_pieces)
 							: sizeof(struct gt_bpf_call);
 }

@@ -13,13 +13,13 @@ struct gt_bpf_way_options {
 	struct gt_guest_server *server;
 	const struct gt_session *selection; /* which functions, and which arguments */
 	bool all_processes;
-	bool calls, scheduling; /* what to record */
-	bool slow_probes;       /* also functions whose probes cost some 10 us */
+	bool calls, requests, scheduling; /* what to record */
+	bool slow_probes;                 /* also functions whose probes cost some 10 us */
 };
 struct gt_bpf_way_totals {
 	unsigned functions, libraries; /* that have probes */
 	unsigned slow;                 /* functions left out because their probes are slow */
-	uint64_t calls, waits, lost;
+	uint64_t calls, requests, waits, lost;
 };
 /* new: close it. Loads the programs. NULL: -EPERM the user may not, -ENOSYS this gtcollect was
  * built without them; err says what is missing. */

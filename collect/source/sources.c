@@ -54,6 +54,7 @@ static const struct gt_source gt_source_api = {
 static const struct gt_source gt_source_ioctl = {
 	.name = "ioctl",
 	.by_default = true,
+	.with_ebpf = true,
 	.enable = enable_ioctl,
 };
 static const struct gt_source gt_source_gpu = {

@@ -10,6 +10,7 @@ check() { # NAME CONDITION...
 	if "$@"; then echo "PASS $name"; else echo "FAIL $name"; failed=1; fi
 }
 calls() { gtanalyze top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }
+figure_calls() { gtanalyze top --top 0 --format csv "$out/calls.zst" 2>/dev/null | awk -F, '$1 ~ /^cu/ { s += $3 } END { print s + 0 }'; }
 says() { for _ in $(seq 300); do grep -q "$1" "$2" 2>/dev/null && return 0; sleep 0.1; done; echo "FAIL no '$1' in $2"; tail -n 3 "$2"; return 1; }
 
 mkfifo "$out/in"
@@ -52,20 +53,22 @@ echo "once 20" | python3 "$here/ebpf_loop.py" >"$out/later.txt" 2>&1
 kill -INT $recorder; wait $recorder
 tail -n 2 "$out/all.err"
 kill $idle
-echo "once 20" | gtcollect -q -f -e api -o "$out/preload.zst" -- python3 "$here/ebpf_loop.py" >"$out/preload.txt" 2>&1
+echo "once 20" | gtcollect -q -f -e api,ioctl -o "$out/preload.zst" -- python3 "$here/ebpf_loop.py" >"$out/preload.txt" 2>&1
 for f in all preload; do
-	gtanalyze top --top 0 --format csv "$out/$f.zst" 2>/dev/null | awk -F, '$1 ~ /^cu/ { print $1, $3 }' | sort >"$out/$f.counts"
+	gtanalyze top --top 0 --format csv "$out/$f.zst" 2>/dev/null | awk -F, '$1 ~ /^(cu|ioctl|open|mmap)/ { print $1, $3 }' | sort >"$out/$f.counts"
 done
 diff "$out/all.counts" "$out/preload.counts" >"$out/counts.diff"
 echo "functions: $(wc -l <"$out/preload.counts"), that differ: $(grep -c '^>' "$out/counts.diff")"
 head -n 20 "$out/counts.diff"
+check "requests have the driver's status" sh -c "gtexport --jsonl -o - '$out/all.zst' 2>/dev/null | grep -q 'RM_CONTROL.*status'"
 check "launches of the later program" test "$(calls cuLaunchKernel "$out/all.zst")" -eq "$(calls cuLaunchKernel "$out/preload.zst")"
-python3 - "$out/loop.txt" <<'P'
+python3 - "$out/loop.txt" "$(figure_calls)" <<'P'
 import json, sys
 
 us = {p["phase"]: p["us"] for p in map(json.loads, open(sys.argv[1])) if "phase" in p}
+calls = int(sys.argv[2]) / 2000
 alone = sorted(us[k] for k in us if k.startswith("alone"))[1]
 for name in ("calls", "waits", "both"):
-    print(f"{name}: {us[name]:.1f} us a step of 51 calls, alone {alone:.1f}: {(us[name] / alone - 1) * 100:+.1f} %, {(us[name] - alone) / 51 * 1000:+.0f} ns a call")
+    print(f"{name}: {us[name]:.1f} us a step, alone {alone:.1f}: {(us[name] / alone - 1) * 100:+.1f} %, {(us[name] - alone) / calls * 1000:+.0f} ns for each of {calls:.0f} calls")
 P
 exit $failed

@@ -1,6 +1,8 @@
 /* BPF programs for the scheduling of threads: when a traced thread leaves a processor, who wakes
  * it, and when it runs again. The record is written when it runs again; gtcollect decides what the
  * thread waited for, from its system call and its state. */
+#ifndef GT_BPF_SCHEDULING_H
+#define GT_BPF_SCHEDULING_H
 #include "collect/bpf/programs/maps.h"
 
 struct task_struct {
@@ -106,29 +108,6 @@ int on_waking(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* sys_enter(struct pt_regs *regs, long number) */
-SEC("raw_tp/sys_enter")
-int on_system_call(struct bpf_raw_tracepoint_args *ctx)
-{
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 tid = (__u32)pid_tgid, number = ctx->args[1];
-
-	if (is_traced(pid_tgid))
-		bpf_map_update_elem(&system_calls, &tid, &number, BPF_ANY);
-	return 0;
-}
-
-SEC("raw_tp/sys_exit")
-int on_system_call_end(struct bpf_raw_tracepoint_args *ctx)
-{
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 tid = (__u32)pid_tgid;
-
-	if (is_traced(pid_tgid))
-		bpf_map_delete_elem(&system_calls, &tid);
-	return 0;
-}
-
 /* A child of a traced process is traced, too; a thread that ends is forgotten. */
 SEC("raw_tp/sched_process_fork")
 int on_fork(struct bpf_raw_tracepoint_args *ctx)
@@ -154,3 +133,4 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 		bpf_map_delete_elem(&traced, &tgid);
 	return 0;
 }
+#endif

@@ -19,6 +19,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "collect/guest/core/guest_ring.h"
+#include "collect/ipc/requests.h"
 
 #ifdef GT_HOSTED
 #define ioctl gt_hosted_ioctl
@@ -142,100 +143,12 @@ static bool is_recorded_now(void)
 
 /* ---- ioctl ---- */
 
-/* Offsets of the command and of the status in a request's struct, from NVIDIA's published kernel
- * modules: NVOS54 is control, NVOS21 and NVOS64 are alloc (they differ in size), NVOS00 is free,
- * ... Size 0 matches any size. */
-#define NOWHERE 0xffff
-static const struct layout {
-	uint32_t nr;
-	uint16_t size, command, status;
-	bool uvm;
-} layouts[] = {
-	{ 0x2a, 32, 8, 28, false }, /* control: the command */
-	{ 0x2b, 32, 12, 28, false },
-	{ 0x2b, 48, 12, 40, false }, /* alloc: the class */
-	{ 0x27, 0, 12, 40, false },  /* alloc memory: the class */
-	{ 0x29, 16, NOWHERE, 12, false },
-	{ 0x34, 28, NOWHERE, 24, false },
-	{ 0x4e, 0, NOWHERE, 40, false },
-	{ 0x4f, 0, NOWHERE, 24, false },
-	/* UVM: (un)register GPU spaces 25, channels 27, GPUs 37; peers 29; ranges and their
-	 * groups; ... */
-	{ 0x30000001, 0, NOWHERE, 8, true },
-	{ 23, 0, NOWHERE, 8, true },
-	{ 24, 0, NOWHERE, 8, true },
-	{ 25, 0, NOWHERE, 28, true },
-	{ 26, 0, NOWHERE, 16, true },
-	{ 27, 0, NOWHERE, 48, true },
-	{ 28, 0, NOWHERE, 24, true },
-	{ 29, 0, NOWHERE, 32, true },
-	{ 30, 0, NOWHERE, 32, true },
-	{ 31, 0, NOWHERE, 24, true },
-	{ 34, 0, NOWHERE, 16, true },
-	{ 37, 0, NOWHERE, 36, true },
-	{ 38, 0, NOWHERE, 16, true },
-	{ 39, 0, NOWHERE, 4, true },
-	{ 72, 0, NOWHERE, 16, true },
-	{ 73, 0, NOWHERE, 16, true },
-	{ 75, 0, NOWHERE, 4, true },
-};
-
-struct request {
-	uint32_t nr, size;
-	const uint8_t *body;
-	bool uvm;
-};
-
-/* { u32 nr, u32 size, u64 pointer }: for structs too large for a request number */
-#define NV_XFER 211
-
-static struct request unwrap(uint64_t f, unsigned long number, const void *arg)
-{
-	struct request r = { (uint32_t)number, 0, arg, (f >> 32 & 0xff) == GT_DEV_UVM };
-	uint64_t pointer;
-
-	if (r.uvm)
-		return r;
-	r.nr = number & 0xff;
-	r.size = number >> 16 & 0x3fff;
-	if (r.nr == NV_XFER && r.size >= 16 && r.body) {
-		memcpy(&r.nr, r.body, 4);
-		memcpy(&pointer, r.body + 8, 8);
-		memcpy(&r.size, r.body + 4, 4);
-		r.body = (const uint8_t *)(uintptr_t)pointer;
-	}
-	return r;
-}
-
 /* The kernel has just read and written this memory, so it is safe to read. */
 static void decode(struct gt_ioctl_args *a, const void *arg)
 {
-	struct request r = unwrap(a->file, a->request, arg);
-	uint32_t v;
+	struct gt_request r = gt_request_of(a->file, a->request, arg);
 
-	for (size_t i = 0; r.body && i < sizeof(layouts) / sizeof(*layouts); i++) {
-		const struct layout *l = &layouts[i];
-
-		if (l->nr != r.nr || l->uvm != r.uvm || (l->size && l->size != r.size) ||
-			(!r.uvm && r.size < l->status + 4u))
-			continue;
-		if (l->command != NOWHERE) {
-			memcpy(&v, r.body + l->command, 4);
-			a->command = v;
-		}
-		memcpy(&v, r.body + l->status, 4);
-		a->status = v;
-		return;
-	}
-}
-
-/* True for requests of the RM ('F'), of modesetting ('m'), and of UVM, which does not use the
- * usual encoding. */
-static bool may_be_ours(unsigned long number)
-{
-	unsigned type = number >> 8 & 0xff;
-
-	return type == 'F' || type == 'm' || number < 256 || (number & ~3UL) == 0x30000000;
+	gt_request_decode(&r, r.pointer ? (const void *)(uintptr_t)r.pointer : arg, a);
 }
 
 /* sys/ioctl.h is not included because of its macros. */
@@ -253,7 +166,7 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 	va_start(args, number);
 	arg = va_arg(args, void *);
 	va_end(args);
-	if (!may_be_ours(number) || !is_recorded_now() || !(a.file = file_of(fd)) ||
+	if (!gt_request_may_be_ours(number) || !is_recorded_now() || !(a.file = file_of(fd)) ||
 		!gt_call_enter(&c, GT_ID_IOCTL))
 		return real(fd, number, arg);
 	a.file &= ~SIMULATED;

@@ -64,11 +64,15 @@ wait $parent
 is parent-is-unharmed 0 $?
 wait $recorder
 check child-has-calls test "$(calls cuLaunchKernel child.zst)" -gt 0
+"$A" --format csv --top 0 ioctls child.zst 2>/dev/null | awk -F, '/(open|mmap).*nvidia/ { print $1, $3 }' | sort >files
+"$G" -q -f -e ioctl -o files.zst -- "$B/samples/train" -n 1 >/dev/null
+"$A" --format csv --top 0 ioctls files.zst 2>/dev/null | awk -F, '/(open|mmap).*nvidia/ { print $1, $3 }' | sort >files.preload
+same drivers-files-are-recorded files.preload files
 
 # ---- a program that starts later: every call, as preload records it ----
 "$G" -v -f -o all.zst -a 2>all.err &
 recorder=$!
-probed() { grep -c 'recording api ([0-9]* functions' all.err; }
+probed() { grep -c 'recording api,ioctl ([0-9]* functions' all.err; }
 until_it_is 1 probed
 $alone "$B/samples/train" -n 50 >train.out &
 train=$!
