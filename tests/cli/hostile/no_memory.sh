@@ -66,6 +66,8 @@ survives analyze-query - "$B/gtanalyze" -j 1 query --where 'dur>1us' --by name,s
 survives analyze-diff - "$B/gtanalyze" -j 1 diff header top "$T" "$SRC/samples/recorded/h200-graphs.zst"
 survives export-chrome - "$B/gtexport" --chrome --to 20ms "$T"
 survives import-jsonl copy "$B/gtexport" --native -f -o copy.zst lines.jsonl
+gzip -dc "$SRC/samples/recorded/strace-many-threads.txt.gz" | sed '80,$d; s/^\([0-9]*\) /\1<name> /' >strace.txt
+survives import-strace copy "$B/gtexport" --native -f -o copy.zst strace.txt
 survives view-top - "$B/gtview" --render 100x30 --svg --view top "$T"
 export LD_LIBRARY_PATH="$B/sim" SIMGPU_SPEED=20
 survives collect recorded "$B/gtcollect" -f -o recorded.zst "$B/samples/train" -n 2
