@@ -6,11 +6,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "collect/bpf/bpf_way.h"
 #include "collect/cli/child_process.h"
@@ -21,6 +23,8 @@
 #include "collect/cli/options.h"
 #include "collect/cli/output.h"
 #include "collect/cli/python_command.h"
+#include "collect/correlate/gpu_correlate.h"
+#include "collect/inject/inject.h"
 #include "collect/ipc/guest_server.h"
 #include "collect/ipc/shared_memory.h"
 #include "collect/recorder/recorder.h"
@@ -33,6 +37,10 @@
 #define TOOL "gtcollect"
 /* how long to wait for the reader of a full output pipe after a signal has ended the recording */
 #define READER_TIMEOUT (5 * GT_SECOND)
+/* how long a guest in a running program may take to connect, and to write its last records */
+#define GUEST_TIMEOUT (10 * GT_SECOND)
+/* how long to wait at the end for GPU work that recorded calls have launched */
+#define LAST_WORK_TIMEOUT GT_SECOND
 
 static struct {
 	char path[4096];
@@ -45,7 +53,9 @@ static struct {
 	struct gt_guest_server server;
 	struct gt_writer *w;
 	struct gt_recorder *r;
-	struct gt_bpf_way *bpf; /* of programs that already run; NULL: there are none */
+	struct gt_bpf_way *bpf;    /* of programs that already run; NULL: there are none */
+	struct gt_guest *injected; /* programs that already run and got the guest library */
+	size_t ninjected;
 	struct gt_child child;
 	char **python_command;        /* the arguments to execute, if they are not those of argv */
 	struct gt_err failure;        /* why recording stopped early */
@@ -66,25 +76,26 @@ static int enable_sources(struct gt_err *err)
 	bool by_default = !strcmp(o->events, gt_sources_default());
 	int code = 0;
 
-	if (gt_options_attach()) {
+	if (o->via == GT_VIA_EBPF) {
 		code = gt_sources_ebpf(o->events, by_default, run.events, err);
 		o->events = run.events;
 	}
 	if (!code)
 		code = gt_sources_enable(&run.selection, &run.sources, o->events, err);
-	if (!code && !gt_options_attach() && gt_sources_has(o->events, "sched"))
+	if (!code && o->via != GT_VIA_EBPF && gt_sources_has(o->events, "sched"))
 		return gt_err_set(err, -EINVAL, "-e sched needs eBPF: give -p PID or -a");
-	if (code || !o->inject)
+	if (code || !(o->inject || o->via == GT_VIA_INJECT))
 		return code;
 	if (o->gpu_timing == GT_TIMING_EVENTS)
 		return gt_err_set(err, -EINVAL,
-			"--gpu-timing events needs wrappers around the calls, which --inject does not have");
-	code = gt_child_check_inject(err);
+			"--gpu-timing events needs wrappers around the calls, which --%s does not have",
+			o->inject ? "inject" : "via inject");
+	code = o->inject ? gt_child_check_inject(err) : 0;
 	if (code)
 		return code;
 	gt_sources_inject(&run.selection, o->events, run.events);
 	o->events = run.events;
-	if (!o->quiet)
+	if (o->inject && !o->quiet)
 		gt_message(stderr, TOOL,
 			"note: --inject sees no ioctls, and no calls before cuInit has returned");
 	return 0;
@@ -134,14 +145,14 @@ static int open_session(struct gt_err *err)
 	s->inject = run.selection.inject;
 	s->sample = run.selection.sample;
 	s->ioctls = run.selection.ioctls;
-	s->gpu = run.selection.gpu && !gt_options_attach() && timing != GT_TIMING_OFF;
+	s->gpu = run.selection.gpu && o->via != GT_VIA_EBPF && timing != GT_TIMING_OFF;
 	s->gpu_timing = timing == GT_TIMING_OFF ? GT_TIMING_AUTO : (uint32_t)timing;
 	s->gpu_more = run.selection.gpu_more;
-	s->partly =
-		o->delay || o->duration || o->range || o->filter.n || o->exclude.n || o->sample > 1;
+	s->partly = o->delay || o->duration || o->range || o->filter.n || o->exclude.n ||
+		o->sample > 1 || o->via == GT_VIA_INJECT;
 	strcpy(s->cupti, o->cupti_path);
 	memcpy(s->gate, run.selection.gate, sizeof(run.selection.gate));
-	run.rings.ebpf = gt_options_attach();
+	run.rings.ebpf = o->via == GT_VIA_EBPF;
 	gt_rings_take_ownership(&run.rings);
 	return gt_guest_server_open(&run.server, &run.rings, err);
 }
@@ -267,7 +278,8 @@ static int64_t make_pass(int64_t now)
 
 	if (run.failure.code)
 		return 0;
-	apply_delay_and_duration(now);
+	if (!run.stop)
+		apply_delay_and_duration(now);
 	taken = write_simulated(&err);
 	if (!taken)
 		taken = drain_sources(false, &err);
@@ -282,6 +294,16 @@ static int64_t make_pass(int64_t now)
 	return taken;
 }
 
+/* Programs that got the guest library and have not exited. */
+static size_t count_injected(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < run.ninjected; i++)
+		n += !gt_guest_has_exited(&run.injected[i]);
+	return n;
+}
+
 /* Of programs that already ran: have they ended, or does the user want to end the recording? */
 static bool attached_ended(int64_t now, int64_t *checked)
 {
@@ -293,6 +315,8 @@ static bool attached_ended(int64_t now, int64_t *checked)
 	if (o->all_processes || now - *checked < GT_SECOND / 20)
 		return false;
 	*checked = now;
+	if (run.injected)
+		return !count_injected();
 	for (size_t i = 0; gt_options_pid(i); i++)
 		if (!kill(gt_options_pid(i), 0) || errno == EPERM)
 			return false;
@@ -303,7 +327,7 @@ static bool attached_ended(int64_t now, int64_t *checked)
  * of gtcollect were last looked for; that is slow. */
 static bool is_over(int64_t now, int64_t *checked)
 {
-	if (run.bpf)
+	if (gt_options_attach())
 		return attached_ended(now, checked);
 	if (!run.child.ended)
 		return false;
@@ -350,6 +374,54 @@ static int write_last_metadata(struct gt_err *err)
 	return code;
 }
 
+static uint32_t count_attached(void)
+{
+	return __atomic_load_n(&run.rings.s->attached, __ATOMIC_ACQUIRE);
+}
+
+static void set_detach(enum gt_detach to)
+{
+	__atomic_store_n(&run.rings.s->detach, to, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &run.rings.s->detach, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Makes passes for 20 ms, and until nothing is waited for any more. False: that has taken too long.
+ */
+static bool pass_until(bool (*is_done)(void), int64_t limit)
+{
+	int64_t begun = gt_clock_monotonic(), now = begun;
+
+	for (; now - begun < 20 * GT_SECOND / 1000 || (!is_done() && count_injected());
+		now = gt_clock_monotonic()) {
+		if (now - begun > limit)
+			return false;
+		make_pass(now);
+		usleep(1000);
+	}
+	return true;
+}
+
+static bool has_all_records(void)
+{
+	const struct gt_gpu_totals *gpu = gt_recorder_totals(run.r)->gpu;
+
+	return !gpu || !gpu->pending;
+}
+
+static bool has_no_guests(void) { return !count_attached(); }
+
+/* Guests in programs that continue write their last records and end the use of CUPTI. */
+static void detach_guests(void)
+{
+	set_detach(GT_DETACH_SOON);
+	pass_until(has_all_records, LAST_WORK_TIMEOUT);
+	set_detach(GT_DETACH_NOW);
+	if (!pass_until(has_no_guests, GUEST_TIMEOUT) && !gt_options.quiet)
+		gt_message(stderr, TOOL,
+			"a program has not ended its recording within %d s: its last records may be missing",
+			(int)(GUEST_TIMEOUT / GT_SECOND));
+}
+
 /* Drains all that is left, writes the final metadata, closes the file. */
 static void close_trace(void)
 {
@@ -357,6 +429,8 @@ static void close_trace(void)
 	int code = run.failure.code;
 
 	gt_sources_stop(&run.sources);
+	if (run.ninjected)
+		detach_guests();
 	if (run.bpf)
 		gt_bpf_way_stop(run.bpf);
 	if (!code)
@@ -395,6 +469,7 @@ static int finish(int status, bool keep)
 		unlink(run.path);
 	gt_options_release();
 	free(run.python_command);
+	free(run.injected);
 	return status;
 }
 
@@ -484,29 +559,13 @@ static int attach_all(struct gt_err *err)
 	return rc || !gt_options.all_processes ? rc : gt_bpf_way_attach_all(run.bpf, err);
 }
 
-static int record_running_programs(void)
+static int attach_by_ebpf(struct gt_err *err)
 {
-	const struct gt_bpf_way_options opt = { .rings = &run.rings,
-		.server = &run.server,
-		.selection = &run.selection,
-		.all_processes = gt_options.all_processes,
-		.calls = gt_sources_has(gt_options.events, "api"),
-		.requests = gt_sources_has(gt_options.events, "ioctl"),
-		.scheduling = gt_sources_has(gt_options.events, "sched"),
-		.slow_probes = gt_options.slow_probes };
 	struct gt_bpf_way_totals t;
-	struct gt_err err = GT_ERR_INIT;
-	char text[4096], *command[] = { command_line(text), NULL };
+	int rc = attach_all(err);
 
-	run.child.ended = true; /* signals end the recording */
-	run.bpf = gt_bpf_way_open(&opt, &err);
-	if (!run.bpf || gt_output_open(&run.out, run.path, gt_options.force, &err) ||
-		open_trace(command, &err))
-		return fail(GT_EXIT_OWN, NULL, &err);
-	run.start = gt_clock_monotonic();
-	apply_delay_and_duration(run.start);
-	if (attach_all(&err) || gt_sources_start(&run.sources, run.start, 0, &err))
-		return fail(GT_EXIT_OWN, NULL, &err);
+	if (rc)
+		return rc;
 	gt_bpf_way_drop_rights();
 	gt_bpf_way_totals(run.bpf, &t);
 	if (!gt_options.quiet)
@@ -518,6 +577,105 @@ static int record_running_programs(void)
 		gt_message(stderr, TOOL,
 			"note: %u functions are left out, because their probes cost some 10 us a call (--slow-probes)",
 			t.slow);
+	return 0;
+}
+
+static int inject_one(pid_t pid, struct gt_err *err)
+{
+	struct gt_guest *guest = &run.injected[run.ninjected];
+	struct gt_injection done = { 0 };
+	int rc;
+
+	if (!gt_guest_read(pid, guest))
+		return gt_err_set(err, -ESRCH, "there is no process %d", (int)pid);
+	rc = gt_inject(pid, run.server.dir.library, run.server.dir.path, &done, err);
+	if (rc)
+		return rc;
+	run.ninjected++;
+	if (gt_options.verbose)
+		gt_message(stderr, TOOL, "process %d: thread %d was stopped for %.1f ms", (int)pid,
+			(int)done.tid, (double)done.stopped / 1e6);
+	return 0;
+}
+
+/* The guest connects on a thread of its own, after the stop. */
+static int wait_for_guests(struct gt_err *err)
+{
+	int64_t until = gt_clock_monotonic() + GUEST_TIMEOUT;
+
+	while (count_attached() < run.ninjected) {
+		if (!count_injected())
+			return gt_err_set(
+				err, -ESRCH, "process %d has ended", (int)gt_options_pid(0));
+		if (gt_clock_monotonic() > until)
+			return gt_err_set(err, -ETIMEDOUT,
+				"process %d has loaded the library but cannot connect to %.90s: it may have another root folder or user",
+				(int)gt_options_pid(0), run.server.dir.path);
+		usleep(1000);
+	}
+	return 0;
+}
+
+static int attach_by_injection(struct gt_err *err)
+{
+	size_t n = 0;
+	int rc = 0;
+
+	while (gt_options_pid(n))
+		n++;
+	run.injected = calloc(n, sizeof(*run.injected));
+	if (!run.injected)
+		return gt_err_set(err, -ENOMEM, "out of memory (processes)");
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = inject_one(gt_options_pid(i), err);
+	rc = rc ? rc : wait_for_guests(err);
+	if (!rc && !gt_options.quiet)
+		gt_message(stderr, TOOL, "recording %zu process%s by CUPTI; Ctrl-C ends it", n,
+			n == 1 ? "" : "es");
+	return rc;
+}
+
+/* --via auto: eBPF where the user has the rights, unless -e requests what only the library sees. */
+static void choose_way(void)
+{
+	struct gt_collect_options *o = &gt_options;
+	bool needs_library = strcmp(o->events, gt_sources_default()) &&
+		!gt_sources_has(o->events, "sched") &&
+		(gt_sources_has(o->events, "gpu") || gt_sources_has(o->events, "runtime") ||
+			gt_sources_has(o->events, "um"));
+
+	if (o->via == GT_VIA_AUTO)
+		o->via = o->all_processes || gt_sources_has(o->events, "sched") ||
+				(gt_bpf_way_is_allowed() && !needs_library)
+			? GT_VIA_EBPF
+			: GT_VIA_INJECT;
+}
+
+static int record_running_programs(void)
+{
+	const struct gt_bpf_way_options opt = { .rings = &run.rings,
+		.server = &run.server,
+		.selection = &run.selection,
+		.all_processes = gt_options.all_processes,
+		.calls = gt_sources_has(gt_options.events, "api"),
+		.requests = gt_sources_has(gt_options.events, "ioctl"),
+		.scheduling = gt_sources_has(gt_options.events, "sched"),
+		.slow_probes = gt_options.slow_probes };
+	bool by_ebpf = gt_options.via == GT_VIA_EBPF;
+	struct gt_err err = GT_ERR_INIT;
+	char text[4096], *command[] = { command_line(text), NULL };
+
+	run.child.ended = true; /* signals end the recording */
+	run.bpf = by_ebpf ? gt_bpf_way_open(&opt, &err) : NULL;
+	if (by_ebpf && !run.bpf)
+		return fail(GT_EXIT_OWN, NULL, &err);
+	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || open_trace(command, &err))
+		return fail(GT_EXIT_OWN, run.path, &err);
+	run.start = gt_clock_monotonic();
+	apply_delay_and_duration(run.start);
+	if ((by_ebpf ? attach_by_ebpf(&err) : attach_by_injection(&err)) ||
+		gt_sources_start(&run.sources, run.start, 0, &err))
+		return fail(GT_EXIT_OWN, NULL, &err);
 	record_until_the_end(command[0]);
 	close_trace();
 	gt_exit_summary_print(recording(command[0]));
@@ -596,6 +754,7 @@ int main(int argc, char **argv)
 	if (code)
 		return fail(code == -EINVAL ? 2 : GT_EXIT_OWN, NULL, &err);
 	if (gt_options_attach()) {
+		choose_way();
 		code = check_use("gt", &err);
 		if (code)
 			return fail(code == -EINVAL ? 2 : GT_EXIT_OWN, NULL, &err);

@@ -103,7 +103,7 @@ static int why_not_loaded(int code, struct gt_err *err)
 {
 	if (code == -EPERM || code == -EACCES)
 		return gt_err_set(err, -EPERM,
-			"eBPF needs root, or the capabilities CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gtcollect); --via preload needs none");
+			"eBPF needs root, or the capabilities CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gtcollect); --via inject needs none");
 	return gt_err_set(
 		err, code, "the kernel does not load the BPF programs: %s", strerror(-code));
 }
@@ -232,6 +232,21 @@ static int attach_kernel(struct gt_bpf_way *b, struct gt_err *err)
 				strerror(errno));
 	}
 	return 0;
+}
+
+bool gt_bpf_way_is_allowed(void)
+{
+	const uint64_t admin = 1ull << 21, perfmon_and_bpf = 3ull << 38;
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned long long mine = 0;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "CapEff: %llx", &mine) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return mine & admin || (mine & perfmon_and_bpf) == perfmon_and_bpf;
 }
 
 struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct gt_err *err)

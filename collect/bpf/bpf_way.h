@@ -21,6 +21,8 @@ struct gt_bpf_way_totals {
 	unsigned slow;                 /* functions left out because their probes are slow */
 	uint64_t calls, requests, waits, lost;
 };
+/* May the user load BPF programs, and was gtcollect built with them? */
+bool gt_bpf_way_is_allowed(void);
 /* new: close it. Loads the programs. NULL: -EPERM the user may not, -ENOSYS this gtcollect was
  * built without them; err says what is missing. */
 struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct gt_err *err);

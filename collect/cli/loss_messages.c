@@ -1,5 +1,7 @@
 #include "collect/cli/loss_messages.h"
 
+#include "collect/cli/options.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,9 +95,10 @@ static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 		gt_message(to, program, "-e gpu: not recorded: %s", g->without);
 	if (g->no_calls)
 		gt_message(to, program,
-			"--inject: in %u process%s no calls were recorded: "
+			"--%s: in %u process%s no calls were recorded: "
 			"CUPTI is missing, or another tool has subscribed to it",
-			g->no_calls, gt_plural(g->no_calls, "es"));
+			gt_options.via == GT_VIA_INJECT ? "via inject" : "inject", g->no_calls,
+			gt_plural(g->no_calls, "es"));
 	if (g->by_events)
 		gt_message(to, program,
 			"-e gpu: times of GPU work are those of CUDA events, %s: upper bounds, "

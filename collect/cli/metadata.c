@@ -243,6 +243,9 @@ char *gt_metadata_begin(char *const *argv, const struct gt_session *s, bool gpu)
 	json_object_set_new(o, "delay_ns", json_integer(opt->delay));
 	if (opt->duration)
 		json_object_set_new(o, "duration_limit_ns", json_integer(opt->duration));
+	if (opt->via == GT_VIA_INJECT)
+		put(o, "attached",
+			"kernels of graphs that they instantiated before have no node or call that created them");
 	json_object_set_new(o, "ring_memory_bytes", json_integer((int64_t)s->bytes));
 	json_object_set_new(o, "lossless", json_boolean(opt->lossless));
 	put(o, "clock", s->ticks ? "tick counter" : "CLOCK_MONOTONIC");

@@ -22,7 +22,7 @@ struct gt_collect_options gt_options = {
 
 static const char *const args_words[] = { "none", "key", "all", NULL };
 static const char *const timing_words[] = { "auto", "cupti", "events", "off", NULL };
-static const char *const via_words[] = { "auto", "preload", "ebpf", NULL };
+static const char *const via_words[] = { "auto", "preload", "ebpf", "inject", NULL };
 static const char *const wait_words[] = { "primary", "all", NULL };
 
 static char events_help[160]; /* composed from the table of sources */
@@ -41,7 +41,7 @@ static const struct gt_opt what_to_record[] = {
 	{ 'a', "all", GT_OPT_FLAG, &o.all_processes, NULL,
 		"record all processes that use a CUDA driver, also those that start later", NULL },
 	{ 0, "via", GT_OPT_WORD, &o.via, "WAY",
-		"auto (the default): preload for a COMMAND, ebpf for -p and -a, which needs root or CAP_BPF and CAP_PERFMON",
+		"auto (the default): preload for a COMMAND; for -p and -a ebpf, which needs CAP_BPF and CAP_PERFMON; for -p without these, or with -e gpu, inject: GPU times and calls by CUPTI, of a process of the same user",
 		via_words },
 	{ 0, "slow-probes", GT_OPT_FLAG, &o.slow_probes, NULL,
 		"with ebpf: also functions whose first instruction makes a probe cost some 10 us a call",
@@ -156,10 +156,13 @@ static int check_way(struct gt_err *err)
 				err, -EINVAL, "-p '%.100s' is not a process id", o.pids.items[i]);
 	if (gt_options_attach() && o.via == GT_VIA_PRELOAD)
 		return gt_err_set(err, -EINVAL,
-			"--via preload cannot record programs that already run: use --via ebpf");
-	if (!gt_options_attach() && o.via == GT_VIA_EBPF)
+			"--via preload cannot record programs that already run: use --via inject or ebpf");
+	if (!gt_options_attach() && o.via > GT_VIA_PRELOAD)
 		return gt_err_set(err, -EINVAL,
-			"--via ebpf records programs that already run: give -p PID or -a");
+			"--via %s records programs that already run: give -p PID%s",
+			via_words[o.via], o.via == GT_VIA_EBPF ? " or -a" : "");
+	if (o.all_processes && o.via == GT_VIA_INJECT)
+		return gt_err_set(err, -EINVAL, "--via inject records processes of -p, not -a");
 	if (gt_options_attach() && (o.inject || o.probes_only || o.range || o.lossless))
 		return gt_err_set(err, -EINVAL,
 			"-p and -a cannot be used with --inject, --probes-only, --range or --lossless");
@@ -198,7 +201,8 @@ int gt_options_timing(void)
 {
 	if (o.gpu_timing > GT_TIMING_AUTO)
 		return o.gpu_timing;
-	if (o.inject) /* there are no wrappers to put events around calls */
+	if (o.inject ||
+		o.via == GT_VIA_INJECT) /* there are no wrappers to put events around calls */
 		return GT_TIMING_CUPTI;
 	return o.gpu_timing == GT_TIMING_AUTO || strcmp(o.events, gt_sources_default())
 		? GT_TIMING_AUTO
@@ -214,7 +218,7 @@ struct gt_rings_options gt_options_rings(void)
 	return (struct gt_rings_options){ .memory = o.ring_memory == UNSET ? 0 : o.ring_memory,
 		.lossless = o.lossless,
 		.per_thread = o.ring_size == UNSET ? 0 : o.ring_size,
-		.ticks = !gt_options_attach() && gt_clock_trusts_ticks() };
+		.ticks = o.via != GT_VIA_EBPF && gt_clock_trusts_ticks() };
 }
 
 bool gt_options_attach(void) { return o.pids.n || o.all_processes; }

@@ -10,7 +10,7 @@
 enum gt_wait_for { GT_WAIT_PRIMARY, GT_WAIT_ALL };
 enum { GT_TIMING_OFF = GT_TIMING_EVENTS + 1 }; /* behind enum gt_gpu_timing */
 
-enum gt_via { GT_VIA_AUTO, GT_VIA_PRELOAD, GT_VIA_EBPF };
+enum gt_via { GT_VIA_AUTO, GT_VIA_PRELOAD, GT_VIA_EBPF, GT_VIA_INJECT };
 
 struct gt_collect_options {
 	const char *output, *events, *range, *cupti;
@@ -21,7 +21,7 @@ struct gt_collect_options {
 	int wait;       /* enum gt_wait_for */
 	int gpu_timing; /* enum gt_gpu_timing or GT_TIMING_OFF; -1: not given */
 	struct gt_opt_list filter, exclude, pids;
-	int via;                                 /* enum gt_via */
+	int via; /* enum gt_via; not GT_VIA_AUTO once programs that already run are recorded */
 	bool all_processes, slow_probes;         /* of --via ebpf */
 	uint64_t sample, ring_size, ring_memory; /* bytes; UINT64_MAX: the default */
 	int64_t delay, duration;                 /* ns; duration 0: no limit */

@@ -449,4 +449,8 @@ void gt_gpu_close(struct gt_correlator *g)
 	free(g);
 }
 
-const struct gt_gpu_totals *gt_gpu_totals(const struct gt_correlator *g) { return &g->totals; }
+const struct gt_gpu_totals *gt_gpu_totals(struct gt_correlator *g)
+{
+	g->totals.pending = g->calls;
+	return &g->totals;
+}

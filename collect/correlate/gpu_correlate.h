@@ -28,6 +28,7 @@ struct gt_gpu_totals {
 	uint64_t dropped, foreign;
 	uint64_t impossible;     /* records with impossible times */
 	uint64_t without_record; /* launches without a record */
+	uint64_t pending;        /* calls whose records may still come */
 	uint64_t captured;       /* launches that became nodes of a graph */
 	uint64_t nameless;       /* rows lost because there are too many names or streams */
 	uint64_t graphs;         /* rows of graph launches timed as a whole */
@@ -129,5 +130,5 @@ typedef uint32_t gt_gpu_string(void *arg, uint64_t hash);
 int gt_gpu_flush_ready(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
 	gt_gpu_string *string, void *arg, struct gt_err *err);
 void gt_gpu_process_close(struct gt_correlator *g, struct gt_gpu_process *p); /* NULL is fine */
-const struct gt_gpu_totals *gt_gpu_totals(const struct gt_correlator *g);
+const struct gt_gpu_totals *gt_gpu_totals(struct gt_correlator *g);
 #endif

@@ -43,7 +43,7 @@
 #define GT_RING_SESSION "GT_SESSION"   /* the variable */
 #define GT_RING_ANCESTOR "gt-session-" /* an abstract socket, with gtcollect's process id */
 #define GT_RING_MAGIC 0x31676e6972746721ULL
-#define GT_RING_VERSION 9
+#define GT_RING_VERSION 10
 /* calls nested deeper than this are counted, not recorded */
 #define GT_RING_OPEN_MAX 16
 #define GT_RING_OPEN_ARGS 5
@@ -68,6 +68,12 @@ enum gt_range_mode {
 	GT_RANGE_ALWAYS,
 	GT_RANGE_PROFILER, /* only between cuProfilerStart and cuProfilerStop */
 	GT_RANGE_NVTX      /* only inside push and pop of range_name */
+};
+enum gt_detach {
+	GT_DETACH_NOT,
+	GT_DETACH_SOON, /* guests fetch CUPTI's records every 10 ms, to have those of the last calls
+			 */
+	GT_DETACH_NOW
 };
 enum gt_gpu_timing {
 	GT_TIMING_AUTO, /* CUPTI, or CUDA events where CUPTI is missing */
@@ -134,11 +140,15 @@ struct gt_session {
 	/* futex: the recorder adds one and wakes after it freed chunks while waiters != 0 */
 	uint32_t space;
 	uint32_t waiters; /* guests asleep under --lossless */
+	/* futex, enum gt_detach: for guests that were loaded into running programs */
+	uint32_t detach;
 	/* written by the recorder and by guests */
 	/* stack of free chunks: tag << 32 | chunk index (GT_RING_NIL: empty) */
 	uint64_t free_head __attribute__((aligned(64)));
 	uint32_t free_count;             /* about how many are left */
 	uint32_t thread_hint, proc_hint; /* where to start looking for a free slot */
+	/* guests that were loaded into running programs, have connected, and have not ended */
+	uint32_t attached;
 	/* calls that passed untraced because a table or the memory was full */
 	uint64_t untraced;
 };

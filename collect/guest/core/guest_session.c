@@ -40,6 +40,9 @@ struct gt_process_state *gt_process_state;
 /* futex: the process id of the thread that attaches */
 static uint32_t attaching;
 bool gt_passive;
+bool gt_attached;
+uint32_t gt_session_users;
+static const char *attached_session; /* FOLDER: of gt_session_attach */
 
 #ifdef GT_HOSTED
 const char *gt_hosted_session = ""; /* FOLDER: */
@@ -204,6 +207,8 @@ static int connect_to_recorder(void)
 #ifdef GT_HOSTED
 	session = gt_hosted_session;
 #endif
+	if (attached_session)
+		session = attached_session;
 	if (session && *session)
 		return session_address(&at, session) ? connect_to(&at) : -1;
 	pid = (int32_t)syscall(SYS_getppid);
@@ -425,6 +430,14 @@ static struct gt_tcb *take_tcb(int32_t tid)
 	return NULL;
 }
 
+/* The thread's block of an earlier session, which no other thread may get while this one lives. */
+static struct gt_tcb *take_own_tcb(int32_t tid, enum gt_ring_role role)
+{
+	struct gt_tcb *t = role == GT_RING_PRODUCER ? gt_producer_self : gt_self;
+
+	return t && !t->ring && t->tid == tid ? t : take_tcb(tid);
+}
+
 void gt_fast_path_disable(uint32_t id)
 {
 	uint32_t n = gt_process_state
@@ -497,7 +510,7 @@ static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 {
 	int32_t tid = gt_own_tid();
 	struct gt_ring_thread *slot = own_proc_slot() == GT_RING_NIL ? NULL : take_slot(tid, role);
-	struct gt_tcb *t = slot ? take_tcb(tid) : NULL;
+	struct gt_tcb *t = slot ? take_own_tcb(tid, role) : NULL;
 
 	*full = !t;
 	if (!t) {
@@ -584,6 +597,50 @@ static struct gt_tcb *register_with_role(enum gt_ring_role role)
 	gt_inside = false;
 	errno = saved;
 	return t;
+}
+
+/* ---- sessions of a running program ---- */
+
+bool gt_session_attach(const char *session)
+{
+	attached_session = session;
+	gt_attached = true;
+	gt_shared = NULL; /* a forked child has its parent's */
+	gt_passive = false;
+	__atomic_store_n(&gt_recording, &one, __ATOMIC_RELEASE);
+	if (!gt_producer_ring())
+		return false;
+	__atomic_fetch_add(&gt_shared->attached, 1, __ATOMIC_ACQ_REL);
+	return true;
+}
+
+bool gt_session_is_over(void)
+{
+	return gt_owner_has_died() ||
+		__atomic_load_n(&gt_shared->detach, __ATOMIC_ACQUIRE) == GT_DETACH_NOW;
+}
+
+/* Threads keep pointers to their control blocks, so these stay where they are, without a ring. */
+void gt_session_detach(void)
+{
+	struct gt_session *s = gt_shared;
+	uint32_t n = gt_process_state->tcbs_used;
+	int32_t tid;
+
+	gt_stop_recording();
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&gt_session_users, __ATOMIC_SEQ_CST))
+		gt_sleep(100000);
+	for (uint32_t i = 0; i < n && i < tcbs_max(); i++) {
+		tid = gt_process_state->tcb[i].tid;
+		memset(&gt_process_state->tcb[i], 0, sizeof(struct gt_tcb));
+		gt_process_state->tcb[i].tid = tid;
+	}
+	gt_process_state->has_thread = 0;
+	__atomic_store_n(&gt_process_state->pid, 0, __ATOMIC_RELEASE);
+	gt_shared = NULL;
+	__atomic_fetch_sub(&s->attached, 1, __ATOMIC_ACQ_REL);
+	syscall(SYS_munmap, s, s->bytes);
 }
 
 struct gt_tcb *gt_register_thread(void) { return register_with_role(GT_RING_CALLER); }

@@ -121,6 +121,26 @@ struct gt_tcb *gt_register_thread(void);
 /* The ring to which this thread writes records for other threads: its own ring, else a second one
  * (GT_RING_PRODUCER in ring.h) that it takes at the first call. NULL: no ring is free. */
 struct gt_tcb *gt_producer_ring(void);
+/* gtcollect has loaded the library into the running program (guest_attach.c) */
+extern bool gt_attached;
+/* Connects to this session, once or again. Called on a thread of the guest. False: it failed. */
+bool gt_session_attach(const char *session);
+/* Threads of an attached program that run code of the guest now. */
+extern uint32_t gt_session_users;
+static inline void gt_session_enter(void)
+{
+	if (gt_attached)
+		__atomic_fetch_add(&gt_session_users, 1, __ATOMIC_SEQ_CST);
+}
+static inline void gt_session_leave(void)
+{
+	if (gt_attached)
+		__atomic_fetch_sub(&gt_session_users, 1, __ATOMIC_SEQ_CST);
+}
+/* Forgets the session, as soon as no thread is between the two functions above. */
+void gt_session_detach(void);
+/* The session is over: gtcollect has died, or it ends the recording of a running program. */
+bool gt_session_is_over(void);
 void gt_stop_recording(void); /* nothing is recorded any more in this process */
 bool gt_owner_has_died(void); /* gtcollect has died */
 void gt_count_untraced(void); /* counts a call that passes untraced */

@@ -49,6 +49,7 @@
 #define BUFFERS (SLAB * SLABS)
 #define SHARED_BUFFER 0u /* index of the buffer for requests when none is free */
 #define FLUSH_NS 250000000
+#define LAST_FLUSH_NS 10000000 /* while the session is about to end */
 #define WATCH_NS 80000000      /* round of the thread without a session */
 #define RESUME_NS 400000000ull /* from another user's end to the guest's next start */
 
@@ -181,8 +182,7 @@ static void put_dropped(struct gt_tcb *t, void *context, uint32_t stream)
 	gt_ring_put_event(t, GT_EV_GPU_LOST, now, now, &e, sizeof(e));
 }
 
-void gt_gpu_buffer_completed(
-	void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+static void complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	uint32_t index = own_session() ? index_of(buffer) : BUFFERS;
 	int saved = errno;
@@ -202,6 +202,14 @@ void gt_gpu_buffer_completed(
 	for (size_t n = t && index == SHARED_BUFFER ? valid / GT_K_BYTES : 0; n; n--)
 		gt_ring_count_drop(t, gt_now(t), gt_now(t));
 	errno = saved;
+}
+
+void gt_gpu_buffer_completed(
+	void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	gt_session_enter();
+	complete(context, stream, buffer, size, valid);
+	gt_session_leave();
 }
 
 /* ---- the thread that fetches completed records ---- */
@@ -249,20 +257,46 @@ static void fetch_round(uint32_t how)
 		gt_cupti_run_if_unused(resume);
 }
 
+static bool stop_use(enum gt_gpu_state state, const char *text);
+
+/* The program may run for days: it does not keep CUPTI. */
+static bool end_with_session(void)
+{
+	if (gpu->watching || !gt_session_is_over())
+		return false;
+	if (gt_owner_has_died())
+		gt_gpu_yield("gtcollect has died");
+	else
+		stop_use(GT_GPU_OFF, "");
+	return true;
+}
+
+/* Of a thread that serves an attached program: gtcollect wakes it when the session is over. */
+static void wait_for_round(uint32_t on)
+{
+	uint32_t detach =
+		gt_attached ? __atomic_load_n(&gt_shared->detach, __ATOMIC_ACQUIRE) : GT_DETACH_NOT;
+	const struct timespec wait = { .tv_nsec = gpu->watching ? WATCH_NS
+			: detach                                ? LAST_FLUSH_NS
+								: FLUSH_NS };
+
+	if (gt_attached)
+		syscall(SYS_futex, &gt_shared->detach, FUTEX_WAIT, detach, &wait, NULL, 0);
+	else
+		syscall(SYS_futex, &gpu->use, FUTEX_WAIT, on, &wait, NULL, 0);
+}
+
 static void *fetch_thread(void *arg)
 {
-	const struct timespec wait = { .tv_nsec = gpu->watching ? WATCH_NS : FLUSH_NS };
 	bool locked;
 	uint32_t on, dying;
 
 	gt_inside = true;
 	while ((on = __atomic_load_n(&gpu->use, __ATOMIC_ACQUIRE)) != GT_USE_OFF) {
-		syscall(SYS_futex, &gpu->use, FUTEX_WAIT, on, &wait, NULL, 0);
+		wait_for_round(on);
 		if (!gt_cupti_lock(&locked))
 			continue;
-		if (!gpu->watching && gt_owner_has_died()) {
-			/* the program may run for days: it does not keep CUPTI */
-			gt_gpu_yield("gtcollect has died");
+		if (end_with_session()) {
 			gt_cupti_unlock(locked);
 			break;
 		}
@@ -542,8 +576,23 @@ static bool start_cupti(struct refusal *r)
 	return enable_kinds(r);
 }
 
+/* Of an earlier session of this process, which has ended its use of CUPTI. */
+static bool reuse_session(void)
+{
+	uint32_t idle = GT_USE_IDLE;
+
+	if (!own_session() ||
+		!__atomic_compare_exchange_n(&gpu->use, &idle, GT_USE_YIELDED, false,
+			__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return false;
+	memset(&gpu->names, 0, sizeof(gpu->names));
+	return true;
+}
+
 static bool make_session(void)
 {
+	if (reuse_session())
+		return true;
 	gpu = gt_map(sizeof(*gpu));
 	if (!gpu || !slab(0))
 		return false;
@@ -580,7 +629,7 @@ void gt_gpu_report_state(enum gt_gpu_state state, const char *text)
 
 /* CUPTI must have returned all buffers of the guest before the other user registers its callbacks,
  * which do not know these buffers. */
-bool gt_gpu_yield(const char *user)
+static bool stop_use(enum gt_gpu_state state, const char *text)
 {
 	uint32_t on = GT_USE_ON;
 	uint64_t from;
@@ -597,9 +646,11 @@ bool gt_gpu_yield(const char *user)
 	for (int i = 0; i < 100 && __atomic_load_n(&gpu->buffers_out, __ATOMIC_ACQUIRE); i++)
 		gt_sleep(1000000);
 	gpu->foreign_clock = 1;
-	put_state_since(from, GT_GPU_YIELDED, user, (int64_t)gpu->buffers_out);
+	put_state_since(from, state, text, state == GT_GPU_YIELDED ? (int64_t)gpu->buffers_out : 0);
 	return true;
 }
+
+bool gt_gpu_yield(const char *user) { return stop_use(GT_GPU_YIELDED, user); }
 
 void gt_gpu_schedule_resume(void)
 {
@@ -673,7 +724,25 @@ bool gt_gpu_change_use(uint32_t from, uint32_t to)
 		&gpu->use, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-void gt_gpu_register_exit(void) { atexit(at_exit); }
+void gt_gpu_register_exit(void)
+{
+	static bool registered; /* also for forked children */
+
+	if (!registered)
+		atexit(at_exit);
+	registered = true;
+}
+
+bool gt_gpu_fetch_until_over(void)
+{
+	if (own_session())
+		fetch_thread(NULL);
+	if (own_session() && gt_gpu_change_use(GT_USE_OFF, GT_USE_OFF))
+		return false;
+	while (!gt_session_is_over()) /* CUPTI is not in use */
+		gt_sleep(FLUSH_NS / 5);
+	return true;
+}
 
 void gt_gpu_start_for_probes(void)
 {
@@ -727,12 +796,13 @@ static void start(void)
 	gt_clock_update();
 	user = gt_cupti_run_if_unused(gt_gpu_start_cupti);
 	if (!user && gpu->use != GT_USE_ON) {
-		gpu->use = GT_USE_OFF;
+		gpu->use = gt_attached ? GT_USE_IDLE : GT_USE_OFF;
 		use_events_instead(GT_GPU_REFUSED, refusal.what, refusal.code);
 		return;
 	}
 	gt_gpu_register_exit();
-	gt_start_thread(fetch_thread, NULL);
+	if (!gt_attached)
+		gt_start_thread(fetch_thread, NULL);
 	gt_object_at((const void *)(uintptr_t)cupti.flush, &o);
 	put_state(GT_GPU_ON, o.path, version);
 	if (user)
@@ -747,7 +817,7 @@ void gt_gpu_report_fork(void)
 
 void gt_gpu_start(void)
 {
-	if (!own_session())
+	if (!own_session() || gpu->use == GT_USE_IDLE)
 		start();
 }
 

@@ -14,6 +14,9 @@ enum gt_cupti_use {
 
 /* ---- start ---- */
 void gt_gpu_start(void); /* starts CUPTI, or CUDA events instead, for the session */
+/* Of a program that gtcollect has attached to: fetches records until the session is over. False:
+ * the program ends. */
+bool gt_gpu_fetch_until_over(void);
 /* without a session: uses CUPTI only while a tracer is attached to a probe */
 void gt_gpu_start_for_probes(void);
 bool gt_gpu_load_cupti(void); /* loads CUPTI and finds its functions */

@@ -48,6 +48,17 @@ static const char *if_launch(const char *name)
 const char *gt_launch_name(uint32_t cbid) { return if_launch(gt_cuda_driver_name(cbid)); }
 const char *gt_runtime_launch_name(uint32_t cbid) { return if_launch(gt_cuda_runtime_name(cbid)); }
 
+static void report_call(uint32_t cbid, const struct gt_cupti_call *c)
+{
+	gt_driver_callback *to;
+
+	gt_session_enter();
+	to = __atomic_load_n(&calls_callback, __ATOMIC_SEQ_CST);
+	if (to)
+		to(cbid, c);
+	gt_session_leave();
+}
+
 static void called_back(void *user, int domain, uint32_t cbid, const void *data)
 {
 	const struct gt_cupti_call *c = data;
@@ -56,8 +67,7 @@ static void called_back(void *user, int domain, uint32_t cbid, const void *data)
 	(void)user;
 	if (domain != GT_CUPTI_DRIVER_CALLS)
 		return;
-	if (calls_callback)
-		calls_callback(cbid, c);
+	report_call(cbid, c);
 	if (c->site == GT_CUPTI_EXIT && launches_on && gt_probes_need_calls() &&
 		gt_launch_name(cbid))
 		gt_probes_fire_call(
@@ -167,12 +177,14 @@ int gt_callbacks_subscribe_calls(gt_driver_callback *to, bool (*wanted)(uint32_t
 
 	if (code)
 		return code;
-	calls_callback = to;
+	__atomic_store_n(&calls_callback, to, __ATOMIC_SEQ_CST);
 	for (uint32_t cbid = 1; cbid < GT_CBID_MAX; cbid++)
 		if (wanted(cbid))
 			cupti.enable(1, subscriber, GT_CUPTI_DRIVER_CALLS, cbid);
 	return 0;
 }
+
+void gt_callbacks_stop_calls(void) { __atomic_store_n(&calls_callback, NULL, __ATOMIC_SEQ_CST); }
 
 /* ---- the end of CUPTI ---- */
 

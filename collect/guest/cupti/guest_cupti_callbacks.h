@@ -17,6 +17,8 @@ uint64_t gt_callbacks_refused_since(void);
 void gt_callbacks_unsubscribe(void);
 /* From now on calls `to` for each driver call that `wanted` accepts. 0 or CUPTI's error. */
 int gt_callbacks_subscribe_calls(gt_driver_callback *to, bool (*wanted)(uint32_t cbid));
+/* reports no more calls; callbacks may still run */
+void gt_callbacks_stop_calls(void);
 /* ends CUPTI for this process; false: another client uses it */
 bool gt_callbacks_finalize_cupti(void);
 /* name of a driver function that launches kernels; NULL: it launches none */

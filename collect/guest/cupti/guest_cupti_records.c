@@ -44,10 +44,19 @@ static uint64_t put_name(struct gt_gpu_names *names, struct gt_tcb *t, const cha
 	return n->hash;
 }
 
+/* gtcollect detaches from the running program. The work of recorded calls has ended, or the
+ * recorder notices that it has no record. All other work is of calls that are not recorded. */
+static bool is_detaching(void)
+{
+	return gt_attached && __atomic_load_n(&gt_shared->detach, __ATOMIC_RELAXED);
+}
+
 /* start, end: the times in CUPTI's record. */
 static void put(struct gt_tcb *t, enum gt_ring_event id, const uint8_t *start, const uint8_t *end,
 	const void *event, size_t bytes)
 {
+	if (!u64(end) && is_detaching())
+		return;
 	if (!gt_ring_put_event(t, id, u64(start), u64(end), event, bytes))
 		gt_ring_count_drop(t, gt_now(t), gt_now(t));
 }
@@ -183,7 +192,7 @@ static void put_foreign_count(struct gt_tcb *t, uint64_t n)
 	const struct gt_ev_loss e = { .count = n, .reason = GT_GPU_LOST_FOREIGN };
 	const uint64_t now = gt_slow_clock();
 
-	if (!n || gt_ring_put_event(t, GT_EV_GPU_LOST, now, now, &e, sizeof(e)))
+	if (!n || is_detaching() || gt_ring_put_event(t, GT_EV_GPU_LOST, now, now, &e, sizeof(e)))
 		return;
 	while (n--)
 		gt_ring_count_drop(t, gt_now(t), gt_now(t));

@@ -18,6 +18,7 @@
 #include "collect/guest/cupti/cupti_layout.h"
 #include "collect/guest/cupti/guest_cupti_activity.h"
 #include "collect/guest/cupti/guest_cupti_callbacks.h"
+#include "collect/guest/cupti/guest_inject.h"
 
 #define UNKNOWN 0xffffu           /* a function that is not in the table */
 static uint16_t ids[GT_CBID_MAX]; /* by CUPTI's callback id: the table's id, or UNKNOWN */
@@ -179,12 +180,20 @@ static bool needs_callback(uint32_t cbid)
 	return id == GT_NONE || gt_after_by_id[id] || gt_shared->gate[id] != GT_GATE_OFF;
 }
 
-static void begin(void)
-{
-	int code;
+static bool needs_none(uint32_t cbid) { return (void)cbid, false; }
 
-	gt_gpu_start();
-	code = gt_callbacks_subscribe_calls(on_driver_call, needs_callback);
+/* A running program may use CUPTI itself: there the guest takes CUPTI's records only if it can
+ * subscribe. It enables them before the calls, so that each recorded call has its records. */
+void gt_inject_start(void)
+{
+	int code = gt_attached && gt_gpu_load_cupti()
+		? gt_callbacks_subscribe_calls(on_driver_call, needs_none)
+		: 0;
+
+	if (!code) {
+		gt_gpu_start();
+		code = gt_callbacks_subscribe_calls(on_driver_call, needs_callback);
+	}
 	if (code)
 		gt_gpu_report_no_calls(code);
 }
@@ -201,7 +210,7 @@ GT_EXPORT int InitializeInjection(void)
 		gt_register_thread(); /* with a session, if one has set the library */
 	GT_GUEST_CODE;
 	if (gt_shared && gt_shared->inject)
-		begin();
+		gt_inject_start();
 	else if (!gt_shared || !gt_shared->gpu)
 		gt_gpu_start_for_probes();
 	return 1;

@@ -12,10 +12,10 @@ says bad-pid-is-told "-p '12x' is not a process id"
 want with-command 2 "$G" -p 1 true
 says with-command-is-told 'not a COMMAND'
 want preload-cannot 2 "$G" --via preload -p 1
-says preload-cannot-is-told 'use --via ebpf'
+says preload-cannot-is-told 'use --via inject or ebpf'
 want sched-needs-ebpf 2 "$G" -e sched true
 says sched-needs-ebpf-is-told 'give -p PID or -a'
-want source-cannot 2 "$G" -e gpu -p 1
+want source-cannot 2 "$G" --via ebpf -e gpu -p 1
 says source-cannot-is-told 'recorded by eBPF, which does not see it'
 
 "$B/samples/hang" -t 600 >/dev/null 2>&1 &
@@ -24,13 +24,13 @@ mapped() { grep -c 'libcuda.so' /proc/$idle/maps | sed 's/^[1-9].*/yes/'; }
 until_it_is yes mapped
 
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
-	want no-rights 125 setpriv --reuid=65534 --clear-groups "$G" -o no.zst -p $idle
-	says no-rights-is-told 'CAP_BPF and CAP_PERFMON.*--via preload needs none'
+	want no-rights 125 setpriv --reuid=65534 --clear-groups "$G" --via ebpf -o no.zst -p $idle
+	says no-rights-is-told 'CAP_BPF and CAP_PERFMON.*--via inject needs none'
 	check no-rights-leaves-no-file test ! -e no.zst
 else
 	skip no-rights "needs root and setpriv"
 fi
-if ! "$G" -q -f -o try.zst -p $idle --duration 1ms >try.out 2>&1; then
+if ! "$G" --via ebpf -q -f -o try.zst -p $idle --duration 1ms >try.out 2>&1; then
 	skip ebpf "$(tail -n 1 try.out)"
 	kill $idle
 	exit

@@ -1,0 +1,316 @@
+/* Threads that wait in a system call come first: their place does not change while it is looked
+ * at. If none is suitable, all are tried again after a pause. */
+#define _GNU_SOURCE
+#include "collect/inject/inject.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "collect/inject/remote_call.h"
+
+#define ROUNDS 50
+#define ROUND_NS 20000000l
+#define ENTRY "gt_attach" /* the guest's function */
+
+struct work {
+	pid_t pid;
+	const char *library, *session;
+	struct gt_injection *done;
+	struct gt_err *err;
+	struct gt_remote_symbols symbols;
+	int rc;
+};
+
+/* ---- refusals ---- */
+
+/* A number in /proc/PID/status; -1: it is not there. */
+static int64_t status_number(pid_t pid, const char *name, int base)
+{
+	char path[32], line[256];
+	int64_t value = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	while (f && value < 0 && fgets(line, sizeof(line), f))
+		if (!strncmp(line, name, strlen(name)) && line[strlen(name)] == ':')
+			value = (int64_t)strtoull(line + strlen(name) + 1, NULL, base);
+	if (f)
+		fclose(f);
+	return value;
+}
+
+static int ptrace_scope(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	int scope = 0;
+
+	if (f && fscanf(f, "%d", &scope) != 1)
+		scope = 0;
+	if (f)
+		fclose(f);
+	return scope;
+}
+
+/* Why ptrace is not permitted. */
+static int refuse_ptrace(pid_t pid, struct gt_err *err)
+{
+	int64_t tracer = status_number(pid, "TracerPid", 10), uid = status_number(pid, "Uid", 10);
+	int scope = ptrace_scope();
+
+	if (tracer > 0)
+		return gt_err_set(err, -EPERM,
+			"process %d is traced by process %d already, for example a debugger",
+			(int)pid, (int)tracer);
+	if (geteuid() && uid >= 0 && uid != geteuid())
+		return gt_err_set(err, -EPERM,
+			"process %d belongs to user %d: run gtcollect as that user or as root",
+			(int)pid, (int)uid);
+	if (scope)
+		return gt_err_set(err, -EPERM,
+			"process %d may not be traced: kernel.yama.ptrace_scope is %d; it needs CAP_SYS_PTRACE, or 0 there",
+			(int)pid, scope);
+	return gt_err_set(err, -EPERM,
+		"process %d may not be traced: it needs CAP_SYS_PTRACE, or the process forbids it (prctl PR_SET_DUMPABLE)",
+		(int)pid);
+}
+
+static bool is_32_bit(pid_t pid)
+{
+	uint8_t ident[EI_NIDENT] = { 0 };
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, ident, sizeof(ident)) != sizeof(ident))
+		ident[EI_CLASS] = 0;
+	close(fd);
+	return ident[EI_CLASS] == ELFCLASS32;
+}
+
+/* Is the library at this path in the process's root the same file as here? */
+static bool sees_library(pid_t pid, const char *library)
+{
+	char path[PATH_MAX + 32];
+	struct stat here, there;
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library);
+	return !stat(library, &here) && !stat(path, &there) && here.st_dev == there.st_dev &&
+		here.st_ino == there.st_ino;
+}
+
+/* The kernel permits this in the same cases as ptrace, but for Yama. */
+static bool may_read(pid_t pid)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || (errno != EACCES && errno != EPERM);
+}
+
+static int check(const struct work *w)
+{
+	int pid = (int)w->pid;
+
+	if (status_number(w->pid, "Pid", 10) < 0)
+		return gt_err_set(w->err, -ESRCH, "there is no process %d", pid);
+	if (status_number(w->pid, "TracerPid", 10) > 0 || !may_read(w->pid))
+		return refuse_ptrace(w->pid, w->err);
+	if (is_32_bit(w->pid))
+		return gt_err_set(w->err, -EINVAL,
+			"process %d is a 32-bit program; the library is for 64 bits", pid);
+	if (status_number(w->pid, "Seccomp", 10) == 1)
+		return gt_err_set(w->err, -EPERM,
+			"process %d forbids itself all system calls but read and write (seccomp, strict mode)",
+			pid);
+	if (status_number(w->pid, "SigIgn", 16) >> (SIGSEGV - 1) & 1)
+		return gt_err_set(w->err, -EINVAL,
+			"process %d ignores SIGSEGV, which a call in it needs", pid);
+	return 0;
+}
+
+/* ---- one thread ---- */
+
+static int report_failure(const struct work *w, const char *what, int rc)
+{
+	if (rc == -ESRCH)
+		return gt_err_set(w->err, rc, "process %d has ended", (int)w->pid);
+	return gt_err_set(w->err, rc, "%s in process %d %s", what, (int)w->pid,
+		rc == -EFAULT ? "crashed; the process goes on as before"
+			      : "waits for another thread too long: try again");
+}
+
+/* The loader's message. */
+static int report_dlopen(const struct work *w, struct gt_remote_thread *t)
+{
+	char text[120] = "";
+	uint64_t at = 0;
+
+	if (t->symbols->dlerror && !gt_remote_call(t, t->symbols->dlerror, 0, 0, &at))
+		gt_remote_read_text(t, at, text, sizeof(text));
+	return gt_err_set(w->err, -ENOENT, "process %d cannot load the library: %s", (int)w->pid,
+		*text ? text : "dlopen failed");
+}
+
+static int report_guest(const struct work *w, int code)
+{
+	if (code == EBUSY)
+		return gt_err_set(w->err, -EBUSY,
+			"process %d is recorded already by another gtcollect", (int)w->pid);
+	if (code == EEXIST)
+		return gt_err_set(w->err, -EBUSY,
+			"process %d was started with gt's library: what it does can be recorded by gtcollect COMMAND only",
+			(int)w->pid);
+	return gt_err_set(w->err, -code, "process %d: %s", (int)w->pid, strerror(code));
+}
+
+/* Calls dlopen(library), dlsym(handle, ENTRY) and that function in the stopped thread. */
+static int load(const struct work *w, struct gt_remote_thread *t)
+{
+	uint64_t library = gt_remote_put_text(t, w->library), name = gt_remote_put_text(t, ENTRY);
+	uint64_t session = gt_remote_put_text(t, w->session), handle = 0, entry = 0, result = 0;
+	const uint64_t now = 2; /* RTLD_NOW */
+	int rc = library && name && session ? 0 : -EFAULT;
+
+	if (!rc)
+		rc = gt_remote_call(t, w->symbols.dlopen, library, now, &handle);
+	if (rc)
+		return report_failure(w, "dlopen", rc);
+	if (!handle)
+		return report_dlopen(w, t);
+	rc = gt_remote_call(t, w->symbols.dlsym, handle, name, &entry);
+	if (!rc && !entry)
+		return gt_err_set(w->err, -ENOENT,
+			"process %d has loaded a library of another version of gt", (int)w->pid);
+	if (!rc)
+		rc = gt_remote_call(t, entry, session, !w->symbols.has_library, &result);
+	if (rc)
+		return report_failure(w, ENTRY, rc);
+	return (int32_t)result ? report_guest(w, (int32_t)result) : 0;
+}
+
+/* -EAGAIN: this thread is not suitable now. */
+static int try_thread(const struct work *w, pid_t tid)
+{
+	struct gt_remote_thread t;
+	int rc = gt_remote_stop(&t, w->pid, tid, &w->symbols);
+
+	if (rc == -EPERM)
+		return refuse_ptrace(w->pid, w->err);
+	if (rc == -ENOSYS)
+		return gt_err_set(w->err, rc, "--via inject works on x86-64 only");
+	if (rc)
+		return -EAGAIN;
+	rc = load(w, &t);
+	w->done->stopped = gt_remote_continue(&t);
+	w->done->tid = tid;
+	return rc;
+}
+
+/* ---- all threads ---- */
+
+/* A thread's state in /proc: S waits, R runs. */
+static char state_of(pid_t pid, int tid)
+{
+	char path[64], text[512] = "";
+	const char *p;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (!fgets(text, sizeof(text), f))
+		*text = 0;
+	fclose(f);
+	p = strrchr(text, ')');
+	return p && p[1] ? p[2] : 0;
+}
+
+static int try_threads(const struct work *w, char state)
+{
+	char path[32];
+	struct dirent *e;
+	DIR *tasks;
+	int rc = -EAGAIN, tid;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)w->pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return gt_err_set(w->err, -ESRCH, "process %d has ended", (int)w->pid);
+	while (rc == -EAGAIN && (e = readdir(tasks))) {
+		tid = atoi(e->d_name);
+		if (tid > 0 && state_of(w->pid, tid) == state)
+			rc = try_thread(w, tid);
+	}
+	closedir(tasks);
+	return rc;
+}
+
+/* On a thread of its own: when it ends, the kernel detaches from whatever it still traces. */
+static void *run(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = ROUND_NS };
+	struct work *w = arg;
+
+	w->rc = -EAGAIN;
+	for (int i = 0; w->rc == -EAGAIN && i < ROUNDS; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		w->rc = try_threads(w, 'S');
+		if (w->rc == -EAGAIN)
+			w->rc = try_threads(w, 'R');
+	}
+	if (w->rc == -EAGAIN)
+		w->rc = gt_err_set(w->err, -EBUSY,
+			"process %d: no thread was at a place where it can load a library (%d attempts): try again",
+			(int)w->pid, ROUNDS);
+	return NULL;
+}
+
+int gt_inject(pid_t pid, const char *library, const char *folder, struct gt_injection *done,
+	struct gt_err *err)
+{
+	char session[PATH_MAX];
+	struct work w = {
+		.pid = pid, .library = library, .session = session, .done = done, .err = err
+	};
+	pthread_t thread;
+	int rc;
+
+	snprintf(session, sizeof(session), "%s:", folder);
+	rc = check(&w);
+	if (rc)
+		return rc;
+	rc = gt_remote_symbols_read(pid, &w.symbols, err);
+	if (rc)
+		return rc;
+	if (!w.symbols.has_driver)
+		return gt_err_set(err, -ENOENT, "process %d has not loaded libcuda.so", (int)pid);
+	if (!sees_library(pid, library))
+		return gt_err_set(err, -ENOENT,
+			"process %d has another root folder, without the library %.200s", (int)pid,
+			library);
+	rc = pthread_create(&thread, NULL, run, &w);
+	if (rc)
+		return gt_err_set(err, -rc, "cannot start a thread: %s", strerror(rc));
+	pthread_join(thread, NULL);
+	return w.rc;
+}

@@ -1,0 +1,330 @@
+/* A thread that ptrace stops inside a waiting system call, or at the end of one, holds no register
+ * that the call must preserve beyond those that ptrace saves. The function returns to address 0.
+ * The fault there stops the thread again, before any handler of the program sees it; all other
+ * signals are blocked meanwhile. The 128 bytes below the stack pointer are the red zone, which code
+ * of x86-64 may use without moving the pointer.
+ *
+ * The thread may hold a lock that dlopen takes. The loader's lock and that of the allocator are the
+ * ones that matter: where the program counter or an address on the stack lies in their code, the
+ * thread is left alone. An old value on the stack has the same effect, which costs another try. */
+#define _GNU_SOURCE
+#include "collect/inject/remote_call.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include "formats/trace/clock.h"
+
+#ifdef __x86_64__
+#include <elf.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#define STOP_NS 100000000ll    /* until an interrupted thread stops */
+#define BOUNDARY_NS 20000000ll /* until a running thread makes a system call */
+#define CALL_NS 10000000000ll
+#define RED_ZONE 128
+#define SCAN_BYTES 4096
+#define SYSCALL_STOP (SIGTRAP | 0x80)
+
+struct gt_remote_registers {
+	struct user_regs_struct general;
+	uint8_t extended[GT_REMOTE_XSTATE_MAX];
+	size_t extended_bytes;
+};
+static _Thread_local struct gt_remote_registers registers;
+
+/* ---- stops ---- */
+
+static int wait_until(pid_t tid, int64_t until, int *status)
+{
+	const struct timespec pause = { .tv_nsec = 20000 };
+	pid_t got;
+
+	for (;;) {
+		got = waitpid(tid, status, __WALL | WNOHANG);
+		if (got < 0 && errno != EINTR)
+			return -ESRCH;
+		if (got == tid)
+			return WIFSTOPPED(*status) ? 0 : -ESRCH;
+		if (gt_clock_monotonic() > until)
+			return -ETIMEDOUT;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* A signal that stopped the thread is delivered when it continues. */
+static int signal_of(int status)
+{
+	int s = WSTOPSIG(status);
+
+	return status >> 16 || s == SYSCALL_STOP ? 0 : s;
+}
+
+/* Continues until the thread is at the end of a system call. */
+static int run_to_boundary(pid_t tid, int *status)
+{
+	int64_t until = gt_clock_monotonic() + BOUNDARY_NS;
+	int rc = 0, stops = 0;
+
+	while (!rc && stops < 2) {
+		if (ptrace(PTRACE_SYSCALL, tid, NULL, (void *)(intptr_t)signal_of(*status)))
+			return -ESRCH;
+		rc = wait_until(tid, until, status);
+		if (rc == -ETIMEDOUT) { /* it computes, or waits in that call */
+			ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+			rc = wait_until(tid, until + STOP_NS, status);
+			return rc ? rc : stops && !signal_of(*status) ? 0 : -EAGAIN;
+		}
+		stops += !rc && WSTOPSIG(*status) == SYSCALL_STOP;
+	}
+	return rc;
+}
+
+static bool makes_process(uint64_t call)
+{
+	return call == SYS_clone || call == SYS_fork || call == SYS_vfork || call == SYS_execve ||
+		call == SYS_execveat || call == SYS_rt_sigreturn || call == SYS_exit ||
+		call == SYS_exit_group || call == 435 /* clone3 */;
+}
+
+/* Is an address in the newest part of the stack one of the loader's or the allocator's code? */
+static bool stack_is_safe(const struct gt_remote_thread *t, uint64_t stack)
+{
+	uint64_t words[SCAN_BYTES / 8];
+	struct iovec here = { words, sizeof(words) };
+	struct iovec there = { (void *)stack, sizeof(words) };
+	ssize_t n = -1;
+
+	for (; n < 0 && there.iov_len >= 64; there.iov_len /= 2)
+		n = process_vm_readv(t->pid, &here, 1, &there, 1, 0);
+	for (ssize_t i = 0; i < n / 8; i++)
+		if (gt_remote_is_unsafe(t->symbols, words[i]))
+			return false;
+	return n > 0;
+}
+
+static bool is_safe(const struct gt_remote_thread *t)
+{
+	const struct user_regs_struct *r = &registers.general;
+
+	return (int64_t)r->orig_rax >= 0 && !makes_process(r->orig_rax) && r->cs == 0x33 &&
+		!gt_remote_is_unsafe(t->symbols, r->rip) && stack_is_safe(t, r->rsp);
+}
+
+static int save_registers(struct gt_remote_thread *t)
+{
+	struct iovec v = { registers.extended, sizeof(registers.extended) };
+	uint64_t blocked = ~(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1));
+
+	if (ptrace(PTRACE_GETREGSET, t->tid, (void *)NT_X86_XSTATE, &v) ||
+		v.iov_len >= sizeof(registers.extended) ||
+		ptrace(PTRACE_GETSIGMASK, t->tid, (void *)8, &t->mask) ||
+		ptrace(PTRACE_SETSIGMASK, t->tid, (void *)8, &blocked))
+		return -EAGAIN;
+	registers.extended_bytes = v.iov_len;
+	t->registers = &registers;
+	t->stack = registers.general.rsp - RED_ZONE;
+	return 0;
+}
+
+static void save_errno(struct gt_remote_thread *t);
+
+/* Of a thread that ptrace has seized. */
+static int stop_seized(struct gt_remote_thread *t)
+{
+	int status = 0, rc;
+
+	if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL))
+		return -ESRCH;
+	rc = wait_until(t->tid, gt_clock_monotonic() + STOP_NS, &status);
+	t->stopped_at = gt_clock_monotonic();
+	if (rc)
+		return rc;
+	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &registers.general))
+		return -ESRCH;
+	if ((int64_t)registers.general.orig_rax < 0) {
+		rc = run_to_boundary(t->tid, &status);
+		t->stopped_at = gt_clock_monotonic();
+		if (!rc && ptrace(PTRACE_GETREGS, t->tid, NULL, &registers.general))
+			rc = -ESRCH;
+	} else if (signal_of(status)) {
+		rc = -EAGAIN; /* a signal is about to be delivered, and detaching would drop it */
+	}
+	t->signal = signal_of(status);
+	if (!rc && !is_safe(t))
+		rc = -EAGAIN;
+	return rc ? rc : save_registers(t);
+}
+
+int gt_remote_stop(
+	struct gt_remote_thread *t, pid_t pid, pid_t tid, const struct gt_remote_symbols *s)
+{
+	int rc;
+
+	*t = (struct gt_remote_thread){ .pid = pid, .tid = tid, .symbols = s };
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD))
+		return errno == ESRCH ? -ESRCH : -EPERM;
+	rc = stop_seized(t);
+	if (rc) {
+		ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)t->signal);
+		return rc == -ETIMEDOUT ? -EAGAIN : rc;
+	}
+	save_errno(t);
+	return 0;
+}
+
+/* ---- calls ---- */
+
+static bool write_stack(struct gt_remote_thread *t, uint64_t at, const void *bytes, size_t n)
+{
+	struct iovec here = { (void *)(uintptr_t)bytes, n };
+	struct iovec there = { (void *)at, n };
+
+	return process_vm_writev(t->pid, &here, 1, &there, 1, 0) == (ssize_t)n;
+}
+
+/* The call waits for the loader's lock, so it has not taken anything: it can be given up. */
+static bool waits_for_loader(const struct gt_remote_thread *t, const struct user_regs_struct *r)
+{
+	return r->orig_rax == SYS_futex && r->rdi >= t->symbols->loader_data.from &&
+		r->rdi < t->symbols->loader_data.to;
+}
+
+/* The thread has not returned in time. It waits for the loader's lock, which another thread holds:
+ * then it is stopped. Otherwise it goes on, as it may hold that lock itself. */
+static int stop_late_call(struct gt_remote_thread *t, struct user_regs_struct *r)
+{
+	int status;
+
+	ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+	if (wait_until(t->tid, gt_clock_monotonic() + STOP_NS, &status) ||
+		ptrace(PTRACE_GETREGS, t->tid, NULL, r))
+		return -ESRCH;
+	if (WSTOPSIG(status) == SIGSEGV && !(status >> 16))
+		return 0; /* it has returned just now */
+	return waits_for_loader(t, r) ? -ETIMEDOUT : -EAGAIN;
+}
+
+static int wait_for_return(struct gt_remote_thread *t, uint64_t *result)
+{
+	struct user_regs_struct r;
+	int status, rc;
+
+	for (int tries = 0; tries < 6; tries++) {
+		if (ptrace(PTRACE_CONT, t->tid, NULL, NULL))
+			return -ESRCH;
+		rc = wait_until(t->tid, gt_clock_monotonic() + CALL_NS, &status);
+		if (rc == -ETIMEDOUT)
+			rc = stop_late_call(t, &r);
+		else if (!rc && ptrace(PTRACE_GETREGS, t->tid, NULL, &r))
+			rc = -ESRCH;
+		if (rc == -EAGAIN)
+			continue;
+		if (rc)
+			return rc;
+		if (!r.rip) {
+			*result = r.rax;
+			return 0;
+		}
+		if (WSTOPSIG(status) == SIGSEGV || WSTOPSIG(status) == SIGBUS)
+			return -EFAULT;
+	}
+	return -ETIMEDOUT;
+}
+
+int gt_remote_call(
+	struct gt_remote_thread *t, uint64_t function, uint64_t a, uint64_t b, uint64_t *result)
+{
+	struct user_regs_struct r = registers.general;
+	const uint64_t back = 0;
+
+	r.rsp = (t->stack & ~15ull) - 8;
+	r.rip = function;
+	r.rdi = a;
+	r.rsi = b;
+	r.rax = 0;
+	r.orig_rax = UINT64_MAX; /* the kernel restarts no system call now */
+	r.eflags &= ~0x500ull;   /* direction, single step */
+	if (!write_stack(t, r.rsp, &back, sizeof(back)) || ptrace(PTRACE_SETREGS, t->tid, NULL, &r))
+		return -EFAULT;
+	return wait_for_return(t, result);
+}
+
+uint64_t gt_remote_put_text(struct gt_remote_thread *t, const char *text)
+{
+	size_t n = strlen(text) + 1;
+
+	t->stack -= n;
+	return write_stack(t, t->stack, text, n) ? t->stack : 0;
+}
+
+void gt_remote_read_text(const struct gt_remote_thread *t, uint64_t at, char *text, size_t size)
+{
+	struct iovec here = { text, size - 1 };
+	struct iovec there = { (void *)at, size - 1 };
+	ssize_t n = -1;
+
+	for (; at && n < 0 && there.iov_len > 8; there.iov_len /= 2)
+		n = process_vm_readv(t->pid, &here, 1, &there, 1, 0);
+	text[n > 0 ? n : 0] = 0;
+}
+
+static uint64_t errno_address(struct gt_remote_thread *t)
+{
+	uint64_t at = 0;
+
+	if (t->symbols->errno_location)
+		gt_remote_call(t, t->symbols->errno_location, 0, 0, &at);
+	return at;
+}
+
+static void save_errno(struct gt_remote_thread *t)
+{
+	struct iovec here = { &t->error_number, sizeof(int) };
+	struct iovec there = { (void *)errno_address(t), sizeof(int) };
+
+	t->has_errno =
+		there.iov_base && process_vm_readv(t->pid, &here, 1, &there, 1, 0) == sizeof(int);
+}
+
+int64_t gt_remote_continue(struct gt_remote_thread *t)
+{
+	struct iovec v = { registers.extended, registers.extended_bytes };
+	uint64_t at = t->has_errno ? errno_address(t) : 0;
+
+	if (at)
+		write_stack(t, at, &t->error_number, sizeof(int));
+	ptrace(PTRACE_SETREGSET, t->tid, (void *)NT_X86_XSTATE, &v);
+	ptrace(PTRACE_SETREGS, t->tid, NULL, &registers.general);
+	ptrace(PTRACE_SETSIGMASK, t->tid, (void *)8, &t->mask);
+	ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
+	return gt_clock_monotonic() - t->stopped_at;
+}
+
+#else
+
+int gt_remote_stop(
+	struct gt_remote_thread *t, pid_t pid, pid_t tid, const struct gt_remote_symbols *s)
+{
+	return -ENOSYS;
+}
+
+int gt_remote_call(
+	struct gt_remote_thread *t, uint64_t function, uint64_t a, uint64_t b, uint64_t *result)
+{
+	return -ENOSYS;
+}
+
+uint64_t gt_remote_put_text(struct gt_remote_thread *t, const char *text) { return 0; }
+
+void gt_remote_read_text(const struct gt_remote_thread *t, uint64_t at, char *text, size_t size)
+{
+	*text = 0;
+}
+
+int64_t gt_remote_continue(struct gt_remote_thread *t) { return 0; }
+#endif

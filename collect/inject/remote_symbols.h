@@ -1,0 +1,27 @@
+/* What an injection needs to know of a process: addresses of functions of its C library, and the
+ * code in which a thread must not be interrupted. */
+#ifndef GT_REMOTE_SYMBOLS_H
+#define GT_REMOTE_SYMBOLS_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "formats/base/err.h"
+
+#define GT_REMOTE_RANGES_MAX 32
+
+struct gt_remote_range {
+	uint64_t from, to;
+};
+struct gt_remote_symbols {
+	uint64_t dlopen, dlsym, dlerror, errno_location; /* 0: it is not there */
+	/* code of the loader and of allocators */
+	struct gt_remote_range unsafe[GT_REMOTE_RANGES_MAX];
+	unsigned nunsafe;
+	struct gt_remote_range loader_data; /* with the loader's lock */
+	bool has_library;                   /* the guest library is mapped already */
+	bool has_driver;                    /* libcuda is mapped */
+};
+/* 0; -ESRCH: there is no such process; -EACCES: it may not be read; -ENOENT: it has no dlopen. */
+int gt_remote_symbols_read(pid_t pid, struct gt_remote_symbols *s, struct gt_err *err);
+bool gt_remote_is_unsafe(const struct gt_remote_symbols *s, uint64_t address);
+#endif

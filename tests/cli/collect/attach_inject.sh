@@ -1,0 +1,107 @@
+# serial
+# -p PID --via inject: the library is loaded into a program that already runs, which was not prepared for it. The simulated driver and CUPTI.
+. "$SRC/tests/lib.sh"
+G=$B/gtcollect A=$B/gtanalyze
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" SIMGPU_SPEED=10
+gt() { "$G" --via inject "$@"; }
+
+# ---- the command line ----
+want all-cannot 2 gt -a
+says all-cannot-is-said 'records processes of -p, not -a'
+want command-cannot 2 gt true
+says command-cannot-is-said 'give -p PID$'
+want ioctl-is-left-out 125 gt -e ioctl,api -p $$ -o none.zst
+says no-driver-is-said "process $$ has not loaded libcuda.so"
+sh -c 'exit 0' &
+gone=$!
+wait $gone
+want gone 125 gt -p $gone -o none.zst
+says gone-is-said "there is no process $gone"
+
+"$B/samples/train" -n 100000000 >endless.out 2>&1 &
+p=$!
+mapped() { grep -c 'libcuda.so' /proc/$p/maps | sed 's/^[1-9].*/yes/'; }
+until_it_is yes mapped
+if ! gt -q -f -o try.zst -p $p --duration 1ms >try.out 2>&1; then
+	skip inject "$(tail -n 1 try.out)"
+	kill $p
+	exit
+fi
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
+	open=$(mktemp -d)
+	chmod 777 "$open"
+	want other-user 125 setpriv --reuid=65534 --clear-groups "$G" --via inject -o "$open/none.zst" -p $p
+	says other-user-is-said "process $p belongs to user 0"
+	# without the rights for eBPF, -p alone injects
+	want auto 125 setpriv --reuid=65534 --clear-groups "$G" -o "$open/none.zst" -p $p
+	says auto-injects "process $p belongs to user 0"
+	is no-file-of-another-user "" "$(ls "$open")"
+	rm -r "$open"
+else
+	skip other-user "needs root and setpriv"
+fi
+(trap '' SEGV; exec "$B/samples/hang" -t 600) >/dev/null 2>&1 &
+ignores=$!
+ignoring() { grep -c 'libcuda.so' /proc/$ignores/maps | sed 's/^[1-9].*/yes/'; }
+until_it_is yes ignoring
+want ignores-segv 125 gt -p $ignores -o none.zst
+says ignores-segv-is-said 'ignores SIGSEGV'
+kill $ignores
+"$G" -q -f -o preloaded.zst "$B/samples/hang" -t 600 >/dev/null 2>&1 &
+preloading=$!
+until_it_is 1 hung preloaded.zst
+want preloaded 125 gt -p "$(pgrep -P $preloading)" -o none.zst
+says preloaded-is-said "was started with gt's library"
+kill $preloading
+check refusals-leave-no-file test ! -e none.zst
+
+# ---- 20 times in one run: the program goes on, each file has calls and GPU work, and nothing remains ----
+threads() { ls /proc/$p/task | wc -l; }
+before=$(threads) good=0
+few() { [ "$(threads)" -le $((before + 1)) ] && echo yes; }	# CUPTI keeps a thread
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	gt -v -f -o $i.zst -p $p --duration 50ms 2>>many.err || { tail -n 1 many.err; continue; }
+	[ "$(calls cuLaunchKernel $i.zst)" -gt 0 ] && [ "$(calls 'relu<float>' $i.zst)" -gt 0 ] && good=$((good + 1))
+done
+is twenty-attaches 20 $good
+is nothing-is-lost 0 "$(for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do figure lost $i.zst; done | awk '{ n += $1 } END { print n + 0 }')"
+is no-thread-remains yes "$(few)"
+check no-memory-remains sh -c "! grep -q memfd:gt /proc/$p/maps"
+stopped() { sed -n 's/.*was stopped for \([0-9.]*\) ms/\1/p' many.err | sort -n; }
+is stops-are-printed 20 "$(stopped | wc -l | tr -d ' ')"
+check stops-are-short test "$(stopped | sed -n '10s/\..*//p')" -lt 50
+want header 0 "$A" header 1.zst
+check header-says-how grep -q 'injection, cupti: api gpu' want.out
+check header-says-what-is-missing grep -q 'attached to running programs' want.out
+
+# ---- two at a time; gtcollect is killed ----
+gt -q -f -o first.zst -p $p &
+first=$!
+until_it_is yes there first.zst
+attached() { grep -c libgtpreload /proc/$p/maps >/dev/null && gt -f -p $p -o second.zst 2>&1 | grep -c 'is recorded already'; }
+until_it_is 1 attached
+is second-is-refused 1 "$(attached)"
+kill -KILL $first
+wait $first 2>/dev/null
+again() { gt -q -f -p $p --duration 1ms -o again.zst >/dev/null 2>&1 && echo yes; }
+until_it_is yes again
+until_it_is yes few
+is guest-ends-with-killed-gtcollect yes "$(few)"
+kill -0 $p
+is program-still-runs 0 $?
+kill $p
+wait $p 2>/dev/null
+
+# ---- the recording ends with the program, whose output and status are as without ----
+"$B/samples/train" -n 8000 >alone.out
+"$B/samples/train" -n 8000 >recorded.out &
+p=$!
+until_it_is yes mapped
+gt -q -f -o end.zst -p $p
+is recorder-ends-with-the-program 0 $?
+wait $p
+is status-is-the-same 0 $?
+for f in alone recorded; do sed 's/, [0-9.]* ms a step//' $f.out >$f.text; done
+same output-is-the-same alone.text recorded.text
+check end-has-calls test "$(calls cuLaunchKernel end.zst)" -gt 1000
+want reads 0 "$A" end.zst
