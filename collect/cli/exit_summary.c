@@ -272,6 +272,9 @@ static void print_empty(const struct gt_recording *r)
 	else if (!why && annotations(r))
 		why = "the program made none, or they were outside the selection (see -e, "
 		      "--filter, --delay)";
+	else if (!why && r->totals->processes && gt_options.via == GT_VIA_INJECT)
+		why = "the process made none while it was recorded; a call that had begun before "
+		      "is not seen";
 	else if (!why && r->totals->processes)
 		why = "its calls to the driver were outside the selection (see -e, --filter, "
 		      "--delay)";

@@ -55,6 +55,14 @@ says preloaded-is-said "was started with gt's library"
 kill $preloading
 check refusals-leave-no-file test ! -e none.zst
 
+"$B/samples/hang" -t 600 >hanging.out 2>&1 &
+hanging=$!
+waits() { grep -q 'waiting for the kernel' hanging.out && awk '{ print $3 }' /proc/$hanging/stat; }
+until_it_is S waits
+want no-call 0 gt -f -p $hanging --duration 10ms -o hanging.zst
+says no-call-is-said 'made none while it was recorded'
+kill $hanging
+
 # ---- 20 times in one run: the program goes on, each file has calls and GPU work, and nothing remains ----
 threads() { ls /proc/$p/task | wc -l; }
 before=$(threads) good=0
