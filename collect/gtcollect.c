@@ -56,6 +56,8 @@ static struct {
 	struct gt_bpf_way *bpf;    /* of programs that already run; NULL: there are none */
 	struct gt_guest *injected; /* programs that already run and got the guest library */
 	size_t ninjected;
+	struct gt_guest *observed; /* programs that already run and have probes */
+	size_t nobserved;
 	struct gt_child child;
 	char **python_command;        /* the arguments to execute, if they are not those of argv */
 	struct gt_err failure;        /* why recording stopped early */
@@ -317,8 +319,8 @@ static bool attached_ended(int64_t now, int64_t *checked)
 	*checked = now;
 	if (run.injected)
 		return !count_injected();
-	for (size_t i = 0; gt_options_pid(i); i++)
-		if (!kill(gt_options_pid(i), 0) || errno == EPERM)
+	for (size_t i = 0; i < run.nobserved; i++)
+		if (!gt_guest_has_exited(&run.observed[i]))
 			return false;
 	return true;
 }
@@ -470,6 +472,7 @@ static int finish(int status, bool keep)
 	gt_options_release();
 	free(run.python_command);
 	free(run.injected);
+	free(run.observed);
 	return status;
 }
 
@@ -554,8 +557,13 @@ static int attach_all(struct gt_err *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && gt_options_pid(i); i++)
+	run.observed = calloc(gt_options.pids.n + 1, sizeof(*run.observed));
+	if (!run.observed)
+		return gt_err_set(err, -ENOMEM, "out of memory (processes)");
+	for (size_t i = 0; !rc && gt_options_pid(i); i++) {
 		rc = gt_bpf_way_attach(run.bpf, gt_options_pid(i), err);
+		run.nobserved += gt_guest_read(gt_options_pid(i), &run.observed[run.nobserved]);
+	}
 	return rc || !gt_options.all_processes ? rc : gt_bpf_way_attach_all(run.bpf, err);
 }
 

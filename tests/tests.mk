@@ -27,7 +27,7 @@ archives_of = $(foreach r,viewer analyze collect,$(if $(call includes,$(1),$(r)/
 define test_rule
 $(1): $(2) $(EXTRA_$(notdir $(1))) $(call archives_of,$(2)) $(LIBGT)
 	@mkdir -p $$(@D)
-	$$(CC) $$(GTFLAGS) $(3) $$(filter %.c %.o,$$^) $$(filter %.a,$$^) $$(LIBS) $(if $(call includes,$(2),viewer/term/term.h),$(CURSES)) -ldl -o $$@
+	$$(CC) $$(GTFLAGS) $(3) $$(filter %.c %.o,$$^) $$(filter %.a,$$^) $$(BPF_LIBS) $$(LIBS) $(if $(call includes,$(2),viewer/term/term.h),$(CURSES)) -ldl -o $$@
 endef
 $(foreach c,$(UNIT_SRC),$(eval $(call test_rule,$(BUILD)/unit/$(basename $(notdir $(c))),$(c),$(TEST_CFLAGS) $(SANFLAGS))))
 $(foreach b,$(BENCHES),$(eval $(call test_rule,$(b),$(b:$(BUILD)/%=tests/%.c),$(CFLAGS))))
@@ -45,7 +45,7 @@ units: $(HEARTBEAT)
 $(BUILD)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(BUILD)/libgtanalyze.a $(LIBGT)
 	@mkdir -p $(@D)
 	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) $(filter %.c,$^) $(filter %.a,$^) $(LIBGT) \
-		$(LIBS) -ldl -o $@
+		$(BPF_LIBS) $(LIBS) -ldl -o $@
 # The fuzzers' own objects, which all of them link.
 FUZZFLAGS := $(GTFLAGS) -O1 -g -fno-sanitize-recover=all
 FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FORMATS) $(ANALYZE) $(COLLECT))
@@ -57,7 +57,7 @@ $(BUILD)/fuzz/libgt.a: $(FUZZ_OBJ)
 	@ar rcs $@ $^
 $(FUZZERS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/fuzz/libgt.a
 	$(CLANG) $(FUZZFLAGS) -fsanitize=fuzzer,address,undefined $(filter %.c %.a,$^) \
-		$(LIBS) -ldl -o $@
+		$(BPF_LIBS) $(LIBS) -ldl -o $@
 $(BUILD)/replay/fuzz_ring: $(BUILD)/libgtcollect.a
 have_fuzzer:
 	@echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return 0; }' | \

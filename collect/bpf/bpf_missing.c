@@ -28,3 +28,12 @@ void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t)
 void gt_bpf_way_stop(struct gt_bpf_way *b) {}
 
 void gt_bpf_way_close(struct gt_bpf_way *b) {}
+
+bool gt_bpf_way_doctor(FILE *to)
+{
+	struct gt_err err = GT_ERR_INIT;
+
+	gt_bpf_way_open(NULL, &err);
+	fputs(err.text, to);
+	return false;
+}

@@ -787,3 +787,26 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	free(b->ring_fds);
 	free(b);
 }
+
+bool gt_bpf_way_doctor(FILE *to)
+{
+	struct gt_session *session = calloc(1, sizeof(*session));
+	struct gt_rings rings = { .s = session };
+	const struct gt_bpf_way_options all = {
+		.rings = &rings, .calls = true, .requests = true, .scheduling = true
+	};
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_bpf_way *b = session ? gt_bpf_way_open(&all, &err) : NULL;
+	bool works = b;
+
+	if (b)
+		fprintf(to, "calls, requests to the driver and scheduling; %s",
+			b->has_session
+				? "one link for all functions of a library"
+				: "a perf event for each function (Linux 6.13 needs only one link)");
+	else
+		fputs(err.text, to);
+	gt_bpf_way_close(b);
+	free(session);
+	return works;
+}

@@ -39,4 +39,6 @@ void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t);
 /* Removes the probes, and drains the rest. */
 void gt_bpf_way_stop(struct gt_bpf_way *b);
 void gt_bpf_way_close(struct gt_bpf_way *b); /* NULL is fine */
+/* For --doctor: true with what can be recorded here, or false with the reason. */
+bool gt_bpf_way_doctor(FILE *to);
 #endif

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include "collect/bpf/bpf_way.h"
 #include "collect/cli/child_process.h"
 #include "collect/cli/metadata.h"
 #include "collect/ipc/cupti_paths.h"
@@ -363,6 +364,18 @@ static void check_lockdown(struct finding *f)
 		line[0] ? "; lockdown: " : "", line);
 }
 
+static bool load_bpf(const char *unused, FILE *to) { return gt_bpf_way_doctor(to); }
+
+static void check_ebpf(struct finding *f)
+{
+	char text[400];
+
+	if (try_in_child(load_bpf, NULL, text, sizeof(text)))
+		report(f, FINE, "-p and -a can record programs that already run: %s", text);
+	else
+		report(f, NOTE, "-p and -a by eBPF do not work here: %.300s", text);
+}
+
 static void check_source_in_child(const struct gt_source *source, struct finding *f)
 {
 	char text[300];
@@ -388,6 +401,7 @@ static const struct {
 	{ "libcuda", check_libcuda },
 	{ "cupti", check_cupti },
 	{ "events", check_events },
+	{ "ebpf", check_ebpf },
 };
 
 /* A build has a simulated driver beside gtcollect; an installation has none. */

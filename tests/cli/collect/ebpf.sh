@@ -150,7 +150,21 @@ check failures-leave-no-file test ! -e gone.zst -a ! -e none.zst
 kill $idle
 wait $idle 2>/dev/null
 
-# ---- it ends with the program ----
+# ---- what --doctor says ----
+"$G" --doctor >doctor.out 2>&1
+check doctor-says-ebpf-works grep -q '^ok *ebpf .*calls, requests to the driver and scheduling' doctor.out
+
+# ---- it ends with the program, also if its parent does not wait for it ----
+sh -c '"$0" -n 3000 >/dev/null & echo $! >zombie.pid; exec sleep 600' "$B/samples/train" &
+careless=$!
+until_it_is yes there zombie.pid
+zombie=$(cat zombie.pid)
+zombie_maps() { grep -c 'libcuda.so' /proc/$zombie/maps | sed 's/^[1-9].*/yes/'; }
+until_it_is yes zombie_maps
+"$G" -q -f -o zombie.zst -p $zombie
+is ends-with-a-zombie 0 $?
+kill $careless
+wait $careless 2>/dev/null
 "$B/samples/train" -n 20000 >/dev/null 2>&1 &
 short=$!
 maps_driver() { grep -c 'libcuda.so' /proc/$short/maps | sed 's/^[1-9].*/yes/'; }
