@@ -130,6 +130,20 @@ static uint64_t random_word(uint64_t *s)
 	return *s >> 60 < 12 ? odd[(*s >> 33) % (sizeof(odd) / sizeof(*odd))] : *s >> 20;
 }
 
+/* Only gtcollect itself writes rows of scheduling. */
+static void scheduling_in_a_ring_of_a_program(void)
+{
+	uint64_t v[256] = { 0 };
+	struct pen p;
+
+	CHECK(begin(GT_ARGS_NONE));
+	p = new_thread(0, 0);
+	event(&p, GT_EV_SCHED, (uint64_t)past(2000), (uint64_t)past(1000), v, 2);
+	CHECK(gt_recorder_pass(r, &err) >= 0);
+	CHECK(gt_recorder_totals(r)->broken == 1);
+	gt_reader_close(end());
+}
+
 /* Anything may be in a ring. */
 static void events_that_lie(void)
 {
@@ -152,7 +166,7 @@ static void events_that_lie(void)
 			v[k] = random_word(&seed);
 		if (i % 3)
 			v[1] = gt_ring_hash("known", 5);
-		id = (random_word(&seed) ^ i) % GT_EVENTS;
+		id = (random_word(&seed) ^ i) % GT_EV_SCHED;
 		now = past(random_word(&seed) % 1000);
 		/* of these a wild time is damage */
 		in_ticks = id == GT_EV_GPU_STATE || id >= GT_EV_PUSH;
@@ -173,4 +187,4 @@ static void events_that_lie(void)
 }
 
 T_MAIN(T(messages_that_are_no_two_alike), T(streams_without_end), T(ioctls_that_are_no_two_alike),
-	T(events_that_lie))
+	T(scheduling_in_a_ring_of_a_program), T(events_that_lie))
