@@ -77,8 +77,9 @@ check leak-says-bytes says '(leak): .* MiB$'
 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -e gpu,um -o managed.zst -- "$B/samples/managed" >/dev/null
 "$A" --format json --whole-run advice top managed.zst >managed.json
 is managed-remedy "$(jq -r '([.top.rows[] | select(.operation | test("^migration|GPU page fault")) | .total_ns] | add) as $migrated |
-	(.advice.rows[] | select(.rule == "sync-in-loop").cost_ns) as $waited |
-	if $migrated < ($waited / 4 | floor) then "synchronise later, on an event, or not at all"
+	(.advice.rows[] | select(.rule == "sync-in-loop")) as $rule | $rule.cost_ns as $waited |
+	if $migrated < ($waited / 4 | floor) and $rule.duration_ns >= $waited - ($waited / 2 | floor) then "look at this moment first"
+	elif $migrated < ($waited / 4 | floor) then "synchronise later, on an event, or not at all"
 	else "keep managed memory where it is used (cudaMemPrefetchAsync), or copy it" end' managed.json)" "$(cell advice sync-in-loop remedy managed.json)"
 
 # ---- diff ----
