@@ -247,7 +247,7 @@ static void put_place(
 	memmove(to, to + n, strlen(to + n) + 1);
 }
 
-/* The command is on one line, to be copied; the place follows it if there is room. */
+/* The command is on one line, to be copied. The place follows it if both fit into the line. */
 static void print_example(
 	const struct gt_idle *s, struct gt_table *t, const struct gt_evidence *e, uint64_t cost)
 {

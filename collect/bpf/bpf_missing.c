@@ -18,7 +18,7 @@ int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err) { return -EN
 
 void gt_bpf_way_drop_rights(void) {}
 
-int64_t gt_bpf_way_drain(struct gt_bpf_way *b) { return 0; }
+void gt_bpf_way_drain(struct gt_bpf_way *b) {}
 
 void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t)
 {

@@ -19,12 +19,11 @@ struct gt_bpf_way_options {
 struct gt_bpf_way_totals {
 	unsigned functions, libraries; /* that have probes */
 	unsigned slow;                 /* functions left out because their probes are slow */
-	uint64_t calls, requests, waits, lost;
 };
 /* May the user load BPF programs, and was gtcollect built with them? */
 bool gt_bpf_way_is_allowed(void);
 /* new: close it. Loads the programs. NULL: -EPERM the user may not, -ENOSYS this gtcollect was
- * built without them; err says what is missing. */
+ * built without them. */
 struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct gt_err *err);
 /* Sets probes in the driver that the process has mapped. 0; -ENOENT: it has none; or negative. */
 int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
@@ -33,8 +32,8 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
 int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err);
 /* Gives up all capabilities but those that a recording needs until its end. */
 void gt_bpf_way_drop_rights(void);
-/* Writes the records of calls that have returned to the rings. Returns their number. */
-int64_t gt_bpf_way_drain(struct gt_bpf_way *b);
+/* Writes the records of calls that have returned to the rings. */
+void gt_bpf_way_drain(struct gt_bpf_way *b);
 void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t);
 /* Removes the probes, and drains the rest. */
 void gt_bpf_way_stop(struct gt_bpf_way *b);

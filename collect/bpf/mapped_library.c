@@ -5,36 +5,16 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <gelf.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include "collect/ipc/process_maps.h"
 #include "formats/base/buf.h"
 
-/* ---- /proc/PID/maps ---- */
-
-struct mapping {
-	unsigned long from, to, inode;
-	unsigned major, minor;
-	char flags[5];
-	const char *name; /* in the line */
-};
-
-static bool read_line(char *line, struct mapping *m)
-{
-	int at = 0;
-
-	line[strcspn(line, "\n")] = 0;
-	if (sscanf(line, "%lx-%lx %4s %*x %x:%x %lu %n", &m->from, &m->to, m->flags, &m->major,
-		    &m->minor, &m->inode, &at) < 6 ||
-		!at)
-		return false;
-	m->name = line + at;
-	return m->inode && m->flags[2] == 'x';
-}
+/* ---- libraries of a process ---- */
 
 static bool has_prefix(const char *name, const char *prefix)
 {
@@ -45,57 +25,56 @@ static bool has_prefix(const char *name, const char *prefix)
 
 /* The path of the mapping in the process's own root, if it is still that file; else the link of the
  * mapping itself, which needs more rights. */
-static void set_path(pid_t pid, const struct mapping *m, struct gt_mapped_library *l)
+static void set_path(pid_t pid, const struct gt_mapping *m, struct gt_mapped_library *l)
 {
-	char path[sizeof(l->name) + 32];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, l->name);
-	if (!stat(path, &st) && st.st_ino == m->inode && strlen(path) < sizeof(l->path))
-		strcpy(l->path, path);
-	else
-		snprintf(l->path, sizeof(l->path), "/proc/%d/map_files/%lx-%lx", (int)pid, m->from,
-			m->to);
+	snprintf(l->path, sizeof(l->path), "/proc/%d/root%s", (int)pid, l->name);
+	if (stat(l->path, &st) || st.st_ino != m->inode)
+		snprintf(l->path, sizeof(l->path), "/proc/%d/map_files/%llx-%llx", (int)pid,
+			(unsigned long long)m->from, (unsigned long long)m->to);
 }
 
-static bool is_listed(const struct gt_mapped_library *list, int n, const struct mapping *m)
+struct search {
+	pid_t pid;
+	const char *prefix;
+	struct gt_mapped_library *list;
+	size_t max;
+	int n;
+};
+
+static bool is_listed(const struct search *s, const struct gt_mapping *m)
 {
-	for (int i = 0; i < n; i++)
-		if (list[i].inode == m->inode && list[i].device == makedev(m->major, m->minor))
+	for (int i = 0; i < s->n && i < (int)s->max; i++)
+		if (s->list[i].inode == m->inode &&
+			s->list[i].device == makedev(m->major, m->minor))
 			return true;
 	return false;
+}
+
+static int add_library(void *arg, const struct gt_mapping *m, struct gt_err *err)
+{
+	struct search *s = arg;
+	struct gt_mapped_library *l;
+
+	if (!m->inode || m->flags[2] != 'x' || !has_prefix(m->name, s->prefix) || is_listed(s, m))
+		return 0;
+	if (s->n++ >= (int)s->max)
+		return 0;
+	l = &s->list[s->n - 1];
+	*l = (struct gt_mapped_library){ .device = makedev(m->major, m->minor), .inode = m->inode };
+	snprintf(l->name, sizeof(l->name), "%.*s", (int)sizeof(l->name) - 1, m->name);
+	set_path(s->pid, m, l);
+	return 0;
 }
 
 int gt_mapped_libraries(pid_t pid, const char *prefix, struct gt_mapped_library *list, size_t max,
 	struct gt_err *err)
 {
-	char path[32], line[PATH_MAX + 128];
-	struct mapping m;
-	FILE *f;
-	int n = 0;
+	struct search s = { pid, prefix, list, max, 0 };
+	int rc = gt_mappings_each(pid, add_library, &s, err);
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return errno == ENOENT || errno == ESRCH
-			? gt_err_set(err, -ESRCH, "there is no process %d", (int)pid)
-			: gt_err_set(err, -errno, "%s: %s", path, strerror(errno));
-	while (fgets(line, sizeof(line), f)) {
-		if (!read_line(line, &m) || !has_prefix(m.name, prefix) ||
-			is_listed(list, n < (int)max ? n : (int)max, &m))
-			continue;
-		if ((size_t)n < max) {
-			struct gt_mapped_library *l = &list[n];
-
-			*l = (struct gt_mapped_library){ .device = makedev(m.major, m.minor),
-				.inode = m.inode };
-			snprintf(l->name, sizeof(l->name), "%.255s", m.name);
-			set_path(pid, &m, l);
-		}
-		n++;
-	}
-	fclose(f);
-	return n;
+	return rc ? rc : s.n;
 }
 
 /* ---- symbols ---- */

@@ -3,6 +3,7 @@
  * replaced on disk, deleted, or in memory only. */
 #ifndef GT_MAPPED_LIBRARY_H
 #define GT_MAPPED_LIBRARY_H
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,8 +13,8 @@
 struct gt_mapped_library {
 	dev_t device; /* with the inode it identifies the file */
 	ino_t inode;
-	char name[256]; /* as the process maps it */
-	char path[64];  /* by which the kernel and gtcollect open it */
+	char name[PATH_MAX];      /* as the process maps it */
+	char path[PATH_MAX + 32]; /* by which the kernel and gtcollect open it */
 };
 /* Fills in at most `max` libraries of the process whose file name begins with `prefix`
  * ("libcuda.so"). Returns their number (which may be larger than max), or negative: -ESRCH there is

@@ -176,7 +176,7 @@ static int report_guest(const struct work *w, int code)
 			"process %d is recorded already by another gtcollect", (int)w->pid);
 	if (code == EEXIST)
 		return gt_err_set(w->err, -EBUSY,
-			"process %d was started with gt's library: what it does can be recorded by gtcollect COMMAND only",
+			"process %d was started with gt's library: only gtcollect COMMAND can record it",
 			(int)w->pid);
 	return gt_err_set(w->err, -code, "process %d: %s", (int)w->pid, strerror(code));
 }

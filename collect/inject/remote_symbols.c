@@ -1,5 +1,5 @@
-/* Reads /proc/PID/maps and the symbol tables of the files in it. The files are opened through
- * /proc/PID/root, as the process may have another root. */
+/* Reads the mappings of a process and the symbol tables of their files. The files are opened
+ * through /proc/PID/root, as the process may have another root. */
 #define _GNU_SOURCE
 #include "collect/inject/remote_symbols.h"
 
@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "collect/ipc/process_maps.h"
 
 /* ---- a library's file ---- */
 
@@ -107,7 +108,7 @@ static uint64_t bias(const struct file *f, uint64_t at, uint64_t offset)
 	return at - offset;
 }
 
-/* ---- what is looked for ---- */
+/* ---- functions of the C library, the loader and allocators ---- */
 
 static void add_unsafe(struct gt_remote_symbols *s, uint64_t from, uint64_t to)
 {
@@ -181,56 +182,49 @@ static bool is_any(const char *file, const char *const *prefixes)
 	return false;
 }
 
+struct search {
+	pid_t pid;
+	struct gt_remote_symbols *symbols;
+};
+
 /* musl's loader and C library are one file, whose dlopen cannot load a library made for glibc. */
-static int read_mapping(struct gt_remote_symbols *s, pid_t pid, char *line, struct gt_err *err)
+static int read_mapping(void *arg, const struct gt_mapping *m, struct gt_err *err)
 {
 	static const char *const loaders[] = { "ld-linux", "ld-2.", "ld64.so", NULL };
 	static const char *const allocators[] = { "libjemalloc", "libtcmalloc", "libmimalloc",
 		NULL };
 	static const char *const libc[] = { "libc.so", "libc-2.", NULL };
 	static const char *const libdl[] = { "libdl.so", "libdl-2.", NULL };
-	uint64_t from, to, offset;
-	const char *file;
-	char flags[5];
-	int at = 0;
+	const struct search *search = arg;
+	struct gt_remote_symbols *s = search->symbols;
+	const char *file = strrchr(m->name, '/');
 
-	line[strcspn(line, "\n")] = 0;
-	if (sscanf(line, "%lx-%lx %4s %lx %*x:%*x %*u %n", &from, &to, flags, &offset, &at) < 4 ||
-		!at || !(file = strrchr(line + at, '/')))
+	if (!file)
 		return 0;
 	file++;
 	s->has_library |= strstr(file, "libgtpreload.so") != NULL;
 	s->has_driver |= !strncmp(file, "libcuda.so", 10);
 	if (!strncmp(file, "ld-musl", 7))
 		return gt_err_set(err, -ENOENT,
-			"process %d runs with musl; the library needs glibc", (int)pid);
-	if (is_any(file, loaders) && flags[1] == 'w')
-		s->loader_data = (struct gt_remote_range){ from, to };
-	if (flags[2] != 'x')
+			"process %d runs with musl; the library needs glibc", (int)search->pid);
+	if (is_any(file, loaders) && m->flags[1] == 'w')
+		s->loader_data = (struct gt_remote_range){ m->from, m->to };
+	if (m->flags[2] != 'x')
 		return 0;
 	if (is_any(file, loaders) || is_any(file, allocators))
-		add_unsafe(s, from, to);
+		add_unsafe(s, m->from, m->to);
 	else if (is_any(file, libc) || is_any(file, libdl))
-		read_library(s, pid, line + at, from, offset, is_any(file, libc));
+		read_library(s, search->pid, m->name, m->from, m->offset, is_any(file, libc));
 	return 0;
 }
 
 int gt_remote_symbols_read(pid_t pid, struct gt_remote_symbols *s, struct gt_err *err)
 {
-	char path[32], line[PATH_MAX + 128];
-	FILE *f;
-	int rc = 0;
+	struct search search = { pid, s };
+	int rc;
 
 	*s = (struct gt_remote_symbols){ 0 };
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return errno == ENOENT || errno == ESRCH
-			? gt_err_set(err, -ESRCH, "there is no process %d", (int)pid)
-			: gt_err_set(err, -errno, "%s: %s", path, strerror(errno));
-	while (!rc && fgets(line, sizeof(line), f))
-		rc = read_mapping(s, pid, line, err);
-	fclose(f);
+	rc = gt_mappings_each(pid, read_mapping, &search, err);
 	if (!rc && (!s->dlopen || !s->dlsym))
 		rc = gt_err_set(err, -ENOENT,
 			"process %d has no dlopen: it is linked statically, or its C library is not glibc",

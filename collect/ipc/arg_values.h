@@ -6,7 +6,7 @@
 #ifndef GT_ARG_VALUES_H
 #define GT_ARG_VALUES_H
 #include <stdbool.h>
-#include <string.h>
+#include "collect/ipc/unaligned.h"
 #include "formats/cuda/cuda_api.h"
 
 /* A field of a function's record: see gt_api_fields. */
@@ -15,20 +15,6 @@ struct gt_arg {
 	uint16_t at;
 };
 
-static inline uint32_t gt_value_u32(const void *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-static inline uint64_t gt_value_u64(const void *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
 static inline uint64_t gt_value_sext(uint32_t v) { return (uint64_t)(int64_t)(int32_t)v; }
 static inline uint64_t gt_value_at_least_1(uint64_t v) { return v ? v : 1; }
 
@@ -49,11 +35,11 @@ static inline bool gt_inputs_were_read(int32_t ret)
 /* CUmemorytype: 1 host, 2 device, 3 array, 4 unified */
 static inline uint64_t gt_value_copy_end(const uint8_t *type)
 {
-	switch (gt_value_u32(type)) {
-	case 1: return gt_value_u64(type + 8);
+	switch (gt_u32_at(type)) {
+	case 1: return gt_u64_at(type + 8);
 	case 2:
-	case 4: return gt_value_u64(type + 16);
-	case 3: return gt_value_u64(type + 24);
+	case 4: return gt_u64_at(type + 16);
+	case 3: return gt_u64_at(type + 24);
 	}
 	return 0;
 }
@@ -71,9 +57,9 @@ static inline uint64_t gt_value_direction(uint32_t src, uint32_t dst)
  * has no such size */
 static inline uint64_t gt_value_element_bytes(const uint8_t *format)
 {
-	uint64_t channels = gt_value_u32(format + 4);
+	uint64_t channels = gt_u32_at(format + 4);
 
-	switch (gt_value_u32(format)) {
+	switch (gt_u32_at(format)) {
 	case 0x01:
 	case 0x08:
 	case 0xc0 ... 0xc2:
@@ -97,7 +83,7 @@ static inline uint64_t gt_value_sum(const uint8_t *sizes, uint64_t n)
 	uint64_t total = 0;
 
 	for (uint64_t i = 0; n <= 1u << 20 && i < n; i++)
-		total += gt_value_u64(sizes + 8 * i);
+		total += gt_u64_at(sizes + 8 * i);
 	return total;
 }
 
@@ -106,22 +92,22 @@ static inline uint64_t gt_value_from_struct(const struct gt_arg *a, const uint8_
 	const uint8_t *m = p + a->at;
 
 	switch (a->how) {
-	case GT_FROM_MEM64: return gt_value_u64(m);
-	case GT_FROM_MEM32: return gt_value_u32(m);
+	case GT_FROM_MEM64: return gt_u64_at(m);
+	case GT_FROM_MEM32: return gt_u32_at(m);
 	case GT_FROM_LOCATION:
-		return gt_value_u32(m) == 1 ? gt_value_sext(gt_value_u32(m + 4)) : UINT64_MAX;
+		return gt_u32_at(m) == 1 ? gt_value_sext(gt_u32_at(m + 4)) : UINT64_MAX;
 	case GT_FROM_END: return gt_value_copy_end(m);
 	case GT_FROM_ENDS:
 		return gt_value_direction(
-			gt_value_u32(p + (a->at >> 8)), gt_value_u32(p + (a->at & 255)));
-	case GT_FROM_RECT: return gt_value_u64(m) * gt_value_u64(m + 8);
-	case GT_FROM_BOX: return gt_value_u64(m) * gt_value_u64(m + 8) * gt_value_u64(m + 16);
+			gt_u32_at(p + (a->at >> 8)), gt_u32_at(p + (a->at & 255)));
+	case GT_FROM_RECT: return gt_u64_at(m) * gt_u64_at(m + 8);
+	case GT_FROM_BOX: return gt_u64_at(m) * gt_u64_at(m + 8) * gt_u64_at(m + 16);
 	case GT_FROM_ARRAY2:
-		return gt_value_u64(m) * gt_value_at_least_1(gt_value_u64(m + 8)) *
+		return gt_u64_at(m) * gt_value_at_least_1(gt_u64_at(m + 8)) *
 			gt_value_element_bytes(m + 16);
 	case GT_FROM_ARRAY3:
-		return gt_value_u64(m) * gt_value_at_least_1(gt_value_u64(m + 8)) *
-			gt_value_at_least_1(gt_value_u64(m + 16)) * gt_value_element_bytes(m + 24);
+		return gt_u64_at(m) * gt_value_at_least_1(gt_u64_at(m + 8)) *
+			gt_value_at_least_1(gt_u64_at(m + 16)) * gt_value_element_bytes(m + 24);
 	}
 	return 0;
 }
@@ -143,12 +129,12 @@ static inline uint64_t gt_arg_value_of(
 	case GT_FROM_I32: return gt_value_sext((uint32_t)word);
 	case GT_FROM_TIMES: return word * a->at;
 	case GT_FROM_AREA: return word * params[a->param - 1] * a->at;
-	case GT_FROM_PITCH: return !ret && p ? word * gt_value_u64(p) : 0;
+	case GT_FROM_PITCH: return !ret && p ? word * gt_u64_at(p) : 0;
 	case GT_FROM_SUM:
 		return p && gt_inputs_were_read(ret) ? gt_value_sum(p, params[a->param + 1]) : 0;
-	case GT_FROM_OUT64: return p && !ret ? gt_value_u64(p) : 0;
-	case GT_FROM_OUT32: return p && !ret ? gt_value_u32(p) : 0;
-	case GT_FROM_OUT32S: return p && !ret ? gt_value_sext(gt_value_u32(p)) : 0;
+	case GT_FROM_OUT64: return p && !ret ? gt_u64_at(p) : 0;
+	case GT_FROM_OUT32: return p && !ret ? gt_u32_at(p) : 0;
+	case GT_FROM_OUT32S: return p && !ret ? gt_value_sext(gt_u32_at(p)) : 0;
 	}
 	return p && gt_inputs_were_read(ret) ? gt_value_from_struct(a, p) : 0;
 }

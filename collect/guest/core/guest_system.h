@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "collect/guest/core/guest_common.h"
+#include "collect/ipc/unaligned.h"
 
 static inline int32_t gt_own_pid(void) { return (int32_t)syscall(SYS_getpid); }
 static inline int32_t gt_own_tid(void) { return (int32_t)syscall(SYS_gettid); }
@@ -24,23 +25,4 @@ void gt_debug(const char *what, const char *detail, int64_t value);
 char *gt_append(char *at, const char *end, const char *text);
 char *gt_append_number(char *at, const char *end, uint64_t n);
 
-/* ---- unaligned values ---- */
-static inline uint16_t gt_u16_at(const void *p)
-{
-	uint16_t v;
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-static inline uint32_t gt_u32_at(const void *p)
-{
-	uint32_t v;
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-static inline uint64_t gt_u64_at(const void *p)
-{
-	uint64_t v;
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
 #endif

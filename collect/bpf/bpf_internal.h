@@ -1,0 +1,76 @@
+/* Private to this folder. bpf_way.c loads the programs and drains their rings, bpf_probes.c sets
+ * probes in libraries, bpf_records.c makes records of the session's rings. */
+#ifndef GT_BPF_INTERNAL_H
+#define GT_BPF_INTERNAL_H
+#include "collect/bpf/bpf_way.h"
+#include "collect/bpf/call_plan.h"
+#include "collect/ipc/ring_writer.h"
+#include "formats/base/buf.h"
+
+struct bpf_link;
+struct bpf_object;
+struct bpf_program;
+struct ring_buffer;
+
+#define GT_BPF_KERNEL_PROGRAMS 6u /* at tracepoints */
+
+/* A library whose functions have probes, and of which process; 0: of all. */
+struct gt_bpf_attached {
+	dev_t device;
+	ino_t inode;
+	pid_t pid;
+	int link;               /* of all probes, or -1 */
+	struct bpf_link **perf; /* without sessions: one for each probe */
+	size_t nperf;
+};
+
+/* The name of a kernel by handle. */
+struct gt_bpf_kernel_name {
+	uint64_t tgid, handle; /* the key */
+	char *text;
+};
+
+struct gt_bpf_way {
+	struct gt_bpf_way_options opt;
+	struct bpf_object *object;
+	struct bpf_program *session, *entry, *ret;
+	bool has_session;
+	int ncpus, *ring_fds, losses;
+	struct ring_buffer *rings;
+	struct gt_call_plan plans[GT_API_MAX];
+	struct gt_ring_writer writer;
+	struct bpf_link *kernel[GT_BPF_KERNEL_PROGRAMS];
+	struct gt_bpf_attached *attached;
+	size_t nattached, attached_cap;
+	/* records of the current drain: offsets in `bytes` */
+	struct gt_bpf_record {
+		uint64_t end;
+		size_t at;
+	} * records;
+	size_t nrecords, records_cap;
+	struct gt_buf bytes, later;
+	uint64_t until; /* ns: later records wait */
+	struct gt_map names_map;
+	struct gt_bpf_kernel_name *names;
+	size_t nnames, names_cap;
+	uint64_t
+		lost; /* records that found no place in a ring of the programs, or no memory here */
+	uint64_t no_memory;  /* of these, no memory */
+	int64_t children_at; /* ns: when children of traced processes were last looked for */
+	struct gt_bpf_way_totals totals;
+};
+
+/* Sets the error of a call of bpf(). Returns its code. */
+int gt_bpf_why_not(int code, struct gt_err *err);
+/* bpf_probes.c: children of traced processes get probes. */
+void gt_bpf_attach_children(struct gt_bpf_way *b);
+void gt_bpf_detach_all(struct gt_bpf_way *b);
+/* bpf_records.c: takes a record of a ring of the programs; a callback of libbpf. */
+int gt_bpf_take_record(void *arg, void *data, size_t size);
+/* Takes the records that the last drain kept. */
+void gt_bpf_take_later(struct gt_bpf_way *b);
+/* Writes the records that were taken, by time. */
+void gt_bpf_write_records(struct gt_bpf_way *b);
+/* Threads that wait at the end: their rows end now. */
+void gt_bpf_write_waiting(struct gt_bpf_way *b);
+#endif
