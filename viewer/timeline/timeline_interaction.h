@@ -60,6 +60,13 @@ const char *gt_interaction_search(struct gt_timeline_interaction *d, const char 
 	const struct gt_timeline_cursor *at);
 /* selects it and requests a jump to it */
 void gt_interaction_select(struct gt_timeline_interaction *d, const struct gt_scene_row *row);
+/* Where a selection begins from the cursor. False: the line has no rows. */
+bool gt_interaction_place(const struct gt_timeline_interaction *d,
+	const struct gt_timeline_cursor *at, struct gt_selection_origin *to);
+/* Returns a line that shows the row: the line where it was selected, its own lane, or a lane
+ * that includes it. NULL: none does. */
+const struct gt_lane_line *gt_interaction_line_of(
+	const struct gt_timeline_interaction *d, const struct gt_event_ref *row);
 /* the cursor's position, the viewer's time */
 int64_t gt_interaction_time(
 	const struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at);
