@@ -4,6 +4,7 @@
 #define GT_BPF_INTERNAL_H
 #include "collect/bpf/bpf_way.h"
 #include "collect/bpf/call_plan.h"
+#include "collect/bpf/probe_link.h"
 #include "collect/ipc/ring_writer.h"
 #include "formats/base/buf.h"
 
@@ -12,6 +13,7 @@ struct bpf_object;
 struct bpf_program;
 struct ring_buffer;
 
+#define GT_UPROBE_SESSION 57u     /* of the kernel's interface; headers before Linux 6.13 lack it */
 #define GT_BPF_KERNEL_PROGRAMS 6u /* at tracepoints */
 
 /* A library whose functions have probes, and of which process; 0: of all. */
@@ -19,9 +21,7 @@ struct gt_bpf_attached {
 	dev_t device;
 	ino_t inode;
 	pid_t pid;
-	int link;               /* of all probes, or -1 */
-	struct bpf_link **perf; /* without sessions: one for each probe */
-	size_t nperf;
+	struct gt_probe_link link;
 };
 
 /* The name of a kernel by handle. */
@@ -33,8 +33,7 @@ struct gt_bpf_kernel_name {
 struct gt_bpf_way {
 	struct gt_bpf_way_options opt;
 	struct bpf_object *object;
-	struct bpf_program *session, *entry, *ret;
-	bool has_session;
+	struct gt_probe_programs programs; /* at functions of the driver */
 	int ncpus, *ring_fds, losses;
 	struct ring_buffer *rings;
 	struct gt_call_plan plans[GT_API_MAX];

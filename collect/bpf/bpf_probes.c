@@ -7,74 +7,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include "collect/bpf/bpf_internal.h"
 #include "collect/bpf/mapped_library.h"
 #include "formats/cuda/cuda_api.h"
 #include "formats/trace/clock.h"
 
-#define UPROBE_SESSION 57u      /* of the kernel's interface; headers before Linux 6.13 lack it */
 #define LIBRARIES 8u            /* versions of the driver in one process */
 #define CHILDREN_EVERY 50000000 /* ns */
 
-/* The part of union bpf_attr that makes a multi link: headers before Linux 6.6 lack it. */
-struct multi_link {
-	uint32_t program, target, type, flags;
-	uint64_t path, offsets, ref_ctr_offsets, cookies;
-	uint32_t count, multi_flags, pid, unused;
-};
-
-struct probes {
-	uint64_t *offsets, *cookies;
-	uint32_t n;
-};
-
-static int link_session(const struct gt_mapped_library *l, const struct probes *p, pid_t pid,
-	const struct bpf_program *program)
-{
-	struct multi_link a = { .program = (uint32_t)bpf_program__fd(program),
-		.type = UPROBE_SESSION,
-		.path = (uintptr_t)l->path,
-		.offsets = (uintptr_t)p->offsets,
-		.cookies = (uintptr_t)p->cookies,
-		.count = p->n,
-		.pid = (uint32_t)pid };
-
-	return (int)syscall(SYS_bpf, BPF_LINK_CREATE, &a, sizeof(a));
-}
-
-/* Without sessions: a perf event for each probe. */
-static int link_each(struct gt_bpf_way *b, struct gt_bpf_attached *a,
-	const struct gt_mapped_library *l, const struct probes *p)
-{
-	a->perf = calloc(2ul * p->n, sizeof(struct bpf_link *));
-	if (!a->perf)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < 2 * p->n; i++) {
-		const struct bpf_uprobe_opts opt = {
-			.sz = sizeof(opt), .retprobe = i % 2, .bpf_cookie = p->cookies[i / 2]
-		};
-		struct bpf_link *link = bpf_program__attach_uprobe_opts(i % 2 ? b->ret : b->entry,
-			a->pid ? a->pid : -1, l->path, p->offsets[i / 2], &opt);
-
-		if (!link)
-			return -errno;
-		a->perf[a->nperf++] = link;
-	}
-	return 0;
-}
-
 static int select_functions(struct gt_bpf_way *b, const struct gt_library_functions *f,
-	struct probes *p, struct gt_err *err)
+	struct gt_probe_places *p, struct gt_err *err)
 {
-	p->offsets = calloc(f->n + 1, sizeof(*p->offsets));
-	p->cookies = calloc(f->n + 1, sizeof(*p->cookies));
-	if (!p->offsets || !p->cookies)
-		return gt_err_set(err, -ENOMEM, "out of memory (probes)");
 	for (size_t i = 0; i < f->n; i++) {
 		uint32_t id = gt_api_find(f->list[i].name);
-		bool twice = false;
 
 		if (id == GT_NONE || b->opt.selection->gate[id] == GT_GATE_OFF)
 			continue;
@@ -82,47 +28,25 @@ static int select_functions(struct gt_bpf_way *b, const struct gt_library_functi
 			b->totals.slow++;
 			continue;
 		}
-		for (uint32_t k = 0; k < p->n; k++) /* two names of one function */
-			twice |= p->offsets[k] == f->list[i].offset;
-		if (twice)
-			continue;
-		p->offsets[p->n] = f->list[i].offset;
-		p->cookies[p->n++] = id;
+		if (gt_probe_places_add(p, f->list[i].offset, id))
+			return gt_err_set(err, -ENOMEM, "out of memory (probes)");
 	}
 	return 0;
 }
 
-static void detach(struct gt_bpf_attached *a)
-{
-	if (a->link >= 0)
-		close(a->link);
-	for (size_t i = 0; i < a->nperf; i++)
-		bpf_link__destroy(a->perf[i]);
-	free(a->perf);
-	*a = (struct gt_bpf_attached){ .link = -1 };
-}
-
 static int link_library(struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid,
-	const struct probes *p, struct gt_err *err)
+	const struct gt_probe_places *p, struct gt_err *err)
 {
 	struct gt_bpf_attached *a;
-	int rc = 0;
+	int rc;
 
 	if (gt_grow(&b->attached, &b->attached_cap, b->nattached + 1, sizeof(*b->attached)))
 		return gt_err_set(err, -ENOMEM, "out of memory (probes)");
 	a = &b->attached[b->nattached];
-	*a = (struct gt_bpf_attached){
-		.device = l->device, .inode = l->inode, .pid = pid, .link = -1
-	};
-	if (b->has_session) {
-		a->link = link_session(l, p, pid, b->session);
-		rc = a->link < 0 ? -errno : 0;
-	} else
-		rc = link_each(b, a, l, p);
-	if (rc) {
-		detach(a);
+	*a = (struct gt_bpf_attached){ .device = l->device, .inode = l->inode, .pid = pid };
+	rc = gt_probe_link_open(&a->link, &b->programs, l->path, pid, p);
+	if (rc)
 		return gt_err_set(err, rc, "%s: cannot set probes: %s", l->name, strerror(-rc));
-	}
 	b->nattached++;
 	b->totals.libraries++;
 	b->totals.functions += p->n;
@@ -133,7 +57,7 @@ static int attach_library(
 	struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid, struct gt_err *err)
 {
 	struct gt_library_functions f;
-	struct probes p = { NULL };
+	struct gt_probe_places p = { NULL };
 	int rc;
 
 	for (size_t i = 0; i < b->nattached; i++)
@@ -151,8 +75,7 @@ static int attach_library(
 				       : "%s has no function to record",
 			l->name);
 	gt_library_functions_release(&f);
-	free(p.offsets);
-	free(p.cookies);
+	gt_probe_places_release(&p);
 	return rc;
 }
 
@@ -223,6 +146,6 @@ void gt_bpf_attach_children(struct gt_bpf_way *b)
 void gt_bpf_detach_all(struct gt_bpf_way *b)
 {
 	for (size_t i = 0; i < b->nattached; i++)
-		detach(&b->attached[i]);
+		gt_probe_link_close(&b->attached[i].link);
 	b->nattached = 0;
 }

@@ -15,8 +15,6 @@
 #include "formats/cuda/cuda_api.h"
 #include "formats/trace/clock.h"
 
-#define UPROBE_SESSION 57u /* of the kernel's interface; headers before Linux 6.13 lack it */
-
 #define RING_BYTES (4u << 20) /* of one CPU */
 /* ns: a record whose call ended before is in its ring, unless its CPU is stopped meanwhile */
 #define SETTLED 200000
@@ -99,6 +97,17 @@ static bool is_needed(const struct gt_bpf_way *b, unsigned program)
 		(b->opt.requests && kernel_programs[program].requests);
 }
 
+/* A program at functions of the driver, which is loaded if it is needed. */
+static struct bpf_program *program(const struct gt_bpf_way *b, const char *name, bool is_needed)
+{
+	struct bpf_program *p = bpf_object__find_program_by_name(b->object, name);
+
+	bpf_program__set_autoload(p, b->opt.calls && is_needed);
+	if (!strcmp(name, "on_session"))
+		bpf_program__set_expected_attach_type(p, (enum bpf_attach_type)GT_UPROBE_SESSION);
+	return p;
+}
+
 static int load(struct gt_bpf_way *b, bool session, struct gt_err *err)
 {
 	struct bpf_map *rings;
@@ -107,17 +116,12 @@ static int load(struct gt_bpf_way *b, bool session, struct gt_err *err)
 	b->object = bpf_object__open_mem(gt_bpf_object, gt_bpf_object_bytes, NULL);
 	if (!b->object)
 		return gt_err_set(err, -errno, "cannot read the BPF programs: %s", strerror(errno));
-	b->session = bpf_object__find_program_by_name(b->object, "on_session");
-	b->entry = bpf_object__find_program_by_name(b->object, "on_entry");
-	b->ret = bpf_object__find_program_by_name(b->object, "on_return");
-	bpf_program__set_autoload(b->session, b->opt.calls && session);
-	bpf_program__set_autoload(b->entry, b->opt.calls && !session);
-	bpf_program__set_autoload(b->ret, b->opt.calls && !session);
+	b->programs = (struct gt_probe_programs){ session, program(b, "on_session", session),
+		program(b, "on_entry", !session), program(b, "on_return", !session) };
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(b->object, kernel_programs[i].name),
 			is_needed(b, i));
-	bpf_program__set_expected_attach_type(b->session, (enum bpf_attach_type)UPROBE_SESSION);
 	rings = bpf_object__find_map_by_name(b->object, "rings");
 	bpf_map__set_max_entries(rings, (uint32_t)b->ncpus);
 	set_rodata(b);
@@ -203,8 +207,8 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 	libbpf_set_print(print_nothing);
 	rc = make_rings(b, err);
 	if (!rc) {
-		b->has_session = !load(b, true, err);
-		rc = b->has_session ? 0 : load(b, false, err);
+		rc = load(b, true, err);
+		rc = rc ? load(b, false, err) : 0;
 	}
 	if (!rc)
 		rc = set_up_maps(b, err);
@@ -319,7 +323,7 @@ bool gt_bpf_way_doctor(FILE *to)
 
 	if (b)
 		fprintf(to, "calls, requests to the driver and scheduling; %s",
-			b->has_session
+			b->programs.has_session
 				? "one link for all functions of a library"
 				: "a perf event for each function (Linux 6.13 needs only one link)");
 	else

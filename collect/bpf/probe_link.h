@@ -1,0 +1,36 @@
+/* Uprobes in one file. One link for all of them, or, where the kernel has no sessions, a perf event
+ * for each entry and each return. */
+#ifndef GT_PROBE_LINK_H
+#define GT_PROBE_LINK_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct bpf_link;
+struct bpf_program;
+
+/* Where the probes lie in the file, and the number that the programs get from each of them. */
+struct gt_probe_places {
+	uint64_t *offsets, *cookies;
+	uint32_t n, cap;
+};
+/* A place that is there already is not added again: two names of one function. 0 or -ENOMEM. */
+int gt_probe_places_add(struct gt_probe_places *p, uint64_t offset, uint64_t cookie);
+void gt_probe_places_release(struct gt_probe_places *p);
+
+/* The programs at the entry and the return. */
+struct gt_probe_programs {
+	bool has_session; /* `session` is loaded, else the other two */
+	const struct bpf_program *session, *entry, *ret;
+};
+struct gt_probe_link {
+	int session; /* or -1 */
+	struct bpf_link **perf;
+	size_t nperf;
+};
+/* pid: 0: in all processes. 0 or negative; then *l is closed. */
+int gt_probe_link_open(struct gt_probe_link *l, const struct gt_probe_programs *programs,
+	const char *path, pid_t pid, const struct gt_probe_places *places);
+void gt_probe_link_close(struct gt_probe_link *l);
+#endif
