@@ -6,15 +6,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-#include "collect/bpf/bpf_way.h"
+#include "collect/attach/attached_programs.h"
 #include "collect/cli/child_process.h"
 #include "collect/cli/doctor.h"
 #include "collect/cli/exit_summary.h"
@@ -24,7 +22,6 @@
 #include "collect/cli/output.h"
 #include "collect/cli/python_command.h"
 #include "collect/correlate/gpu_correlate.h"
-#include "collect/inject/inject.h"
 #include "collect/ipc/guest_server.h"
 #include "collect/ipc/shared_memory.h"
 #include "collect/recorder/recorder.h"
@@ -37,10 +34,6 @@
 #define TOOL "gtcollect"
 /* how long to wait for the reader of a full output pipe after a signal has ended the recording */
 #define READER_TIMEOUT (5 * GT_SECOND)
-/* how long a guest in a running program may take to connect, and to write its last records */
-#define GUEST_TIMEOUT (10 * GT_SECOND)
-/* how long to wait at the end for GPU work that recorded calls have launched */
-#define LAST_WORK_TIMEOUT GT_SECOND
 
 static struct {
 	char path[4096];
@@ -53,11 +46,7 @@ static struct {
 	struct gt_guest_server server;
 	struct gt_writer *w;
 	struct gt_recorder *r;
-	struct gt_bpf_way *bpf;    /* of programs that already run; NULL: there are none */
-	struct gt_guest *injected; /* programs that already run and got the guest library */
-	size_t ninjected;
-	struct gt_guest *observed; /* programs that already run and have probes */
-	size_t nobserved;
+	struct gt_attached_programs attached; /* programs that already run */
 	struct gt_child child;
 	char **python_command;        /* the arguments to execute, if they are not those of argv */
 	struct gt_err failure;        /* why recording stopped early */
@@ -285,8 +274,8 @@ static int64_t make_pass(int64_t now)
 	taken = write_simulated(&err);
 	if (!taken)
 		taken = drain_sources(false, &err);
-	if (!taken && run.bpf)
-		gt_bpf_way_drain(run.bpf);
+	if (!taken)
+		gt_attached_drain(&run.attached);
 	if (!taken)
 		taken = gt_recorder_pass(run.r, &err);
 	if (taken < 0 || write_simulated(&err)) {
@@ -296,33 +285,14 @@ static int64_t make_pass(int64_t now)
 	return taken;
 }
 
-/* Programs that got the guest library and have not exited. */
-static size_t count_injected(void)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < run.ninjected; i++)
-		n += !gt_guest_has_exited(&run.injected[i]);
-	return n;
-}
-
 /* Of programs that already ran: have they ended, or does the user want to end the recording? */
-static bool attached_ended(int64_t now, int64_t *checked)
+static bool attached_ended(int64_t now)
 {
 	const struct gt_collect_options *o = &gt_options;
 
-	if (run.child.ends[1] || run.failure.code ||
-		(o->duration && now - run.start >= o->delay + o->duration))
-		return true;
-	if (o->all_processes || now - *checked < GT_SECOND / 20)
-		return false;
-	*checked = now;
-	if (run.injected)
-		return !count_injected();
-	for (size_t i = 0; i < run.nobserved; i++)
-		if (!gt_guest_has_exited(&run.observed[i]))
-			return false;
-	return true;
+	return run.child.ends[1] || run.failure.code ||
+		(o->duration && now - run.start >= o->delay + o->duration) ||
+		gt_attached_have_ended(&run.attached, now);
 }
 
 /* Has everything ended that --wait asks to wait for? *checked: when processes that are not children
@@ -330,7 +300,7 @@ static bool attached_ended(int64_t now, int64_t *checked)
 static bool is_over(int64_t now, int64_t *checked)
 {
 	if (gt_options_attach())
-		return attached_ended(now, checked);
+		return attached_ended(now);
 	if (!run.child.ended)
 		return false;
 	if (gt_options.wait == GT_WAIT_PRIMARY || run.child.ends[1] || run.failure.code)
@@ -376,33 +346,6 @@ static int write_last_metadata(struct gt_err *err)
 	return code;
 }
 
-static uint32_t count_attached(void)
-{
-	return __atomic_load_n(&run.rings.s->attached, __ATOMIC_ACQUIRE);
-}
-
-static void set_detach(enum gt_detach to)
-{
-	__atomic_store_n(&run.rings.s->detach, to, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &run.rings.s->detach, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-/* Makes passes for 20 ms, and until nothing is waited for any more. False: that has taken too long.
- */
-static bool pass_until(bool (*is_done)(void), int64_t limit)
-{
-	int64_t begun = gt_clock_monotonic(), now = begun;
-
-	for (; now - begun < 20 * GT_SECOND / 1000 || (!is_done() && count_injected());
-		now = gt_clock_monotonic()) {
-		if (now - begun > limit)
-			return false;
-		make_pass(now);
-		usleep(1000);
-	}
-	return true;
-}
-
 static bool has_all_records(void)
 {
 	const struct gt_gpu_totals *gpu = gt_recorder_totals(run.r)->gpu;
@@ -410,31 +353,17 @@ static bool has_all_records(void)
 	return !gpu || !gpu->pending;
 }
 
-static bool has_no_guests(void) { return !count_attached(); }
-
-/* Guests in programs that continue write their last records and end the use of CUPTI. */
-static void detach_guests(void)
-{
-	set_detach(GT_DETACH_SOON);
-	pass_until(has_all_records, LAST_WORK_TIMEOUT);
-	set_detach(GT_DETACH_NOW);
-	if (!pass_until(has_no_guests, GUEST_TIMEOUT) && !gt_options.quiet)
-		gt_message(stderr, TOOL,
-			"a program has not ended its recording within %d s: its last records may be missing",
-			(int)(GUEST_TIMEOUT / GT_SECOND));
-}
+static void pass_while_detaching(int64_t now) { make_pass(now); }
 
 /* Drains all that is left, writes the final metadata, closes the file. */
 static void close_trace(void)
 {
+	const struct gt_attached_recorder recorder = { pass_while_detaching, has_all_records };
 	struct gt_err err = GT_ERR_INIT;
 	int code = run.failure.code;
 
 	gt_sources_stop(&run.sources);
-	if (run.ninjected)
-		detach_guests();
-	if (run.bpf)
-		gt_bpf_way_stop(run.bpf);
+	gt_attached_detach(&run.attached, &recorder);
 	if (!code)
 		code = drain_sources(true, &err);
 	if (!code)
@@ -459,7 +388,7 @@ static int finish(int status, bool keep)
 			"out of memory: the trace and the messages about it may be incomplete");
 		status = status ? status : GT_EXIT_OWN;
 	}
-	gt_bpf_way_close(run.bpf);
+	gt_attached_close(&run.attached);
 	gt_recorder_close(run.r);
 	gt_writer_abandon(run.w);
 	gt_sources_close(&run.sources);
@@ -471,8 +400,6 @@ static int finish(int status, bool keep)
 		unlink(run.path);
 	gt_options_release();
 	free(run.python_command);
-	free(run.injected);
-	free(run.observed);
 	return status;
 }
 
@@ -534,154 +461,21 @@ static int fail(int status, const char *file, const struct gt_err *err)
 
 /* ---- programs that already run ---- */
 
-/* The command line of the first process, which the file names. */
-static char *command_line(char text[4096])
-{
-	char path[32];
-	size_t n = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)gt_options_pid(0));
-	f = gt_options_pid(0) ? fopen(path, "re") : NULL;
-	n = f ? fread(text, 1, 4095, f) : 0;
-	if (f)
-		fclose(f);
-	for (size_t i = 0; i + 1 < n; i++)
-		text[i] = text[i] ? text[i] : ' ';
-	text[n] = 0;
-	return n ? text : strcpy(text, "all processes");
-}
-
-/* Sets probes in the processes of -p; with -a, in all that have a driver mapped. */
-static int attach_all(struct gt_err *err)
-{
-	int rc = 0;
-
-	run.observed = calloc(gt_options.pids.n + 1, sizeof(*run.observed));
-	if (!run.observed)
-		return gt_err_set(err, -ENOMEM, "out of memory (processes)");
-	for (size_t i = 0; !rc && gt_options_pid(i); i++) {
-		rc = gt_bpf_way_attach(run.bpf, gt_options_pid(i), err);
-		run.nobserved += gt_guest_read(gt_options_pid(i), &run.observed[run.nobserved]);
-	}
-	return rc || !gt_options.all_processes ? rc : gt_bpf_way_attach_all(run.bpf, err);
-}
-
-static int attach_by_ebpf(struct gt_err *err)
-{
-	struct gt_bpf_way_totals t;
-	int rc = attach_all(err);
-
-	if (rc)
-		return rc;
-	gt_bpf_way_drop_rights();
-	gt_bpf_way_totals(run.bpf, &t);
-	if (!gt_options.quiet)
-		gt_message(stderr, TOOL,
-			"recording %s (%u function%s of %u librar%s); Ctrl-C ends it",
-			gt_options.events, t.functions, t.functions == 1 ? "" : "s", t.libraries,
-			t.libraries == 1 ? "y" : "ies");
-	if (t.slow && !gt_options.quiet)
-		gt_message(stderr, TOOL,
-			"note: %u functions are left out, because their probes cost some 10 us a call (--slow-probes)",
-			t.slow);
-	return 0;
-}
-
-static int inject_one(pid_t pid, struct gt_err *err)
-{
-	struct gt_guest *guest = &run.injected[run.ninjected];
-	struct gt_injection done = { 0 };
-	int rc;
-
-	if (!gt_guest_read(pid, guest))
-		return gt_err_set(err, -ESRCH, "there is no process %d", (int)pid);
-	rc = gt_inject(pid, run.server.dir.library, run.server.dir.path, &done, err);
-	if (rc)
-		return rc;
-	run.ninjected++;
-	if (gt_options.verbose)
-		gt_message(stderr, TOOL, "process %d: thread %d was stopped for %.1f ms", (int)pid,
-			(int)done.tid, (double)done.stopped / 1e6);
-	return 0;
-}
-
-/* The guest connects on a thread of its own, after the stop. */
-static int wait_for_guests(struct gt_err *err)
-{
-	int64_t until = gt_clock_monotonic() + GUEST_TIMEOUT;
-
-	while (count_attached() < run.ninjected) {
-		if (!count_injected())
-			return gt_err_set(
-				err, -ESRCH, "process %d has ended", (int)gt_options_pid(0));
-		if (gt_clock_monotonic() > until)
-			return gt_err_set(err, -ETIMEDOUT,
-				"process %d has loaded the library but cannot connect to %.90s: it may have another root folder or user",
-				(int)gt_options_pid(0), run.server.dir.path);
-		usleep(1000);
-	}
-	return 0;
-}
-
-static int attach_by_injection(struct gt_err *err)
-{
-	size_t n = 0;
-	int rc = 0;
-
-	while (gt_options_pid(n))
-		n++;
-	run.injected = calloc(n, sizeof(*run.injected));
-	if (!run.injected)
-		return gt_err_set(err, -ENOMEM, "out of memory (processes)");
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = inject_one(gt_options_pid(i), err);
-	rc = rc ? rc : wait_for_guests(err);
-	if (!rc && !gt_options.quiet)
-		gt_message(stderr, TOOL, "recording %zu process%s by CUPTI; Ctrl-C ends it", n,
-			n == 1 ? "" : "es");
-	return rc;
-}
-
-/* --via auto: eBPF where the user has the rights, unless -e requests what only the library sees. */
-static void choose_way(void)
-{
-	struct gt_collect_options *o = &gt_options;
-	bool needs_library = strcmp(o->events, gt_sources_default()) &&
-		!gt_sources_has(o->events, "sched") &&
-		(gt_sources_has(o->events, "gpu") || gt_sources_has(o->events, "runtime") ||
-			gt_sources_has(o->events, "um"));
-
-	if (o->via == GT_VIA_AUTO)
-		o->via = o->all_processes || gt_sources_has(o->events, "sched") ||
-				(gt_bpf_way_is_allowed() && !needs_library)
-			? GT_VIA_EBPF
-			: GT_VIA_INJECT;
-}
-
 static int record_running_programs(void)
 {
-	const struct gt_bpf_way_options opt = { .rings = &run.rings,
-		.server = &run.server,
-		.selection = &run.selection,
-		.all_processes = gt_options.all_processes,
-		.calls = gt_sources_has(gt_options.events, "api"),
-		.requests = gt_sources_has(gt_options.events, "ioctl"),
-		.scheduling = gt_sources_has(gt_options.events, "sched"),
-		.slow_probes = gt_options.slow_probes };
-	bool by_ebpf = gt_options.via == GT_VIA_EBPF;
 	struct gt_err err = GT_ERR_INIT;
-	char text[4096], *command[] = { command_line(text), NULL };
+	char text[4096], *command[] = { gt_attached_command_line(text), NULL };
 
 	run.child.ended = true; /* signals end the recording */
-	run.bpf = by_ebpf ? gt_bpf_way_open(&opt, &err) : NULL;
-	if (by_ebpf && !run.bpf)
+	run.attached.rings = &run.rings;
+	run.attached.server = &run.server;
+	if (gt_attached_open(&run.attached, &run.selection, &err))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || open_trace(command, &err))
 		return fail(GT_EXIT_OWN, run.path, &err);
 	run.start = gt_clock_monotonic();
 	apply_delay_and_duration(run.start);
-	if ((by_ebpf ? attach_by_ebpf(&err) : attach_by_injection(&err)) ||
+	if (gt_attached_attach(&run.attached, &err) ||
 		gt_sources_start(&run.sources, run.start, 0, &err))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	record_until_the_end(command[0]);
@@ -762,7 +556,7 @@ int main(int argc, char **argv)
 	if (code)
 		return fail(code == -EINVAL ? 2 : GT_EXIT_OWN, NULL, &err);
 	if (gt_options_attach()) {
-		choose_way();
+		gt_attached_choose_way();
 		code = check_use("gt", &err);
 		if (code)
 			return fail(code == -EINVAL ? 2 : GT_EXIT_OWN, NULL, &err);

@@ -1,0 +1,254 @@
+#define _GNU_SOURCE
+#include "collect/attach/attached_programs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "collect/bpf/bpf_way.h"
+#include "collect/cli/options.h"
+#include "collect/inject/inject.h"
+#include "collect/recorder/recorder.h"
+#include "collect/source/source.h"
+#include "formats/text/printable.h"
+#include "formats/trace/clock.h"
+
+#define TOOL "gtcollect"
+/* how long a guest in a running program may take to connect, and to write its last records */
+#define GUEST_TIMEOUT (10 * GT_SECOND)
+/* how long to wait at the end for GPU work that recorded calls have launched */
+#define LAST_WORK_TIMEOUT GT_SECOND
+#define LOOK_EVERY (GT_SECOND / 20)
+
+void gt_attached_choose_way(void)
+{
+	struct gt_collect_options *o = &gt_options;
+	bool needs_library = strcmp(o->events, gt_sources_default()) &&
+		!gt_sources_has(o->events, "sched") &&
+		(gt_sources_has(o->events, "gpu") || gt_sources_has(o->events, "runtime") ||
+			gt_sources_has(o->events, "um"));
+
+	if (o->via == GT_VIA_AUTO)
+		o->via = o->all_processes || gt_sources_has(o->events, "sched") ||
+				(gt_bpf_way_is_allowed() && !needs_library)
+			? GT_VIA_EBPF
+			: GT_VIA_INJECT;
+}
+
+char *gt_attached_command_line(char text[4096])
+{
+	char path[32];
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)gt_options_pid(0));
+	f = gt_options_pid(0) ? fopen(path, "re") : NULL;
+	n = f ? fread(text, 1, 4095, f) : 0;
+	if (f)
+		fclose(f);
+	for (size_t i = 0; i + 1 < n; i++)
+		text[i] = text[i] ? text[i] : ' ';
+	text[n] = 0;
+	return n ? text : strcpy(text, "all processes");
+}
+
+int gt_attached_open(
+	struct gt_attached_programs *a, const struct gt_session *selection, struct gt_err *err)
+{
+	const struct gt_bpf_way_options opt = { .rings = a->rings,
+		.server = a->server,
+		.selection = selection,
+		.all_processes = gt_options.all_processes,
+		.calls = gt_sources_has(gt_options.events, "api"),
+		.requests = gt_sources_has(gt_options.events, "ioctl"),
+		.scheduling = gt_sources_has(gt_options.events, "sched"),
+		.slow_probes = gt_options.slow_probes };
+
+	a->list = calloc(gt_options.pids.n + 1, sizeof(*a->list));
+	if (!a->list)
+		return gt_err_set(err, -ENOMEM, "out of memory (processes)");
+	if (gt_options.via != GT_VIA_EBPF)
+		return 0;
+	a->bpf = gt_bpf_way_open(&opt, err);
+	return a->bpf ? 0 : err->code;
+}
+
+/* ---- by probes ---- */
+
+static int set_all_probes(struct gt_attached_programs *a, struct gt_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && gt_options_pid(i); i++) {
+		rc = gt_bpf_way_attach(a->bpf, gt_options_pid(i), err);
+		a->n += gt_guest_read(gt_options_pid(i), &a->list[a->n]);
+	}
+	return rc || !gt_options.all_processes ? rc : gt_bpf_way_attach_all(a->bpf, err);
+}
+
+static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
+{
+	struct gt_bpf_way_totals t;
+	int rc = set_all_probes(a, err);
+
+	if (rc)
+		return rc;
+	gt_bpf_way_drop_rights();
+	gt_bpf_way_totals(a->bpf, &t);
+	if (!gt_options.quiet)
+		gt_message(stderr, TOOL,
+			"recording %s (%u function%s of %u librar%s); Ctrl-C ends it",
+			gt_options.events, t.functions, t.functions == 1 ? "" : "s", t.libraries,
+			t.libraries == 1 ? "y" : "ies");
+	if (t.slow && !gt_options.quiet)
+		gt_message(stderr, TOOL,
+			"note: %u functions are left out, because their probes cost some 10 us a call (--slow-probes)",
+			t.slow);
+	return 0;
+}
+
+/* ---- by the guest library ---- */
+
+static bool has_guests(const struct gt_attached_programs *a) { return !a->bpf && a->n; }
+
+static uint32_t count_connected(const struct gt_attached_programs *a)
+{
+	return __atomic_load_n(&a->rings->s->attached, __ATOMIC_ACQUIRE);
+}
+
+/* Processes that have not exited. */
+static size_t count_alive(const struct gt_attached_programs *a)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->n; i++)
+		n += !gt_guest_has_exited(&a->list[i]);
+	return n;
+}
+
+static int inject_one(struct gt_attached_programs *a, pid_t pid, struct gt_err *err)
+{
+	struct gt_injection done = { 0 };
+	int rc;
+
+	if (!gt_guest_read(pid, &a->list[a->n]))
+		return gt_err_set(err, -ESRCH, "there is no process %d", (int)pid);
+	rc = gt_inject(pid, a->server->dir.library, a->server->dir.path, &done, err);
+	if (rc)
+		return rc;
+	a->n++;
+	if (gt_options.verbose)
+		gt_message(stderr, TOOL, "process %d: thread %d was stopped for %.1f ms", (int)pid,
+			(int)done.tid, (double)done.stopped / 1e6);
+	return 0;
+}
+
+/* The guest connects on a thread of its own, after the stop. */
+static int wait_for_guests(const struct gt_attached_programs *a, struct gt_err *err)
+{
+	int64_t until = gt_clock_monotonic() + GUEST_TIMEOUT;
+
+	while (count_connected(a) < a->n) {
+		if (!count_alive(a))
+			return gt_err_set(
+				err, -ESRCH, "process %d has ended", (int)gt_options_pid(0));
+		if (gt_clock_monotonic() > until)
+			return gt_err_set(err, -ETIMEDOUT,
+				"process %d has loaded the library but cannot connect to %.90s: it may have another root folder or user",
+				(int)gt_options_pid(0), a->server->dir.path);
+		usleep(1000);
+	}
+	return 0;
+}
+
+static int attach_by_injection(struct gt_attached_programs *a, struct gt_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && gt_options_pid(i); i++)
+		rc = inject_one(a, gt_options_pid(i), err);
+	rc = rc ? rc : wait_for_guests(a, err);
+	if (!rc && !gt_options.quiet)
+		gt_message(stderr, TOOL, "recording %zu process%s by CUPTI; Ctrl-C ends it", a->n,
+			a->n == 1 ? "" : "es");
+	return rc;
+}
+
+static void request_detach(const struct gt_attached_programs *a, enum gt_detach to)
+{
+	__atomic_store_n(&a->rings->s->detach, to, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &a->rings->s->detach, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Makes passes for 20 ms, and until the guests have disconnected, or all records have arrived.
+ * False: that has taken too long. */
+static bool pass_until(const struct gt_attached_programs *a, const struct gt_attached_recorder *r,
+	bool disconnected, int64_t limit)
+{
+	int64_t begun = gt_clock_monotonic(), now = begun;
+
+	for (; now - begun < GT_SECOND / 50 ||
+		!((disconnected ? !count_connected(a) : r->has_all_records()) || !count_alive(a));
+		now = gt_clock_monotonic()) {
+		if (now - begun > limit)
+			return false;
+		r->pass(now);
+		usleep(1000);
+	}
+	return true;
+}
+
+/* Guests in programs that continue write their last records and end the use of CUPTI. */
+static void detach_guests(
+	const struct gt_attached_programs *a, const struct gt_attached_recorder *r)
+{
+	request_detach(a, GT_DETACH_SOON);
+	pass_until(a, r, false, LAST_WORK_TIMEOUT);
+	request_detach(a, GT_DETACH_NOW);
+	if (!pass_until(a, r, true, GUEST_TIMEOUT) && !gt_options.quiet)
+		gt_message(stderr, TOOL,
+			"a program has not ended its recording within %d s: its last records may be missing",
+			(int)(GUEST_TIMEOUT / GT_SECOND));
+}
+
+/* ---- both ---- */
+
+int gt_attached_attach(struct gt_attached_programs *a, struct gt_err *err)
+{
+	return a->bpf ? attach_by_ebpf(a, err) : attach_by_injection(a, err);
+}
+
+bool gt_attached_have_ended(struct gt_attached_programs *a, int64_t now)
+{
+	if (gt_options.all_processes || now - a->checked < LOOK_EVERY)
+		return false;
+	a->checked = now;
+	return !count_alive(a);
+}
+
+void gt_attached_drain(struct gt_attached_programs *a)
+{
+	if (a->bpf)
+		gt_bpf_way_drain(a->bpf);
+}
+
+void gt_attached_detach(struct gt_attached_programs *a, const struct gt_attached_recorder *r)
+{
+	if (has_guests(a))
+		detach_guests(a, r);
+	if (a->bpf)
+		gt_bpf_way_stop(a->bpf);
+}
+
+void gt_attached_close(struct gt_attached_programs *a)
+{
+	gt_bpf_way_close(a->bpf);
+	free(a->list);
+	a->bpf = NULL;
+	a->list = NULL;
+	a->n = 0;
+}

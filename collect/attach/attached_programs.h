@@ -1,0 +1,40 @@
+/* Programs that already run: gtcollect sets probes in them (collect/bpf) or loads the guest library
+ * into them (collect/inject). Their records arrive in the session's rings. */
+#ifndef GT_ATTACHED_PROGRAMS_H
+#define GT_ATTACHED_PROGRAMS_H
+#include <stdbool.h>
+#include "collect/ipc/guest_server.h"
+#include "collect/ipc/shared_memory.h"
+
+struct gt_bpf_way;
+struct gt_attached_programs { /* zeroed: none; release it with gt_attached_close */
+	struct gt_rings *rings;
+	struct gt_guest_server *server;
+	struct gt_bpf_way *bpf; /* NULL: the library is loaded */
+	struct gt_guest *list;  /* the processes of -p, as far as they are attached to */
+	size_t n;
+	int64_t checked; /* ns: when gt_attached_have_ended last looked for them */
+};
+
+/* Replaces --via auto by the way that the user's rights and -e permit. */
+void gt_attached_choose_way(void);
+/* The command line of the first process, which the file names; or "all processes". */
+char *gt_attached_command_line(char text[4096]);
+/* Loads what the way needs. rings and server are set. 0 or negative. */
+int gt_attached_open(
+	struct gt_attached_programs *a, const struct gt_session *selection, struct gt_err *err);
+/* Attaches to the processes of -p; with -a, to all that have a driver mapped. 0 or negative. */
+int gt_attached_attach(struct gt_attached_programs *a, struct gt_err *err);
+/* Have all processes of -p exited? now: ns; they are looked for some times a second. */
+bool gt_attached_have_ended(struct gt_attached_programs *a, int64_t now);
+/* Writes the records of probes to the rings. */
+void gt_attached_drain(struct gt_attached_programs *a);
+/* What detaching needs of the recorder. */
+struct gt_attached_recorder {
+	void (*pass)(int64_t now);     /* reads the rings */
+	bool (*has_all_records)(void); /* of the GPU work that recorded calls launched */
+};
+/* Removes the probes, or ends the guests' recording: they write their last records first. */
+void gt_attached_detach(struct gt_attached_programs *a, const struct gt_attached_recorder *r);
+void gt_attached_close(struct gt_attached_programs *a);
+#endif
