@@ -18,6 +18,7 @@
 #define GT_U32 __u32
 #define GT_U64 __u64
 #endif
+#include "collect/ipc/probe_fields.h"
 
 #define GT_BPF_FUNCTIONS 1024 /* GT_API_MAX */
 #define GT_BPF_WORDS 12       /* parameters that are copied: six registers, then the stack */
@@ -47,7 +48,7 @@ struct gt_bpf_plan {
 	struct gt_bpf_fetch fetch[GT_BPF_FETCHES];
 };
 
-enum gt_bpf_kind { GT_BPF_CALL, GT_BPF_SCHED, GT_BPF_REQUEST };
+enum gt_bpf_kind { GT_BPF_CALL, GT_BPF_SCHED, GT_BPF_REQUEST, GT_BPF_PROBE };
 
 /* Each record begins with it. */
 struct gt_bpf_head {
@@ -100,6 +101,32 @@ struct gt_bpf_request {
 	char name[24];
 	char argument[GT_BPF_REQUEST_BYTES]; /* of ioctl */
 	char body[GT_BPF_REQUEST_BYTES]; /* what the argument's third word points to, of NV_XFER */
+};
+
+/* What the values of a probe are. gt_bpf_set_texts() sets the last three. */
+#define GT_BPF_PROBE_TEXTS 4      /* further texts remain addresses */
+#define GT_BPF_PROBE_TEXT_MAX 256 /* bytes of a text, with its zero; a longer one is cut */
+struct gt_bpf_probe_fields {
+	GT_U8 n;                           /* values */
+	GT_U8 fields[GT_PROBE_VALUES];     /* GT_PROBE_FIELD(kind, which) */
+	GT_U8 texts;                       /* pieces of a record: 0, 1 or GT_BPF_PROBE_TEXTS */
+	GT_U8 text_of[GT_BPF_PROBE_TEXTS]; /* the value that points to the text; else 255 */
+	GT_U8 unused[2];
+};
+/* A hit of a probe: a point in time, or a call with its return. */
+struct gt_bpf_probe {
+	struct gt_bpf_head head;
+	GT_U32 probe; /* number: gt_bpf_probe_add() */
+	GT_U8 depth, is_range;
+	GT_U16 unused;
+	struct gt_bpf_probe_fields fields;
+	GT_U32 unused2;
+	GT_U64 values[GT_PROBE_VALUES];
+	GT_U16 text_bytes[GT_BPF_PROBE_TEXTS]; /* with the zero; 0: it could not be read */
+};
+struct gt_bpf_probe_with_texts {
+	struct gt_bpf_probe probe;
+	char text[GT_BPF_PROBE_TEXTS * GT_BPF_PROBE_TEXT_MAX]; /* a piece for each */
 };
 
 /* Records of one CPU that did not fit into its ring. */

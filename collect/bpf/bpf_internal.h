@@ -1,5 +1,6 @@
 /* Private to this folder. bpf_way.c loads the programs and drains their rings, bpf_probes.c sets
- * probes in libraries, bpf_records.c makes records of the session's rings. */
+ * probes in libraries, bpf_records.c makes records of the session's rings, of hits of probes
+ * probe_records.c. */
 #ifndef GT_BPF_INTERNAL_H
 #define GT_BPF_INTERNAL_H
 #include "collect/bpf/bpf_way.h"
@@ -30,6 +31,11 @@ struct gt_bpf_kernel_name {
 	char *text;
 };
 
+/* A probe that records can name by its number. */
+struct gt_bpf_known_probe {
+	char *domain, *name; /* provider or library; the probe */
+};
+
 struct gt_bpf_way {
 	struct gt_bpf_way_options opt;
 	struct bpf_object *object;
@@ -41,6 +47,8 @@ struct gt_bpf_way {
 	struct bpf_link *kernel[GT_BPF_KERNEL_PROGRAMS];
 	struct gt_bpf_attached *attached;
 	size_t nattached, attached_cap;
+	struct gt_bpf_known_probe *probes;
+	size_t nprobes, probes_cap;
 	/* records of the current drain: offsets in `bytes` */
 	struct gt_bpf_record {
 		uint64_t end;
@@ -64,6 +72,14 @@ int gt_bpf_why_not(int code, struct gt_err *err);
 /* bpf_probes.c: children of traced processes get probes. */
 void gt_bpf_attach_children(struct gt_bpf_way *b);
 void gt_bpf_detach_all(struct gt_bpf_way *b);
+/* probe_records.c: makes a probe known. Returns its number; GT_NONE: no memory. The same names have
+ * the same number. */
+uint32_t gt_bpf_probe_add(struct gt_bpf_way *b, const char *domain, const char *name);
+void gt_bpf_write_probe(struct gt_bpf_way *b, const struct gt_bpf_probe *p);
+/* After n and fields of *f are set. */
+void gt_bpf_set_texts(struct gt_bpf_probe_fields *f);
+size_t gt_bpf_probe_size(const struct gt_bpf_probe *p); /* of the record, in bytes */
+void gt_bpf_probes_release(struct gt_bpf_way *b);
 /* bpf_records.c: takes a record of a ring of the programs; a callback of libbpf. */
 int gt_bpf_take_record(void *arg, void *data, size_t size);
 /* Takes the records that the last drain kept. */

@@ -185,6 +185,8 @@ void gt_bpf_write_records(struct gt_bpf_way *b)
 			write_scheduling(b, (const struct gt_bpf_sched *)h);
 		else if (h->kind == GT_BPF_REQUEST)
 			write_request(b, (const struct gt_bpf_request *)h);
+		else if (h->kind == GT_BPF_PROBE)
+			gt_bpf_write_probe(b, (const struct gt_bpf_probe *)h);
 		else
 			write_call(b, (const struct gt_bpf_call *)h);
 	}
@@ -196,6 +198,8 @@ static size_t size_of(const struct gt_bpf_head *h)
 		return sizeof(struct gt_bpf_sched);
 	if (h->kind == GT_BPF_REQUEST)
 		return sizeof(struct gt_bpf_request);
+	if (h->kind == GT_BPF_PROBE)
+		return gt_bpf_probe_size((const struct gt_bpf_probe *)h);
 	return ((const struct gt_bpf_call *)h)->fetched ? sizeof(struct gt_bpf_call_with_pieces)
 							: sizeof(struct gt_bpf_call);
 }

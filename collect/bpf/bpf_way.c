@@ -303,6 +303,7 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	gt_map_release(&b->names_map);
 	gt_buf_release(&b->bytes);
 	gt_buf_release(&b->later);
+	gt_bpf_probes_release(b);
 	free(b->names);
 	free(b->records);
 	free(b->attached);

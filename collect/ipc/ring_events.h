@@ -9,6 +9,7 @@
 #define GT_RING_EVENTS_H
 #include <assert.h>
 #include <stdint.h>
+#include "collect/ipc/probe_fields.h"
 
 enum gt_ring_event {
 	/* start, end: ticks, between which the state changed */
@@ -49,6 +50,8 @@ enum gt_ring_event {
 	GT_EV_NAME_STREAM,
 	/* The thread does not run. start, end: ns; only in rings that gtcollect itself writes */
 	GT_EV_SCHED,
+	/* A probe was hit. start, end: ns; as SCHED */
+	GT_EV_PROBE,
 	GT_EVENTS
 };
 
@@ -214,8 +217,17 @@ struct gt_ev_sched {
 	uint32_t pid, tid;           /* the waker, or the thread that preempts */
 };
 
+/* ---- probes ---- */
+struct gt_ev_probe {
+	uint64_t name, domain; /* texts */
+	uint8_t n;             /* values; no more are written */
+	uint8_t depth, is_range, unused;
+	uint8_t fields[GT_PROBE_VALUES];  /* GT_PROBE_FIELD(kind, which) */
+	uint64_t values[GT_PROBE_VALUES]; /* a text: its hash */
+};
+
 union gt_event_body {
-	uint64_t words[11];
+	uint64_t words[16];
 	struct gt_ev_state state;
 	struct gt_ev_loss loss;
 	struct gt_ev_work work; /* of kernel, copy and set */
@@ -233,6 +245,7 @@ union gt_event_body {
 	struct gt_ev_annotation_end annotation_end;
 	struct gt_ev_name name;
 	struct gt_ev_sched sched;
+	struct gt_ev_probe probe;
 };
 #define GT_EV_SIZE(type, words)                                                                    \
 	_Static_assert(sizeof(struct gt_ev_##type) == 8 * (words), "layout of gt_ev_" #type)
@@ -253,6 +266,7 @@ GT_EV_SIZE(annotation, 8);
 GT_EV_SIZE(annotation_end, 2);
 GT_EV_SIZE(name, 3);
 GT_EV_SIZE(sched, 2);
+GT_EV_SIZE(probe, 4 + GT_PROBE_VALUES);
 #undef GT_EV_SIZE
-_Static_assert(sizeof(union gt_event_body) == 8 * 11, "the longest event has eleven words");
+_Static_assert(sizeof(union gt_event_body) == 8 * 16, "the longest event has sixteen words");
 #endif

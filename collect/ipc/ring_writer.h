@@ -11,6 +11,7 @@ struct gt_written_thread {
 	int32_t tid; /* the key */
 	uint32_t slot, generation, chunk;
 	uint64_t number, position, limit;
+	uint64_t named_probes; /* bit N: the names of probe N are in its ring */
 };
 struct gt_written_process {
 	int32_t tgid; /* the key */

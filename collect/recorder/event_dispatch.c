@@ -278,6 +278,29 @@ static int take_scheduling(struct gt_recorder *r, const struct gt_traced_thread 
 	return gt_sched_put(&r->scheduling, t->track, &row, err);
 }
 
+/* As rows of scheduling. */
+static int take_probe(struct gt_recorder *r, const struct gt_traced_thread *t,
+	const struct gt_event_record *rec, struct gt_err *err)
+{
+	const struct gt_reported_names *known = &r->procs[t->proc].known;
+	struct gt_ev_probe e = rec->body.probe;
+	uint64_t before = r->probes.nameless;
+	int code;
+
+	if (!r->rings->ebpf || rec->start > rec->end || !gt_probe_is_valid(&e, rec->n))
+		return GT_DAMAGED;
+	e.name = known_string((void *)known, e.name);
+	e.domain = known_string((void *)known, e.domain);
+	for (unsigned i = 0; i < e.n; i++)
+		if (GT_PROBE_FIELD_KIND(e.fields[i]) == GT_PROBE_TEXT)
+			e.values[i] = known_string((void *)known, e.values[i]);
+	r->active = true;
+	code = gt_probe_rows_put(
+		&r->probes, t->track, (int64_t)rec->start, (int64_t)rec->end, &e, err);
+	r->totals.nameless += r->probes.nameless - before;
+	return code;
+}
+
 bool gt_dispatch_has_ticks(uint16_t id) { return id == GT_EV_GPU_STATE || id >= GT_EV_PUSH; }
 
 int gt_dispatch_event(struct gt_recorder *r, struct gt_traced_thread *t,
@@ -290,6 +313,8 @@ int gt_dispatch_event(struct gt_recorder *r, struct gt_traced_thread *t,
 	}
 	if (rec->id == GT_EV_SCHED)
 		return take_scheduling(r, t, rec, err);
+	if (rec->id == GT_EV_PROBE)
+		return take_probe(r, t, rec, err);
 	if (rec->id == GT_EV_GRAPH)
 		return take_graph_copy(r, &r->procs[t->proc], rec, err);
 	if (rec->id == GT_EV_DEVICE)

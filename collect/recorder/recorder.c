@@ -305,6 +305,7 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_ser
 	r->memory = records_all_memory_calls(rings->s) ? gt_memory_open(w) : NULL;
 	r->types.memory = r->memory;
 	r->nvtx.w = w;
+	r->probes.w = w;
 	r->gpu = rings->s->gpu
 		? gt_gpu_open(w, rings->s->partly, rings->s->gpu_more & GT_GPU_MORE_RUNTIME)
 		: NULL;
@@ -336,6 +337,7 @@ void gt_recorder_close(struct gt_recorder *r)
 	gt_gpu_close(r->gpu);
 	gt_memory_close(r->memory);
 	gt_nvtx_release(&r->nvtx);
+	gt_probe_rows_release(&r->probes);
 	for (size_t i = 0; i < r->nunknown_functions; i++)
 		free(r->unknown_functions[i].name);
 	gt_types_release(&r->types);

@@ -6,6 +6,7 @@
 #include "collect/correlate/gpu_correlate.h"
 #include "collect/recorder/memory_counters.h"
 #include "collect/recorder/nvtx_ranges.h"
+#include "collect/recorder/probe_rows.h"
 #include "collect/recorder/recorder.h"
 #include "collect/recorder/type_registry.h"
 #include "formats/trace/write/sched_rows.h"
@@ -91,6 +92,7 @@ struct gt_recorder {
 	/* the memory counters have pending calls, so each pass must read the open calls */
 	bool memory_pending;
 	struct gt_nvtx nvtx;
+	struct gt_probe_rows probes;
 	struct gt_sched_types scheduling; /* w: NULL: no rows yet */
 	struct gt_process *procs;
 	struct gt_traced_thread *threads;

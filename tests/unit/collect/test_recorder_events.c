@@ -144,6 +144,57 @@ static void scheduling_in_a_ring_of_a_program(void)
 	gt_reader_close(end());
 }
 
+static void probe(struct pen *p, const struct gt_ev_probe *e, int64_t start, int64_t end)
+{
+	event(p, GT_EV_PROBE, (uint64_t)start, (uint64_t)end, (const uint64_t *)e, 4u + e->n);
+}
+
+/* A hit is a mark, a call or a pair a range; the values are fields of the probe's type. */
+static void probes_are_rows(void)
+{
+	struct gt_ev_probe e = { .n = 3,
+		.fields = { GT_PROBE_FIELD(GT_PROBE_SIGNED, 0), GT_PROBE_FIELD(GT_PROBE_TEXT, 1),
+			GT_PROBE_FIELD(GT_PROBE_UNSIGNED, GT_PROBE_RETURN) },
+		.values = { (uint64_t)-3, 0, 7 } };
+	int64_t t = past(1000000);
+	struct gt_reader *reader;
+	struct pen p;
+
+	CHECK(begin(GT_ARGS_NONE));
+	rings.ebpf = true;
+	p = new_thread(0, 0);
+	e.name = tell(&p, "request");
+	e.domain = tell(&p, "server");
+	e.values[1] = tell(&p, "abc");
+	probe(&p, &e, t, t);
+	e.is_range = 1;
+	e.fields[2] = GT_PROBE_FIELD(GT_PROBE_UNSIGNED, GT_PROBE_END + 2);
+	probe(&p, &e, t + 10, t + 50);
+	CHECK(gt_recorder_pass(r, &err) >= 0);
+	CHECK(!gt_recorder_totals(r)->broken);
+	e.fields[0] = GT_PROBE_FIELD(GT_PROBE_KINDS, 0); /* damage */
+	probe(&p, &e, t + 60, t + 60);
+	CHECK(gt_recorder_pass(r, &err) >= 0);
+	CHECK(gt_recorder_totals(r)->broken == 1);
+	reader = end();
+	CHECK(reader);
+	read_rows(reader);
+	CHECK_EQ(rows[0].ev.kind, GT_INSTANT);
+	CHECK_STR(rows[0].name, "request");
+	CHECK_EQ(rows[0].type->category, GT_CAT_USER);
+	CHECK_EQ(rows[0].type->nfields, 4);
+	CHECK_STR(gt_str(rows[0].ev.seg, (uint32_t)rows[0].args[0]), "server");
+	CHECK_STR(gt_str(rows[0].ev.seg, rows[0].type->fields[1].name), "arg0");
+	CHECK_EQ(rows[0].type->fields[1].kind, GT_F_I64);
+	CHECK_EQ((int64_t)rows[0].args[1], -3);
+	CHECK_STR(gt_str(rows[0].ev.seg, (uint32_t)rows[0].args[2]), "abc");
+	CHECK_STR(gt_str(rows[0].ev.seg, rows[0].type->fields[3].name), "return");
+	CHECK_EQ(rows[1].ev.kind, GT_SPAN);
+	CHECK_EQ(rows[1].ev.row.end - rows[1].ev.row.start, 40);
+	CHECK_STR(gt_str(rows[1].ev.seg, rows[1].type->fields[3].name), "end_arg2");
+	gt_reader_close(reader);
+}
+
 /* Anything may be in a ring. */
 static void events_that_lie(void)
 {
@@ -187,4 +238,4 @@ static void events_that_lie(void)
 }
 
 T_MAIN(T(messages_that_are_no_two_alike), T(streams_without_end), T(ioctls_that_are_no_two_alike),
-	T(scheduling_in_a_ring_of_a_program), T(events_that_lie))
+	T(scheduling_in_a_ring_of_a_program), T(probes_are_rows), T(events_that_lie))

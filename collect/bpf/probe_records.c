@@ -1,0 +1,133 @@
+/* Hits of probes, whoever has set them, as events of the session's rings. */
+#include <stdlib.h>
+#include <string.h>
+#include "collect/bpf/bpf_internal.h"
+#include "formats/text/printable.h"
+#include "formats/trace/record.h"
+
+/* ---- names ---- */
+
+uint32_t gt_bpf_probe_add(struct gt_bpf_way *b, const char *domain, const char *name)
+{
+	struct gt_bpf_known_probe *p = b->probes;
+
+	for (uint32_t i = 0; i < b->nprobes; i++)
+		if (!strcmp(p[i].domain, domain) && !strcmp(p[i].name, name))
+			return i;
+	if (gt_grow(&b->probes, &b->probes_cap, b->nprobes + 1, sizeof(*p)))
+		return GT_NONE;
+	p = &b->probes[b->nprobes];
+	p->domain = strdup(domain);
+	p->name = strdup(name);
+	if (p->domain && p->name)
+		return (uint32_t)b->nprobes++;
+	free(p->domain);
+	free(p->name);
+	return GT_NONE;
+}
+
+void gt_bpf_probes_release(struct gt_bpf_way *b)
+{
+	for (size_t i = 0; i < b->nprobes; i++) {
+		free(b->probes[i].domain);
+		free(b->probes[i].name);
+	}
+	free(b->probes);
+}
+
+/* ---- texts ---- */
+
+size_t gt_bpf_probe_size(const struct gt_bpf_probe *p)
+{
+	return sizeof(*p) + (size_t)p->fields.texts * GT_BPF_PROBE_TEXT_MAX;
+}
+
+void gt_bpf_set_texts(struct gt_bpf_probe_fields *f)
+{
+	unsigned k = 0;
+
+	memset(f->text_of, 255, sizeof(f->text_of));
+	for (uint8_t i = 0; i < f->n && k < GT_BPF_PROBE_TEXTS; i++)
+		if (GT_PROBE_FIELD_KIND(f->fields[i]) >= GT_PROBE_TEXT)
+			f->text_of[k++] = i;
+	f->texts = (uint8_t)(k > 1 ? GT_BPF_PROBE_TEXTS : k);
+}
+
+/* Is it a text of one character or more, all printable, and not cut? */
+static bool is_text(const char *s, unsigned bytes)
+{
+	bool shown = bytes > 1 && bytes < GT_BPF_PROBE_TEXT_MAX;
+
+	while (shown && *s)
+		s += gt_printable_char(s, &shown);
+	return shown;
+}
+
+/* The text that value i points to; NULL: it is a number. */
+static const char *text_of(const struct gt_bpf_probe *p, unsigned i)
+{
+	const char *text = ((const struct gt_bpf_probe_with_texts *)p)->text;
+	unsigned kind = GT_PROBE_FIELD_KIND(p->fields.fields[i]), k = 0;
+
+	while (k < p->fields.texts && p->fields.text_of[k] != i)
+		k++;
+	if (k == p->fields.texts || !p->text_bytes[k])
+		return NULL;
+	text += (size_t)k * GT_BPF_PROBE_TEXT_MAX;
+	return kind == GT_PROBE_TEXT || is_text(text, p->text_bytes[k]) ? text : NULL;
+}
+
+static uint64_t write_text(struct gt_bpf_way *b, struct gt_written_thread *t, const char *text)
+{
+	uint64_t hash = gt_ring_hash(text, (uint32_t)strlen(text));
+
+	gt_ring_writer_text(&b->writer, t, GT_REC_STRING, hash, text);
+	return hash;
+}
+
+/* ---- events ---- */
+
+/* The names are in the thread's ring before its first event that needs them. */
+static void set_names(
+	struct gt_bpf_way *b, struct gt_written_thread *t, uint32_t probe, struct gt_ev_probe *e)
+{
+	const struct gt_bpf_known_probe *p = &b->probes[probe];
+	const uint64_t bit = probe < 64 ? 1ull << probe : 0;
+
+	e->name = gt_ring_hash(p->name, (uint32_t)strlen(p->name));
+	e->domain = gt_ring_hash(p->domain, (uint32_t)strlen(p->domain));
+	if (t->named_probes & bit)
+		return;
+	if (gt_ring_writer_text(&b->writer, t, GT_REC_STRING, e->name, p->name) &&
+		gt_ring_writer_text(&b->writer, t, GT_REC_STRING, e->domain, p->domain))
+		t->named_probes |= bit;
+}
+
+static void set_values(struct gt_bpf_way *b, struct gt_written_thread *t,
+	const struct gt_bpf_probe *p, struct gt_ev_probe *e)
+{
+	for (; e->n < p->fields.n && e->n < GT_PROBE_VALUES; e->n++) {
+		unsigned kind = GT_PROBE_FIELD_KIND(p->fields.fields[e->n]),
+			 which = GT_PROBE_FIELD_WHICH(p->fields.fields[e->n]);
+		const char *text = text_of(p, e->n);
+
+		if (kind >= GT_PROBE_TEXT)
+			kind = text ? GT_PROBE_TEXT : GT_PROBE_UNSIGNED;
+		e->fields[e->n] = (uint8_t)GT_PROBE_FIELD(kind, which);
+		e->values[e->n] = text ? write_text(b, t, text) : p->values[e->n];
+	}
+}
+
+void gt_bpf_write_probe(struct gt_bpf_way *b, const struct gt_bpf_probe *p)
+{
+	struct gt_written_thread *t = gt_ring_writer_thread(&b->writer, (int32_t)p->head.tgid,
+		(int32_t)p->head.tid, p->head.comm, (int64_t)p->head.start);
+	struct gt_ev_probe e = { .depth = p->depth, .is_range = p->is_range };
+
+	if (!t || p->probe >= b->nprobes)
+		return;
+	set_names(b, t, p->probe, &e);
+	set_values(b, t, p, &e);
+	gt_ring_writer_event(&b->writer, t, GT_EV_PROBE, p->head.start, p->head.end, &e,
+		offsetof(struct gt_ev_probe, values) + 8u * e.n);
+}
