@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "collect/bpf/bpf_internal.h"
 #include "collect/bpf/bpf_object.h"
+#include "collect/bpf/kernel_features.h"
 #include "formats/cuda/cuda_api.h"
 #include "formats/trace/clock.h"
 
@@ -180,15 +181,8 @@ static int attach_kernel(struct gt_bpf_way *b, struct gt_err *err)
 bool gt_bpf_way_is_allowed(void)
 {
 	const uint64_t admin = 1ull << 21, perfmon_and_bpf = 3ull << 38;
-	FILE *f = fopen("/proc/self/status", "re");
-	unsigned long long mine = 0;
-	char line[256];
+	uint64_t mine = gt_own_capabilities();
 
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "CapEff: %llx", &mine) == 1)
-			break;
-	if (f)
-		fclose(f);
 	return mine & admin || (mine & perfmon_and_bpf) == perfmon_and_bpf;
 }
 

@@ -22,6 +22,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include "collect/bpf/bpf_way.h"
+#include "collect/bpf/kernel_features.h"
 #include "collect/cli/child_process.h"
 #include "collect/cli/metadata.h"
 #include "collect/ipc/cupti_paths.h"
@@ -457,6 +458,24 @@ static bool print_finding(FILE *to, const char *name, const struct finding *f)
 	return f->verdict == BAD;
 }
 
+/* What the way by eBPF uses, a line each. */
+static void print_kernel_features(FILE *to)
+{
+	char text[300];
+
+	if (gt_kernel_features->name)
+		fputs("\neBPF (-p, -a):\n", to);
+	for (const struct gt_kernel_feature *f = gt_kernel_features; f->name; f++) {
+		bool is_there = f->check(text, sizeof(text));
+
+		fprintf(to, "%-5s %-19s ", is_there ? "yes" : "no", f->name);
+		gt_printable_write(to, text);
+		fputc('\n', to);
+	}
+	if (gt_kernel_features->name)
+		fputc('\n', to);
+}
+
 int gt_doctor(FILE *to)
 {
 	bool bad = false;
@@ -475,6 +494,7 @@ int gt_doctor(FILE *to)
 		check_source_in_child(*s, &f);
 		bad |= print_finding(to, (*s)->name, &f);
 	}
+	print_kernel_features(to);
 	print_conclusion(to, bad);
 	return bad;
 }

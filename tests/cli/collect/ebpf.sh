@@ -152,6 +152,16 @@ wait $idle 2>/dev/null
 
 # ---- what --doctor says ----
 "$G" --doctor >doctor.out 2>&1
+for row in BTF uprobes uprobe.multi 'uprobe sessions' kprobes fentry lockdown tracefs capabilities memlock perf_event_paranoid container; do
+	is "doctor-has-a-line-for-$row" 1 "$(grep -cE "^(yes|no ) *$row .*[a-z0-9)]$" doctor.out)"
+done
+is doctor-sees-uprobes yes "$(sed -n 's/^yes *uprobes .*/yes/p' doctor.out)"
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
+	setpriv --reuid=65534 --clear-groups "$G" --doctor >doctor.plain 2>&1
+	check doctor-names-capabilities grep -q '^no *capabilities *CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE missing: setcap' doctor.plain
+else
+	skip doctor-names-capabilities "needs root and setpriv"
+fi
 check doctor-says-ebpf-works grep -q '^ok *ebpf .*calls, requests to the driver and scheduling' doctor.out
 
 # ---- it ends with the program, also if its parent does not wait for it ----

@@ -1,0 +1,297 @@
+#define _GNU_SOURCE
+#include "collect/bpf/kernel_features.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "collect/bpf/bpf_internal.h"
+#include "collect/bpf/tracefs.h"
+
+#define PROBED "bpf_fentry_test1" /* the kernel has this function for such trials */
+
+static bool answer(bool is_there, char *text, size_t size, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+static bool answer(bool is_there, char *text, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, size, fmt, ap);
+	va_end(ap);
+	return is_there;
+}
+
+/* ---- what the kernel has ---- */
+
+/* The first line of a file. False: there is no such file. */
+static bool read_line(const char *path, char *line, int size)
+{
+	FILE *f = fopen(path, "re");
+	bool any = f && fgets(line, size, f);
+
+	if (f)
+		fclose(f);
+	if (any)
+		line[strcspn(line, "\n")] = 0;
+	return any;
+}
+
+/* The kernel's number of a kind of perf events. Negative: it has none. */
+static int perf_type(const char *name)
+{
+	char path[64], line[16];
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
+	return read_line(path, line, sizeof(line)) ? atoi(line) : -1;
+}
+
+static bool is_linux(unsigned major, unsigned minor)
+{
+	unsigned x = 0, y = 0;
+	struct utsname u;
+
+	return !uname(&u) && sscanf(u.release, "%u.%u", &x, &y) == 2 &&
+		(x > major || (x == major && y >= minor));
+}
+
+static bool is_confidential(void)
+{
+	char line[128] = "";
+
+	return read_line("/sys/kernel/security/lockdown", line, sizeof(line)) &&
+		strstr(line, "[confidentiality]");
+}
+
+static bool check_btf(char *text, size_t size)
+{
+	bool has = !access("/sys/kernel/btf/vmlinux", R_OK);
+
+	return answer(has, text, size, "%s",
+		has ? "the kernel describes its structs"
+		    : "the kernel does not describe its structs: it needs CONFIG_DEBUG_INFO_BTF; --via inject needs none");
+}
+
+static bool check_uprobes(char *text, size_t size)
+{
+	bool has = perf_type("uprobe") >= 0;
+
+	return answer(has, text, size, "%s",
+		has ? "functions of programs and libraries can have probes"
+		    : "the kernel needs CONFIG_UPROBE_EVENTS");
+}
+
+static bool check_multi(char *text, size_t size)
+{
+	bool has = is_linux(6, 6) && perf_type("uprobe") >= 0;
+
+	return answer(has, text, size, "%s",
+		has ? "Linux 6.6 or newer" : "Linux 6.6 has them; without, each probe costs more");
+}
+
+static bool check_sessions(char *text, size_t size)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	bool has = !libbpf_get_error(btf) &&
+		btf__find_by_name_kind(btf, "bpf_session_is_return", BTF_KIND_FUNC) > 0 &&
+		is_linux(6, 13);
+
+	if (!libbpf_get_error(btf))
+		btf__free(btf);
+	return answer(has, text, size, "%s",
+		has ? "one link for all functions of a library"
+		    : "Linux 6.13 has them; without, each function has a perf event at its entry and its return");
+}
+
+bool gt_has_kprobes(char *text, size_t size)
+{
+	int type = perf_type("kprobe"), fd, why;
+	struct perf_event_attr a = {
+		.size = sizeof(a), .config1 = (uintptr_t)PROBED, .type = (uint32_t)type
+	};
+
+	if (type < 0)
+		return answer(false, text, size,
+			"this kernel was built without kprobes (CONFIG_KPROBES)");
+	fd = (int)syscall(SYS_perf_event_open, &a, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	why = errno;
+	if (fd < 0)
+		return answer(false, text, size, "kprobes are refused: %s%s",
+			is_confidential()       ? "the kernel is locked down (confidentiality): "
+				: why == EACCES ? "CAP_PERFMON is missing: "
+						: "",
+			strerror(why));
+	close(fd);
+	return answer(true, text, size, "functions of the kernel can have probes");
+}
+
+static bool check_fentry(char *text, size_t size)
+{
+	/* r0 = 0; exit */
+	const struct bpf_insn code[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K },
+		{ .code = BPF_JMP | BPF_EXIT } };
+	struct bpf_prog_load_opts opt = { .sz = sizeof(opt),
+		.expected_attach_type = BPF_TRACE_FENTRY };
+	int id = libbpf_find_vmlinux_btf_id(PROBED, BPF_TRACE_FENTRY), program = -1, link = -1,
+	    why = -id;
+
+	if (id > 0) {
+		opt.attach_btf_id = (uint32_t)id;
+		program = bpf_prog_load(BPF_PROG_TYPE_TRACING, "gt_try", "GPL", code, 2, &opt);
+		why = errno;
+	}
+	if (program >= 0) {
+		link = bpf_raw_tracepoint_open(NULL, program);
+		why = errno;
+		close(program);
+	}
+	if (link >= 0)
+		close(link);
+	return link >= 0
+		? answer(true, text, size, "the kernel has them; gtcollect needs none")
+		: answer(false, text, size, "refused (%s); gtcollect needs none", strerror(why));
+}
+
+static bool check_lockdown(char *text, size_t size)
+{
+	char line[128] = "";
+	bool reads = read_line("/sys/kernel/security/lockdown", line, sizeof(line));
+
+	return is_confidential()
+		? answer(true, text, size,
+			  "%s: eBPF may not read the kernel's memory; boot with lockdown=integrity or none",
+			  line)
+		: answer(false, text, size, "%s%s", reads ? line : "the kernel has no lockdown",
+			  reads ? ": it does not restrict eBPF" : "");
+}
+
+static bool check_tracefs(char *text, size_t size)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int fd = gt_tracefs_open(&err);
+
+	if (fd < 0)
+		return answer(false, text, size, "--tracepoint needs it; %s", err.text);
+	close(fd);
+	return answer(true, text, size, "%s",
+		!access("/sys/kernel/tracing/events", R_OK)
+			? "/sys/kernel/tracing"
+			: "it is not mounted, and gtcollect mounts it for itself");
+}
+
+/* ---- what the user may do ---- */
+
+uint64_t gt_own_capabilities(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned long long mine = 0;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "CapEff: %llx", &mine) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return mine;
+}
+
+static bool check_capabilities(char *text, size_t size)
+{
+	static const struct {
+		const char *name;
+		unsigned bit;
+	} needed[] = { { "CAP_BPF", CAP_BPF }, { "CAP_PERFMON", CAP_PERFMON },
+		{ "CAP_SYS_PTRACE", CAP_SYS_PTRACE } };
+	uint64_t mine = gt_own_capabilities();
+	char missing[64] = "";
+
+	for (unsigned i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+		if (!(mine >> needed[i].bit & 1))
+			snprintf(missing + strlen(missing), sizeof(missing) - strlen(missing),
+				"%s%s", *missing ? ", " : "", needed[i].name);
+	return *missing
+		? answer(false, text, size,
+			  "%s missing: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gtcollect",
+			  missing)
+		: answer(true, text, size,
+			  "CAP_BPF, CAP_PERFMON, and CAP_SYS_PTRACE for programs of other users");
+}
+
+static bool check_memlock(char *text, size_t size)
+{
+	struct rlimit limit = { 0 };
+
+	if (is_linux(5, 11))
+		return answer(true, text, size,
+			"no limit: BPF maps count as memory of the cgroup (Linux 5.11 and newer)");
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (limit.rlim_cur == RLIM_INFINITY)
+		return answer(true, text, size, "no limit");
+	return answer(gt_own_capabilities() >> CAP_SYS_RESOURCE & 1, text, size,
+		"the limit is %llu KiB, and BPF maps need more: ulimit -l unlimited",
+		(unsigned long long)limit.rlim_cur >> 10);
+}
+
+static bool check_paranoid(char *text, size_t size)
+{
+	bool has = gt_own_capabilities() & (1ull << CAP_PERFMON | 1ull << CAP_SYS_ADMIN);
+	char line[16] = "";
+
+	if (!read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
+		return answer(false, text, size, "the kernel has no perf events");
+	return answer(has || atoi(line) < 0, text, size, "%.8s%s", line,
+		has ? ": CAP_PERFMON is exempt from it" : ": probes need CAP_PERFMON, or -1");
+}
+
+/* Does the process have the namespace that the kernel started with? */
+static bool is_first_namespace(const char *path, unsigned long inode)
+{
+	struct stat st;
+
+	return !stat(path, &st) && st.st_ino == inode;
+}
+
+/* The kernel's fixed numbers of its first namespaces. */
+#define FIRST_USER 0xeffffffdul
+#define FIRST_PID 0xeffffffcul
+
+static bool check_container(char *text, size_t size)
+{
+	if (!is_first_namespace("/proc/self/ns/user", FIRST_USER))
+		return answer(true, text, size,
+			"a user namespace of its own: the kernel permits no eBPF in it; run gtcollect outside");
+	if (!is_first_namespace("/proc/self/ns/pid", FIRST_PID))
+		return answer(true, text, size,
+			"a pid namespace of its own: -p and -a see the processes in it only");
+	if (!access("/.dockerenv", F_OK) || !access("/run/.containerenv", F_OK))
+		return answer(true, text, size,
+			"with the host's process ids and users; its capabilities are those of --cap-add");
+	return answer(false, text, size, "all processes of the machine can be recorded");
+}
+
+const struct gt_kernel_feature gt_kernel_features[] = {
+	{ "BTF", check_btf },
+	{ "uprobes", check_uprobes },
+	{ "uprobe.multi", check_multi },
+	{ "uprobe sessions", check_sessions },
+	{ "kprobes", gt_has_kprobes },
+	{ "fentry", check_fentry },
+	{ "lockdown", check_lockdown },
+	{ "tracefs", check_tracefs },
+	{ "capabilities", check_capabilities },
+	{ "memlock", check_memlock },
+	{ "perf_event_paranoid", check_paranoid },
+	{ "container", check_container },
+	{ NULL, NULL },
+};

@@ -1,0 +1,19 @@
+/* What the kernel and the user's rights permit to eBPF, for --doctor and for messages. */
+#ifndef GT_KERNEL_FEATURES_H
+#define GT_KERNEL_FEATURES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* check: true: it is there. `text` says what that means, or what to do. */
+struct gt_kernel_feature {
+	const char *name;
+	bool (*check)(char *text, size_t size);
+};
+extern const struct gt_kernel_feature gt_kernel_features[]; /* ends with a row without a name */
+
+/* The effective capabilities of gtcollect. */
+uint64_t gt_own_capabilities(void);
+/* Tries a probe of a kernel function. False: `text` has the reason. */
+bool gt_has_kprobes(char *text, size_t size);
+#endif
