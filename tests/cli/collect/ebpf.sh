@@ -165,7 +165,7 @@ fi
 check doctor-says-ebpf-works grep -q '^ok *ebpf .*calls, requests to the driver and scheduling' doctor.out
 
 # ---- it ends with the program, also if its parent does not wait for it ----
-sh -c '"$0" -n 3000 >/dev/null & echo $! >zombie.pid; exec sleep 600' "$B/samples/train" &
+sh -c '"$0" -n 20000 >/dev/null & echo $! >zombie.pid; exec sleep 600' "$B/samples/train" &
 careless=$!
 until_it_is yes there zombie.pid
 zombie=$(cat zombie.pid)
