@@ -475,8 +475,10 @@ static int record_running_programs(void)
 		return fail(GT_EXIT_OWN, run.path, &err);
 	run.start = gt_clock_monotonic();
 	apply_delay_and_duration(run.start);
-	if (gt_attached_attach(&run.attached, &err) ||
-		gt_sources_start(&run.sources, run.start, 0, &err))
+	if (gt_attached_attach(&run.attached, &err))
+		return fail(GT_EXIT_OWN, NULL, &err);
+	run.start = gt_clock_monotonic(); /* --delay and --duration do not include attaching */
+	if (gt_sources_start(&run.sources, run.start, 0, &err))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	record_until_the_end(command[0]);
 	close_trace();

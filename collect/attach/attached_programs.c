@@ -140,6 +140,8 @@ static int inject_one(struct gt_attached_programs *a, pid_t pid, struct gt_err *
 	rc = gt_inject(pid, a->server->dir.library, a->server->dir.path, &done, err);
 	if (rc)
 		return rc;
+	if (done.connection >= 0)
+		gt_guest_server_answer(a->server, done.connection);
 	a->n++;
 	if (gt_options.verbose)
 		gt_message(stderr, TOOL, "process %d: thread %d was stopped for %.1f ms", (int)pid,

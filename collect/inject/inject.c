@@ -4,6 +4,7 @@
 #include "collect/inject/inject.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "collect/inject/remote_call.h"
+#include "collect/inject/other_root.h"
+#include "collect/ipc/ring.h"
 
 #define ROUNDS 50
 #define ROUND_NS 20000000l
@@ -24,7 +26,8 @@
 
 struct work {
 	pid_t pid;
-	const char *library, *session;
+	const char *library, *folder; /* their paths here */
+	bool has_other_root;          /* the process does not see them */
 	struct gt_injection *done;
 	struct gt_err *err;
 	struct gt_remote_symbols symbols;
@@ -101,17 +104,6 @@ static bool is_32_bit(pid_t pid)
 	return ident[EI_CLASS] == ELFCLASS32;
 }
 
-/* Is the library at this path in the process's root the same file as here? */
-static bool sees_library(pid_t pid, const char *library)
-{
-	char path[PATH_MAX + 32];
-	struct stat here, there;
-
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library);
-	return !stat(library, &here) && !stat(path, &there) && here.st_dev == there.st_dev &&
-		here.st_ino == there.st_ino;
-}
-
 /* The kernel permits this in the same cases as ptrace, but for Yama. */
 static bool may_read(pid_t pid)
 {
@@ -163,7 +155,8 @@ static int report_dlopen(const struct work *w, struct gt_remote_thread *t)
 	char text[120] = "";
 	uint64_t at = 0;
 
-	if (t->symbols->dlerror && !gt_remote_call(t, t->symbols->dlerror, 0, 0, &at))
+	if (t->symbols->dlerror &&
+		!gt_remote_call(t, t->symbols->dlerror, GT_REMOTE_ARGUMENTS(0), &at))
 		gt_remote_read_text(t, at, text, sizeof(text));
 	return gt_err_set(w->err, -ENOENT, "process %d cannot load the library: %s", (int)w->pid,
 		*text ? text : "dlopen failed");
@@ -181,29 +174,82 @@ static int report_guest(const struct work *w, int code)
 	return gt_err_set(w->err, -code, "process %d: %s", (int)w->pid, strerror(code));
 }
 
-/* Calls dlopen(library), dlsym(handle, ENTRY) and that function in the stopped thread. */
-static int load(const struct work *w, struct gt_remote_thread *t)
+static int open_library(
+	const struct work *w, struct gt_remote_thread *t, const char *path, uint64_t *handle)
 {
-	uint64_t library = gt_remote_put_text(t, w->library), name = gt_remote_put_text(t, ENTRY);
-	uint64_t session = gt_remote_put_text(t, w->session), handle = 0, entry = 0, result = 0;
-	const uint64_t now = 2; /* RTLD_NOW */
-	int rc = library && name && session ? 0 : -EFAULT;
+	uint64_t name = gt_remote_put_text(t, path);
+	int rc = name
+		? gt_remote_call(t, w->symbols.dlopen, GT_REMOTE_ARGUMENTS(name, RTLD_NOW), handle)
+		: -EFAULT;
 
-	if (!rc)
-		rc = gt_remote_call(t, w->symbols.dlopen, library, now, &handle);
 	if (rc)
 		return report_failure(w, "dlopen", rc);
-	if (!handle)
-		return report_dlopen(w, t);
-	rc = gt_remote_call(t, w->symbols.dlsym, handle, name, &entry);
-	if (!rc && !entry)
-		return gt_err_set(w->err, -ENOENT,
-			"process %d has loaded a library of another version of gt", (int)w->pid);
-	if (!rc)
-		rc = gt_remote_call(t, entry, session, !w->symbols.has_library, &result);
+	return *handle ? 0 : report_dlopen(w, t);
+}
+
+/* If an earlier session has loaded it, the loader knows it by its name. */
+static int open_library_in_memory(
+	const struct work *w, struct gt_remote_thread *t, uint64_t *handle)
+{
+	char path[32];
+	int fd, rc;
+
+	if (w->symbols.has_library)
+		return open_library(w, t, "libgtpreload.so", handle);
+	fd = gt_remote_copy_file(t, w->library);
+	if (fd < 0)
+		return gt_err_set(w->err, fd,
+			"process %d has another root folder, and cannot get the library there: %s",
+			(int)w->pid, strerror(-fd));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	rc = open_library(w, t, path, handle);
+	gt_remote_close(t, fd);
+	return rc;
+}
+
+/* Calls the guest's function with the session. */
+static int attach(const struct work *w, struct gt_remote_thread *t, uint64_t entry)
+{
+	int there = w->has_other_root ? gt_remote_connect(t, &w->done->connection) : -1;
+	uint64_t text, result = 0;
+	char session[PATH_MAX];
+	int rc;
+
+	if (w->has_other_root && there < 0)
+		return gt_err_set(w->err, there, "process %d cannot connect to gtcollect: %s",
+			(int)w->pid, strerror(-there));
+	if (w->has_other_root)
+		snprintf(session, sizeof(session), GT_RING_CONNECTED "%d", there);
+	else
+		snprintf(session, sizeof(session), "%s:", w->folder);
+	text = gt_remote_put_text(t, session);
+	rc = text ? gt_remote_call(
+			    t, entry, GT_REMOTE_ARGUMENTS(text, !w->symbols.has_library), &result)
+		  : -EFAULT;
+	if (there >= 0 && (rc || (int32_t)result))
+		gt_remote_close(t, there);
 	if (rc)
 		return report_failure(w, ENTRY, rc);
 	return (int32_t)result ? report_guest(w, (int32_t)result) : 0;
+}
+
+/* Calls dlopen(library), dlsym(handle, ENTRY) and that function in the stopped thread. */
+static int load(const struct work *w, struct gt_remote_thread *t)
+{
+	uint64_t name = gt_remote_put_text(t, ENTRY), handle = 0, entry = 0;
+	int rc = w->has_other_root ? open_library_in_memory(w, t, &handle)
+				   : open_library(w, t, w->library, &handle);
+
+	if (rc)
+		return rc;
+	rc = name ? gt_remote_call(t, w->symbols.dlsym, GT_REMOTE_ARGUMENTS(handle, name), &entry)
+		  : -EFAULT;
+	if (rc)
+		return report_failure(w, "dlsym", rc);
+	if (!entry)
+		return gt_err_set(w->err, -ENOENT,
+			"process %d has loaded a library of another version of gt", (int)w->pid);
+	return attach(w, t, entry);
 }
 
 /* -EAGAIN: this thread is not suitable now. */
@@ -288,14 +334,17 @@ static void *run(void *arg)
 int gt_inject(pid_t pid, const char *library, const char *folder, struct gt_injection *done,
 	struct gt_err *err)
 {
-	char session[PATH_MAX];
-	struct work w = {
-		.pid = pid, .library = library, .session = session, .done = done, .err = err
-	};
+	struct work w = { .pid = pid,
+		.library = library,
+		.folder = folder,
+		.has_other_root =
+			!gt_remote_sees_file(pid, library) || !gt_remote_sees_file(pid, folder),
+		.done = done,
+		.err = err };
 	pthread_t thread;
 	int rc;
 
-	snprintf(session, sizeof(session), "%s:", folder);
+	done->connection = -1;
 	rc = check(&w);
 	if (rc)
 		return rc;
@@ -304,13 +353,13 @@ int gt_inject(pid_t pid, const char *library, const char *folder, struct gt_inje
 		return rc;
 	if (!w.symbols.has_driver)
 		return gt_err_set(err, -ENOENT, "process %d has not loaded libcuda.so", (int)pid);
-	if (!sees_library(pid, library))
-		return gt_err_set(err, -ENOENT,
-			"process %d has another root folder, without the library %.200s", (int)pid,
-			library);
 	rc = pthread_create(&thread, NULL, run, &w);
 	if (rc)
 		return gt_err_set(err, -rc, "cannot start a thread: %s", strerror(rc));
 	pthread_join(thread, NULL);
+	if (w.rc && done->connection >= 0) {
+		close(done->connection);
+		done->connection = -1;
+	}
 	return w.rc;
 }

@@ -10,8 +10,11 @@
 struct gt_injection {
 	pid_t tid;       /* the thread that was stopped */
 	int64_t stopped; /* for how long, in ns */
+	/* of a process that does not see the session's folder: its connection, which the caller
+	 * answers and closes; else -1 */
+	int connection;
 };
-/* library: its path in the process; folder: the session's. 0; -ESRCH: there is no such process;
+/* library: its path; folder: the session's. 0; -ESRCH: there is no such process;
  * -EPERM: ptrace is not permitted; -EBUSY: no thread was at a suitable place; or negative. */
 int gt_inject(pid_t pid, const char *library, const char *folder, struct gt_injection *done,
 	struct gt_err *err);

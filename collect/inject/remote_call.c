@@ -236,16 +236,18 @@ static int wait_for_return(struct gt_remote_thread *t, uint64_t *result)
 	return -ETIMEDOUT;
 }
 
-int gt_remote_call(
-	struct gt_remote_thread *t, uint64_t function, uint64_t a, uint64_t b, uint64_t *result)
+int gt_remote_call(struct gt_remote_thread *t, uint64_t function, const uint64_t arguments[4],
+	uint64_t *result)
 {
 	struct user_regs_struct r = registers.general;
 	const uint64_t back = 0;
 
 	r.rsp = (t->stack & ~15ull) - 8;
 	r.rip = function;
-	r.rdi = a;
-	r.rsi = b;
+	r.rdi = arguments[0];
+	r.rsi = arguments[1];
+	r.rdx = arguments[2];
+	r.rcx = arguments[3];
 	r.rax = 0;
 	r.orig_rax = UINT64_MAX; /* the kernel restarts no system call now */
 	r.eflags &= ~0x500ull;   /* direction, single step */
@@ -254,12 +256,22 @@ int gt_remote_call(
 	return wait_for_return(t, result);
 }
 
+uint64_t gt_remote_put(struct gt_remote_thread *t, const void *bytes, size_t n)
+{
+	t->stack = (t->stack - n) & ~7ull;
+	return write_stack(t, t->stack, bytes, n) ? t->stack : 0;
+}
+
 uint64_t gt_remote_put_text(struct gt_remote_thread *t, const char *text)
 {
-	size_t n = strlen(text) + 1;
+	return gt_remote_put(t, text, strlen(text) + 1);
+}
 
-	t->stack -= n;
-	return write_stack(t, t->stack, text, n) ? t->stack : 0;
+bool gt_remote_read(const struct gt_remote_thread *t, uint64_t at, void *to, size_t n)
+{
+	struct iovec here = { to, n }, there = { (void *)at, n };
+
+	return process_vm_readv(t->pid, &here, 1, &there, 1, 0) == (ssize_t)n;
 }
 
 void gt_remote_read_text(const struct gt_remote_thread *t, uint64_t at, char *text, size_t size)
@@ -278,17 +290,15 @@ static uint64_t errno_address(struct gt_remote_thread *t)
 	uint64_t at = 0;
 
 	if (t->symbols->errno_location)
-		gt_remote_call(t, t->symbols->errno_location, 0, 0, &at);
+		gt_remote_call(t, t->symbols->errno_location, GT_REMOTE_ARGUMENTS(0), &at);
 	return at;
 }
 
 static void save_errno(struct gt_remote_thread *t)
 {
-	struct iovec here = { &t->error_number, sizeof(int) };
-	struct iovec there = { (void *)errno_address(t), sizeof(int) };
+	uint64_t at = errno_address(t);
 
-	t->has_errno =
-		there.iov_base && process_vm_readv(t->pid, &here, 1, &there, 1, 0) == sizeof(int);
+	t->has_errno = at && gt_remote_read(t, at, &t->error_number, sizeof(int));
 }
 
 int64_t gt_remote_continue(struct gt_remote_thread *t)
@@ -313,13 +323,20 @@ int gt_remote_stop(
 	return -ENOSYS;
 }
 
-int gt_remote_call(
-	struct gt_remote_thread *t, uint64_t function, uint64_t a, uint64_t b, uint64_t *result)
+int gt_remote_call(struct gt_remote_thread *t, uint64_t function, const uint64_t arguments[4],
+	uint64_t *result)
 {
 	return -ENOSYS;
 }
 
+uint64_t gt_remote_put(struct gt_remote_thread *t, const void *bytes, size_t n) { return 0; }
+
 uint64_t gt_remote_put_text(struct gt_remote_thread *t, const char *text) { return 0; }
+
+bool gt_remote_read(const struct gt_remote_thread *t, uint64_t at, void *to, size_t n)
+{
+	return false;
+}
 
 void gt_remote_read_text(const struct gt_remote_thread *t, uint64_t at, char *text, size_t size)
 {

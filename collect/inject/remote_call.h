@@ -23,12 +23,16 @@ struct gt_remote_thread {
  * -ENOSYS: not on this processor. On an error the thread continues. */
 int gt_remote_stop(
 	struct gt_remote_thread *t, pid_t pid, pid_t tid, const struct gt_remote_symbols *s);
-/* Calls a function with up to 2 arguments. 0, or negative: -ETIMEDOUT, -EFAULT it crashed, -ESRCH
+/* Calls a function with up to 4 arguments. 0, or negative: -ETIMEDOUT, -EFAULT it crashed, -ESRCH
  * the process ended. */
-int gt_remote_call(
-	struct gt_remote_thread *t, uint64_t function, uint64_t a, uint64_t b, uint64_t *result);
+int gt_remote_call(struct gt_remote_thread *t, uint64_t function, const uint64_t arguments[4],
+	uint64_t *result);
+#define GT_REMOTE_ARGUMENTS(...) ((const uint64_t[4]){ __VA_ARGS__ })
 /* Puts a text on the thread's stack, where it stays until the thread continues. 0: it failed. */
 uint64_t gt_remote_put_text(struct gt_remote_thread *t, const char *text);
+/* Makes room for bytes there, which are set. 0: it failed. */
+uint64_t gt_remote_put(struct gt_remote_thread *t, const void *bytes, size_t n);
+bool gt_remote_read(const struct gt_remote_thread *t, uint64_t at, void *to, size_t n);
 /* Reads a text of the process. */
 void gt_remote_read_text(const struct gt_remote_thread *t, uint64_t at, char *text, size_t size);
 /* Restores the registers and lets the thread continue. Returns how long it was stopped, in ns. */

@@ -143,8 +143,9 @@ static void add_functions(struct gt_remote_symbols *s, const struct symbol_table
 		const char *name;
 		uint64_t *to;
 	} rows[] = { { "dlopen", &s->dlopen }, { "dlsym", &s->dlsym }, { "dlerror", &s->dlerror },
-		{ "__errno_location", &s->errno_location }, { "__libc_dlopen_mode", &s->dlopen },
-		{ "__libc_dlsym", &s->dlsym } };
+		{ "__errno_location", &s->errno_location }, { "memfd_create", &s->memfd_create },
+		{ "socketpair", &s->socketpair }, { "close", &s->close },
+		{ "__libc_dlopen_mode", &s->dlopen }, { "__libc_dlsym", &s->dlsym } };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const Elf64_Sym *y = *rows[i].to ? NULL : find_symbol(t, rows[i].name);

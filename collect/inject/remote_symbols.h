@@ -13,7 +13,8 @@ struct gt_remote_range {
 	uint64_t from, to;
 };
 struct gt_remote_symbols {
-	uint64_t dlopen, dlsym, dlerror, errno_location; /* 0: it is not there */
+	/* addresses; 0: it is not there */
+	uint64_t dlopen, dlsym, dlerror, errno_location, memfd_create, socketpair, close;
 	/* code of the loader and of allocators */
 	struct gt_remote_range unsafe[GT_REMOTE_RANGES_MAX];
 	unsigned nunsafe;

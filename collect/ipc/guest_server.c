@@ -276,6 +276,14 @@ static void answer_connection(struct gt_guest_server *s, int to)
 		note_unrecorded(s, &who, GT_UNRECORDED_LATE);
 }
 
+void gt_guest_server_answer(struct gt_guest_server *s, int connection)
+{
+	pthread_mutex_lock(&s->accept_lock);
+	answer_connection(s, connection);
+	close(connection);
+	pthread_mutex_unlock(&s->accept_lock);
+}
+
 /* Accepts and answers the next connection. False, and errno: there is none. */
 static bool accept_one(struct gt_guest_server *s, int listen_fd)
 {

@@ -46,6 +46,8 @@ void gt_guest_server_close(struct gt_guest_server *s);
 /* Takes the process with this process id (of its own namespace) from the list. False: it has not
  * connected. */
 bool gt_guest_server_take_guest(struct gt_guest_server *s, int32_t ns_pid, struct gt_guest *guest);
+/* Answers a process whose connection gtcollect has made, and closes it. */
+void gt_guest_server_answer(struct gt_guest_server *s, int connection);
 /* Adds a process that gtcollect observes from outside to the list. */
 void gt_guest_server_add(struct gt_guest_server *s, const struct gt_guest *guest);
 /* Counts the processes that did not get the memory and were not taken from the list: they run

@@ -41,6 +41,7 @@
 #include "formats/cuda/driver_files.h"
 
 #define GT_RING_SESSION "GT_SESSION"   /* the variable */
+#define GT_RING_CONNECTED "fd:"        /* the process has this descriptor, which is connected */
 #define GT_RING_ANCESTOR "gt-session-" /* an abstract socket, with gtcollect's process id */
 #define GT_RING_MAGIC 0x31676e6972746721ULL
 #define GT_RING_VERSION 10

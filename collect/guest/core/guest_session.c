@@ -42,7 +42,7 @@ static uint32_t attaching;
 bool gt_passive;
 bool gt_attached;
 uint32_t gt_session_users;
-static const char *attached_session; /* FOLDER: of gt_session_attach */
+static const char *attached_session; /* FOLDER: or fd:N of gt_session_attach */
 
 #ifdef GT_HOSTED
 const char *gt_hosted_session = ""; /* FOLDER: */
@@ -197,8 +197,22 @@ static int connect_to(const struct address *at)
 	return fd;
 }
 
+/* gtcollect has made the connection, for once: a fork has none. */
+static int receive_from_connection(const char *number)
+{
+	int s = 0, fd;
+
+	attached_session = NULL;
+	while (*number >= '0' && *number <= '9')
+		s = s * 10 + (*number++ - '0');
+	fd = receive_fd(s);
+	syscall(SYS_close, s);
+	return fd;
+}
+
 static int connect_to_recorder(void)
 {
+	static const char connected[] = GT_RING_CONNECTED;
 	const char *session = gt_environment(GT_RING_SESSION);
 	struct address at;
 	int32_t pid;
@@ -209,6 +223,8 @@ static int connect_to_recorder(void)
 #endif
 	if (attached_session)
 		session = attached_session;
+	if (attached_session && !strncmp(session, connected, sizeof(connected) - 1))
+		return receive_from_connection(session + sizeof(connected) - 1);
 	if (session && *session)
 		return session_address(&at, session) ? connect_to(&at) : -1;
 	pid = (int32_t)syscall(SYS_getppid);

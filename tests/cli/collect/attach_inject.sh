@@ -113,3 +113,29 @@ for f in alone recorded; do sed 's/, [0-9.]* ms a step//' $f.out >$f.text; done
 same output-is-the-same alone.text recorded.text
 check end-has-calls test "$(calls cuLaunchKernel end.zst)" -gt 1000
 want reads 0 "$A" end.zst
+
+# ---- a process in namespaces of its own, as in a container: it sees neither the library nor the session's folder ----
+mkdir -p box/app && cp "$B/samples/train" "$B"/sim/*.so* box/app/
+if ! unshare -m -p -n -f --mount-proc true 2>/dev/null; then
+	skip container "needs unshare with namespaces of mounts, processes and networks"
+	exit
+fi
+base=$(cd "$B" && pwd)
+LD_LIBRARY_PATH=$PWD/box/app unshare -m -p -n -f --mount-proc sh -c "mount -t tmpfs none '$base' && mount -t tmpfs none /run; exec '$PWD/box/app/train' -n 100000000" >box.out 2>&1 &
+outer=$!
+inner() { pgrep -P $outer; }
+box_mapped() { p=$(inner) && grep -c 'libcuda.so' /proc/$p/maps 2>/dev/null | sed 's/^[1-9].*/yes/'; }
+until_it_is yes box_mapped
+p=$(inner)
+for i in 1 2; do
+	want container-$i 0 gt -v -f -o box$i.zst -p $p --duration 50ms
+	check container-$i-has-calls test "$(calls cuLaunchKernel box$i.zst)" -gt 0
+	check container-$i-has-kernels test "$(calls 'relu<float>' box$i.zst)" -gt 0
+	is container-$i-loses-nothing 0 "$(figure lost box$i.zst)"
+done
+descriptors() { ls -l /proc/$p/fd | grep -c 'memfd:libgt\|socket:'; }
+is container-keeps-no-descriptor 0 "$(descriptors)"
+kill -0 $p
+is container-still-runs 0 $?
+kill -KILL $p
+wait $outer 2>/dev/null
