@@ -74,7 +74,7 @@ static int enable_sources(struct gt_err *err)
 	if (!code)
 		code = gt_sources_enable(&run.selection, &run.sources, o->events, err);
 	if (!code && o->via != GT_VIA_EBPF && gt_sources_has(o->events, "sched"))
-		return gt_err_set(err, -EINVAL, "-e sched needs eBPF: give -p PID or -a");
+		return gt_err_set(err, -EINVAL, "-e sched needs --via ebpf");
 	if (code || !(o->inject || o->via == GT_VIA_INJECT))
 		return code;
 	if (o->gpu_timing == GT_TIMING_EVENTS)
@@ -146,6 +146,13 @@ static int open_session(struct gt_err *err)
 	run.rings.ebpf = o->via == GT_VIA_EBPF;
 	gt_rings_take_ownership(&run.rings);
 	return gt_guest_server_open(&run.server, &run.rings, err);
+}
+
+static int open_attached(struct gt_err *err)
+{
+	run.attached.rings = &run.rings;
+	run.attached.server = &run.server;
+	return gt_attached_open(&run.attached, &run.selection, err);
 }
 
 static void apply_delay_and_duration(int64_t now)
@@ -254,10 +261,11 @@ static const struct gt_recording *recording(const char *program)
 
 static void sleep_or_signal(int64_t ns)
 {
-	struct pollfd p[1 + GT_SOURCES_OWN] = { { .fd = run.child.signals, .events = POLLIN } };
+	struct pollfd p[2 + GT_SOURCES_OWN] = { { .fd = run.child.signals, .events = POLLIN },
+		{ .fd = gt_attached_fd(&run.attached), .events = POLLIN } };
 	struct timespec t = { ns / GT_SECOND, ns % GT_SECOND };
 
-	ppoll(p, 1 + (run.failure.code ? 0 : gt_sources_poll(&run.sources, p + 1)), &t, NULL);
+	ppoll(p, 2 + (run.failure.code ? 0 : gt_sources_poll(&run.sources, p + 2)), &t, NULL);
 	gt_child_handle_signals(&run.child);
 }
 
@@ -429,12 +437,16 @@ static int run_program(char **argv)
 		.session = run.server.dir.path,
 		.inject = gt_options.inject,
 		.nvtx = s->nvtx || s->range == GT_RANGE_NVTX };
+	const struct gt_child_settings unprepared = { .before_exec = gt_attached_before_exec,
+		.before_exec_arg = &run.attached };
 	struct gt_err err = GT_ERR_INIT;
 	bool has_all_sources;
 	int status;
 
 	run.start = gt_clock_monotonic();
 	apply_delay_and_duration(run.start);
+	if (gt_attached_starts_command())
+		settings = unprepared;
 	if (gt_child_start(&run.child, argv, &settings, &err)) {
 		gt_err_print(TOOL, NULL, &err);
 		return finish(run.child.status, false);
@@ -467,9 +479,7 @@ static int record_running_programs(void)
 	char text[4096], *command[] = { gt_attached_command_line(text), NULL };
 
 	run.child.ended = true; /* signals end the recording */
-	run.attached.rings = &run.rings;
-	run.attached.server = &run.server;
-	if (gt_attached_open(&run.attached, &run.selection, &err))
+	if (open_attached(&err))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || open_trace(command, &err))
 		return fail(GT_EXIT_OWN, run.path, &err);
@@ -557,8 +567,8 @@ int main(int argc, char **argv)
 			"no command given (gtcollect [options] [--] COMMAND [ARGS])");
 	if (code)
 		return fail(code == -EINVAL ? 2 : GT_EXIT_OWN, NULL, &err);
+	gt_attached_choose_way();
 	if (gt_options_attach()) {
-		gt_attached_choose_way();
 		code = check_use("gt", &err);
 		if (code)
 			return fail(code == -EINVAL ? 2 : GT_EXIT_OWN, NULL, &err);
@@ -582,7 +592,8 @@ int main(int argc, char **argv)
 	if (gt_child_check(&run.child, command[0], &err))
 		return fail(run.child.status, NULL, &err);
 	if (gt_child_init(&run.child, gt_options.wait == GT_WAIT_ALL, &err) || open_session(&err) ||
-		gt_sources_open(&run.sources, &err))
+		gt_sources_open(&run.sources, &err) ||
+		(gt_attached_starts_command() && open_attached(&err)))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || check_report(&err) ||
 		open_trace(command, &err)) {

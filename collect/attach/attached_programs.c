@@ -32,11 +32,18 @@ void gt_attached_choose_way(void)
 		(gt_sources_has(o->events, "gpu") || gt_sources_has(o->events, "runtime") ||
 			gt_sources_has(o->events, "um"));
 
+	if (!gt_options_attach() && o->via == GT_VIA_AUTO)
+		o->via = gt_sources_has(o->events, "sched") ? GT_VIA_EBPF : GT_VIA_PRELOAD;
 	if (o->via == GT_VIA_AUTO)
 		o->via = o->all_processes || gt_sources_has(o->events, "sched") ||
 				(gt_bpf_way_is_allowed() && !needs_library)
 			? GT_VIA_EBPF
 			: GT_VIA_INJECT;
+}
+
+bool gt_attached_starts_command(void)
+{
+	return gt_options.via == GT_VIA_EBPF && !gt_options_attach();
 }
 
 char *gt_attached_command_line(char text[4096])
@@ -63,6 +70,7 @@ int gt_attached_open(
 		.server = a->server,
 		.selection = selection,
 		.all_processes = gt_options.all_processes,
+		.stops = gt_attached_starts_command(),
 		.calls = gt_sources_has(gt_options.events, "api"),
 		.requests = gt_sources_has(gt_options.events, "ioctl"),
 		.scheduling = gt_sources_has(gt_options.events, "sched"),
@@ -90,6 +98,27 @@ static int set_all_probes(struct gt_attached_programs *a, struct gt_err *err)
 	return rc || !gt_options.all_processes ? rc : gt_bpf_way_attach_all(a->bpf, err);
 }
 
+static void report_slow(const struct gt_attached_programs *a)
+{
+	struct gt_bpf_way_totals t;
+
+	gt_bpf_way_totals(a->bpf, &t);
+	if (t.slow && !gt_options.quiet)
+		gt_message(stderr, TOOL,
+			"note: %u functions are left out, because their probes cost some 10 us a call (--slow-probes)",
+			t.slow);
+}
+
+int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err)
+{
+	struct gt_attached_programs *a = attached;
+	int rc = gt_bpf_way_start(a->bpf, pid, err);
+
+	if (!rc)
+		gt_bpf_way_drop_rights();
+	return rc;
+}
+
 static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 {
 	struct gt_bpf_way_totals t;
@@ -104,10 +133,7 @@ static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 			"recording %s (%u function%s of %u librar%s); Ctrl-C ends it",
 			gt_options.events, t.functions, t.functions == 1 ? "" : "s", t.libraries,
 			t.libraries == 1 ? "y" : "ies");
-	if (t.slow && !gt_options.quiet)
-		gt_message(stderr, TOOL,
-			"note: %u functions are left out, because their probes cost some 10 us a call (--slow-probes)",
-			t.slow);
+	report_slow(a);
 	return 0;
 }
 
@@ -232,6 +258,11 @@ bool gt_attached_have_ended(struct gt_attached_programs *a, int64_t now)
 	return !count_alive(a);
 }
 
+int gt_attached_fd(const struct gt_attached_programs *a)
+{
+	return a->bpf ? gt_bpf_way_fd(a->bpf) : -1;
+}
+
 void gt_attached_drain(struct gt_attached_programs *a)
 {
 	if (a->bpf)
@@ -244,6 +275,8 @@ void gt_attached_detach(struct gt_attached_programs *a, const struct gt_attached
 		detach_guests(a, r);
 	if (a->bpf)
 		gt_bpf_way_stop(a->bpf);
+	if (gt_attached_starts_command())
+		report_slow(a);
 }
 
 void gt_attached_close(struct gt_attached_programs *a)

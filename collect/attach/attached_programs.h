@@ -1,5 +1,6 @@
-/* Programs that already run: gtcollect sets probes in them (collect/bpf) or loads the guest library
- * into them (collect/inject). Their records arrive in the session's rings. */
+/* Programs that are not prepared for it: gtcollect sets probes in them (collect/bpf), or loads the
+ * guest library into those that already run (collect/inject). Their records arrive in the session's
+ * rings. */
 #ifndef GT_ATTACHED_PROGRAMS_H
 #define GT_ATTACHED_PROGRAMS_H
 #include <stdbool.h>
@@ -18,6 +19,8 @@ struct gt_attached_programs { /* zeroed: none; release it with gt_attached_close
 
 /* Replaces --via auto by the way that the user's rights and -e permit. */
 void gt_attached_choose_way(void);
+/* Is a COMMAND recorded by probes? */
+bool gt_attached_starts_command(void);
 /* The command line of the first process, which the file names; or "all processes". */
 char *gt_attached_command_line(char text[4096]);
 /* Loads what the way needs. rings and server are set. 0 or negative. */
@@ -25,8 +28,13 @@ int gt_attached_open(
 	struct gt_attached_programs *a, const struct gt_session *selection, struct gt_err *err);
 /* Attaches to the processes of -p; with -a, to all that have a driver mapped. 0 or negative. */
 int gt_attached_attach(struct gt_attached_programs *a, struct gt_err *err);
+/* With probes: a child of gtcollect waits for the return to execute the COMMAND; it and its
+ * children are recorded. For gt_child_settings. */
+int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err);
 /* Have all processes of -p exited? now: ns; they are looked for some times a second. */
 bool gt_attached_have_ended(struct gt_attached_programs *a, int64_t now);
+/* Is readable when gt_attached_drain has something to do at once; -1: there is none. */
+int gt_attached_fd(const struct gt_attached_programs *a);
 /* Writes the records of probes to the rings. */
 void gt_attached_drain(struct gt_attached_programs *a);
 /* What detaching needs of the recorder. */

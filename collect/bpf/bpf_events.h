@@ -26,11 +26,22 @@
 #define GT_BPF_FETCH_MAX 256  /* bytes of a piece */
 #define GT_BPF_DEPTH 4        /* nested calls of one thread */
 
+#define GT_BPF_LIBRARIES 4
+#define GT_BPF_LIBRARY_PREFIX 16
+
+/* Bits of the values in the map of traced processes. */
+#define GT_BPF_TRACED 1u
+#define GT_BPF_HAS_PROBES 2u /* its children get them, too */
+
 /* Constants of the programs. */
 struct gt_bpf_settings {
 	GT_U8 all_processes;    /* else those in the map `traced` */
 	GT_U8 requests;         /* record requests to the driver's files */
 	GT_U8 has_switch_state; /* sched_switch tells the state of the thread (Linux 5.18) */
+	GT_U8 stop;             /* a process waits while gtcollect sets probes in new code */
+	/* files of which gtcollect is told when they are mapped: how their names begin; 0: all */
+	GT_U8 nlibraries;
+	char libraries[GT_BPF_LIBRARIES][GT_BPF_LIBRARY_PREFIX];
 };
 
 enum gt_bpf_fetch_what { GT_BPF_BYTES, GT_BPF_TEXT };
@@ -127,6 +138,11 @@ struct gt_bpf_probe {
 struct gt_bpf_probe_with_texts {
 	struct gt_bpf_probe probe;
 	char text[GT_BPF_PROBE_TEXTS * GT_BPF_PROBE_TEXT_MAX]; /* a piece for each */
+};
+
+/* A traced process has mapped a library, or is a new child with libraries. */
+struct gt_bpf_process_event {
+	GT_U32 tgid, is_stopped; /* stopped: until gtcollect continues it */
 };
 
 /* Records of one CPU that did not fit into its ring. */

@@ -15,7 +15,7 @@ struct bpf_program;
 struct ring_buffer;
 
 #define GT_UPROBE_SESSION 57u     /* of the kernel's interface; headers before Linux 6.13 lack it */
-#define GT_BPF_KERNEL_PROGRAMS 6u /* at tracepoints */
+#define GT_BPF_KERNEL_PROGRAMS 8u /* at tracepoints */
 
 /* A library whose functions have probes, and of which process; 0: of all. */
 struct gt_bpf_attached {
@@ -41,7 +41,8 @@ struct gt_bpf_way {
 	struct bpf_object *object;
 	struct gt_probe_programs programs; /* at functions of the driver */
 	int ncpus, *ring_fds, losses;
-	struct ring_buffer *rings;
+	struct ring_buffer *rings, *events; /* events: process_events.c */
+	bool ended;                         /* no more probes are set */
 	struct gt_call_plan plans[GT_API_MAX];
 	struct gt_ring_writer writer;
 	struct bpf_link *kernel[GT_BPF_KERNEL_PROGRAMS];
@@ -62,16 +63,17 @@ struct gt_bpf_way {
 	size_t nnames, names_cap;
 	uint64_t
 		lost; /* records that found no place in a ring of the programs, or no memory here */
-	uint64_t no_memory;  /* of these, no memory */
-	int64_t children_at; /* ns: when children of traced processes were last looked for */
+	uint64_t no_memory; /* of these, no memory */
 	struct gt_bpf_way_totals totals;
 };
 
 /* Sets the error of a call of bpf(). Returns its code. */
 int gt_bpf_why_not(int code, struct gt_err *err);
-/* bpf_probes.c: children of traced processes get probes. */
-void gt_bpf_attach_children(struct gt_bpf_way *b);
 void gt_bpf_detach_all(struct gt_bpf_way *b);
+/* process_events.c: the ring of events. 0 or negative. */
+int gt_bpf_events_open(struct gt_bpf_way *b, struct gt_err *err);
+/* Sets probes in processes that have new code, and continues those that wait for it. */
+void gt_bpf_events_take(struct gt_bpf_way *b);
 /* probe_records.c: makes a probe known. Returns its number; GT_NONE: no memory. The same names have
  * the same number. */
 uint32_t gt_bpf_probe_add(struct gt_bpf_way *b, const char *domain, const char *name);

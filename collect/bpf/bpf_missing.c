@@ -15,11 +15,15 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 	return NULL;
 }
 
+int gt_bpf_way_start(struct gt_bpf_way *b, pid_t pid, struct gt_err *err) { return -ENOSYS; }
+
 int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err) { return -ENOSYS; }
 
 int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err) { return -ENOSYS; }
 
 void gt_bpf_way_drop_rights(void) {}
+
+int gt_bpf_way_fd(const struct gt_bpf_way *b) { return -1; }
 
 void gt_bpf_way_drain(struct gt_bpf_way *b) {}
 

@@ -11,10 +11,8 @@
 #include "collect/bpf/bpf_internal.h"
 #include "collect/bpf/mapped_library.h"
 #include "formats/cuda/cuda_api.h"
-#include "formats/trace/clock.h"
 
-#define LIBRARIES 8u            /* versions of the driver in one process */
-#define CHILDREN_EVERY 50000000 /* ns */
+#define LIBRARIES 8u /* versions of the driver in one process */
 
 static int select_functions(struct gt_bpf_way *b, const struct gt_library_functions *f,
 	struct gt_probe_places *p, struct gt_err *err)
@@ -85,15 +83,15 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 	int n = gt_mapped_libraries(pid, "libcuda.so", list, LIBRARIES, err), rc = 0;
 	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
 	uint32_t key = (uint32_t)pid;
-	uint8_t one = 1;
+	uint8_t value = n > 0 && b->opt.calls ? GT_BPF_TRACED | GT_BPF_HAS_PROBES : GT_BPF_TRACED;
 
 	if (n < 0)
 		return n;
+	if (!b->opt.all_processes && bpf_map_update_elem(traced, &key, &value, BPF_ANY))
+		return gt_bpf_why_not(-errno, err);
 	if (!n && b->opt.calls)
 		return gt_err_set(err, -ENOENT,
 			"process %d has no CUDA driver mapped (libcuda.so.1)", (int)pid);
-	if (bpf_map_update_elem(traced, &key, &one, BPF_ANY))
-		return gt_bpf_why_not(-errno, err);
 	for (int i = 0; b->opt.calls && !rc && i < n && i < (int)LIBRARIES; i++)
 		rc = attach_library(b, &list[i], pid, err);
 	return rc;
@@ -120,27 +118,6 @@ int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err)
 		return gt_err_set(
 			err, -ENOENT, "no process has a CUDA driver mapped (libcuda.so.1)");
 	return rc == -EPERM ? rc : 0;
-}
-
-/* A child of a traced process is in the map `traced`. Probes are set as soon as it has a driver. */
-void gt_bpf_attach_children(struct gt_bpf_way *b)
-{
-	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
-	int64_t now = gt_clock_monotonic();
-	uint32_t key, *from = NULL;
-
-	if (b->opt.all_processes || !b->opt.calls || now - b->children_at < CHILDREN_EVERY)
-		return;
-	b->children_at = now;
-	for (; !bpf_map_get_next_key(traced, from, &key); from = &key) {
-		struct gt_err err = GT_ERR_INIT;
-		bool has_probes = false;
-
-		for (size_t i = 0; i < b->nattached; i++)
-			has_probes |= b->attached[i].pid == (pid_t)key;
-		if (!has_probes)
-			gt_bpf_way_attach(b, (pid_t)key, &err);
-	}
 }
 
 void gt_bpf_detach_all(struct gt_bpf_way *b)

@@ -28,6 +28,8 @@ static const struct {
 } kernel_programs[GT_BPF_KERNEL_PROGRAMS] = {
 	{ "on_fork", true, false },
 	{ "on_exit", true, false },
+	{ "on_exec", true, false },
+	{ "on_new_code", true, false },
 	{ "on_system_call", false, true },
 	{ "on_system_call_end", false, true },
 	{ "on_waking", false, false },
@@ -88,6 +90,9 @@ static void set_rodata(struct gt_bpf_way *b)
 			.all_processes = b->opt.all_processes,
 			.requests = b->opt.requests,
 			.has_switch_state = has_switch_state(),
+			.stop = b->opt.stops,
+			.nlibraries = 1,
+			.libraries = { "libcuda.so" },
 		};
 }
 
@@ -160,7 +165,7 @@ static int set_up_maps(struct gt_bpf_way *b, struct gt_err *err)
 			return gt_err_set(
 				err, -errno, "a ring of BPF programs: %s", strerror(errno));
 	}
-	return 0;
+	return gt_bpf_events_open(b, err);
 }
 
 static int attach_kernel(struct gt_bpf_way *b, struct gt_err *err)
@@ -262,7 +267,7 @@ static void drain_until(struct gt_bpf_way *b, uint64_t until)
 
 void gt_bpf_way_drain(struct gt_bpf_way *b)
 {
-	gt_bpf_attach_children(b);
+	gt_bpf_events_take(b);
 	drain_until(b, (uint64_t)gt_clock_monotonic() - SETTLED);
 }
 
@@ -274,6 +279,8 @@ void gt_bpf_way_stop(struct gt_bpf_way *b)
 		bpf_link__destroy(b->kernel[i]);
 		b->kernel[i] = NULL;
 	}
+	b->ended = true;
+	gt_bpf_events_take(b);
 	gt_bpf_detach_all(b);
 	drain_until(b, UINT64_MAX);
 	gt_bpf_write_waiting(b);
@@ -286,6 +293,9 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	gt_bpf_detach_all(b);
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_link__destroy(b->kernel[i]);
+	b->ended = true;
+	gt_bpf_events_take(b);
+	ring_buffer__free(b->events);
 	ring_buffer__free(b->rings);
 	bpf_object__close(b->object);
 	for (int i = 0; b->ring_fds && i < b->ncpus; i++)

@@ -13,6 +13,9 @@ struct gt_bpf_way_options {
 	struct gt_guest_server *server;
 	const struct gt_session *selection; /* which functions, and which arguments */
 	bool all_processes;
+	/* processes wait while probes are set in a library that they have mapped, so that no call
+	 * is missed */
+	bool stops;
 	bool calls, requests, scheduling; /* what to record */
 	bool slow_probes;                 /* also functions whose probes cost some 10 us */
 };
@@ -25,13 +28,19 @@ bool gt_bpf_way_is_allowed(void);
 /* new: close it. Loads the programs. NULL: -EPERM the user may not, -ENOSYS this gtcollect was
  * built without them. */
 struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct gt_err *err);
-/* Sets probes in the driver that the process has mapped. 0; -ENOENT: it has none; or negative. */
+/* A child of gtcollect that has not executed its program: it is recorded from then on. 0 or
+ * negative. */
+int gt_bpf_way_start(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
+/* Sets probes in the driver that the process has mapped, and later in those that it maps. 0;
+ * -ENOENT: it has none; or negative. */
 int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
 /* The same for all processes that have a driver mapped. Their probes also work in processes that
  * map the same file later. 0; -ENOENT: there are none; or negative. */
 int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err);
 /* Gives up all capabilities but those that a recording needs until its end. */
 void gt_bpf_way_drop_rights(void);
+/* It is readable when gt_bpf_way_drain has something to do at once. */
+int gt_bpf_way_fd(const struct gt_bpf_way *b);
 /* Writes the records of calls that have returned to the rings. */
 void gt_bpf_way_drain(struct gt_bpf_way *b);
 void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t);

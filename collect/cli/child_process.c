@@ -126,7 +126,7 @@ static int environment_make(
 		!e->list || (s->session && asprintf(&session, "%s:%s", s->session, s->library) < 0);
 	if (s->inject)
 		environment_set(e, INJECTION, s->library, NULL);
-	else
+	else if (s->library)
 		environment_set(e, "LD_PRELOAD", s->library, getenv("LD_PRELOAD"));
 	if (session)
 		environment_set(e, GT_RING_SESSION, session, NULL);
@@ -154,11 +154,20 @@ void gt_child_inherit_signals(void)
 	sigprocmask(SIG_SETMASK, &old_mask, NULL);
 }
 
-static void exec_child(char *const *argv, const struct environment *e, int error_pipe)
+/* start_pipe: -1, or the program is executed when a byte comes from it. */
+static void exec_child(
+	char *const *argv, const struct environment *e, int error_pipe, int start_pipe)
 {
 	int code;
 
 	gt_child_inherit_signals();
+	if (start_pipe >= 0) {
+		prctl(PR_SET_PDEATHSIG, SIGCONT);
+		while ((code = (int)read(start_pipe, &(char){ 0 }, 1)) < 0 && errno == EINTR)
+			;
+		if (code != 1)
+			_exit(GT_EXIT_OWN);
+	}
 	execvpe(argv[0], argv, e->list);
 	code = errno;
 	if (write(error_pipe, &code, sizeof(code)) != sizeof(code))
@@ -229,12 +238,54 @@ int gt_child_check(struct gt_child *l, const char *program, struct gt_err *err)
 	return gt_err_set(err, -code, "%.120s: %s", program, strerror(code));
 }
 
+/* Waits until the program is executed. 0, or the errno of exec. */
+static int wait_for_exec(int error_pipe)
+{
+	int code;
+	ssize_t n;
+
+	while ((n = read(error_pipe, &code, sizeof(code))) < 0 && errno == EINTR)
+		;
+	return n == sizeof(code) ? code : 0; /* exec closes the pipe */
+}
+
+static int not_started(struct gt_child *l, const char *program, int code, struct gt_err *err)
+{
+	waitpid(l->pid, NULL, 0);
+	l->ended = true;
+	l->status = exit_status(code);
+	if (code == ENOENT) /* gt_child_check has found the file */
+		return gt_err_set(err, -code,
+			"%.120s: the interpreter or loader that it names is not there", program);
+	return gt_err_set(err, -code, "%.120s: %s", program, strerror(code));
+}
+
+/* Lets the process execute the program. 0; or negative: it has ended. */
+static int start_after(
+	struct gt_child *l, const struct gt_child_settings *s, int start_pipe, struct gt_err *err)
+{
+	int code = s->before_exec(s->before_exec_arg, l->pid, err);
+
+	if (!code && write(start_pipe, "", 1) == 1)
+		return 0;
+	close(start_pipe); /* the process ends */
+	waitpid(l->pid, NULL, 0);
+	l->ended = true;
+	return code ? code : gt_err_set(err, -EPIPE, "the started process was killed");
+}
+
+static void close_both(int fds[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
 int gt_child_start(struct gt_child *l, char *const *argv, const struct gt_child_settings *s,
 	struct gt_err *err)
 {
+	int error_pipe[2], start_pipe[2] = { -1, -1 }, code;
 	struct environment environment;
-	int error_pipe[2], code;
-	ssize_t n;
 
 	l->status = GT_EXIT_OWN;
 	code = environment_make(&environment, s, err);
@@ -244,28 +295,38 @@ int gt_child_start(struct gt_child *l, char *const *argv, const struct gt_child_
 		environment_release(&environment);
 		return gt_err_set(err, -errno, "pipe: %s", strerror(errno));
 	}
+	if (s->before_exec && pipe2(start_pipe, O_CLOEXEC)) {
+		code = errno;
+		environment_release(&environment);
+		close_both(error_pipe);
+		return gt_err_set(err, -code, "pipe: %s", strerror(code));
+	}
 	l->pid = fork();
-	if (!l->pid)
-		exec_child(argv, &environment, error_pipe[1]);
+	if (!l->pid) {
+		if (s->before_exec)
+			close(start_pipe[1]);
+		exec_child(argv, &environment, error_pipe[1], start_pipe[0]);
+	}
 	code = l->pid < 0 ? errno : 0;
 	environment_release(&environment);
 	close(error_pipe[1]);
 	if (l->pid < 0) {
 		close(error_pipe[0]);
+		close_both(start_pipe);
 		return gt_err_set(err, -code, "cannot start a process: %s", strerror(code));
 	}
-	while ((n = read(error_pipe[0], &code, sizeof(code))) < 0 && errno == EINTR)
-		;
+	if (s->before_exec) {
+		close(start_pipe[0]);
+		code = start_after(l, s, start_pipe[1], err);
+		if (code) {
+			close(error_pipe[0]);
+			return code;
+		}
+		close(start_pipe[1]);
+	}
+	code = wait_for_exec(error_pipe[0]);
 	close(error_pipe[0]);
-	if (n != sizeof(code))
-		return 0; /* exec has closed the pipe */
-	waitpid(l->pid, NULL, 0);
-	l->ended = true;
-	l->status = exit_status(code);
-	if (code == ENOENT) /* gt_child_check has found the file */
-		return gt_err_set(err, -code,
-			"%.120s: the interpreter or loader that it names is not there", argv[0]);
-	return gt_err_set(err, -code, "%.120s: %s", argv[0], strerror(code));
+	return code ? not_started(l, argv[0], code, err) : 0;
 }
 
 int gt_child_check_inject(struct gt_err *err)

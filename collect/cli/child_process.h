@@ -33,11 +33,17 @@ int gt_child_find(const char *program, char path[PATH_MAX]);
  * with l->status set. */
 int gt_child_check(struct gt_child *l, const char *program, struct gt_err *err);
 struct gt_child_settings {
-	const char *library; /* loaded by LD_PRELOAD, or, with inject, by the CUDA driver */
+	/* loaded by LD_PRELOAD, or, with inject, by the CUDA driver; NULL: none */
+	const char *library;
 	const char *session; /* the folder of the session's socket; NULL: no session */
 	const char *cupti; /* the libcupti to use; NULL: the program's, or the one found by name */
 	bool inject;
 	bool nvtx; /* the library also receives the program's NVTX annotations */
+	/* if not NULL: called when the process exists and waits for the return to execute the
+	 * program. A negative value ends it. If gtcollect ends later, the kernel continues the
+	 * process, which may be stopped. */
+	int (*before_exec)(void *arg, pid_t pid, struct gt_err *err);
+	void *before_exec_arg;
 };
 /* 0; or negative with l->status set to the exit status. */
 int gt_child_start(struct gt_child *l, char *const *argv, const struct gt_child_settings *s,

@@ -41,7 +41,7 @@ static const struct gt_opt what_to_record[] = {
 	{ 'a', "all", GT_OPT_FLAG, &o.all_processes, NULL,
 		"record all processes that use a CUDA driver, also those that start later", NULL },
 	{ 0, "via", GT_OPT_WORD, &o.via, "WAY",
-		"auto (the default): preload for a COMMAND; for -p and -a ebpf, which needs CAP_BPF and CAP_PERFMON; for -p without these, or with -e gpu, inject: GPU times and calls by CUPTI, of a process of the same user",
+		"auto (the default): preload for a COMMAND, ebpf with -e sched; for -p and -a ebpf, which needs CAP_BPF and CAP_PERFMON; for -p without these, or with -e gpu, inject: GPU times and calls by CUPTI, of a process of the same user",
 		via_words },
 	{ 0, "slow-probes", GT_OPT_FLAG, &o.slow_probes, NULL,
 		"with ebpf: also functions whose first instruction makes a probe cost some 10 us a call",
@@ -157,15 +157,16 @@ static int check_way(struct gt_err *err)
 	if (gt_options_attach() && o.via == GT_VIA_PRELOAD)
 		return gt_err_set(err, -EINVAL,
 			"--via preload cannot record programs that already run: use --via inject or ebpf");
-	if (!gt_options_attach() && o.via > GT_VIA_PRELOAD)
+	if (!gt_options_attach() && o.via == GT_VIA_INJECT)
 		return gt_err_set(err, -EINVAL,
-			"--via %s records programs that already run: give -p PID%s",
-			via_words[o.via], o.via == GT_VIA_EBPF ? " or -a" : "");
+			"--via inject records programs that already run: give -p PID");
 	if (o.all_processes && o.via == GT_VIA_INJECT)
 		return gt_err_set(err, -EINVAL, "--via inject records processes of -p, not -a");
-	if (gt_options_attach() && (o.inject || o.probes_only || o.range || o.lossless))
+	if ((gt_options_attach() || o.via == GT_VIA_EBPF) &&
+		(o.inject || o.probes_only || o.range || o.lossless))
 		return gt_err_set(err, -EINVAL,
-			"-p and -a cannot be used with --inject, --probes-only, --range or --lossless");
+			"%s cannot be used with --inject, --probes-only, --range or --lossless",
+			gt_options_attach() ? "-p and -a" : "--via ebpf");
 	return 0;
 }
 

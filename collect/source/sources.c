@@ -91,7 +91,7 @@ static const struct gt_source gt_source_um = {
 static const struct gt_source gt_source_sched = {
 	/* when threads do not run, and why */
 	.name = "sched",
-	.needs = "eBPF (-p or -a)",
+	.needs = "eBPF",
 	.with_ebpf = true,
 	.only_ebpf = true,
 };
@@ -227,7 +227,7 @@ int gt_sources_ebpf(
 			append_name(list, ",", source->name);
 		else if (source && !by_default)
 			return gt_err_set(err, -EINVAL,
-				"-e %s: programs that already run are recorded by eBPF, which does not see it",
+				"-e %s: eBPF does not see it; --via ebpf records api, ioctl and sched",
 				source->name);
 	}
 	return 0;

@@ -1,5 +1,7 @@
 /* BPF programs for requests to the kernel driver: system calls on files that are character devices,
  * or memory files of the simulated driver. gtcollect decides which devices are the driver's. */
+#ifndef GT_BPF_DRIVER_REQUESTS_H
+#define GT_BPF_DRIVER_REQUESTS_H
 #include "collect/bpf/programs/scheduling.h"
 
 #if defined(__TARGET_ARCH_x86)
@@ -56,19 +58,27 @@ struct {
 	__type(value, struct gt_bpf_request);
 } scratch SEC(".maps");
 
-/* Fills in what the file is. False: it cannot be the driver's. */
-static __always_inline bool describe_file(struct gt_bpf_request *r, __u32 fd)
+/* An open file of the current process, or NULL. */
+static __always_inline struct file *file_of(__u32 fd)
 {
 	struct task_struct___files *task = (void *)bpf_get_current_task();
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
 	struct file **list, *file;
+
+	if (fd >= BPF_CORE_READ(table, max_fds))
+		return NULL;
+	list = BPF_CORE_READ(table, fd);
+	return bpf_probe_read_kernel(&file, sizeof(file), list + fd) ? NULL : file;
+}
+
+/* Fills in what the file is. False: it cannot be the driver's. */
+static __always_inline bool describe_file(struct gt_bpf_request *r, __u32 fd)
+{
+	struct file *file = file_of(fd);
 	struct inode *inode;
 	unsigned type;
 
-	if (fd >= BPF_CORE_READ(table, max_fds))
-		return false;
-	list = BPF_CORE_READ(table, fd);
-	if (bpf_probe_read_kernel(&file, sizeof(file), list + fd) || !file)
+	if (!file)
 		return false;
 	inode = BPF_CORE_READ(file, f_inode);
 	type = BPF_CORE_READ(inode, i_mode) & TYPE_OF_FILE;
@@ -183,3 +193,4 @@ int on_system_call_end(struct bpf_raw_tracepoint_args *ctx)
 		end_request(ctx->args[1], pid_tgid);
 	return 0;
 }
+#endif

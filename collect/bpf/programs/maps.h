@@ -25,7 +25,7 @@ struct {
 	__uint(max_entries, 65536);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32); /* a process */
-	__type(value, __u8);
+	__type(value, __u8); /* GT_BPF_TRACED, GT_BPF_HAS_PROBES */
 } traced SEC(".maps");
 
 static __always_inline bool is_traced(__u64 pid_tgid)

@@ -114,10 +114,12 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
 	__u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid);
-	__u8 one = 1;
+	__u8 *value = bpf_map_lookup_elem(&traced, &from), copy;
 
-	if (from != to && bpf_map_lookup_elem(&traced, &from))
-		bpf_map_update_elem(&traced, &to, &one, BPF_ANY);
+	if (from == to || !value)
+		return 0;
+	copy = *value;
+	bpf_map_update_elem(&traced, &to, &copy, BPF_ANY);
 	return 0;
 }
 

@@ -13,10 +13,10 @@ want with-command 2 "$G" -p 1 true
 says with-command-is-told 'not a COMMAND'
 want preload-cannot 2 "$G" --via preload -p 1
 says preload-cannot-is-told 'use --via inject or ebpf'
-want sched-needs-ebpf 2 "$G" -e sched true
-says sched-needs-ebpf-is-told 'give -p PID or -a'
+want sched-needs-ebpf 2 "$G" --via preload -e sched true
+says sched-needs-ebpf-is-told 'needs --via ebpf'
 want source-cannot 2 "$G" --via ebpf -e gpu -p 1
-says source-cannot-is-told 'recorded by eBPF, which does not see it'
+says source-cannot-is-told 'eBPF does not see it'
 
 "$B/samples/hang" -t 600 >/dev/null 2>&1 &
 idle=$!

@@ -1,0 +1,50 @@
+/* Processes that are recorded from their start, and what they map later. The BPF programs
+ * (programs/process_events.h) write an event to a ring that wakes gtcollect. */
+#define _GNU_SOURCE
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include "collect/bpf/bpf_internal.h"
+
+static int take_event(void *arg, void *data, size_t size)
+{
+	struct gt_bpf_way *b = arg;
+	const struct gt_bpf_process_event *e = data;
+	struct gt_err err = GT_ERR_INIT;
+
+	if (size < sizeof(*e))
+		return 0;
+	if (!b->ended)
+		gt_bpf_way_attach(b, (pid_t)e->tgid, &err);
+	if (e->is_stopped)
+		kill((pid_t)e->tgid, SIGCONT);
+	return 0;
+}
+
+int gt_bpf_events_open(struct gt_bpf_way *b, struct gt_err *err)
+{
+	int fd = bpf_object__find_map_fd_by_name(b->object, "process_events");
+
+	b->events = ring_buffer__new(fd, take_event, b, NULL);
+	return b->events ? 0
+			 : gt_err_set(err, -errno, "a ring of BPF programs: %s", strerror(errno));
+}
+
+void gt_bpf_events_take(struct gt_bpf_way *b)
+{
+	if (b->events)
+		ring_buffer__consume(b->events);
+}
+
+int gt_bpf_way_fd(const struct gt_bpf_way *b) { return ring_buffer__epoll_fd(b->events); }
+
+int gt_bpf_way_start(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
+{
+	int starting = bpf_object__find_map_fd_by_name(b->object, "starting");
+	uint32_t key = (uint32_t)pid;
+	uint8_t one = 1;
+
+	return bpf_map_update_elem(starting, &key, &one, BPF_ANY) ? gt_bpf_why_not(-errno, err) : 0;
+}

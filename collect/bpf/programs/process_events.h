@@ -1,0 +1,115 @@
+/* BPF programs for what changes the code of a traced process: exec, the start of a child, and the
+ * mapping of a library. gtcollect learns of the last two at once, because a ring of their own wakes
+ * it, and sets probes. With `stop` the process waits meanwhile, so that no call is missed. */
+#include "collect/bpf/programs/driver_requests.h"
+
+/* gtcollect has forked these, and they are traced as soon as they execute the program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16);
+	__type(key, __u32);
+	__type(value, __u8);
+} starting SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 * 1024);
+} process_events SEC(".maps");
+
+#if defined(__TARGET_ARCH_x86)
+enum { CALL_CLONE = 56, CALL_FORK = 57, CALL_CLONE3 = 435 };
+#endif
+#define EXECUTABLE 4    /* of mmap: PROT_EXEC */
+#define ANONYMOUS 0x20  /* of mmap */
+#define SHARES_VM 0x100 /* of clone */
+#define STOP_SIGNAL 19  /* SIGSTOP */
+
+/* sched_process_exec(struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm) */
+SEC("raw_tp/sched_process_exec")
+int on_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u8 value = GT_BPF_TRACED;
+
+	if (bpf_map_lookup_elem(&starting, &tgid)) {
+		bpf_map_update_elem(&traced, &tgid, &value, BPF_ANY);
+		bpf_map_delete_elem(&starting, &tgid);
+	}
+	return 0;
+}
+
+static __always_inline bool has_prefix(const char name[GT_BPF_LIBRARY_PREFIX], int i)
+{
+	for (int k = 0; k < GT_BPF_LIBRARY_PREFIX; k++) {
+		char c = settings.libraries[i][k];
+
+		if (!c)
+			return true;
+		if (c != name[k])
+			return false;
+	}
+	return true;
+}
+
+/* Does gtcollect look for functions in files of this name? */
+static __always_inline bool is_library(__u32 fd)
+{
+	char name[GT_BPF_LIBRARY_PREFIX] = { 0 };
+	struct file *file = file_of(fd);
+
+	if (!settings.nlibraries)
+		return true;
+	if (!file ||
+		bpf_probe_read_kernel_str(name, sizeof(name),
+			BPF_CORE_READ(file, f_path.dentry, d_name.name)) < 0)
+		return false;
+	for (int i = 0; i < GT_BPF_LIBRARIES; i++)
+		if (i < settings.nlibraries && has_prefix(name, i))
+			return true;
+	return false;
+}
+
+static __always_inline bool has_mapped_library(struct pt_regs *regs, long ret)
+{
+	return (ret >= 0 || ret < -4095) && BPF_CORE_READ(regs, dx) & EXECUTABLE &&
+		!(BPF_CORE_READ(regs, r10) & ANONYMOUS) && is_library(BPF_CORE_READ(regs, r8));
+}
+
+/* In a child: it has a copy of its parent's memory, but not yet the probes. */
+static __always_inline bool is_child(struct pt_regs *regs, __u32 number, long ret, __u64 pid_tgid)
+{
+	return !ret && (__u32)pid_tgid == pid_tgid >> 32 &&
+		(number != CALL_CLONE || !(BPF_CORE_READ(regs, di) & SHARES_VM));
+}
+
+/* sys_exit(struct pt_regs *regs, long ret): the registers still are those of the arguments. */
+SEC("raw_tp/sys_exit")
+int on_new_code(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct pt_regs *regs = (struct pt_regs *)ctx->args[0];
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 tgid = pid_tgid >> 32, number;
+	long ret = ctx->args[1];
+	struct gt_bpf_process_event *to;
+	__u8 *value = bpf_map_lookup_elem(&traced, &tgid);
+
+	if (!value && !settings.all_processes)
+		return 0;
+	number = BPF_CORE_READ(regs, orig_ax);
+	if (number == CALL_MMAP) {
+		if (!has_mapped_library(regs, ret))
+			return 0;
+	} else if (number == CALL_CLONE || number == CALL_CLONE3 || number == CALL_FORK) {
+		if (!value || !(*value & GT_BPF_HAS_PROBES) ||
+			!is_child(regs, number, ret, pid_tgid))
+			return 0;
+	} else
+		return 0;
+	to = bpf_ringbuf_reserve(&process_events, sizeof(*to), 0);
+	if (!to)
+		return 0;
+	to->tgid = tgid;
+	to->is_stopped = settings.stop && !bpf_send_signal(STOP_SIGNAL);
+	bpf_ringbuf_submit(to, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}

@@ -1,0 +1,62 @@
+# serial
+# --via ebpf with a COMMAND: its tree is recorded from the first instruction, without a library in it. The simulated driver; the
+# probes are real.
+. "$SRC/tests/lib.sh"
+G=$B/gtcollect A=$B/gtanalyze
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+
+# ---- what needs no rights ----
+want inject-is-refused 2 "$G" --via ebpf --inject true
+says inject-is-told 'via ebpf cannot be used with --inject'
+want preload-has-no-sched 2 "$G" --via preload -e sched true
+says preload-has-no-sched-is-told 'needs --via ebpf'
+want via-inject-is-refused 2 "$G" --via inject true
+says via-inject-is-told 'give -p PID'
+
+if ! "$G" --via ebpf -q -f -o try.zst -- true >try.out 2>&1; then
+	skip ebpf "$(tail -n 1 try.out)"
+	exit
+fi
+
+# ---- every call, of every process, as preload records it ----
+counts() { "$A" top --top 0 --format csv "$1" 2>/dev/null | awk -F, 'NR > 1 { print $1, $3 }' | sort; }
+equal() {	# NAME COMMAND...
+	name=$1; shift
+	"$G" --via ebpf -q -f -o "$name.ebpf.zst" -- "$@" >"$name.out" 2>&1
+	is "$name-status" 0 $?
+	"$G" --via preload -q -f -e api -o "$name.preload.zst" -- "$@" >/dev/null 2>&1
+	counts "$name.ebpf.zst" >"$name.ebpf"
+	counts "$name.preload.zst" >"$name.preload"
+	check "$name-has-calls" test -s "$name.ebpf"
+	same "$name-counts-are-equal" "$name.preload" "$name.ebpf"
+	is "$name-loses-nothing" 0 "$(figure lost "$name.ebpf.zst")"
+}
+equal train "$B/samples/train" -n 50
+equal dlopen "$B/samples/resolve"
+equal exec "$B/samples/forkexec"		# a child that executes another program
+equal fork "$B/samples/multiproc"		# children that have the driver of their parent
+equal contexts "$B/samples/two_contexts"
+equal shell sh -c '"$0" -n 3; exec "$1"' "$B/samples/train" "$B/samples/resolve"
+
+# ---- as without gtcollect: exit status, signals, standard input, nothing preloaded ----
+want status-is-the-commands 7 "$G" --via ebpf -q -f -o status.zst -- sh -c 'exit 7'
+want not-executable 126 "$G" --via ebpf -q -f -o none.zst -- /etc/passwd
+want no-interpreter 127 sh -c 'printf "#!/nonexistent\n" >script; chmod +x script; exec "$0" --via ebpf -q -f -o none.zst -- ./script' "$G"
+check failure-leaves-no-file test ! -e none.zst
+is nothing-is-preloaded "" "$("$G" --via ebpf -q -f -o env.zst -- sh -c 'echo "$LD_PRELOAD$GT_SESSION"')"
+is input-is-passed-on text "$(echo text | "$G" --via ebpf -q -f -o input.zst -- cat)"
+
+# ---- gtcollect is killed: the program goes on, and is not stopped ----
+"$G" --via ebpf -q -f -o killed.zst -- sh -c '"$0" -s 2 >spin.out; echo $? >spin.status' "$B/samples/spin_calls" &
+recorder=$!
+until_it_is yes there killed.zst
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+until_it_is yes there spin.status
+is killed-recorder-harms-nothing 0 "$(cat spin.status)"
+
+# ---- scheduling of a command ----
+want sched-of-a-command 0 "$G" -q -f -e api,sched -o sched.zst -- "$B/samples/train" -n 20
+is sched-has-calls "$(awk '$1 == "cuMemFree_v2" { print $2 }' train.ebpf)" "$(calls cuMemFree_v2 sched.zst)"
+"$A" summary sched.zst >summary.out 2>/dev/null
+check scheduler-calls-are-a-figure grep -q 'Scheduler calls: [1-9]' summary.out
