@@ -6,6 +6,7 @@
 #include "collect/bpf/bpf_way.h"
 #include "collect/bpf/call_plan.h"
 #include "collect/bpf/probe_link.h"
+#include "collect/bpf/stop_guard.h"
 #include "collect/ipc/ring_writer.h"
 #include "formats/base/buf.h"
 
@@ -43,6 +44,7 @@ struct gt_bpf_way {
 	int ncpus, *ring_fds, losses;
 	struct ring_buffer *rings, *events; /* events: process_events.c */
 	bool ended;                         /* no more probes are set */
+	struct gt_stop_guard guard;
 	struct gt_call_plan plans[GT_API_MAX];
 	struct gt_ring_writer writer;
 	struct bpf_link *kernel[GT_BPF_KERNEL_PROGRAMS];

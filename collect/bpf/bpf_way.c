@@ -295,6 +295,7 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 		bpf_link__destroy(b->kernel[i]);
 	b->ended = true;
 	gt_bpf_events_take(b);
+	gt_stop_guard_end(&b->guard);
 	ring_buffer__free(b->events);
 	ring_buffer__free(b->rings);
 	bpf_object__close(b->object);

@@ -42,9 +42,12 @@ int gt_bpf_way_fd(const struct gt_bpf_way *b) { return ring_buffer__epoll_fd(b->
 
 int gt_bpf_way_start(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 {
-	int starting = bpf_object__find_map_fd_by_name(b->object, "starting");
+	int starting = bpf_object__find_map_fd_by_name(b->object, "starting"),
+	    traced = bpf_object__find_map_fd_by_name(b->object, "traced");
 	uint32_t key = (uint32_t)pid;
 	uint8_t one = 1;
 
+	if (b->opt.stops && gt_stop_guard_start(&b->guard, traced, err))
+		return err->code;
 	return bpf_map_update_elem(starting, &key, &one, BPF_ANY) ? gt_bpf_why_not(-errno, err) : 0;
 }

@@ -162,7 +162,6 @@ static void exec_child(
 
 	gt_child_inherit_signals();
 	if (start_pipe >= 0) {
-		prctl(PR_SET_PDEATHSIG, SIGCONT);
 		while ((code = (int)read(start_pipe, &(char){ 0 }, 1)) < 0 && errno == EINTR)
 			;
 		if (code != 1)

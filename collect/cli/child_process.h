@@ -40,8 +40,7 @@ struct gt_child_settings {
 	bool inject;
 	bool nvtx; /* the library also receives the program's NVTX annotations */
 	/* if not NULL: called when the process exists and waits for the return to execute the
-	 * program. A negative value ends it. If gtcollect ends later, the kernel continues the
-	 * process, which may be stopped. */
+	 * program. A negative value ends it. */
 	int (*before_exec)(void *arg, pid_t pid, struct gt_err *err);
 	void *before_exec_arg;
 };

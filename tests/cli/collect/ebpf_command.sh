@@ -47,9 +47,9 @@ is nothing-is-preloaded "" "$("$G" --via ebpf -q -f -o env.zst -- sh -c 'echo "$
 is input-is-passed-on text "$(echo text | "$G" --via ebpf -q -f -o input.zst -- cat)"
 
 # ---- gtcollect is killed: the program goes on, and is not stopped ----
-"$G" --via ebpf -q -f -o killed.zst -- sh -c '"$0" -s 2 >spin.out; echo $? >spin.status' "$B/samples/spin_calls" &
+"$G" --via ebpf -q -f -o killed.zst -- sh -c 'echo yes >spin.begun; "$0" -s 1 >spin.out; echo $? >spin.status' "$B/samples/spin_calls" &
 recorder=$!
-until_it_is yes there killed.zst
+until_it_is yes there spin.begun
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 until_it_is yes there spin.status
