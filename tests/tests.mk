@@ -5,7 +5,7 @@ UNIT_SRC := $(filter-out $(if $(HAVE_CURSES),,tests/unit/viewer/term/test_term%)
 # The tests themselves do little work: -O3 would take longer to compile than it saves.
 TEST_CFLAGS ?= -O1 -g1
 UNITS    := $(patsubst %.c,$(BUILD)/unit/%,$(notdir $(UNIT_SRC)))
-BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
+BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(filter-out $(if $(HAVE_BPF),,%/bench_probed_call.c),$(wildcard tests/bench/bench_*.c)))
 TARGETS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS  := $(addprefix $(BUILD)/replay/,$(TARGETS))
 FUZZERS  := $(addprefix $(BUILD)/fuzz/,$(TARGETS))

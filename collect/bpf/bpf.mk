@@ -18,3 +18,9 @@ $(BUILD)/bpf/%: tests/unit/collect/bpf/%_prog.c
 	@mkdir -p $(@D)
 	$(CC) -O1 -g $< -pthread -ldl -o $@
 units: $(BUILD)/bpf/waits $(BUILD)/bpf/parent
+
+# Empty programs, beside which tests/bench/bench_probed_call.c measures.
+$(BUILD)/gen/empty_probes.o: tests/bench/empty_probes.bpf.c
+	@mkdir -p $(@D)
+	$(BPF_CLANG) -O2 -g -target bpf -mcpu=v3 -I/usr/include/$(shell uname -m)-linux-gnu -Wall -c $< -o $@
+benches: $(BUILD)/gen/empty_probes.o
