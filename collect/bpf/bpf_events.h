@@ -37,7 +37,9 @@
 struct gt_bpf_settings {
 	GT_U8 all_processes;    /* else those in the map `traced` */
 	GT_U8 requests;         /* record requests to the driver's files */
+	GT_U8 scheduling;       /* record switches of threads */
 	GT_U8 has_switch_state; /* sched_switch tells the state of the thread (Linux 5.18) */
+	GT_U8 has_task_storage; /* threads have storage of their own (Linux 5.12) */
 	GT_U8 stop;             /* a process waits while gtcollect sets probes in new code */
 	/* files of which gtcollect is told when they are mapped: how their names begin; 0: all */
 	GT_U8 nlibraries;
@@ -69,20 +71,20 @@ struct gt_bpf_head {
 	GT_U32 kind, unused;
 };
 
-/* A call that has returned. `pieces` holds the fetched memory, a piece every GT_BPF_FETCH_MAX
- * bytes; a call without fetches has none. */
+/* A call that has returned. Behind it lie the parameter words that its plan needs, and then the
+ * fetched memory; each piece begins at a whole word. */
 struct gt_bpf_call {
 	struct gt_bpf_head head;
-	GT_U16 id;     /* of the API table */
-	GT_U8 depth;   /* calls of the thread that were open around it */
-	GT_U8 fetched; /* pieces */
+	GT_U16 id;   /* of the API table */
+	GT_U8 depth; /* calls of the thread that were open around it */
+	GT_U8 words;
 	int ret;
-	GT_U64 words[GT_BPF_WORDS];
+	GT_U16 bytes[GT_BPF_FETCHES]; /* of each piece; 0: it could not be read */
 };
+#define GT_BPF_DATA (8 * GT_BPF_WORDS + GT_BPF_FETCHES * GT_BPF_FETCH_MAX)
 struct gt_bpf_call_with_pieces {
 	struct gt_bpf_call call;
-	GT_U16 bytes[GT_BPF_FETCHES]; /* of each piece; 0: it could not be read */
-	char pieces[GT_BPF_FETCHES * GT_BPF_FETCH_MAX];
+	char data[GT_BPF_DATA];
 };
 
 /* A thread that did not run, from the switch-out to the switch-in. */

@@ -41,6 +41,7 @@ struct gt_bpf_way {
 	struct gt_bpf_way_options opt;
 	struct bpf_object *object;
 	struct gt_probe_programs programs; /* at functions of the driver */
+	bool has_task_storage;
 	int ncpus, *ring_fds, losses;
 	struct ring_buffer *rings, *events; /* events: process_events.c */
 	bool ended;                         /* no more probes are set */

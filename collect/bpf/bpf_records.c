@@ -62,7 +62,7 @@ static void note_names(struct gt_bpf_way *b, const struct gt_bpf_call *c,
 	if (!strcmp(function, "cuModuleGetFunction") || !strcmp(function, "cuLibraryGetKernel"))
 		text = gt_call_text(plan, c, 2);
 	else if (!strcmp(function, "cuKernelGetFunction")) {
-		from = name_of(b, c->head.tgid, c->words[1]);
+		from = name_of(b, c->head.tgid, gt_call_word(c, 1));
 		text = from ? from->text : NULL;
 	}
 	if (text)
@@ -200,8 +200,7 @@ static size_t size_of(const struct gt_bpf_head *h)
 		return sizeof(struct gt_bpf_request);
 	if (h->kind == GT_BPF_PROBE)
 		return gt_bpf_probe_size((const struct gt_bpf_probe *)h);
-	return ((const struct gt_bpf_call *)h)->fetched ? sizeof(struct gt_bpf_call_with_pieces)
-							: sizeof(struct gt_bpf_call);
+	return gt_call_size((const struct gt_bpf_call *)h);
 }
 
 /* Records that the last drain kept come first. */

@@ -89,7 +89,9 @@ static void set_rodata(struct gt_bpf_way *b)
 		*(struct gt_bpf_settings *)p = (struct gt_bpf_settings){
 			.all_processes = b->opt.all_processes,
 			.requests = b->opt.requests,
+			.scheduling = b->opt.scheduling,
 			.has_switch_state = has_switch_state(),
+			.has_task_storage = b->has_task_storage,
 			.stop = b->opt.stops,
 			.nlibraries = 1,
 			.libraries = { "libcuda.so" },
@@ -114,11 +116,12 @@ static struct bpf_program *program(const struct gt_bpf_way *b, const char *name,
 	return p;
 }
 
-static int load(struct gt_bpf_way *b, bool session, struct gt_err *err)
+static int load(struct gt_bpf_way *b, bool session, bool task_storage, struct gt_err *err)
 {
 	struct bpf_map *rings;
 	int rc;
 
+	b->has_task_storage = task_storage;
 	b->object = bpf_object__open_mem(gt_bpf_object, gt_bpf_object_bytes, NULL);
 	if (!b->object)
 		return gt_err_set(err, -errno, "cannot read the BPF programs: %s", strerror(errno));
@@ -128,6 +131,7 @@ static int load(struct gt_bpf_way *b, bool session, struct gt_err *err)
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(b->object, kernel_programs[i].name),
 			is_needed(b, i));
+	bpf_map__set_autocreate(bpf_object__find_map_by_name(b->object, "threads"), task_storage);
 	rings = bpf_object__find_map_by_name(b->object, "rings");
 	bpf_map__set_max_entries(rings, (uint32_t)b->ncpus);
 	set_rodata(b);
@@ -139,6 +143,16 @@ static int load(struct gt_bpf_way *b, bool session, struct gt_err *err)
 	bpf_object__close(b->object);
 	b->object = NULL;
 	return gt_bpf_why_not(rc, err);
+}
+
+/* With as much as this kernel has: sessions since Linux 6.13, storage of threads since 5.12. */
+static int load_for_kernel(struct gt_bpf_way *b, struct gt_err *err)
+{
+	int rc = load(b, true, true, err);
+
+	if (rc && rc != -EPERM)
+		rc = load(b, false, true, err);
+	return rc && rc != -EPERM ? load(b, false, false, err) : rc;
 }
 
 static int set_up_maps(struct gt_bpf_way *b, struct gt_err *err)
@@ -205,10 +219,8 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 	b->writer.server = opt->server;
 	libbpf_set_print(print_nothing);
 	rc = make_rings(b, err);
-	if (!rc) {
-		rc = load(b, true, err);
-		rc = rc ? load(b, false, err) : 0;
-	}
+	if (!rc)
+		rc = load_for_kernel(b, err);
 	if (!rc)
 		rc = set_up_maps(b, err);
 	if (!rc)

@@ -80,18 +80,37 @@ void gt_call_plan_make(struct gt_call_plan *plan, const struct gt_api *api, int 
 	add_names(&plan->bpf, api->name);
 }
 
+static const char *data(const struct gt_bpf_call *call)
+{
+	return ((const struct gt_bpf_call_with_pieces *)call)->data;
+}
+
+size_t gt_call_size(const struct gt_bpf_call *call)
+{
+	size_t size = sizeof(*call) + 8ul * call->words;
+
+	for (unsigned i = 0; i < GT_BPF_FETCHES; i++)
+		size += (call->bytes[i] + 7u) & ~7u;
+	return size;
+}
+
 static const char *piece(const struct gt_call_plan *plan, const struct gt_bpf_call *call,
 	unsigned param, unsigned what, unsigned *bytes)
 {
-	const struct gt_bpf_call_with_pieces *all = (const void *)call;
+	const char *at = data(call) + 8ul * call->words;
 
-	for (unsigned i = 0; i < call->fetched && i < plan->bpf.fetches; i++)
+	for (unsigned i = 0; i < plan->bpf.fetches; at += (call->bytes[i++] + 7u) & ~7u)
 		if (plan->bpf.fetch[i].param == param && plan->bpf.fetch[i].what == what) {
-			*bytes = all->bytes[i];
-			return all->pieces + i * GT_BPF_FETCH_MAX;
+			*bytes = call->bytes[i];
+			return at;
 		}
 	*bytes = 0;
 	return NULL;
+}
+
+uint64_t gt_call_word(const struct gt_bpf_call *call, unsigned param)
+{
+	return param < call->words ? gt_u64_at((const uint8_t *)data(call) + 8ul * param) : 0;
 }
 
 const uint8_t *gt_call_memory(const struct gt_call_plan *plan, const struct gt_bpf_call *call,
@@ -118,13 +137,14 @@ uint64_t gt_call_value(
 	unsigned bytes = bytes_of(a);
 	const uint8_t *p = NULL;
 
-	if (a->param + (a->how == GT_FROM_SUM) >= GT_BPF_WORDS || a->how == GT_FROM_STR)
+	if (a->param + (a->how == GT_FROM_SUM) >= call->words || a->how == GT_FROM_STR)
 		return 0;
 	/* an array of sizes that is longer than the copy has no sum */
 	if (a->how == GT_FROM_SUM &&
-		call->words[a->param + 1] > GT_BPF_FETCH_MAX / sizeof(uint64_t))
+		gt_call_word(call, a->param + 1u) > GT_BPF_FETCH_MAX / sizeof(uint64_t))
 		return 0;
 	if (bytes)
 		p = gt_call_memory(plan, call, gt_arg_memory(a), a->how == GT_FROM_SUM ? 8 : bytes);
-	return gt_arg_value_of(a, call->words, call->ret, p);
+	/* records begin at whole words */
+	return gt_arg_value_of(a, (const uint64_t *)(const void *)data(call), call->ret, p);
 }

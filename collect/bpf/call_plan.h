@@ -13,6 +13,9 @@ struct gt_call_plan {
 };
 /* mode: enum gt_args_mode. A field whose memory does not fit into the plan is 0 in records. */
 void gt_call_plan_make(struct gt_call_plan *plan, const struct gt_api *api, int mode);
+size_t gt_call_size(const struct gt_bpf_call *call); /* of the record, in bytes */
+/* The word of a parameter that the plan needs. */
+uint64_t gt_call_word(const struct gt_bpf_call *call, unsigned param);
 /* The memory that was copied from parameter `param`, of at least `bytes` bytes. NULL: none. */
 const uint8_t *gt_call_memory(const struct gt_call_plan *plan, const struct gt_bpf_call *call,
 	unsigned param, unsigned bytes);

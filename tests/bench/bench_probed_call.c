@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 #include <dlfcn.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,12 +73,19 @@ static bool waits_for(struct tracer *t, const char *text)
 	return false;
 }
 
+/* bpftrace may miss a signal. */
 static bool stop(struct tracer *t, const char *text)
 {
+	bool said = false;
 	int status = 1;
-	bool said;
 
-	kill(t->pid, SIGINT);
+	for (;;) {
+		struct pollfd p = { .fd = fileno(t->says), .events = POLLIN };
+
+		kill(t->pid, SIGINT);
+		if (poll(&p, 1, 2000) == 1)
+			break;
+	}
 	said = waits_for(t, text);
 	while (waits_for(t, "\n"))
 		;
@@ -192,20 +200,15 @@ static double under_bpftrace(void)
 		"uprobe:%s/sim/libcuda.so.1:cuDriverGetVersion { printf(\"attached\\n\"); }",
 		build, build, build);
 	start(&t, argv);
-	if (!waits_for(&t, "Attaching"))
-		die("bpftrace does not attach");
 	for (bool attached = false; !attached;) {
-		struct timeval second = { .tv_usec = 50000 };
-		fd_set readable;
+		struct pollfd p = { .fd = fileno(t.says), .events = POLLIN };
 
 		announced(&version);
-		FD_ZERO(&readable);
-		FD_SET(fileno(t.says), &readable);
-		if (select(fileno(t.says) + 1, &readable, NULL, NULL, &second) == 1) {
-			if (!fgets(line, sizeof(line), t.says))
-				die("bpftrace has ended");
-			attached = strstr(line, "attached");
-		}
+		if (poll(&p, 1, 50) != 1)
+			continue;
+		if (!fgets(line, sizeof(line), t.says))
+			die("bpftrace has ended");
+		attached = strstr(line, "attached");
 	}
 	took = calls();
 	stop(&t, "cuCtxGetCurrent");

@@ -44,20 +44,6 @@ struct task_struct___files {
 #define CHARACTER_DEVICE 0020000
 #define REGULAR_FILE 0100000
 
-/* The request that a thread is in. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u32);
-	__type(value, struct gt_bpf_request);
-} requests SEC(".maps");
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct gt_bpf_request);
-} scratch SEC(".maps");
-
 /* An open file of the current process, or NULL. */
 static __always_inline struct file *file_of(__u32 fd)
 {
@@ -94,19 +80,17 @@ static __always_inline bool describe_file(struct gt_bpf_request *r, __u32 fd)
 		r->name[8] == 'm' && r->name[9] == ':';
 }
 
-static __always_inline void begin_request(struct pt_regs *regs, __u32 number, __u64 pid_tgid)
+static __always_inline bool may_be_request(__u32 number)
 {
-	__u32 zero = 0, tid = (__u32)pid_tgid, fd = BPF_CORE_READ(regs, di);
-	struct gt_bpf_request *r = bpf_map_lookup_elem(&scratch, &zero);
-	struct thread *t;
+	return number == CALL_IOCTL || number == CALL_MMAP || number == CALL_CLOSE ||
+		number == CALL_OPENAT || number == CALL_OPEN;
+}
 
-	if (!r)
-		return;
-	if (number == CALL_MMAP)
-		fd = BPF_CORE_READ(regs, r8);
-	else if (number != CALL_IOCTL && number != CALL_CLOSE && number != CALL_OPENAT &&
-		number != CALL_OPEN)
-		return;
+static __always_inline void begin_request(struct thread *t, struct pt_regs *regs, __u32 number)
+{
+	__u32 fd = number == CALL_MMAP ? BPF_CORE_READ(regs, r8) : BPF_CORE_READ(regs, di);
+	struct gt_bpf_request *r = &t->request;
+
 	__builtin_memset(r, 0, sizeof(*r));
 	r->system_call = number;
 	r->request = BPF_CORE_READ(regs, si);
@@ -115,11 +99,9 @@ static __always_inline void begin_request(struct pt_regs *regs, __u32 number, __
 				       : fd;
 	if (number != CALL_OPEN && number != CALL_OPENAT && !describe_file(r, fd))
 		return;
-	t = bpf_map_lookup_elem(&threads, &tid);
-	r->depth = t ? t->depth : 0;
+	r->depth = t->depth;
 	r->head.kind = GT_BPF_REQUEST;
 	r->head.start = bpf_ktime_get_ns();
-	bpf_map_update_elem(&requests, &tid, r, BPF_ANY);
 }
 
 /* Copies the struct of an ioctl, after the driver has written it. */
@@ -137,60 +119,61 @@ static __always_inline void copy_argument(struct gt_bpf_request *r)
 		r->body_bytes = sizeof(r->body);
 }
 
-static __always_inline void end_request(long long ret, __u64 pid_tgid)
+static __always_inline void end_request(struct gt_bpf_request *r, long long ret)
 {
-	__u32 tid = (__u32)pid_tgid, cpu = bpf_get_smp_processor_id();
-	struct gt_bpf_request *r = bpf_map_lookup_elem(&requests, &tid);
-	void *ring;
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 
-	if (!r)
-		return;
 	r->head.end = bpf_ktime_get_ns();
-	r->head.tgid = pid_tgid >> 32;
-	r->head.tid = tid;
-	bpf_get_current_comm(r->head.comm, sizeof(r->head.comm));
+	name_thread(&r->head);
 	r->ret = ret;
 	if (r->system_call == CALL_IOCTL)
 		copy_argument(r);
 	if (r->system_call == CALL_OPEN || r->system_call == CALL_OPENAT) {
 		r->value = ret;
 		if (ret < 0 || !describe_file(r, (__u32)ret))
-			goto done;
+			return;
 	}
-	ring = bpf_map_lookup_elem(&rings, &cpu);
 	if (!ring || bpf_ringbuf_output(ring, r, sizeof(*r), BPF_RB_NO_WAKEUP))
 		count_loss(r->head.end);
-done:
-	bpf_map_delete_elem(&requests, &tid);
 }
 
-/* sys_enter(struct pt_regs *regs, long number) */
-SEC("raw_tp/sys_enter")
-int on_system_call(struct bpf_raw_tracepoint_args *ctx)
+/* sys_enter(struct pt_regs *regs, long number). Each system call of the machine runs it, also those
+ * that return probes make, so the first question is the number. */
+SEC("tp_btf/sys_enter")
+int on_system_call(__u64 *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 tid = (__u32)pid_tgid, number = ctx->args[1];
+	__u32 number = ctx[1];
+	struct thread *t;
 
-	if (!is_traced(pid_tgid))
+	if ((!settings.scheduling && !may_be_request(number)) ||
+		!is_traced(bpf_get_current_pid_tgid()))
 		return 0;
-	bpf_map_update_elem(&system_calls, &tid, &number, BPF_ANY);
-	if (settings.requests)
-		begin_request((struct pt_regs *)ctx->args[0], number, pid_tgid);
+	t = make_thread();
+	if (!t)
+		return 0;
+	t->system_call = number + 1;
+	t->request.head.start = 0;
+	if (settings.requests && may_be_request(number))
+		begin_request(t, (struct pt_regs *)ctx[0], number);
 	return 0;
 }
 
 /* sys_exit(struct pt_regs *regs, long ret) */
-SEC("raw_tp/sys_exit")
-int on_system_call_end(struct bpf_raw_tracepoint_args *ctx)
+SEC("tp_btf/sys_exit")
+int on_system_call_end(__u64 *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 tid = (__u32)pid_tgid;
+	struct pt_regs *regs = (void *)ctx[0];
+	struct thread *t;
 
-	if (!is_traced(pid_tgid))
+	if (!settings.scheduling && !may_be_request(regs->orig_ax))
 		return 0;
-	bpf_map_delete_elem(&system_calls, &tid);
-	if (settings.requests)
-		end_request(ctx->args[1], pid_tgid);
+	t = find_thread();
+	if (!t || !t->system_call)
+		return 0;
+	t->system_call = 0;
+	if (t->request.head.start)
+		end_request(&t->request, ctx[1]);
 	return 0;
 }
 #endif

@@ -24,13 +24,19 @@ enum { CALL_CLONE = 56, CALL_FORK = 57, CALL_CLONE3 = 435 };
 #define SHARES_VM 0x100 /* of clone */
 #define STOP_SIGNAL 19  /* SIGSTOP */
 
-/* sched_process_exec(struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm) */
+/* sched_process_exec(struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm): calls that
+ * were open are gone, and the thread may have another id and name. */
 SEC("raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	__u8 value = GT_BPF_TRACED;
+	struct thread *t = find_thread();
 
+	if (t) {
+		t->depth = 0;
+		t->record.call.head.tid = 0;
+	}
 	if (bpf_map_lookup_elem(&starting, &tgid)) {
 		bpf_map_update_elem(&traced, &tgid, &value, BPF_ANY);
 		bpf_map_delete_elem(&starting, &tgid);
@@ -82,28 +88,29 @@ static __always_inline bool is_child(struct pt_regs *regs, __u32 number, long re
 		(number != CALL_CLONE || !(BPF_CORE_READ(regs, di) & SHARES_VM));
 }
 
-/* sys_exit(struct pt_regs *regs, long ret): the registers still are those of the arguments. */
-SEC("raw_tp/sys_exit")
-int on_new_code(struct bpf_raw_tracepoint_args *ctx)
+/* sys_exit(struct pt_regs *regs, long ret): the registers still are those of the arguments. Each
+ * system call of the machine runs it, so the first question is the number. */
+SEC("tp_btf/sys_exit")
+int on_new_code(__u64 *ctx)
 {
-	struct pt_regs *regs = (struct pt_regs *)ctx->args[0];
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 tgid = pid_tgid >> 32, number;
-	long ret = ctx->args[1];
+	struct pt_regs *regs = (void *)ctx[0];
+	__u32 number = regs->orig_ax, tgid;
+	long ret = ctx[1];
+	__u64 pid_tgid;
+	__u8 *value;
 	struct gt_bpf_process_event *to;
-	__u8 *value = bpf_map_lookup_elem(&traced, &tgid);
 
+	if (number != CALL_MMAP && number != CALL_CLONE && number != CALL_CLONE3 &&
+		number != CALL_FORK)
+		return 0;
+	pid_tgid = bpf_get_current_pid_tgid();
+	tgid = pid_tgid >> 32;
+	value = bpf_map_lookup_elem(&traced, &tgid);
 	if (!value && !settings.all_processes)
 		return 0;
-	number = BPF_CORE_READ(regs, orig_ax);
-	if (number == CALL_MMAP) {
-		if (!has_mapped_library(regs, ret))
-			return 0;
-	} else if (number == CALL_CLONE || number == CALL_CLONE3 || number == CALL_FORK) {
-		if (!value || !(*value & GT_BPF_HAS_PROBES) ||
-			!is_child(regs, number, ret, pid_tgid))
-			return 0;
-	} else
+	if (number == CALL_MMAP ? !has_mapped_library(regs, ret)
+				: !value || !(*value & GT_BPF_HAS_PROBES) ||
+				!is_child(regs, number, ret, pid_tgid))
 		return 0;
 	to = bpf_ringbuf_reserve(&process_events, sizeof(*to), 0);
 	if (!to)

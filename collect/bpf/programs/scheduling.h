@@ -3,12 +3,7 @@
  * thread waited for, from its system call and its state. */
 #ifndef GT_BPF_SCHEDULING_H
 #define GT_BPF_SCHEDULING_H
-#include "collect/bpf/programs/maps.h"
-
-struct task_struct {
-	int pid, tgid;
-	char comm[16];
-} __attribute__((preserve_access_index));
+#include "collect/bpf/programs/threads.h"
 
 /* A thread that does not run. */
 struct {
@@ -18,14 +13,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct gt_bpf_sched);
 } waits SEC(".maps");
-
-/* The system call that a traced thread is in. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
-	__type(key, __u32);
-	__type(value, __u32);
-} system_calls SEC(".maps");
 
 #define DEAD 0x80 /* state of a thread that has ended */
 
@@ -38,7 +25,8 @@ static __always_inline void switch_out(
 	struct task_struct *prev, struct task_struct *next, bool preempted, __u64 state, __u64 now)
 {
 	struct gt_bpf_sched new = { .head = { .start = now, .kind = GT_BPF_SCHED } };
-	__u32 tid = BPF_CORE_READ(prev, pid), *call;
+	__u32 tid = BPF_CORE_READ(prev, pid);
+	struct thread *t = find_thread(); /* prev is still the current thread */
 
 	new.head.tid = tid;
 	new.head.tgid = BPF_CORE_READ(prev, tgid);
@@ -49,8 +37,7 @@ static __always_inline void switch_out(
 		new.by_tid = BPF_CORE_READ(next, pid);
 		new.by_tgid = BPF_CORE_READ(next, tgid);
 	}
-	call = bpf_map_lookup_elem(&system_calls, &tid);
-	new.system_call = call ? *call : GT_BPF_NO_SYSTEM_CALL;
+	new.system_call = t && t->system_call ? t->system_call - 1 : GT_BPF_NO_SYSTEM_CALL;
 	bpf_map_update_elem(&waits, &tid, &new, BPF_ANY);
 }
 
@@ -130,7 +117,7 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	__u32 tid = (__u32)pid_tgid, tgid = pid_tgid >> 32;
 
 	bpf_map_delete_elem(&waits, &tid);
-	bpf_map_delete_elem(&system_calls, &tid);
+	forget_thread();
 	if (tid == tgid)
 		bpf_map_delete_elem(&traced, &tgid);
 	return 0;

@@ -1,0 +1,100 @@
+/* What the programs remember of a thread between two events: its open calls, its request to the
+ * driver, its system call. It lies in the thread's own storage, or, where the kernel has none for
+ * these programs (before Linux 5.12), in a map by thread id. */
+#ifndef GT_BPF_THREADS_H
+#define GT_BPF_THREADS_H
+#include "collect/bpf/programs/maps.h"
+
+struct task_struct {
+	int pid, tgid;
+	char comm[16];
+} __attribute__((preserve_access_index));
+
+struct open_call {
+	__u64 start, frame, words[GT_BPF_WORDS];
+	__u32 id;
+};
+struct thread {
+	__u32 depth;       /* open calls, outermost first; more than the array has are counted */
+	__u32 system_call; /* its number plus 1; 0: none, or unknown */
+	struct open_call open[GT_BPF_DEPTH];
+	/* of the call that returns; the head names the thread from its first call on */
+	struct gt_bpf_call_with_pieces record;
+	struct gt_bpf_request request;         /* end: 0 while it lasts; start: 0: none */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, struct thread);
+} threads_by_id SEC(".maps");
+
+/* The initial value of a thread, which is too large for the stack of a program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct thread);
+} new_thread SEC(".maps");
+
+/* The current thread. NULL: nothing is known of it. */
+static __always_inline struct thread *find_thread(void)
+{
+	__u32 tid;
+
+	if (settings.has_task_storage)
+		return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+	tid = (__u32)bpf_get_current_pid_tgid();
+	return bpf_map_lookup_elem(&threads_by_id, &tid);
+}
+
+static __always_inline struct thread *make_thread_by_id(void)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), zero = 0;
+	struct thread *t = bpf_map_lookup_elem(&threads_by_id, &tid);
+	void *empty = bpf_map_lookup_elem(&new_thread, &zero);
+
+	if (t || !empty)
+		return t;
+	bpf_map_update_elem(&threads_by_id, &tid, empty, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&threads_by_id, &tid);
+}
+
+/* The same; makes it known. NULL: no memory. */
+static __always_inline struct thread *make_thread(void)
+{
+	if (settings.has_task_storage)
+		return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL,
+			BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return make_thread_by_id();
+}
+
+/* The current thread ends. */
+static __always_inline void forget_thread(void)
+{
+	__u32 tid;
+
+	if (settings.has_task_storage)
+		return;
+	tid = (__u32)bpf_get_current_pid_tgid();
+	bpf_map_delete_elem(&threads_by_id, &tid);
+}
+
+static __always_inline void name_thread(struct gt_bpf_head *head)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	head->tgid = pid_tgid >> 32;
+	head->tid = (__u32)pid_tgid;
+	bpf_get_current_comm(head->comm, sizeof(head->comm));
+}
+#endif
