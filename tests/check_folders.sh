@@ -68,7 +68,7 @@ outside() {	# outside HEADERS FOLDER...: headers of a library are included in th
 outside 'zstd.*|zlib.h' formats tests
 outside 'jansson.h' formats tests
 outside '(ncursesw/)?n?curses.h|term.h' viewer/term
-outside 'bpf/.*' collect
+outside 'bpf/.*' collect tests/bench
 outside 'cupti.*' collect samples tests/gpu tests/unit
 outside 'cuda.*' tests/gpu
 
