@@ -24,6 +24,7 @@
 #include "collect/correlate/gpu_correlate.h"
 #include "collect/ipc/guest_server.h"
 #include "collect/ipc/shared_memory.h"
+#include "collect/live/live_view.h"
 #include "collect/recorder/recorder.h"
 #include "collect/source/source.h"
 #include "formats/base/alloc_failure.h"
@@ -47,6 +48,7 @@ static struct {
 	struct gt_writer *w;
 	struct gt_recorder *r;
 	struct gt_attached_programs attached; /* programs that already run */
+	struct gt_live_view *live;            /* --live, --print; NULL: neither */
 	struct gt_child child;
 	char **python_command;        /* the arguments to execute, if they are not those of argv */
 	struct gt_err failure;        /* why recording stopped early */
@@ -298,7 +300,7 @@ static bool attached_ended(int64_t now)
 {
 	const struct gt_collect_options *o = &gt_options;
 
-	return run.child.ends[1] || run.failure.code ||
+	return run.child.ends[1] || run.failure.code || gt_live_view_is_closed(run.live) ||
 		(o->duration && now - run.start >= o->delay + o->duration) ||
 		gt_attached_have_ended(&run.attached, now);
 }
@@ -363,6 +365,32 @@ static bool has_all_records(void)
 
 static void pass_while_detaching(int64_t now) { make_pass(now); }
 
+/* --live and --print. After the program has started. */
+static int start_live_view(struct gt_err *err)
+{
+	const struct gt_live_view_options opt = { .path = run.path,
+		.rows = gt_options.print,
+		.figures = gt_options.live,
+		.start = run.start };
+
+	if (!opt.rows && !opt.figures)
+		return 0;
+	run.live = gt_live_view_start(&opt, err);
+	return run.live ? 0 : err->code;
+}
+
+/* The trace is complete. If nobody reads the lines, a signal ends gtcollect. */
+static void finish_live_view(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+
+	if (run.live)
+		gt_child_restore_signals();
+	if (gt_live_view_finish(run.live, &err))
+		gt_err_print(TOOL, NULL, &err);
+	run.live = NULL;
+}
+
 /* Drains all that is left, writes the final metadata, closes the file. */
 static void close_trace(void)
 {
@@ -387,6 +415,7 @@ static void close_trace(void)
 	else if (gt_writer_close(run.w, &err) || code || gt_output_check(&run.out, &err))
 		stop_recording(&err);
 	run.w = NULL;
+	finish_live_view();
 }
 
 static int finish(int status, bool keep)
@@ -396,6 +425,7 @@ static int finish(int status, bool keep)
 			"out of memory: the trace and the messages about it may be incomplete");
 		status = status ? status : GT_EXIT_OWN;
 	}
+	finish_live_view();
 	gt_attached_close(&run.attached);
 	gt_recorder_close(run.r);
 	gt_writer_abandon(run.w);
@@ -452,6 +482,8 @@ static int run_program(char **argv)
 		return finish(run.child.status, false);
 	}
 	has_all_sources = start_sources();
+	if (start_live_view(&err))
+		gt_err_print(TOOL, NULL, &err);
 	record_until_the_end(argv[0]);
 	close_trace();
 	gt_exit_summary_print(recording(argv[0]));
@@ -471,6 +503,21 @@ static int fail(int status, const char *file, const struct gt_err *err)
 	return finish(status, false);
 }
 
+/* They read the trace, which to do with a pipe would wait for ever. */
+static int check_is_readable(struct gt_err *err)
+{
+	const char *reads = gt_options.report ? "--report"
+		: gt_options.print            ? "--print"
+		: gt_options.live             ? "--live"
+					      : NULL;
+
+	return reads && !run.out.ino
+		? gt_err_set(err, -EINVAL,
+			  "is not a regular file, and %s reads the trace: use gtcollect without %s",
+			  reads, reads)
+		: 0;
+}
+
 /* ---- programs that already run ---- */
 
 static int record_running_programs(void)
@@ -481,14 +528,15 @@ static int record_running_programs(void)
 	run.child.ended = true; /* signals end the recording */
 	if (open_attached(&err))
 		return fail(GT_EXIT_OWN, NULL, &err);
-	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || open_trace(command, &err))
+	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || check_is_readable(&err) ||
+		open_trace(command, &err))
 		return fail(GT_EXIT_OWN, run.path, &err);
 	run.start = gt_clock_monotonic();
 	apply_delay_and_duration(run.start);
 	if (gt_attached_attach(&run.attached, &err))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	run.start = gt_clock_monotonic(); /* --delay and --duration do not include attaching */
-	if (gt_sources_start(&run.sources, run.start, 0, &err))
+	if (gt_sources_start(&run.sources, run.start, 0, &err) || start_live_view(&err))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	record_until_the_end(command[0]);
 	close_trace();
@@ -508,15 +556,6 @@ static int doctor(void)
 		return status;
 	gt_message(stderr, TOOL, "cannot write standard output: %s", strerror(errno));
 	return GT_EXIT_OWN;
-}
-
-/* gtanalyze opens the trace when the program has ended. To open a pipe would wait for ever. */
-static int check_report(struct gt_err *err)
-{
-	return gt_options.report && !run.out.ino
-		? gt_err_set(err, -EINVAL,
-			  "is not a regular file, and --report reads the trace: use gtcollect without --report")
-		: 0;
 }
 
 /* Without a trace and without other processes: the program replaces gtcollect. */
@@ -595,7 +634,7 @@ int main(int argc, char **argv)
 		gt_sources_open(&run.sources, &err) ||
 		(gt_attached_starts_command() && open_attached(&err)))
 		return fail(GT_EXIT_OWN, NULL, &err);
-	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || check_report(&err) ||
+	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || check_is_readable(&err) ||
 		open_trace(command, &err)) {
 		n = strlen(err.text);
 		if (!gt_options.output && err.code != -ENOMEM)

@@ -208,8 +208,8 @@ static bool can_show_status(void)
 {
 	const char *term = getenv("TERM");
 
-	return !gt_options.quiet && isatty(2) && term && *term && strcmp(term, "dumb") &&
-		tcgetpgrp(2) == getpgrp();
+	return !gt_options.quiet && !gt_options.live && isatty(2) && term && *term &&
+		strcmp(term, "dumb") && tcgetpgrp(2) == getpgrp();
 }
 
 /* Would a write to standard error return at once? It would not on a stopped terminal (Ctrl-S) or a

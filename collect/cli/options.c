@@ -90,6 +90,12 @@ static const struct gt_opt when_and_how[] = {
 		"write no trace: only load the library into COMMAND, for bpftrace, perf and "
 		"others to attach to its USDT probes",
 		NULL },
+	{ 0, "live", GT_OPT_FLAG, &o.live, NULL,
+		"while recording, print once a second what is called most, how busy GPUs are, waits and losses, to standard error",
+		NULL },
+	{ 0, "print", GT_OPT_FLAG, &o.print, NULL,
+		"while recording, print each record as a line to standard output, as strace does",
+		NULL },
 	{ 0, "report", GT_OPT_FLAG, &o.report, NULL,
 		"at the end, print gtanalyze's default report of the trace", NULL },
 	{ 'q', "quiet", GT_OPT_FLAG, &o.quiet, NULL, "print errors only", NULL },
