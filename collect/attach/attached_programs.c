@@ -33,9 +33,12 @@ void gt_attached_choose_way(void)
 			gt_sources_has(o->events, "um"));
 
 	if (!gt_options_attach() && o->via == GT_VIA_AUTO)
-		o->via = gt_sources_has(o->events, "sched") ? GT_VIA_EBPF : GT_VIA_PRELOAD;
+		o->via = gt_sources_has(o->events, "sched") || gt_options_has_probes()
+			? GT_VIA_EBPF
+			: GT_VIA_PRELOAD;
 	if (o->via == GT_VIA_AUTO)
 		o->via = o->all_processes || gt_sources_has(o->events, "sched") ||
+				gt_options_has_probes() ||
 				(gt_bpf_way_is_allowed() && !needs_library)
 			? GT_VIA_EBPF
 			: GT_VIA_INJECT;
@@ -74,7 +77,8 @@ int gt_attached_open(
 		.calls = gt_sources_has(gt_options.events, "api"),
 		.requests = gt_sources_has(gt_options.events, "ioctl"),
 		.scheduling = gt_sources_has(gt_options.events, "sched"),
-		.slow_probes = gt_options.slow_probes };
+		.slow_probes = gt_options.slow_probes,
+		.probes = &gt_options.probes };
 
 	a->list = calloc(gt_options.pids.n + 1, sizeof(*a->list));
 	if (!a->list)
@@ -95,12 +99,19 @@ static int set_all_probes(struct gt_attached_programs *a, struct gt_err *err)
 		rc = gt_bpf_way_attach(a->bpf, gt_options_pid(i), err);
 		a->n += gt_guest_read(gt_options_pid(i), &a->list[a->n]);
 	}
-	return rc || !gt_options.all_processes ? rc : gt_bpf_way_attach_all(a->bpf, err);
+	if (!rc && gt_options.all_processes)
+		rc = gt_bpf_way_attach_all(a->bpf, err);
+	return rc ? rc : gt_bpf_way_check(a->bpf, err);
 }
 
-static void report_slow(const struct gt_attached_programs *a)
+/* What the user has named and what has no probes. */
+static void report_left_out(const struct gt_attached_programs *a)
 {
+	struct gt_err err = GT_ERR_INIT;
 	struct gt_bpf_way_totals t;
+
+	if (gt_bpf_way_check(a->bpf, &err) && !gt_options.quiet)
+		gt_message(stderr, TOOL, "note: %s", err.text);
 
 	gt_bpf_way_totals(a->bpf, &t);
 	if (t.slow && !gt_options.quiet)
@@ -133,7 +144,7 @@ static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 			"recording %s (%u function%s of %u librar%s); Ctrl-C ends it",
 			gt_options.events, t.functions, t.functions == 1 ? "" : "s", t.libraries,
 			t.libraries == 1 ? "y" : "ies");
-	report_slow(a);
+	report_left_out(a);
 	return 0;
 }
 
@@ -276,7 +287,7 @@ void gt_attached_detach(struct gt_attached_programs *a, const struct gt_attached
 	if (a->bpf)
 		gt_bpf_way_stop(a->bpf);
 	if (gt_attached_starts_command())
-		report_slow(a);
+		report_left_out(a);
 }
 
 void gt_attached_close(struct gt_attached_programs *a)

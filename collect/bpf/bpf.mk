@@ -17,7 +17,7 @@ $(BUILD)/collect/bpf/bpf_object.o: $(BUILD)/gen/all_bpf.o
 $(BUILD)/bpf/%: tests/unit/collect/bpf/%_prog.c
 	@mkdir -p $(@D)
 	$(CC) -O1 -g $< -pthread -ldl -o $@
-units: $(BUILD)/bpf/waits $(BUILD)/bpf/parent
+units: $(BUILD)/bpf/waits $(BUILD)/bpf/parent $(BUILD)/bpf/functions
 
 # Empty programs, beside which tests/bench/bench_probed_call.c measures.
 $(BUILD)/gen/empty_probes.o: tests/bench/empty_probes.bpf.c

@@ -147,6 +147,13 @@ struct gt_bpf_process_event {
 	GT_U32 tgid, is_stopped; /* stopped: until gtcollect continues it */
 };
 
+/* The cookie of a probe at a function that the user named. */
+#define GT_BPF_ARGUMENTS 6 /* at most: those in registers */
+#define GT_BPF_FUNCTION(probe, arguments, is_kernel)                                               \
+	((GT_U64)(probe) | (GT_U64)(arguments) << 32 | (GT_U64)(is_kernel) << 40)
+#define GT_BPF_FUNCTION_ARGUMENTS(cookie) ((GT_U32)((cookie) >> 32 & 0xff))
+#define GT_BPF_FUNCTION_IS_KERNEL(cookie) ((cookie) >> 40 & 1)
+
 /* Records of one CPU that did not fit into its ring. */
 struct gt_bpf_loss {
 	GT_U64 count, from, to; /* ns */

@@ -5,6 +5,7 @@
 #define GT_BPF_INTERNAL_H
 #include "collect/bpf/bpf_way.h"
 #include "collect/bpf/call_plan.h"
+#include "collect/bpf/function_probes.h"
 #include "collect/bpf/probe_link.h"
 #include "collect/bpf/stop_guard.h"
 #include "collect/ipc/ring_writer.h"
@@ -40,7 +41,9 @@ struct gt_bpf_known_probe {
 struct gt_bpf_way {
 	struct gt_bpf_way_options opt;
 	struct bpf_object *object;
-	struct gt_probe_programs programs; /* at functions of the driver */
+	struct gt_probe_programs programs;          /* at functions of the driver */
+	struct gt_probe_programs function_programs; /* at functions of --probe */
+	struct gt_function_probes *functions;       /* NULL: none */
 	bool has_task_storage;
 	int ncpus, *ring_fds, losses;
 	struct ring_buffer *rings, *events; /* events: process_events.c */

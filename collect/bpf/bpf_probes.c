@@ -62,7 +62,7 @@ static int attach_library(
 		if (b->attached[i].device == l->device && b->attached[i].inode == l->inode &&
 			(!b->attached[i].pid || b->attached[i].pid == pid))
 			return 0;
-	rc = gt_library_functions_read(&f, l, "cu*", err);
+	rc = gt_library_functions_read(&f, l, "cu*", false, err);
 	if (!rc)
 		rc = select_functions(b, &f, &p, err);
 	if (!rc && p.n)
@@ -83,18 +83,24 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 	int n = gt_mapped_libraries(pid, "libcuda.so", list, LIBRARIES, err), rc = 0;
 	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
 	uint32_t key = (uint32_t)pid;
-	uint8_t value = n > 0 && b->opt.calls ? GT_BPF_TRACED | GT_BPF_HAS_PROBES : GT_BPF_TRACED;
+	uint8_t value = (n > 0 && b->opt.calls) || b->functions ? GT_BPF_TRACED | GT_BPF_HAS_PROBES
+								: GT_BPF_TRACED;
 
 	if (n < 0)
 		return n;
 	if (!b->opt.all_processes && bpf_map_update_elem(traced, &key, &value, BPF_ANY))
 		return gt_bpf_why_not(-errno, err);
-	if (!n && b->opt.calls)
+	if (!n && b->opt.calls && !b->functions)
 		return gt_err_set(err, -ENOENT,
 			"process %d has no CUDA driver mapped (libcuda.so.1)", (int)pid);
 	for (int i = 0; b->opt.calls && !rc && i < n && i < (int)LIBRARIES; i++)
 		rc = attach_library(b, &list[i], pid, err);
-	return rc;
+	return rc || !b->functions ? rc : gt_function_probes_attach(b->functions, pid, err);
+}
+
+int gt_bpf_way_check(const struct gt_bpf_way *b, struct gt_err *err)
+{
+	return b->functions ? gt_function_probes_check(b->functions, err) : 0;
 }
 
 int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err)
@@ -114,7 +120,7 @@ int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err)
 	}
 	if (all)
 		closedir(all);
-	if (rc != -EPERM && !b->nattached)
+	if (rc != -EPERM && !b->nattached && !b->functions)
 		return gt_err_set(
 			err, -ENOENT, "no process has a CUDA driver mapped (libcuda.so.1)");
 	return rc == -EPERM ? rc : 0;

@@ -93,7 +93,7 @@ static void set_rodata(struct gt_bpf_way *b)
 			.has_switch_state = has_switch_state(),
 			.has_task_storage = b->has_task_storage,
 			.stop = b->opt.stops,
-			.nlibraries = 1,
+			.nlibraries = b->opt.probes->n ? 0 : 1,
 			.libraries = { "libcuda.so" },
 		};
 }
@@ -105,19 +105,32 @@ static bool is_needed(const struct gt_bpf_way *b, unsigned program)
 		(b->opt.requests && kernel_programs[program].requests);
 }
 
-/* A program at functions of the driver, which is loaded if it is needed. */
+/* A program at functions, which is loaded if it is needed. */
 static struct bpf_program *program(const struct gt_bpf_way *b, const char *name, bool is_needed)
 {
 	struct bpf_program *p = bpf_object__find_program_by_name(b->object, name);
 
-	bpf_program__set_autoload(p, b->opt.calls && is_needed);
-	if (!strcmp(name, "on_session"))
-		bpf_program__set_expected_attach_type(p, (enum bpf_attach_type)GT_UPROBE_SESSION);
+	bpf_program__set_autoload(p, is_needed);
 	return p;
+}
+
+/* The programs at functions of libraries: one for sessions, else one each for entry and return. */
+static void select_programs(const struct gt_bpf_way *b, struct gt_probe_programs *p,
+	const char *const names[3], bool are_needed, bool session)
+{
+	struct bpf_program *both = program(b, names[0], are_needed && session);
+
+	bpf_program__set_expected_attach_type(both, (enum bpf_attach_type)GT_UPROBE_SESSION);
+	*p = (struct gt_probe_programs){ session, both,
+		program(b, names[1], are_needed && !session),
+		program(b, names[2], are_needed && !session) };
 }
 
 static int load(struct gt_bpf_way *b, bool session, bool task_storage, struct gt_err *err)
 {
+	static const char *const calls[] = { "on_session", "on_entry", "on_return" };
+	static const char *const functions[] = { "on_function", "on_function_entry",
+		"on_function_return" };
 	struct bpf_map *rings;
 	int rc;
 
@@ -125,8 +138,10 @@ static int load(struct gt_bpf_way *b, bool session, bool task_storage, struct gt
 	b->object = bpf_object__open_mem(gt_bpf_object, gt_bpf_object_bytes, NULL);
 	if (!b->object)
 		return gt_err_set(err, -errno, "cannot read the BPF programs: %s", strerror(errno));
-	b->programs = (struct gt_probe_programs){ session, program(b, "on_session", session),
-		program(b, "on_entry", !session), program(b, "on_return", !session) };
+	select_programs(b, &b->programs, calls, b->opt.calls, session);
+	select_programs(b, &b->function_programs, functions, b->opt.probes->n, session);
+	program(b, "on_kernel_entry", false);
+	program(b, "on_kernel_return", false);
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(b->object, kernel_programs[i].name),
@@ -225,6 +240,10 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 		rc = set_up_maps(b, err);
 	if (!rc)
 		rc = attach_kernel(b, err);
+	if (!rc && opt->probes->n) {
+		b->functions = gt_function_probes_open(b, err);
+		rc = b->functions ? 0 : err->code;
+	}
 	if (!rc)
 		return b;
 	gt_bpf_way_close(b);
@@ -294,6 +313,7 @@ void gt_bpf_way_stop(struct gt_bpf_way *b)
 	b->ended = true;
 	gt_bpf_events_take(b);
 	gt_bpf_detach_all(b);
+	gt_function_probes_detach(b->functions);
 	drain_until(b, UINT64_MAX);
 	gt_bpf_write_waiting(b);
 }
@@ -303,6 +323,7 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	if (!b)
 		return;
 	gt_bpf_detach_all(b);
+	gt_function_probes_close(b->functions);
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_link__destroy(b->kernel[i]);
 	b->ended = true;
@@ -332,9 +353,12 @@ bool gt_bpf_way_doctor(FILE *to)
 {
 	struct gt_session *session = calloc(1, sizeof(*session));
 	struct gt_rings rings = { .s = session };
-	const struct gt_bpf_way_options all = {
-		.rings = &rings, .calls = true, .requests = true, .scheduling = true
-	};
+	const struct gt_opt_list none = { NULL };
+	const struct gt_bpf_way_options all = { .rings = &rings,
+		.calls = true,
+		.requests = true,
+		.scheduling = true,
+		.probes = &none };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_bpf_way *b = session ? gt_bpf_way_open(&all, &err) : NULL;
 	bool works = b;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "collect/ipc/guest_server.h"
 #include "collect/ipc/shared_memory.h"
+#include "formats/cmdline/opt.h"
 
 struct gt_bpf_way;
 struct gt_bpf_way_options {
@@ -18,6 +19,7 @@ struct gt_bpf_way_options {
 	bool stops;
 	bool calls, requests, scheduling; /* what to record */
 	bool slow_probes;                 /* also functions whose probes cost some 10 us */
+	const struct gt_opt_list *probes; /* LIB:GLOB, functions to record as well */
 };
 struct gt_bpf_way_totals {
 	unsigned functions, libraries; /* that have probes */
@@ -37,6 +39,8 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
 /* The same for all processes that have a driver mapped. Their probes also work in processes that
  * map the same file later. 0; -ENOENT: there are none; or negative. */
 int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err);
+/* After the first processes: 0; -ENOENT: a probe that the user named is in none of them. */
+int gt_bpf_way_check(const struct gt_bpf_way *b, struct gt_err *err);
 /* Gives up all capabilities but those that a recording needs until its end. */
 void gt_bpf_way_drop_rights(void);
 /* It is readable when gt_bpf_way_drain has something to do at once. */

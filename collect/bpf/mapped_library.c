@@ -147,7 +147,7 @@ static int read_symbols(struct gt_library_functions *f, Elf *elf, Elf_Scn *secti
 }
 
 int gt_library_functions_read(struct gt_library_functions *f, const struct gt_mapped_library *l,
-	const char *glob, struct gt_err *err)
+	const char *glob, bool all, struct gt_err *err)
 {
 	int fd = open(l->path, O_RDONLY | O_CLOEXEC), rc = 0;
 	Elf_Scn *section = NULL;
@@ -166,7 +166,8 @@ int gt_library_functions_read(struct gt_library_functions *f, const struct gt_ma
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
 		rc = gt_err_set(err, -EINVAL, "%s: not a library", l->name);
 	while (!rc && (section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
+		if (gelf_getshdr(section, &header) &&
+			(header.sh_type == SHT_DYNSYM || (all && header.sh_type == SHT_SYMTAB)))
 			rc = read_symbols(f, elf, section, &header, glob, fd);
 	if (rc == -ENOMEM)
 		gt_err_set(err, -ENOMEM, "out of memory (functions of a library)");

@@ -32,9 +32,9 @@ struct gt_library_functions {
 	struct gt_library_function *list;
 	size_t n, cap;
 };
-/* Functions that the library exports and whose names match the glob. Release *f in any case. 0 or
- * negative. */
+/* Functions that the library exports, or all that it has symbols of, and whose names match the
+ * glob. Release *f in any case. 0 or negative. */
 int gt_library_functions_read(struct gt_library_functions *f, const struct gt_mapped_library *l,
-	const char *glob, struct gt_err *err);
+	const char *glob, bool all, struct gt_err *err);
 void gt_library_functions_release(struct gt_library_functions *f);
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "collect/probes/function_spec.h"
 #include "collect/source/source.h"
 #include "formats/names/globs.h"
 #include "formats/trace/clock.h"
@@ -43,6 +44,9 @@ static const struct gt_opt what_to_record[] = {
 	{ 0, "via", GT_OPT_WORD, &o.via, "WAY",
 		"auto (the default): preload for a COMMAND, ebpf with -e sched; for -p and -a ebpf, which needs CAP_BPF and CAP_PERFMON; for -p without these, or with -e gpu, inject: GPU times and calls by CUPTI, of a process of the same user",
 		via_words },
+	{ 0, "probe", GT_OPT_LIST, &o.probes, "LIB:GLOB",
+		"by ebpf: also calls of these functions of a library or program that the process maps, with the first N arguments for LIB:GLOB(N); may be given several times",
+		NULL },
 	{ 0, "slow-probes", GT_OPT_FLAG, &o.slow_probes, NULL,
 		"with ebpf: also functions whose first instruction makes a probe cost some 10 us a call",
 		NULL },
@@ -176,6 +180,14 @@ static int check_way(struct gt_err *err)
 	return 0;
 }
 
+/* Probes are set by eBPF. */
+static int check_probes(struct gt_err *err)
+{
+	if (gt_options_has_probes() && o.via != GT_VIA_EBPF)
+		return gt_err_set(err, -EINVAL, "--probe needs --via ebpf");
+	return gt_function_specs_check(&o.probes, "--probe", true, err);
+}
+
 int gt_options_check(struct gt_err *err)
 {
 	int code = check_range(err);
@@ -183,6 +195,8 @@ int gt_options_check(struct gt_err *err)
 	if (code)
 		return code;
 	code = check_way(err);
+	if (!code)
+		code = check_probes(err);
 	if (code)
 		return code;
 	if (o.delay < 0 || o.duration < 0)
@@ -228,6 +242,8 @@ struct gt_rings_options gt_options_rings(void)
 		.ticks = o.via != GT_VIA_EBPF && gt_clock_trusts_ticks() };
 }
 
+bool gt_options_has_probes(void) { return o.probes.n; }
+
 bool gt_options_attach(void) { return o.pids.n || o.all_processes; }
 
 pid_t gt_options_pid(size_t n) { return n < o.pids.n ? (pid_t)atoi(o.pids.items[n]) : 0; }
@@ -235,6 +251,7 @@ pid_t gt_options_pid(size_t n) { return n < o.pids.n ? (pid_t)atoi(o.pids.items[
 void gt_options_release(void)
 {
 	gt_opt_list_release(&o.pids);
+	gt_opt_list_release(&o.probes);
 	gt_opt_list_release(&o.filter);
 	gt_opt_list_release(&o.exclude);
 }

@@ -21,7 +21,7 @@ struct gt_collect_options {
 	int args;       /* enum gt_args_mode */
 	int wait;       /* enum gt_wait_for */
 	int gpu_timing; /* enum gt_gpu_timing or GT_TIMING_OFF; -1: not given */
-	struct gt_opt_list filter, exclude, pids;
+	struct gt_opt_list filter, exclude, pids, probes;
 	int via; /* enum gt_via; not GT_VIA_AUTO once programs that already run are recorded */
 	bool all_processes, slow_probes;         /* of --via ebpf */
 	uint64_t sample, ring_size, ring_memory; /* bytes; UINT64_MAX: the default */
@@ -41,6 +41,8 @@ const char *gt_options_args_word(void);
 struct gt_rings_options gt_options_rings(void);
 /* Are programs recorded that already run? */
 bool gt_options_attach(void);
+/* Does the user name probes besides those of -e? */
+bool gt_options_has_probes(void);
 /* The processes of -p. The n-th one; 0: there are no more. */
 pid_t gt_options_pid(size_t n);
 void gt_options_release(void);

@@ -1,6 +1,7 @@
 /* All BPF programs are one object, because they share maps. gtcollect loads those that it needs. */
 #include "collect/bpf/programs/calls.h"
 #include "collect/bpf/programs/driver_requests.h"
+#include "collect/bpf/programs/functions.h"
 #include "collect/bpf/programs/process_events.h"
 #include "collect/bpf/programs/scheduling.h"
 

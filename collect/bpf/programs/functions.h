@@ -1,0 +1,166 @@
+/* BPF programs at functions that the user names: of libraries and programs, and of the kernel. The
+ * cookie of an attachment is the probe's number, with how many arguments it records, and whether
+ * the function is one of the kernel (GT_BPF_FUNCTION). */
+#include "collect/bpf/programs/probe_records.h"
+
+#define FUNCTIONS_OPEN 16 /* nested calls of one thread */
+struct open_function {
+	__u64 start, frame;
+	__u32 probe, unused;
+	__u64 arguments[GT_BPF_ARGUMENTS];
+};
+struct open_functions {
+	__u32 depth, unused;
+	struct open_function open[FUNCTIONS_OPEN];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u64); /* a thread; in the kernel | 1 << 32 */
+	__type(value, struct open_functions);
+} functions SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct open_functions);
+} no_functions SEC(".maps");
+
+static __always_inline __u64 functions_key(__u64 pid_tgid, __u64 cookie)
+{
+	return (__u32)pid_tgid | (GT_BPF_FUNCTION_IS_KERNEL(cookie) ? 1ull << 32 : 0);
+}
+
+static __always_inline struct open_functions *open_functions_of(__u64 key)
+{
+	struct open_functions *f = bpf_map_lookup_elem(&functions, &key);
+	__u32 zero = 0;
+	void *empty;
+
+	if (f)
+		return f;
+	empty = bpf_map_lookup_elem(&no_functions, &zero);
+	if (!empty)
+		return NULL;
+	bpf_map_update_elem(&functions, &key, empty, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&functions, &key);
+}
+
+/* The kernel permits no address in ctx that the compiler computes: registers are read before the
+ * first branch. */
+#define READ_NOW(variable) __asm__ volatile("" : "+r"(variable))
+
+static __always_inline int enter_function(struct pt_regs *ctx, __u64 cookie, __u64 pid_tgid)
+{
+	__u64 frame = ctx->sp;
+	struct open_functions *f;
+	struct open_function *o;
+	__u32 depth;
+
+	READ_NOW(frame);
+	f = open_functions_of(functions_key(pid_tgid, cookie));
+	if (!f)
+		return 0;
+	depth = f->depth;
+	/* calls that longjmp or an exception has left: their frames are below this one */
+	for (int i = 0; i < FUNCTIONS_OPEN; i++)
+		if (depth && depth <= FUNCTIONS_OPEN &&
+			f->open[(depth - 1) & (FUNCTIONS_OPEN - 1)].frame <= frame)
+			depth--;
+	f->depth = depth + 1;
+	if (depth >= FUNCTIONS_OPEN)
+		return 0;
+	o = &f->open[depth & (FUNCTIONS_OPEN - 1)];
+	o->probe = (__u32)cookie;
+	o->frame = frame;
+	o->arguments[0] = ctx->di;
+	o->arguments[1] = ctx->si;
+	o->arguments[2] = ctx->dx;
+	o->arguments[3] = ctx->cx;
+	o->arguments[4] = ctx->r8;
+	o->arguments[5] = ctx->r9;
+	o->start = bpf_ktime_get_ns();
+	return 0;
+}
+
+static __always_inline int leave_function(struct pt_regs *ctx, __u64 cookie, __u64 pid_tgid)
+{
+	__u64 key = functions_key(pid_tgid, cookie), ret = ctx->ax;
+	__u32 depth, n = GT_BPF_FUNCTION_ARGUMENTS(cookie);
+	struct gt_bpf_probe p = { .is_range = 1 };
+	const struct open_function *o;
+	struct open_functions *f;
+
+	READ_NOW(ret);
+	f = bpf_map_lookup_elem(&functions, &key);
+	if (!f || !f->depth)
+		return 0;
+	depth = f->depth - 1;
+	/* a call inside this one has been left, and does not return */
+	for (int i = 0; i < FUNCTIONS_OPEN; i++)
+		if (depth && depth < FUNCTIONS_OPEN &&
+			f->open[depth & (FUNCTIONS_OPEN - 1)].probe != (__u32)cookie)
+			depth--;
+	f->depth = depth;
+	if (depth >= FUNCTIONS_OPEN) {
+		count_loss(bpf_ktime_get_ns());
+		return 0;
+	}
+	o = &f->open[depth & (FUNCTIONS_OPEN - 1)];
+	if (o->probe != (__u32)cookie)
+		return 0;
+	p.head.start = o->start;
+	p.head.end = bpf_ktime_get_ns();
+	p.probe = o->probe;
+	p.depth = depth;
+	for (__u32 i = 0; i < GT_BPF_ARGUMENTS; i++) {
+		p.fields.fields[i] = i < n ? GT_PROBE_FIELD(GT_PROBE_HEX, i)
+					   : GT_PROBE_FIELD(GT_PROBE_HEX, GT_PROBE_RETURN);
+		p.values[i] = i < n ? o->arguments[i] : ret;
+	}
+	p.fields.fields[GT_BPF_ARGUMENTS] = GT_PROBE_FIELD(GT_PROBE_HEX, GT_PROBE_RETURN);
+	p.values[GT_BPF_ARGUMENTS] = ret;
+	p.fields.n = n < GT_BPF_ARGUMENTS ? n + 1 : GT_BPF_ARGUMENTS + 1;
+	write_probe(&p, pid_tgid);
+	return 0;
+}
+
+/* ---- programs ---- */
+
+SEC("kprobe")
+int on_function(struct pt_regs *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), cookie = bpf_get_attach_cookie(ctx);
+
+	if (!is_traced(pid_tgid))
+		return 1;
+	return bpf_session_is_return() ? leave_function(ctx, cookie, pid_tgid)
+				       : enter_function(ctx, cookie, pid_tgid);
+}
+
+static __always_inline int on_entry_of_function(struct pt_regs *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	return is_traced(pid_tgid) ? enter_function(ctx, bpf_get_attach_cookie(ctx), pid_tgid) : 0;
+}
+
+static __always_inline int on_return_of_function(struct pt_regs *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	return is_traced(pid_tgid) ? leave_function(ctx, bpf_get_attach_cookie(ctx), pid_tgid) : 0;
+}
+
+SEC("kprobe")
+int on_function_entry(struct pt_regs *ctx) { return on_entry_of_function(ctx); }
+
+SEC("kprobe")
+int on_function_return(struct pt_regs *ctx) { return on_return_of_function(ctx); }
+
+/* The same at functions of the kernel: loaded for another kind of link. */
+SEC("kprobe")
+int on_kernel_entry(struct pt_regs *ctx) { return on_entry_of_function(ctx); }
+
+SEC("kprobe")
+int on_kernel_return(struct pt_regs *ctx) { return on_return_of_function(ctx); }

@@ -1,0 +1,63 @@
+# serial
+# --probe: functions of libraries and programs, by eBPF, in a program that knows nothing of CUDA. The probes are real.
+. "$SRC/tests/lib.sh"
+G=$B/gtcollect A=$B/gtanalyze
+
+# ---- what needs no rights ----
+want needs-ebpf 2 "$G" --via preload --probe libc:read true
+says needs-ebpf-is-told '--probe needs --via ebpf'
+want wrong-probe 2 "$G" --probe read -p $$
+says wrong-probe-is-told 'must be LIB:GLOB'
+want many-arguments 2 "$G" --probe 'libc:read(7)' -p $$
+says many-arguments-are-told 'between 0 and 6'
+
+mkfifo go
+"$B/bpf/functions" <go >functions.out &
+program=$!
+exec 5>go
+if ! "$G" -q -f -o try.zst --probe functions:outer -p $program --duration 1ms >try.out 2>&1; then
+	skip ebpf "$(tail -n 1 try.out)"
+	exec 5>&-
+	exit
+fi
+
+# ---- what is not there: one line with the nearest name, nothing is left ----
+want no-function 125 "$G" -o none.zst --probe libc:getpidd -p $program
+says no-function-is-told "libc has no such function; similar is getpid"
+want no-library 125 "$G" -o none.zst --probe libnone:f -p $program
+says no-library-is-told 'no process that is recorded has the library or program libnone mapped'
+check failures-leave-no-file test ! -e none.zst
+
+# ---- calls, arguments, results, nesting ----
+"$G" -f -o f.zst --probe 'functions:outer(1)' --probe 'functions:innermost(2)' --probe libc:getppid --probe 'libc:getpp*' --probe functions:leaver -p $program 2>f.err 5>&- &
+recorder=$!
+observed() { grep -c 'recording api,ioctl' f.err; }
+until_it_is 1 observed
+echo >&5
+until_it_is yes there functions.out
+exec 5>&-
+wait $program
+is program-is-unharmed 0 $?
+wait $recorder
+is recorder-ends-with-it 0 $?
+"$B/gtexport" --jsonl -o f.jsonl f.zst 2>/dev/null
+calls_of() { grep '"phase":"B"' f.jsonl | grep -c "\"name\":\"$1\".*\"domain\":\"$2\""; }
+check slow-functions-of-a-pattern-are-left-out grep -q 'functions\{0,1\} .* left out, because their probes cost some 10 us' f.err
+is outer-is-called 20 "$(calls_of outer functions)"
+is static-function-is-called 100 "$(calls_of innermost functions)"
+is library-function-is-called 20 "$(calls_of getppid libc)"
+is function-without-return-is-no-row 0 "$(calls_of leaver functions)"
+is arguments-and-result 1 "$(grep '"name":"innermost"' f.jsonl | grep -c '"arg0":"0x13","arg1":"0x4","return":"0x134"')"
+is nested-calls-have-depth 100 "$(grep '"phase":"B"' f.jsonl | grep '"name":"innermost"' | grep -c '"depth":1')"
+is outer-calls-have-none 0 "$(grep '"name":"outer"' f.jsonl | grep -c '"depth"')"
+want is-in-top 0 "$A" top --top 0 f.zst
+check top-has-it grep -q '^ *innermost  *user  *100 ' want.out
+is nothing-is-lost 0 "$(figure lost f.zst)"
+
+# ---- of a COMMAND: its own functions, from the first call on ----
+echo | "$G" -q -f -o c.zst --probe functions:innermost --probe functions:outer -- "$B/bpf/functions" >/dev/null
+is command-is-unharmed 0 $?
+"$B/gtexport" --jsonl -o f.jsonl c.zst 2>/dev/null
+is functions-of-a-command-are-recorded "20 100" "$(calls_of outer functions) $(calls_of innermost functions)"
+want command-without-function 0 "$G" -f -o c.zst --probe functions:oute -- "$B/bpf/functions" </dev/null
+says command-without-function-is-told 'functions has no such function; similar is outer'
