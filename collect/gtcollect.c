@@ -75,8 +75,9 @@ static int enable_sources(struct gt_err *err)
 	}
 	if (!code)
 		code = gt_sources_enable(&run.selection, &run.sources, o->events, err);
-	if (!code && o->via != GT_VIA_EBPF && gt_sources_has(o->events, "sched"))
-		return gt_err_set(err, -EINVAL, "-e sched needs --via ebpf");
+	if (!code && o->via != GT_VIA_EBPF && gt_sources_only_ebpf(o->events))
+		return gt_err_set(err, -EINVAL, "-e %s needs --via ebpf",
+			gt_sources_only_ebpf(o->events)->name);
 	if (code || !(o->inject || o->via == GT_VIA_INJECT))
 		return code;
 	if (o->gpu_timing == GT_TIMING_EVENTS)
@@ -113,7 +114,7 @@ static int check_use(const char *program, struct gt_err *err)
 		return code;
 	run.gates = gt_sources_filter(
 		&run.selection, &o->filter, &o->exclude, (uint32_t)o->sample, &useless);
-	if (!run.gates && !run.sources.n && !gt_sources_has(o->events, "sched") &&
+	if (!run.gates && !run.sources.n && !gt_sources_only_ebpf(o->events) &&
 		(!run.selection.nvtx || o->filter.n))
 		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
 	if (useless && !o->quiet)

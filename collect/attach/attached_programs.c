@@ -28,16 +28,16 @@ void gt_attached_choose_way(void)
 {
 	struct gt_collect_options *o = &gt_options;
 	bool needs_library = strcmp(o->events, gt_sources_default()) &&
-		!gt_sources_has(o->events, "sched") &&
+		!gt_sources_only_ebpf(o->events) &&
 		(gt_sources_has(o->events, "gpu") || gt_sources_has(o->events, "runtime") ||
 			gt_sources_has(o->events, "um"));
 
 	if (!gt_options_attach() && o->via == GT_VIA_AUTO)
-		o->via = gt_sources_has(o->events, "sched") || gt_options_has_probes()
+		o->via = gt_sources_only_ebpf(o->events) || gt_options_has_probes()
 			? GT_VIA_EBPF
 			: GT_VIA_PRELOAD;
 	if (o->via == GT_VIA_AUTO)
-		o->via = o->all_processes || gt_sources_has(o->events, "sched") ||
+		o->via = o->all_processes || gt_sources_only_ebpf(o->events) ||
 				gt_options_has_probes() ||
 				(gt_bpf_way_is_allowed() && !needs_library)
 			? GT_VIA_EBPF
@@ -78,6 +78,7 @@ int gt_attached_open(
 		.requests = gt_sources_has(gt_options.events, "ioctl"),
 		.scheduling = gt_sources_has(gt_options.events, "sched"),
 		.slow_probes = gt_options.slow_probes,
+		.usdt = &gt_options.usdt,
 		.probes = &gt_options.probes };
 
 	a->list = calloc(gt_options.pids.n + 1, sizeof(*a->list));
@@ -130,9 +131,19 @@ int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err)
 	return rc;
 }
 
+/* ", 3 places of USDT probes" */
+static const char *usdt_places(const struct gt_bpf_way_totals *t, char text[64])
+{
+	*text = 0;
+	if (gt_options.usdt.nusdt)
+		snprintf(text, 64, ", %u place%s of USDT probes", t->usdt, t->usdt == 1 ? "" : "s");
+	return text;
+}
+
 static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 {
 	struct gt_bpf_way_totals t;
+	char places[64];
 	int rc = set_all_probes(a, err);
 
 	if (rc)
@@ -141,9 +152,9 @@ static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 	gt_bpf_way_totals(a->bpf, &t);
 	if (!gt_options.quiet)
 		gt_message(stderr, TOOL,
-			"recording %s (%u function%s of %u librar%s); Ctrl-C ends it",
+			"recording %s (%u function%s of %u librar%s%s); Ctrl-C ends it",
 			gt_options.events, t.functions, t.functions == 1 ? "" : "s", t.libraries,
-			t.libraries == 1 ? "y" : "ies");
+			t.libraries == 1 ? "y" : "ies", usdt_places(&t, places));
 	report_left_out(a);
 	return 0;
 }

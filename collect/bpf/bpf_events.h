@@ -116,7 +116,7 @@ struct gt_bpf_request {
 	char body[GT_BPF_REQUEST_BYTES]; /* what the argument's third word points to, of NV_XFER */
 };
 
-/* What the values of a probe are. gt_bpf_set_texts() sets the last three. */
+/* What the values of a probe are. gt_bpf_set_texts() sets texts and text_of. */
 #define GT_BPF_PROBE_TEXTS 4      /* further texts remain addresses */
 #define GT_BPF_PROBE_TEXT_MAX 256 /* bytes of a text, with its zero; a longer one is cut */
 struct gt_bpf_probe_fields {
@@ -126,6 +126,21 @@ struct gt_bpf_probe_fields {
 	GT_U8 text_of[GT_BPF_PROBE_TEXTS]; /* the value that points to the text; else 255 */
 	GT_U8 unused[2];
 };
+#ifndef __bpf__
+/* After n and fields are set. */
+static inline void gt_bpf_set_texts(struct gt_bpf_probe_fields *f)
+{
+	unsigned k = 0;
+
+	for (unsigned i = 0; i < GT_BPF_PROBE_TEXTS; i++)
+		f->text_of[i] = 255;
+	for (uint8_t i = 0; i < f->n && k < GT_BPF_PROBE_TEXTS; i++)
+		if (GT_PROBE_FIELD_KIND(f->fields[i]) == GT_PROBE_TEXT ||
+			GT_PROBE_FIELD_KIND(f->fields[i]) == GT_PROBE_MAYBE_TEXT)
+			f->text_of[k++] = i;
+	f->texts = (uint8_t)(k > 1 ? GT_BPF_PROBE_TEXTS : k);
+}
+#endif
 /* A hit of a probe: a point in time, or a call with its return. */
 struct gt_bpf_probe {
 	struct gt_bpf_head head;
@@ -153,6 +168,23 @@ struct gt_bpf_process_event {
 	((GT_U64)(probe) | (GT_U64)(arguments) << 32 | (GT_U64)(is_kernel) << 40)
 #define GT_BPF_FUNCTION_ARGUMENTS(cookie) ((GT_U32)((cookie) >> 32 & 0xff))
 #define GT_BPF_FUNCTION_IS_KERNEL(cookie) ((cookie) >> 40 & 1)
+
+/* Where the value of a USDT probe's argument is. */
+enum gt_bpf_operand { GT_BPF_CONSTANT, GT_BPF_REGISTER, GT_BPF_MEMORY };
+#define GT_BPF_NO_REGISTER 255
+struct gt_bpf_usdt_argument {
+	GT_U64 constant;          /* or displacement, of memory */
+	GT_U8 operand;            /* enum gt_bpf_operand */
+	GT_U8 base, index, scale; /* registers: numbers of the instruction set; index << scale */
+	GT_U8 shift;              /* of a register: the bits below the value */
+	GT_U8 bits, is_signed, unused;
+};
+/* A place that fires a USDT probe. */
+struct gt_bpf_usdt_site {
+	GT_U32 probe; /* number */
+	struct gt_bpf_probe_fields fields;
+	struct gt_bpf_usdt_argument arguments[GT_PROBE_VALUES];
+};
 
 /* Records of one CPU that did not fit into its ring. */
 struct gt_bpf_loss {

@@ -8,6 +8,7 @@
 #include "collect/bpf/function_probes.h"
 #include "collect/bpf/probe_link.h"
 #include "collect/bpf/stop_guard.h"
+#include "collect/bpf/usdt.h"
 #include "collect/ipc/ring_writer.h"
 #include "formats/base/buf.h"
 
@@ -17,6 +18,7 @@ struct bpf_program;
 struct ring_buffer;
 
 #define GT_UPROBE_SESSION 57u     /* of the kernel's interface; headers before Linux 6.13 lack it */
+#define GT_UPROBE_MULTI 48u       /* before Linux 6.6 */
 #define GT_BPF_KERNEL_PROGRAMS 8u /* at tracepoints */
 
 /* A library whose functions have probes, and of which process; 0: of all. */
@@ -43,7 +45,9 @@ struct gt_bpf_way {
 	struct bpf_object *object;
 	struct gt_probe_programs programs;          /* at functions of the driver */
 	struct gt_probe_programs function_programs; /* at functions of --probe */
-	struct gt_function_probes *functions;       /* NULL: none */
+	struct gt_probe_programs usdt_programs;
+	struct gt_function_probes *functions; /* NULL: none */
+	struct gt_usdt usdt;
 	bool has_task_storage;
 	int ncpus, *ring_fds, losses;
 	struct ring_buffer *rings, *events; /* events: process_events.c */
@@ -84,8 +88,6 @@ void gt_bpf_events_take(struct gt_bpf_way *b);
  * the same number. */
 uint32_t gt_bpf_probe_add(struct gt_bpf_way *b, const char *domain, const char *name);
 void gt_bpf_write_probe(struct gt_bpf_way *b, const struct gt_bpf_probe *p);
-/* After n and fields of *f are set. */
-void gt_bpf_set_texts(struct gt_bpf_probe_fields *f);
 size_t gt_bpf_probe_size(const struct gt_bpf_probe *p); /* of the record, in bytes */
 void gt_bpf_probes_release(struct gt_bpf_way *b);
 /* bpf_records.c: takes a record of a ring of the programs; a callback of libbpf. */

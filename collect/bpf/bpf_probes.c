@@ -83,14 +83,15 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 	int n = gt_mapped_libraries(pid, "libcuda.so", list, LIBRARIES, err), rc = 0;
 	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
 	uint32_t key = (uint32_t)pid;
-	uint8_t value = (n > 0 && b->opt.calls) || b->functions ? GT_BPF_TRACED | GT_BPF_HAS_PROBES
-								: GT_BPF_TRACED;
+	bool has_probes = (n > 0 && b->opt.calls) || b->functions || b->opt.usdt->nusdt;
+	uint8_t value = has_probes ? GT_BPF_TRACED | GT_BPF_HAS_PROBES : GT_BPF_TRACED;
 
 	if (n < 0)
 		return n;
 	if (!b->opt.all_processes && bpf_map_update_elem(traced, &key, &value, BPF_ANY))
 		return gt_bpf_why_not(-errno, err);
-	if (!n && b->opt.calls && !b->functions)
+	rc = gt_usdt_attach(b, pid, err);
+	if (!rc && !n && b->opt.calls && !b->functions)
 		return gt_err_set(err, -ENOENT,
 			"process %d has no CUDA driver mapped (libcuda.so.1)", (int)pid);
 	for (int i = 0; b->opt.calls && !rc && i < n && i < (int)LIBRARIES; i++)
@@ -120,7 +121,7 @@ int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err)
 	}
 	if (all)
 		closedir(all);
-	if (rc != -EPERM && !b->nattached && !b->functions)
+	if (rc != -EPERM && b->opt.calls && !b->nattached && !b->functions)
 		return gt_err_set(
 			err, -ENOENT, "no process has a CUDA driver mapped (libcuda.so.1)");
 	return rc == -EPERM ? rc : 0;

@@ -93,7 +93,8 @@ static void set_rodata(struct gt_bpf_way *b)
 			.has_switch_state = has_switch_state(),
 			.has_task_storage = b->has_task_storage,
 			.stop = b->opt.stops,
-			.nlibraries = b->opt.probes->n ? 0 : 1,
+			/* 0: each file may have probes */
+			.nlibraries = b->opt.probes->n || b->opt.usdt->nusdt ? 0 : 1,
 			.libraries = { "libcuda.so" },
 		};
 }
@@ -114,6 +115,14 @@ static struct bpf_program *program(const struct gt_bpf_way *b, const char *name,
 	return p;
 }
 
+static void select_usdt_program(struct gt_bpf_way *b)
+{
+	struct bpf_program *p = program(b, "on_usdt", b->opt.usdt->nusdt);
+
+	bpf_program__set_expected_attach_type(p, (enum bpf_attach_type)GT_UPROBE_MULTI);
+	b->usdt_programs = (struct gt_probe_programs){ .is_point = true, .entry = p };
+}
+
 /* The programs at functions of libraries: one for sessions, else one each for entry and return. */
 static void select_programs(const struct gt_bpf_way *b, struct gt_probe_programs *p,
 	const char *const names[3], bool are_needed, bool session)
@@ -121,9 +130,10 @@ static void select_programs(const struct gt_bpf_way *b, struct gt_probe_programs
 	struct bpf_program *both = program(b, names[0], are_needed && session);
 
 	bpf_program__set_expected_attach_type(both, (enum bpf_attach_type)GT_UPROBE_SESSION);
-	*p = (struct gt_probe_programs){ session, both,
-		program(b, names[1], are_needed && !session),
-		program(b, names[2], are_needed && !session) };
+	*p = (struct gt_probe_programs){ .has_session = session,
+		.session = both,
+		.entry = program(b, names[1], are_needed && !session),
+		.ret = program(b, names[2], are_needed && !session) };
 }
 
 static int load(struct gt_bpf_way *b, bool session, bool task_storage, struct gt_err *err)
@@ -140,6 +150,7 @@ static int load(struct gt_bpf_way *b, bool session, bool task_storage, struct gt
 		return gt_err_set(err, -errno, "cannot read the BPF programs: %s", strerror(errno));
 	select_programs(b, &b->programs, calls, b->opt.calls, session);
 	select_programs(b, &b->function_programs, functions, b->opt.probes->n, session);
+	select_usdt_program(b);
 	program(b, "on_kernel_entry", false);
 	program(b, "on_kernel_return", false);
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
@@ -314,6 +325,7 @@ void gt_bpf_way_stop(struct gt_bpf_way *b)
 	gt_bpf_events_take(b);
 	gt_bpf_detach_all(b);
 	gt_function_probes_detach(b->functions);
+	gt_usdt_detach_all(b);
 	drain_until(b, UINT64_MAX);
 	gt_bpf_write_waiting(b);
 }
@@ -324,6 +336,7 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 		return;
 	gt_bpf_detach_all(b);
 	gt_function_probes_close(b->functions);
+	gt_usdt_detach_all(b);
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_link__destroy(b->kernel[i]);
 	b->ended = true;
@@ -342,6 +355,7 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	gt_buf_release(&b->bytes);
 	gt_buf_release(&b->later);
 	gt_bpf_probes_release(b);
+	gt_usdt_release(&b->usdt);
 	free(b->names);
 	free(b->records);
 	free(b->attached);
@@ -354,11 +368,13 @@ bool gt_bpf_way_doctor(FILE *to)
 	struct gt_session *session = calloc(1, sizeof(*session));
 	struct gt_rings rings = { .s = session };
 	const struct gt_opt_list none = { NULL };
+	const struct gt_probe_selection no_usdt = { NULL };
 	const struct gt_bpf_way_options all = { .rings = &rings,
 		.calls = true,
 		.requests = true,
 		.scheduling = true,
-		.probes = &none };
+		.probes = &none,
+		.usdt = &no_usdt };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_bpf_way *b = session ? gt_bpf_way_open(&all, &err) : NULL;
 	bool works = b;

@@ -5,6 +5,7 @@
 #define GT_BPF_WAY_H
 #include <stdio.h>
 #include "collect/ipc/guest_server.h"
+#include "collect/probes/probe_selection.h"
 #include "collect/ipc/shared_memory.h"
 #include "formats/cmdline/opt.h"
 
@@ -20,9 +21,11 @@ struct gt_bpf_way_options {
 	bool calls, requests, scheduling; /* what to record */
 	bool slow_probes;                 /* also functions whose probes cost some 10 us */
 	const struct gt_opt_list *probes; /* LIB:GLOB, functions to record as well */
+	const struct gt_probe_selection *usdt;
 };
 struct gt_bpf_way_totals {
 	unsigned functions, libraries; /* that have probes */
+	unsigned usdt;                 /* places that fire USDT probes, and are recorded */
 	unsigned slow;                 /* functions left out because their probes are slow */
 };
 /* May the user load BPF programs, and was gtcollect built with them? */

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "collect/bpf/mapped_library.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -23,16 +24,52 @@ static bool has_prefix(const char *name, const char *prefix)
 	return !strncmp(base ? base + 1 : name, prefix, strlen(prefix));
 }
 
-/* The path of the mapping in the process's own root, if it is still that file; else the link of the
- * mapping itself, which needs more rights. */
-static void set_path(pid_t pid, const struct gt_mapping *m, struct gt_mapped_library *l)
+static bool is_file(const char *path, const struct gt_mapping *m)
 {
 	struct stat st;
 
+	return !stat(path, &st) && st.st_ino == m->inode;
+}
+
+/* The descriptor of the process that is this file; false: it has none. */
+static bool find_descriptor(pid_t pid, const struct gt_mapping *m, char *path, size_t size)
+{
+	char folder[32];
+	struct dirent *e;
+	bool found = false;
+	DIR *all;
+
+	snprintf(folder, sizeof(folder), "/proc/%d/fd", (int)pid);
+	all = opendir(folder);
+	while (all && !found && (e = readdir(all))) {
+		snprintf(path, size, "%s/%s", folder, e->d_name);
+		found = is_file(path, m);
+	}
+	if (all)
+		closedir(all);
+	return found;
+}
+
+/* The path of the mapping in the process's own root, if it is still that file; else the link of the
+ * mapping itself, which needs more rights; else a descriptor of the process. */
+static void set_path(pid_t pid, const struct gt_mapping *m, struct gt_mapped_library *l)
+{
 	snprintf(l->path, sizeof(l->path), "/proc/%d/root%s", (int)pid, l->name);
-	if (stat(l->path, &st) || st.st_ino != m->inode)
+	if (is_file(l->path, m))
+		return;
+	snprintf(l->path, sizeof(l->path), "/proc/%d/map_files/%llx-%llx", (int)pid,
+		(unsigned long long)m->from, (unsigned long long)m->to);
+	if (!is_file(l->path, m) && !find_descriptor(pid, m, l->path, sizeof(l->path)))
 		snprintf(l->path, sizeof(l->path), "/proc/%d/map_files/%llx-%llx", (int)pid,
 			(unsigned long long)m->from, (unsigned long long)m->to);
+}
+
+void gt_mapped_library_set(struct gt_mapped_library *l, pid_t pid, const struct gt_mapping *m)
+{
+	l->device = makedev(m->major, m->minor);
+	l->inode = m->inode;
+	snprintf(l->name, sizeof(l->name), "%.*s", (int)sizeof(l->name) - 1, m->name);
+	set_path(pid, m, l);
 }
 
 struct search {
@@ -62,9 +99,7 @@ static int add_library(void *arg, const struct gt_mapping *m, struct gt_err *err
 	if (s->n++ >= (int)s->max)
 		return 0;
 	l = &s->list[s->n - 1];
-	*l = (struct gt_mapped_library){ .device = makedev(m->major, m->minor), .inode = m->inode };
-	snprintf(l->name, sizeof(l->name), "%.*s", (int)sizeof(l->name) - 1, m->name);
-	set_path(s->pid, m, l);
+	gt_mapped_library_set(l, s->pid, m);
 	return 0;
 }
 

@@ -22,6 +22,10 @@ struct gt_mapped_library {
 int gt_mapped_libraries(pid_t pid, const char *prefix, struct gt_mapped_library *list, size_t max,
 	struct gt_err *err);
 
+struct gt_mapping;
+/* The file of a mapping of the process. */
+void gt_mapped_library_set(struct gt_mapped_library *l, pid_t pid, const struct gt_mapping *m);
+
 struct gt_library_function {
 	char *name;
 	uint64_t offset; /* in the file */

@@ -13,14 +13,19 @@ struct bpf_program;
 /* Where the probes lie in the file, and the number that the programs get from each of them. */
 struct gt_probe_places {
 	uint64_t *offsets, *cookies;
+	uint64_t *counters; /* NULL; or offsets of counters that are incremented meanwhile, or 0 */
 	uint32_t n, cap;
 };
 /* A place that is there already is not added again: two names of one function. 0 or -ENOMEM. */
 int gt_probe_places_add(struct gt_probe_places *p, uint64_t offset, uint64_t cookie);
+/* With a counter; then all of the places have been added by this function. */
+int gt_probe_places_add_counted(
+	struct gt_probe_places *p, uint64_t offset, uint64_t cookie, uint64_t counter);
 void gt_probe_places_release(struct gt_probe_places *p);
 
 /* The programs at the entry and the return. */
 struct gt_probe_programs {
+	bool is_point;    /* there is only `entry` */
 	bool has_session; /* `session` is loaded, else the other two */
 	const struct bpf_program *session, *entry, *ret;
 };

@@ -42,17 +42,6 @@ size_t gt_bpf_probe_size(const struct gt_bpf_probe *p)
 	return sizeof(*p) + (size_t)p->fields.texts * GT_BPF_PROBE_TEXT_MAX;
 }
 
-void gt_bpf_set_texts(struct gt_bpf_probe_fields *f)
-{
-	unsigned k = 0;
-
-	memset(f->text_of, 255, sizeof(f->text_of));
-	for (uint8_t i = 0; i < f->n && k < GT_BPF_PROBE_TEXTS; i++)
-		if (GT_PROBE_FIELD_KIND(f->fields[i]) >= GT_PROBE_TEXT)
-			f->text_of[k++] = i;
-	f->texts = (uint8_t)(k > 1 ? GT_BPF_PROBE_TEXTS : k);
-}
-
 /* Is it a text of one character or more, all printable, and not cut? */
 static bool is_text(const char *s, unsigned bytes)
 {
@@ -103,6 +92,19 @@ static void set_names(
 		t->named_probes |= bit;
 }
 
+/* The bits of a float as those of a double. */
+static uint64_t double_of(uint64_t bits)
+{
+	uint32_t low = (uint32_t)bits;
+	double d;
+	float f;
+
+	memcpy(&f, &low, sizeof(f));
+	d = (double)f;
+	memcpy(&bits, &d, sizeof(bits));
+	return bits;
+}
+
 static void set_values(struct gt_bpf_way *b, struct gt_written_thread *t,
 	const struct gt_bpf_probe *p, struct gt_ev_probe *e)
 {
@@ -111,10 +113,14 @@ static void set_values(struct gt_bpf_way *b, struct gt_written_thread *t,
 			 which = GT_PROBE_FIELD_WHICH(p->fields.fields[e->n]);
 		const char *text = text_of(p, e->n);
 
-		if (kind >= GT_PROBE_TEXT)
+		e->values[e->n] = text             ? write_text(b, t, text)
+			: kind == GT_PROBE_FLOAT32 ? double_of(p->values[e->n])
+						   : p->values[e->n];
+		if (kind == GT_PROBE_FLOAT32)
+			kind = GT_PROBE_FLOAT;
+		else if (kind >= GT_PROBE_TEXT)
 			kind = text ? GT_PROBE_TEXT : GT_PROBE_UNSIGNED;
 		e->fields[e->n] = (uint8_t)GT_PROBE_FIELD(kind, which);
-		e->values[e->n] = text ? write_text(b, t, text) : p->values[e->n];
 	}
 }
 

@@ -42,7 +42,7 @@ static const struct gt_opt what_to_record[] = {
 	{ 'a', "all", GT_OPT_FLAG, &o.all_processes, NULL,
 		"record all processes that use a CUDA driver, also those that start later", NULL },
 	{ 0, "via", GT_OPT_WORD, &o.via, "WAY",
-		"auto (the default): preload for a COMMAND, ebpf with -e sched; for -p and -a ebpf, which needs CAP_BPF and CAP_PERFMON; for -p without these, or with -e gpu, inject: GPU times and calls by CUPTI, of a process of the same user",
+		"auto (the default): preload for a COMMAND, ebpf with -e sched or usdt; for -p and -a ebpf, which needs CAP_BPF and CAP_PERFMON; for -p without these, or with -e gpu, inject: GPU times and calls by CUPTI, of a process of the same user",
 		via_words },
 	{ 0, "probe", GT_OPT_LIST, &o.probes, "LIB:GLOB",
 		"by ebpf: also calls of these functions of a library or program that the process maps, with the first N arguments for LIB:GLOB(N); may be given several times",
@@ -52,6 +52,9 @@ static const struct gt_opt what_to_record[] = {
 		NULL },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "What to record", NULL },
 	{ 'e', "events", GT_OPT_STR, &o.events, "LIST", events_help, NULL },
+	{ 0, "pair", GT_OPT_LIST, &o.pairs, "PAIR",
+		"start=NAME,end=NAME,key=argN: one range from the probe NAME to the next probe NAME whose argument N is equal; may be given several times",
+		NULL },
 	{ 0, "filter", GT_OPT_LIST, &o.filter, "GLOB",
 		"only names that match, or @CATEGORY; may be given several times", NULL },
 	{ 0, "exclude", GT_OPT_LIST, &o.exclude, "GLOB",
@@ -188,6 +191,18 @@ static int check_probes(struct gt_err *err)
 	return gt_function_specs_check(&o.probes, "--probe", true, err);
 }
 
+/* Which probes -e and --pair name. */
+static int select_usdt(struct gt_err *err)
+{
+	int code = gt_probe_selection_events(&o.usdt, o.events, err);
+
+	for (size_t i = 0; !code && i < o.pairs.n; i++)
+		code = gt_probe_selection_pair(&o.usdt, o.pairs.items[i], err);
+	if (!code && o.usdt.npairs && !o.usdt.nusdt)
+		return gt_err_set(err, -EINVAL, "--pair needs probes: -e usdt:PROVIDER:PROBE");
+	return code;
+}
+
 int gt_options_check(struct gt_err *err)
 {
 	int code = check_range(err);
@@ -197,6 +212,8 @@ int gt_options_check(struct gt_err *err)
 	code = check_way(err);
 	if (!code)
 		code = check_probes(err);
+	if (!code)
+		code = select_usdt(err);
 	if (code)
 		return code;
 	if (o.delay < 0 || o.duration < 0)
@@ -254,4 +271,6 @@ void gt_options_release(void)
 	gt_opt_list_release(&o.probes);
 	gt_opt_list_release(&o.filter);
 	gt_opt_list_release(&o.exclude);
+	gt_opt_list_release(&o.pairs);
+	gt_probe_selection_release(&o.usdt);
 }

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include "collect/probes/probe_selection.h"
 #include "collect/ipc/shared_memory.h"
 #include "formats/cmdline/opt.h"
 
@@ -21,7 +22,8 @@ struct gt_collect_options {
 	int args;       /* enum gt_args_mode */
 	int wait;       /* enum gt_wait_for */
 	int gpu_timing; /* enum gt_gpu_timing or GT_TIMING_OFF; -1: not given */
-	struct gt_opt_list filter, exclude, pids, probes;
+	struct gt_opt_list filter, exclude, pids, probes, pairs;
+	struct gt_probe_selection usdt; /* of -e and --pair */
 	int via; /* enum gt_via; not GT_VIA_AUTO once programs that already run are recorded */
 	bool all_processes, slow_probes;         /* of --via ebpf */
 	uint64_t sample, ring_size, ring_memory; /* bytes; UINT64_MAX: the default */

@@ -11,8 +11,10 @@ enum gt_probe_kind {
 	GT_PROBE_HEX,
 	GT_PROBE_FLOAT, /* the bits of a double */
 	GT_PROBE_TEXT,
-	/* only in records of BPF programs: a text, if the value is the address of one */
+	/* only in records of BPF programs: a text, if the value is the address of one; the bits of
+	 * a float */
 	GT_PROBE_MAYBE_TEXT,
+	GT_PROBE_FLOAT32,
 	GT_PROBE_KINDS
 };
 /* Which value: arguments by their numbers, those of the end of a pair from GT_PROBE_END on. */

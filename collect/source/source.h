@@ -32,6 +32,7 @@ struct gt_source {
 	bool always_injected; /* --inject records it even if -e does not name it */
 	bool with_ebpf;       /* --via ebpf can record it */
 	bool only_ebpf;       /* no other way can */
+	bool has_names;       /* -e NAME:WHAT says which of them */
 	/* Its own options, which stand in --help after those of gtcollect about what to record.
 	 * check_options: 0 or -EINVAL; NULL where there are none. */
 	const struct gt_opt *options;
@@ -71,6 +72,9 @@ struct gt_source {
 };
 extern const struct gt_source *const gt_source_table[];               /* NULL-terminated */
 const struct gt_source *gt_source_find(const char *name, size_t len); /* or NULL */
+
+/* The first source of the list, as -e has it, that only eBPF records; NULL: there is none. */
+const struct gt_source *gt_sources_only_ebpf(const char *list);
 
 #define GT_SOURCES_LIST 64
 /* "api ioctl ...", the names of all sources; and "api,ioctl,...", those recorded without -e. */

@@ -96,6 +96,15 @@ static const struct gt_source gt_source_sched = {
 	.only_ebpf = true,
 };
 
+static const struct gt_source gt_source_usdt = {
+	/* probes that programs declare; collect/probes/probe_selection.h */
+	.name = "usdt",
+	.needs = "eBPF (-p or -a)",
+	.with_ebpf = true,
+	.only_ebpf = true,
+	.has_names = true,
+};
+
 /* ---- the table ---- */
 
 /* All sources, in the order of --help. A SAMPLED one is defined in a file of its own, a GUEST's
@@ -113,6 +122,7 @@ static const struct gt_source gt_source_sched = {
 	GUEST(runtime) \
 	GUEST(um) \
 	GUEST(sched) \
+	GUEST(usdt) \
 	GT_SOURCES_MORE(SAMPLED)
 /* clang-format on */
 
@@ -125,9 +135,13 @@ const struct gt_source *const gt_source_table[] = { GT_SOURCES(ROW, ROW) NULL };
 
 const struct gt_source *gt_source_find(const char *name, size_t len)
 {
-	for (const struct gt_source *const *s = gt_source_table; *s; s++)
-		if (strlen((*s)->name) == len && !memcmp((*s)->name, name, len))
+	for (const struct gt_source *const *s = gt_source_table; *s; s++) {
+		size_t n = strlen((*s)->name);
+
+		if ((len == n || ((*s)->has_names && len > n && name[n] == ':')) &&
+			!memcmp((*s)->name, name, n))
 			return *s;
+	}
 	return NULL;
 }
 
@@ -211,9 +225,17 @@ void gt_sources_inject(struct gt_session *s, const char *requested, char list[GT
 bool gt_sources_has(const char *list, const char *name)
 {
 	for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
-		if (strcspn(p, ",") == strlen(name) && !strncmp(p, name, strlen(name)))
+		if (strcspn(p, ",:") == strlen(name) && !strncmp(p, name, strlen(name)))
 			return true;
 	return false;
+}
+
+const struct gt_source *gt_sources_only_ebpf(const char *list)
+{
+	for (const struct gt_source *const *s = gt_source_table; *s; s++)
+		if ((*s)->only_ebpf && gt_sources_has(list, (*s)->name))
+			return *s;
+	return NULL;
 }
 
 int gt_sources_ebpf(
@@ -223,6 +245,8 @@ int gt_sources_ebpf(
 	for (const char *p = requested; *p; p += strcspn(p, ","), p += *p == ',') {
 		const struct gt_source *source = gt_source_find(p, strcspn(p, ","));
 
+		if (source && gt_sources_has(list, source->name))
+			continue;
 		if (source && (source->with_ebpf || source->open))
 			append_name(list, ",", source->name);
 		else if (source && !by_default)

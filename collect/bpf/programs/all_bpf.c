@@ -4,5 +4,6 @@
 #include "collect/bpf/programs/functions.h"
 #include "collect/bpf/programs/process_events.h"
 #include "collect/bpf/programs/scheduling.h"
+#include "collect/bpf/programs/usdt_sites.h"
 
 char LICENSE[] SEC("license") = "GPL";

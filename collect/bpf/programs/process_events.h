@@ -24,6 +24,18 @@ enum { CALL_CLONE = 56, CALL_FORK = 57, CALL_CLONE3 = 435 };
 #define SHARES_VM 0x100 /* of clone */
 #define STOP_SIGNAL 19  /* SIGSTOP */
 
+/* gtcollect sets probes. */
+static __always_inline void report_process(__u32 tgid)
+{
+	struct gt_bpf_process_event *to = bpf_ringbuf_reserve(&process_events, sizeof(*to), 0);
+
+	if (!to)
+		return;
+	to->tgid = tgid;
+	to->is_stopped = settings.stop && !bpf_send_signal(STOP_SIGNAL);
+	bpf_ringbuf_submit(to, BPF_RB_FORCE_WAKEUP);
+}
+
 /* sched_process_exec(struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm): calls that
  * were open are gone, and the thread may have another id and name. */
 SEC("raw_tp/sched_process_exec")
@@ -41,6 +53,10 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 		bpf_map_update_elem(&traced, &tgid, &value, BPF_ANY);
 		bpf_map_delete_elem(&starting, &tgid);
 	}
+	/* any file may have USDT probes, also the program's own */
+	if (!settings.nlibraries &&
+		(settings.all_processes || bpf_map_lookup_elem(&traced, &tgid)))
+		report_process(tgid);
 	return 0;
 }
 
@@ -98,7 +114,6 @@ int on_new_code(__u64 *ctx)
 	long ret = ctx[1];
 	__u64 pid_tgid;
 	__u8 *value;
-	struct gt_bpf_process_event *to;
 
 	if (number != CALL_MMAP && number != CALL_CLONE && number != CALL_CLONE3 &&
 		number != CALL_FORK)
@@ -112,11 +127,6 @@ int on_new_code(__u64 *ctx)
 				: !value || !(*value & GT_BPF_HAS_PROBES) ||
 				!is_child(regs, number, ret, pid_tgid))
 		return 0;
-	to = bpf_ringbuf_reserve(&process_events, sizeof(*to), 0);
-	if (!to)
-		return 0;
-	to->tgid = tgid;
-	to->is_stopped = settings.stop && !bpf_send_signal(STOP_SIGNAL);
-	bpf_ringbuf_submit(to, BPF_RB_FORCE_WAKEUP);
+	report_process(tgid);
 	return 0;
 }

@@ -1,0 +1,33 @@
+/* Sets probes at the USDT probes of processes: in each file that they have mapped as code, also one
+ * that is in memory only, deleted, or in another mount namespace. The kernel increments a probe's
+ * semaphore while it is attached, and decrements it when the link is closed, which also happens
+ * when gtcollect is killed. */
+#ifndef GT_USDT_H
+#define GT_USDT_H
+#include <stdbool.h>
+#include <sys/types.h>
+#include "collect/bpf/probe_link.h"
+#include "formats/base/err.h"
+
+struct gt_bpf_way;
+/* A file that was looked at, of a process; pid 0: of all. */
+struct gt_usdt_file {
+	dev_t device;
+	ino_t inode;
+	pid_t pid;
+	struct gt_probe_link link; /* closed: it has no wanted probe */
+};
+struct gt_usdt {
+	struct gt_usdt_file *files;
+	size_t nfiles, files_cap;
+	uint32_t nsites;
+	char unread[200]; /* the first argument that cannot be read, with its probe; "": none */
+	unsigned nunread;
+};
+
+/* Looks at what the process has mapped now: at first, and after each mapping of code, exec and fork
+ * (process_events.c). 0 or negative. */
+int gt_usdt_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
+void gt_usdt_detach_all(struct gt_bpf_way *b);
+void gt_usdt_release(struct gt_usdt *u);
+#endif

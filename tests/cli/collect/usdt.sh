@@ -1,0 +1,175 @@
+# serial
+# -e usdt:PROVIDER:PROBE: probes that programs declare, with all encodings of arguments, in files and in memory only, in the
+# process's own namespaces or in others; semaphores; pairs.
+. "$SRC/tests/lib.sh"
+G=$B/gtcollect A=$B/gtanalyze prog=$B/bpf/usdt
+
+# ---- what needs no rights ----
+want bad-pattern 2 "$G" -e usdt:only-provider -p 1
+says bad-pattern-is-told 'usdt:PROVIDER:PROBE'
+want bad-format 2 "$G" -e 'usdt:a:b(arg0:float)' -p 1
+says bad-format-is-told 'str, hex, int, uint'
+want bad-argument 2 "$G" -e 'usdt:a:b(arg12:str)' -p 1
+want bad-pair 2 "$G" -e usdt:a:b --pair start=x,end=y -p 1
+says bad-pair-is-told 'key=argN'
+want pair-of-nothing 2 "$G" --pair start=x,end=y,key=arg0 -p 1
+says pair-of-nothing-is-told '-e usdt:PROVIDER:PROBE'
+want usdt-needs-ebpf 2 "$G" -e usdt:a:b --via inject -p 1
+
+if [ ! -x "$prog" ]; then skip usdt "needs sys/sdt.h (systemtap-sdt-dev)"; exit; fi
+if ! "$G" --via ebpf -q -f -e usdt:none:none -o try.zst -p $$ --duration 1ms >try.out 2>&1; then
+	skip usdt "$(tail -n 1 try.out)"
+	exit
+fi
+
+# ---- a program that obeys commands ----
+# begin COMMAND...: starts it; its process is $pid
+begin() {
+	rm -f in out; mkfifo in; : >out
+	"$@" <in >out 2>err &
+	child=$! pid=$!
+	exec 7>in
+}
+# tell COMMAND: until the program has answered; the answer's number is $answer
+tell() {
+	tell_n=$(($(wc -l <out) + 1))
+	echo "$1" >&7
+	answered() { [ "$(wc -l <out)" -ge $tell_n ] && echo yes; }
+	until_it_is yes answered
+	answer=$(tail -n 1 out | cut -d ' ' -f 2)
+}
+finish() { exec 7>&-; wait $child; }
+# record NAME OPTIONS...: attaches, until the probes are set
+record() {
+	record_name=$1; shift
+	"$G" -f -o "$record_name.zst" "$@" 2>"$record_name.err" 7>&- &
+	recorder=$!
+	attached() { grep -c 'recording' "$record_name.err"; }
+	until_it_is 1 attached
+}
+rows() { "$B/gtexport" --jsonl -o - "$1.zst" 2>/dev/null | sed -n 's/.*"name":"\([^"]*\)".*"details":{"domain":"\([^"]*\)",*\(.*\)}}/\2:\1 \3/p' | tr -d '"'; }
+hits() { rows "$1" | grep -c "^$2 "; }
+
+# ---- every encoding ----
+begin "$prog"
+tell semaphore; is semaphore-before 0 "$answer"
+tell counted\ 3; is guard-is-closed 0 "$answer"
+record all -e 'usdt:gt_test:*,usdt:gt_memory:*' -p $pid
+tell semaphore; is semaphore-during 1 "$answer"
+tell operands
+tell numbers
+tell texts\ 3
+tell counted\ 5; is guard-is-open 5 "$answer"
+tell memory
+# the library is found after it is loaded
+raised() { tell hits\ 0; echo "$answer"; }
+until_it_is 1 raised
+tell hits\ 4; is memory-semaphore-during 1 "$answer"
+kill -INT $recorder; wait $recorder; is recorder-ends 0 $?
+tell semaphore; is semaphore-after 0 "$answer"
+tell hits\ 1; is memory-semaphore-after 0 "$answer"
+tell counted\ 3; is guard-is-closed-again 0 "$answer"
+rows all >all
+cat >want <<END
+gt_test:operands arg0:33,arg1:-2,arg2:52608,arg3:-128,arg4:205,arg5:2427178368,arg6:1311768467294899584,arg7:7,arg8:-7,arg9:2.5,arg10:-0.5,arg11:1
+gt_test:numbers arg0:-8,arg1:65535,arg2:-32,arg3:1099511627776,arg4:5,arg5:0
+gt_test:numbers arg0:-8,arg1:65535,arg2:-32,arg3:1099511627776,arg4:5,arg5:1
+gt_test:text arg0:text 0,arg1:0
+gt_test:text arg0:text 1,arg1:1
+gt_test:text arg0:text 2,arg1:2
+END
+head -n 6 all >got
+same encodings want got
+is guarded-hits 5 "$(grep -c '^gt_test:counted' all)"
+is hits-in-memory 4 "$(grep -c '^gt_memory:hit arg0:[0-3],arg1:-*[0-3]$' all)"
+
+# ---- only what is named, in the form that is named; killed: no semaphore stays raised ----
+record some -e 'usdt:gt_t*:text(arg0:hex arg1:str)' -p $pid
+tell semaphore; is semaphore-of-others 0 "$answer"
+tell texts\ 2
+tell numbers
+kill -INT $recorder; wait $recorder
+is only-text 2 "$(rows some | grep -c 'text arg0:0x[0-9a-f]*,arg1:')"
+is nothing-else 2 "$(rows some | wc -l)"
+record killed -e usdt:gt_test:counted -p $pid
+tell semaphore; is semaphore-before-kill 1 "$answer"
+kill -KILL $recorder; wait $recorder 2>/dev/null
+semaphore() { tell semaphore; echo "$answer"; }
+until_it_is 0 semaphore
+tell semaphore; is semaphore-after-kill 0 "$answer"
+finish
+
+# ---- other namespaces, deleted files ----
+# as_before NAME: the program's probes and the library in memory, by its process $pid
+as_before() {
+	tell memory
+	record "$1" -e 'usdt:gt_test:*,usdt:gt_memory:*' -p $pid
+	tell numbers
+	tell hits\ 2; is "$1-semaphore" 1 "$answer"
+	finish
+	wait $recorder; is "$1-ends-with-the-program" 0 $?
+	is "$1-numbers" 2 "$(hits "$1" gt_test:numbers)"
+	is "$1-in-memory" 2 "$(hits "$1" gt_memory:hit)"
+}
+cp "$prog" deleted
+begin ./deleted
+tell semaphore
+rm deleted
+as_before deleted-file
+if unshare -m -p -f true 2>/dev/null; then
+	begin unshare -m -p -f sh -c 'mount -t tmpfs none /mnt && cp "$1" /mnt/prog && exec /mnt/prog' sh "$prog"
+	tell semaphore
+	pid=$(cat /proc/$child/task/$child/children)
+	pid=${pid% }
+	as_before other-namespaces
+else
+	skip other-namespaces "unshare is not permitted"
+fi
+
+# ---- a program that is executed later, and a command from its first instruction on ----
+begin sh -c 'echo shell 0; read -r go; exec "$1"' sh "$prog"
+shell() { grep -c shell out; }
+until_it_is 1 shell
+record executed -e 'usdt:gt_test:*' -p $pid
+echo go >&7
+until_it_is 1 semaphore
+tell numbers
+finish
+wait $recorder
+is executed-has-hits 2 "$(hits executed gt_test:numbers)"
+printf 'numbers\nmemory\nhits 3\n' | "$G" -q -f -e 'usdt:gt_*:*' -o command.zst -- "$prog" >/dev/null
+is command-ends 0 $?
+is command-has-hits 2 "$(hits command gt_test:numbers)"
+is command-has-hits-in-memory 3 "$(hits command gt_memory:hit)"
+
+# ---- all processes, also one that starts later ----
+record everywhere -a -e usdt:gt_test:numbers
+begin "$prog"
+tell semaphore
+tell numbers
+seen() { tell numbers; hits everywhere gt_test:numbers | sed 's/^[1-9].*/yes/'; }
+until_it_is yes seen
+kill -INT $recorder; wait $recorder; is everywhere-ends 0 $?
+finish
+check everywhere-has-hits test "$(hits everywhere gt_test:numbers)" -gt 0
+
+# ---- a second opinion ----
+if command -v bpftrace >/dev/null 2>&1; then
+	begin "$prog"
+	record both -e usdt:gt_test:text -p $pid
+	bpftrace -p $pid -e "BEGIN { printf(\"ready\\n\"); } usdt:$prog:gt_test:text { printf(\"%s %d\\n\", str(arg0), arg1); }" >bpftrace.out 2>bpftrace.err 7>&- &
+	tracer=$!
+	ready() { grep -c -e ready bpftrace.out; }
+	if kill -0 $tracer 2>/dev/null; then until_it_is 1 ready; fi
+	tell texts\ 500
+	counted() { grep -c '^text' bpftrace.out; }
+	until_it_is 500 counted
+	kill -INT $tracer 2>/dev/null; wait $tracer
+	finish
+	wait $recorder
+	rows both | sed -n 's/gt_test:text arg0:\(.*\),arg1:\(.*\)/\1 \2/p' >ours
+	grep '^text' bpftrace.out >theirs
+	same bpftrace-sees-the-same theirs ours
+else
+	skip bpftrace-sees-the-same "bpftrace is not installed"
+fi

@@ -1,0 +1,190 @@
+/* The notes and arguments of USDT probes, also damaged ones. */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include "collect/bpf/usdt_arguments.h"
+#include "collect/bpf/usdt_notes.h"
+#include "tests/unit/collect/bpf/memory_library.h"
+#include "tests/unit/t.h"
+
+/* ---- arguments ---- */
+
+static struct gt_bpf_usdt_site site;
+static char bad[64];
+
+/* The only argument. */
+static const struct gt_bpf_usdt_argument *one(const char *text)
+{
+	site = (struct gt_bpf_usdt_site){ 0 };
+	return !gt_usdt_arguments_parse(text, &site, bad) && site.fields.n == 1 ? &site.arguments[0]
+										: NULL;
+}
+
+static unsigned kind(unsigned i) { return GT_PROBE_FIELD_KIND(site.fields.fields[i]); }
+
+#if defined(__x86_64__)
+static void operands(void)
+{
+	const struct gt_bpf_usdt_argument *a = one("8@%rdi");
+
+	CHECK(a && a->operand == GT_BPF_REGISTER && a->base == 7 && a->bits == 64);
+	CHECK_EQ(kind(0), GT_PROBE_MAYBE_TEXT);
+	CHECK_EQ(site.fields.texts, 1);
+	a = one("-1@%ch");
+	CHECK(a && a->base == 1 && a->shift == 8 && a->bits == 8 && a->is_signed);
+	a = one("2@%r15w");
+	CHECK(a && a->base == 15 && !a->shift);
+	CHECK_EQ(kind(0), GT_PROBE_UNSIGNED);
+	a = one("-4@$-5");
+	CHECK(a && a->operand == GT_BPF_CONSTANT && (int64_t)a->constant == -5);
+	a = one("8@$0x10");
+	CHECK(a && a->constant == 16);
+	a = one("-8@-24(%rbp)");
+	CHECK(a && a->operand == GT_BPF_MEMORY && a->base == 5 && (int64_t)a->constant == -24 &&
+		a->index == GT_BPF_NO_REGISTER);
+	a = one("4@8(%rax,%r12,4)");
+	CHECK(a && a->base == 0 && a->index == 12 && a->scale == 2 && a->constant == 8);
+	a = one("8@(,%rbx,8)");
+	CHECK(a && a->base == GT_BPF_NO_REGISTER && a->index == 3 && a->scale == 3);
+	a = one("8@(%rsp)");
+	CHECK(a && a->base == 4);
+	a = one("8f@(%rsp)");
+	CHECK(a && kind(0) == GT_PROBE_FLOAT);
+	a = one("4f@%eax");
+	CHECK(a && kind(0) == GT_PROBE_FLOAT32);
+	a = one("%rdx");
+	CHECK(a && a->bits == 64 && a->base == 2);
+	a = one("4@-12(%rip)");
+	CHECK(a && a->base == 16);
+}
+
+static void arguments_that_cannot_be_read(void)
+{
+	static const char *const all[] = { "8@symbol(%rip)", "8@%xmm0", "3@%rax", "9@%rax", "8@",
+		"8@%", "@%rax", "8@$", "8@$x", "8@(%rax", "8@(%rax,%rbx,3)", "8@(%rax,,8)",
+		"8@1(%rax)x", "1f@%al", "8@%raxx", "-@%rax", "--4@%eax",
+		"8@99999999999999999999(%rax)", "8@%fs:16", "x", "8@(", "8@-(%rax)", "8@()x" };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		CHECK_EQ(gt_usdt_arguments_parse(all[i], &site, bad), 1);
+		CHECK_EQ(site.fields.n, 0);
+		CHECK_STR(bad, all[i]);
+	}
+}
+#endif
+
+/* The numbers of the others do not change. */
+static void numbers_remain(void)
+{
+	CHECK_EQ(gt_usdt_arguments_parse(" 8@$1  8@symbol(%rip) -4@$2 ", &site, bad), 1);
+	CHECK_EQ(site.fields.n, 2);
+	CHECK_EQ(GT_PROBE_FIELD_WHICH(site.fields.fields[0]), 0);
+	CHECK_EQ(GT_PROBE_FIELD_WHICH(site.fields.fields[1]), 2);
+	CHECK_EQ(gt_usdt_arguments_parse("", &site, bad), 0);
+	CHECK_EQ(site.fields.n, 0);
+	/* no more than a record has */
+	CHECK_EQ(gt_usdt_arguments_parse("4@$0 4@$1 4@$2 4@$3 4@$4 4@$5 4@$6 4@$7 4@$8 4@$9 4@$10 "
+					 "4@$11 4@$12",
+			 &site, bad),
+		0);
+	CHECK_EQ(site.fields.n, GT_PROBE_VALUES);
+}
+
+/* ---- notes ---- */
+
+static uint8_t file[FILE_BYTES];
+static struct gt_usdt_sites sites;
+static struct gt_err err;
+
+static int any(void *arg, const char *provider, const char *name)
+{
+	(void)arg;
+	return strlen(provider) < 64 && strlen(name) < 64;
+}
+
+static int read_file(size_t bytes)
+{
+	int fd = memfd_create("notes", MFD_CLOEXEC), rc = -1;
+
+	err = (struct gt_err)GT_ERR_INIT;
+	if (fd >= 0 && write(fd, file, bytes) == (ssize_t)bytes)
+		rc = gt_usdt_sites_read(&sites, fd, any, NULL, &err);
+	close(fd);
+	return rc;
+}
+
+static void notes_of_a_library(void)
+{
+	memory_library_write(file);
+	CHECK_EQ(read_file(sizeof(file)), 0);
+	CHECK_EQ(sites.n, 1);
+	CHECK_STR(sites.list[0].provider, "gt_memory");
+	CHECK_STR(sites.list[0].name, "hit");
+	CHECK_STR(sites.list[0].arguments, "8@%rdi -8@%rsi");
+	CHECK_EQ(sites.list[0].offset, CODE);
+	CHECK_EQ(sites.list[0].semaphore, SEMAPHORE_AT);
+	gt_usdt_sites_release(&sites);
+}
+
+static unsigned sites_found(size_t bytes)
+{
+	unsigned n;
+
+	read_file(bytes);
+	n = (unsigned)sites.n;
+	gt_usdt_sites_release(&sites);
+	return n;
+}
+
+static void damaged_notes(void)
+{
+	Elf64_Nhdr *head = (void *)(file + NOTE);
+	char *texts = (char *)file + NOTE + sizeof(*head) + 8 + 24;
+	uint64_t *place = (void *)(file + NOTE + sizeof(*head) + 8);
+
+	memory_library_write(file);
+	head->n_descsz = 0xffffffff;
+	CHECK_EQ(sites_found(sizeof(file)), 0);
+	head->n_descsz = 23;
+	CHECK_EQ(sites_found(sizeof(file)), 0);
+	memory_library_write(file);
+	head->n_namesz = 0xfffffff0;
+	CHECK_EQ(sites_found(sizeof(file)), 0);
+	memory_library_write(file);
+	*place = 0x5000; /* in no segment */
+	CHECK_EQ(sites_found(sizeof(file)), 0);
+	memory_library_write(file);
+	memset(texts, 'x', 29); /* no text ends */
+	CHECK_EQ(sites_found(sizeof(file)), 0);
+	memory_library_write(file);
+	texts[10] = 0; /* no name */
+	CHECK_EQ(sites_found(sizeof(file)), 0);
+	memory_library_write(file);
+	file[EI_CLASS] = ELFCLASS32;
+	read_file(sizeof(file));
+	CHECK_EQ(err.code, -EINVAL);
+	gt_usdt_sites_release(&sites);
+}
+
+/* Neither a file that is cut nor one with other bytes in any place harms. */
+static void any_bytes(void)
+{
+	unsigned found = 0;
+
+	memory_library_write(file);
+	for (size_t n = 0; n <= sizeof(file); n += 7)
+		found += sites_found(n);
+	for (size_t i = 0; i < sizeof(file); i += i < 0x140 || i >= NOTE ? 1 : 64) {
+		static const uint8_t other[] = { 0xff, 0x80, 0x01 };
+
+		memory_library_write(file);
+		file[i] = other[i % 3];
+		found += sites_found(sizeof(file));
+	}
+	CHECK(found > 500);
+}
+
+T_MAIN(
+#if defined(__x86_64__)
+	T(operands), T(arguments_that_cannot_be_read),
+#endif
+	T(numbers_remain), T(notes_of_a_library), T(damaged_notes), T(any_bytes))
