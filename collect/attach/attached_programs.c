@@ -121,6 +121,28 @@ static void report_left_out(const struct gt_attached_programs *a)
 			t.slow);
 }
 
+/* What the last lines should say about USDT probes. */
+static void report_usdt(const struct gt_attached_programs *a)
+{
+	struct gt_bpf_way_totals t;
+
+	gt_bpf_way_totals(a->bpf, &t);
+	if (t.unmatched)
+		gt_message(stderr, TOOL,
+			"note: no file of the processes has a probe that matches usdt:%s:%s (readelf -n FILE lists them)",
+			t.unmatched->provider, t.unmatched->name);
+	if (t.unread)
+		gt_message(stderr, TOOL,
+			"note: %u argument%s of USDT probes cannot be read and %s left out: %s",
+			t.unread, t.unread == 1 ? "" : "s", t.unread == 1 ? "is" : "are",
+			t.first_unread);
+	if (t.unpaired)
+		gt_message(stderr, TOOL,
+			"note: %llu hit%s of --pair without a start or an end remain%s marks",
+			(unsigned long long)t.unpaired, t.unpaired == 1 ? "" : "s",
+			t.unpaired == 1 ? "s" : "");
+}
+
 int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err)
 {
 	struct gt_attached_programs *a = attached;
@@ -299,6 +321,8 @@ void gt_attached_detach(struct gt_attached_programs *a, const struct gt_attached
 		gt_bpf_way_stop(a->bpf);
 	if (gt_attached_starts_command())
 		report_left_out(a);
+	if (a->bpf && !gt_options.quiet)
+		report_usdt(a);
 }
 
 void gt_attached_close(struct gt_attached_programs *a)

@@ -7,6 +7,7 @@
 #include "collect/bpf/call_plan.h"
 #include "collect/bpf/function_probes.h"
 #include "collect/bpf/probe_link.h"
+#include "collect/bpf/probe_pairs.h"
 #include "collect/bpf/stop_guard.h"
 #include "collect/bpf/usdt.h"
 #include "collect/ipc/ring_writer.h"
@@ -37,7 +38,8 @@ struct gt_bpf_kernel_name {
 
 /* A probe that records can name by its number. */
 struct gt_bpf_known_probe {
-	char *domain, *name; /* provider or library; the probe */
+	char *domain, *name;   /* provider or library; the probe */
+	uint16_t starts, ends; /* number of the pair that it starts or ends, plus one; 0: none */
 };
 
 struct gt_bpf_way {
@@ -60,6 +62,7 @@ struct gt_bpf_way {
 	size_t nattached, attached_cap;
 	struct gt_bpf_known_probe *probes;
 	size_t nprobes, probes_cap;
+	struct gt_probe_pairs pairs;
 	/* records of the current drain: offsets in `bytes` */
 	struct gt_bpf_record {
 		uint64_t end;
@@ -87,6 +90,18 @@ void gt_bpf_events_take(struct gt_bpf_way *b);
 /* probe_records.c: makes a probe known. Returns its number; GT_NONE: no memory. The same names have
  * the same number. */
 uint32_t gt_bpf_probe_add(struct gt_bpf_way *b, const char *domain, const char *name);
+/* The end of a range that a pair of hits makes. */
+struct gt_bpf_range_end {
+	const struct gt_bpf_probe *hit;
+	uint32_t name; /* of the range: number of a probe */
+	unsigned key;  /* number of the argument that is equal */
+};
+/* end: NULL: it is no range of a pair. */
+void gt_bpf_write_hit(
+	struct gt_bpf_way *b, const struct gt_bpf_probe *p, const struct gt_bpf_range_end *end);
+/* The text that value i points to; NULL: it is a number. */
+const char *gt_bpf_probe_text(const struct gt_bpf_probe *p, unsigned i);
+/* Takes a hit of a record: it may be one of a pair. */
 void gt_bpf_write_probe(struct gt_bpf_way *b, const struct gt_bpf_probe *p);
 size_t gt_bpf_probe_size(const struct gt_bpf_probe *p); /* of the record, in bytes */
 void gt_bpf_probes_release(struct gt_bpf_way *b);

@@ -313,7 +313,14 @@ void gt_bpf_way_drain(struct gt_bpf_way *b)
 	drain_until(b, (uint64_t)gt_clock_monotonic() - SETTLED);
 }
 
-void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t) { *t = b->totals; }
+void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t)
+{
+	*t = b->totals;
+	t->unpaired = b->pairs.unpaired;
+	t->unread = b->usdt.nunread;
+	t->first_unread = b->usdt.unread;
+	t->unmatched = gt_usdt_first_unmatched(b);
+}
 
 void gt_bpf_way_stop(struct gt_bpf_way *b)
 {
@@ -327,6 +334,7 @@ void gt_bpf_way_stop(struct gt_bpf_way *b)
 	gt_function_probes_detach(b->functions);
 	gt_usdt_detach_all(b);
 	drain_until(b, UINT64_MAX);
+	gt_probe_pairs_flush(b);
 	gt_bpf_write_waiting(b);
 }
 
@@ -354,6 +362,7 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	gt_map_release(&b->names_map);
 	gt_buf_release(&b->bytes);
 	gt_buf_release(&b->later);
+	gt_probe_pairs_release(&b->pairs);
 	gt_bpf_probes_release(b);
 	gt_usdt_release(&b->usdt);
 	free(b->names);

@@ -25,8 +25,13 @@ struct gt_bpf_way_options {
 };
 struct gt_bpf_way_totals {
 	unsigned functions, libraries; /* that have probes */
-	unsigned usdt;                 /* places that fire USDT probes, and are recorded */
-	unsigned slow;                 /* functions left out because their probes are slow */
+	uint64_t unpaired;             /* hits of probes of --pair that remain marks */
+	unsigned unread;               /* arguments of USDT probes that cannot be read */
+	const char *first_unread;      /* "%xmm0 of PROVIDER:PROBE" */
+	/* the first pattern of USDT probes that no file has; NULL: there is none */
+	const struct gt_usdt_pattern *unmatched;
+	unsigned usdt; /* places that fire USDT probes, and are recorded */
+	unsigned slow; /* functions left out because their probes are slow */
 };
 /* May the user load BPF programs, and was gtcollect built with them? */
 bool gt_bpf_way_is_allowed(void);

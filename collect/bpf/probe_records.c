@@ -1,4 +1,4 @@
-/* Hits of probes, whoever has set them, as events of the session's rings. */
+/* Hits of USDT probes and of functions as events of the session's rings. */
 #include <stdlib.h>
 #include <string.h>
 #include "collect/bpf/bpf_internal.h"
@@ -17,8 +17,8 @@ uint32_t gt_bpf_probe_add(struct gt_bpf_way *b, const char *domain, const char *
 	if (gt_grow(&b->probes, &b->probes_cap, b->nprobes + 1, sizeof(*p)))
 		return GT_NONE;
 	p = &b->probes[b->nprobes];
-	p->domain = strdup(domain);
-	p->name = strdup(name);
+	*p = (struct gt_bpf_known_probe){ .domain = strdup(domain), .name = strdup(name) };
+	gt_probe_pairs_set_roles(b, p);
 	if (p->domain && p->name)
 		return (uint32_t)b->nprobes++;
 	free(p->domain);
@@ -52,8 +52,7 @@ static bool is_text(const char *s, unsigned bytes)
 	return shown;
 }
 
-/* The text that value i points to; NULL: it is a number. */
-static const char *text_of(const struct gt_bpf_probe *p, unsigned i)
+const char *gt_bpf_probe_text(const struct gt_bpf_probe *p, unsigned i)
 {
 	const char *text = ((const struct gt_bpf_probe_with_texts *)p)->text;
 	unsigned kind = GT_PROBE_FIELD_KIND(p->fields.fields[i]), k = 0;
@@ -105,35 +104,48 @@ static uint64_t double_of(uint64_t bits)
 	return bits;
 }
 
-static void set_values(struct gt_bpf_way *b, struct gt_written_thread *t,
-	const struct gt_bpf_probe *p, struct gt_ev_probe *e)
+/* Adds the values of a hit: all, or, of the end of a range, those but the key. */
+static void add_values(struct gt_bpf_way *b, struct gt_written_thread *t,
+	const struct gt_bpf_probe *p, unsigned added, unsigned key, struct gt_ev_probe *e)
 {
-	for (; e->n < p->fields.n && e->n < GT_PROBE_VALUES; e->n++) {
-		unsigned kind = GT_PROBE_FIELD_KIND(p->fields.fields[e->n]),
-			 which = GT_PROBE_FIELD_WHICH(p->fields.fields[e->n]);
-		const char *text = text_of(p, e->n);
+	for (unsigned i = 0; i < p->fields.n && e->n < GT_PROBE_VALUES; i++) {
+		unsigned kind = GT_PROBE_FIELD_KIND(p->fields.fields[i]),
+			 which = GT_PROBE_FIELD_WHICH(p->fields.fields[i]);
+		const char *text = gt_bpf_probe_text(p, i);
 
+		if (which == key)
+			continue;
 		e->values[e->n] = text             ? write_text(b, t, text)
-			: kind == GT_PROBE_FLOAT32 ? double_of(p->values[e->n])
-						   : p->values[e->n];
+			: kind == GT_PROBE_FLOAT32 ? double_of(p->values[i])
+						   : p->values[i];
 		if (kind == GT_PROBE_FLOAT32)
 			kind = GT_PROBE_FLOAT;
 		else if (kind >= GT_PROBE_TEXT)
 			kind = text ? GT_PROBE_TEXT : GT_PROBE_UNSIGNED;
-		e->fields[e->n] = (uint8_t)GT_PROBE_FIELD(kind, which);
+		e->fields[e->n++] = (uint8_t)GT_PROBE_FIELD(kind, which + added);
 	}
+}
+
+void gt_bpf_write_hit(
+	struct gt_bpf_way *b, const struct gt_bpf_probe *p, const struct gt_bpf_range_end *end)
+{
+	struct gt_written_thread *t = gt_ring_writer_thread(&b->writer, (int32_t)p->head.tgid,
+		(int32_t)p->head.tid, p->head.comm, (int64_t)p->head.start);
+	struct gt_ev_probe e = { .depth = p->depth, .is_range = p->is_range || end };
+
+	if (!t)
+		return;
+	set_names(b, t, end ? end->name : p->probe, &e);
+	add_values(b, t, p, 0, GT_PROBE_RETURN + 1, &e);
+	if (end)
+		add_values(b, t, end->hit, GT_PROBE_END, end->key, &e);
+	gt_ring_writer_event(&b->writer, t, GT_EV_PROBE, p->head.start,
+		end ? end->hit->head.end : p->head.end, &e,
+		offsetof(struct gt_ev_probe, values) + 8u * e.n);
 }
 
 void gt_bpf_write_probe(struct gt_bpf_way *b, const struct gt_bpf_probe *p)
 {
-	struct gt_written_thread *t = gt_ring_writer_thread(&b->writer, (int32_t)p->head.tgid,
-		(int32_t)p->head.tid, p->head.comm, (int64_t)p->head.start);
-	struct gt_ev_probe e = { .depth = p->depth, .is_range = p->is_range };
-
-	if (!t || p->probe >= b->nprobes)
-		return;
-	set_names(b, t, p->probe, &e);
-	set_values(b, t, p, &e);
-	gt_ring_writer_event(&b->writer, t, GT_EV_PROBE, p->head.start, p->head.end, &e,
-		offsetof(struct gt_ev_probe, values) + 8u * e.n);
+	if (p->probe < b->nprobes && !gt_probe_pairs_take(b, p))
+		gt_bpf_write_hit(b, p, NULL);
 }

@@ -57,6 +57,8 @@ static int add_site(struct gt_bpf_way *b, const struct gt_usdt_site *site,
 	if (bpf_map_update_elem(sites, &number, &to, BPF_ANY))
 		return gt_bpf_why_not(-errno, err);
 	b->usdt.nsites++;
+	if (b->usdt.matched)
+		b->usdt.matched[pattern - b->opt.usdt->usdt] = true;
 	return 0;
 }
 
@@ -163,8 +165,18 @@ int gt_usdt_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 
 	if (!b->opt.usdt->nusdt)
 		return 0;
+	if (!b->usdt.matched)
+		b->usdt.matched = calloc(b->opt.usdt->nusdt, sizeof(*b->usdt.matched));
 	forget_ended(&b->usdt);
 	return gt_mappings_each(pid, look_at, &s, err);
+}
+
+const struct gt_usdt_pattern *gt_usdt_first_unmatched(const struct gt_bpf_way *b)
+{
+	for (size_t i = 0; b->usdt.matched && i < b->opt.usdt->nusdt; i++)
+		if (!b->usdt.matched[i])
+			return &b->opt.usdt->usdt[i];
+	return NULL;
 }
 
 void gt_usdt_detach_all(struct gt_bpf_way *b)
@@ -174,4 +186,8 @@ void gt_usdt_detach_all(struct gt_bpf_way *b)
 	b->usdt.nfiles = 0;
 }
 
-void gt_usdt_release(struct gt_usdt *u) { free(u->files); }
+void gt_usdt_release(struct gt_usdt *u)
+{
+	free(u->files);
+	free(u->matched);
+}

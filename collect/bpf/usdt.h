@@ -23,11 +23,14 @@ struct gt_usdt {
 	uint32_t nsites;
 	char unread[200]; /* the first argument that cannot be read, with its probe; "": none */
 	unsigned nunread;
+	bool *matched; /* of each pattern */
 };
 
 /* Looks at what the process has mapped now: at first, and after each mapping of code, exec and fork
  * (process_events.c). 0 or negative. */
 int gt_usdt_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
+/* The first of the selected patterns that no file has; NULL: there is none. */
+const struct gt_usdt_pattern *gt_usdt_first_unmatched(const struct gt_bpf_way *b);
 void gt_usdt_detach_all(struct gt_bpf_way *b);
 void gt_usdt_release(struct gt_usdt *u);
 #endif

@@ -99,6 +99,23 @@ until_it_is 0 semaphore
 tell semaphore; is semaphore-after-kill 0 "$answer"
 finish
 
+# ---- pairs: by text, in two threads; the rest are marks ----
+begin "$prog"
+record pairs -e 'usdt:gt_test:*' --pair start=gt_test:request_start,end=request_end,key=arg0 -p $pid
+tell pairs\ 100
+finish
+wait $recorder; is pairs-end 0 $?
+rows pairs | grep -v '^gt_test:request ' >got
+printf 'gt_test:%s\n' 'request_start arg0:never ends,arg1:-1' 'request_start arg0:again,arg1:1' 'request_end arg0:never began,arg1:-1' | sort >want
+sort -o got got
+same pairs-left-over want got
+is pairs-are-ranges 101 "$(hits pairs gt_test:request)"
+is pairs-have-both-arguments 1 "$(rows pairs | grep -c 'request arg0:req-42,arg1:42,end_arg1:420')"
+check pairs-left-over-are-told grep -q 'note: 3 hits of --pair without a start or an end remain marks' pairs.err
+is pair-ends-the-latest-start 1 "$(rows pairs | grep -c 'request arg0:again,arg1:2,end_arg1:3')"
+printf 'texts 1\n' | "$G" -f -e usdt:gt_test:text,usdt:gt_test:texts -o no-match.zst -- "$prog" >/dev/null 2>no-match.err
+check unmatched-is-told grep -q 'no file of the processes has a probe that matches usdt:gt_test:texts' no-match.err
+
 # ---- other namespaces, deleted files ----
 # as_before NAME: the program's probes and the library in memory, by its process $pid
 as_before() {

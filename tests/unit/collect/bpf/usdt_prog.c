@@ -107,7 +107,7 @@ static void *end_requests(void *arg)
 	return NULL;
 }
 
-/* One request more begins and does not end, and one ends that has not begun. */
+/* One request more begins and does not end, one ends that has not begun, and one begins twice. */
 static void pairs(long n)
 {
 	pthread_t other;
@@ -121,6 +121,9 @@ static void pairs(long n)
 	if (!pthread_create(&other, NULL, end_requests, (void *)(intptr_t)n))
 		pthread_join(other, NULL);
 	STAP_PROBE2(gt_test, request_end, (const char *)"never began", -1);
+	STAP_PROBE2(gt_test, request_start, (const char *)"again", 1);
+	STAP_PROBE2(gt_test, request_start, (const char *)"again", 2);
+	STAP_PROBE2(gt_test, request_end, (const char *)"again", 3);
 }
 
 int main(void)
