@@ -4,6 +4,8 @@
  * CUPTI when the session is over. Then the library has no thread and no memory of a session: only
  * its code remains, and the next session may come.
  *
+ * NVTX that the program has not used yet finds the library by the variable that names a tool.
+ *
  * The program keeps its pointers to the driver's functions, so CUPTI's callbacks report the calls
  * (guest_inject.c). If another client has subscribed to CUPTI, no calls are recorded. */
 #define _GNU_SOURCE
@@ -16,10 +18,33 @@
 static char session[256];   /* FOLDER: */
 static int32_t serving_pid; /* the process whose thread serves a session; 0: none */
 
+/* The loader knows the library by its name. The old array of variables is not changed, as other
+ * threads may read it now. */
+static void let_nvtx_find_library(void)
+{
+	static char variable[] = "NVTX_INJECTION64_PATH=libgtpreload.so";
+	extern char **environ;
+	char **old = environ, **new;
+	size_t n = 0;
+
+	if (!gt_shared->nvtx || gt_environment("NVTX_INJECTION64_PATH"))
+		return;
+	while (old && old[n])
+		n++;
+	new = gt_map((n + 2) * sizeof(*new));
+	if (!new)
+		return;
+	if (n)
+		memcpy(new, old, n * sizeof(*new));
+	new[n] = variable;
+	__atomic_store_n(&environ, new, __ATOMIC_RELEASE);
+}
+
 static void serve(void)
 {
 	GT_GUEST_CODE;
 
+	let_nvtx_find_library();
 	gt_inject_start();
 	if (!gt_gpu_fetch_until_over())
 		return;

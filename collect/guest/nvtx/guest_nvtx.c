@@ -175,8 +175,8 @@ static void put(struct gt_tcb *t, enum gt_ring_event id, const void *event, size
 	errno = saved;
 }
 
-static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_handle *domain,
-	const struct gt_nvtx_attributes *a)
+static void put_annotation(enum gt_ring_event id, uint64_t range,
+	const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a)
 {
 	int saved;
 	struct gt_tcb *t = annotation_ring(&saved);
@@ -203,6 +203,14 @@ static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx
 		saved);
 }
 
+static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_handle *domain,
+	const struct gt_nvtx_attributes *a)
+{
+	gt_session_enter();
+	put_annotation(id, range, domain, a);
+	gt_session_leave();
+}
+
 /* type: of the text, GT_MESSAGE_CHAR or GT_MESSAGE_WIDE */
 static void annotate_text(enum gt_ring_event id, uint64_t range, int32_t type, const void *text)
 {
@@ -213,14 +221,17 @@ static void annotate_text(enum gt_ring_event id, uint64_t range, int32_t type, c
 
 static void end(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_handle *domain)
 {
-	int saved;
-	struct gt_tcb *t = annotation_ring(&saved);
 	struct gt_ev_annotation_end e = { .range = range };
+	struct gt_tcb *t;
+	int saved;
 
-	if (!t)
-		return;
-	e.domain = put_handle_text(t, domain);
-	put(t, id, &e, sizeof(e), saved);
+	gt_session_enter();
+	t = annotation_ring(&saved);
+	if (t) {
+		e.domain = put_handle_text(t, domain);
+		put(t, id, &e, sizeof(e), saved);
+	}
+	gt_session_leave();
 }
 
 /* ---- --range nvtx:NAME ---- */
@@ -244,7 +255,11 @@ static bool matches_range(const struct gt_nvtx_attributes *a)
 	return text && !strcmp(text, gt_shared->range_name);
 }
 
-static bool uses_range(void) { return gt_shared && gt_shared->range == GT_RANGE_NVTX; }
+/* Never in a session that may end before the program does. */
+static bool uses_range(void)
+{
+	return !gt_attached && gt_shared && gt_shared->range == GT_RANGE_NVTX;
+}
 
 /* Another thread may change the count before this one sets the state; then the state is set
  * again. */
@@ -270,7 +285,8 @@ void gt_nvtx_process_attached(void)
 
 static void range_push(const struct gt_nvtx_attributes *a)
 {
-	if (!gt_process_state || !__atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE))
+	if (!gt_attached &&
+		(!gt_process_state || !__atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE)))
 		gt_register_thread(); /* the range's name is known only after that */
 	if (!uses_range() || (!pushes_in_range && !matches_range(a)))
 		return;
@@ -379,15 +395,18 @@ static void domain_destroy(const void *domain) { (void)domain; }
 static void put_name(enum gt_ring_event id, uint64_t object, const struct gt_nvtx_handle *domain,
 	const char *text, const wchar_t *wide)
 {
-	int saved;
-	struct gt_tcb *t = annotation_ring(&saved);
 	struct gt_ev_name e = { .object = object };
+	struct gt_tcb *t;
+	int saved;
 
-	if (!t)
-		return;
-	e.text = text ? put_text(t, text) : put_wide(t, wide);
-	e.domain = put_handle_text(t, domain);
-	put(t, id, &e, sizeof(e), saved);
+	gt_session_enter();
+	t = annotation_ring(&saved);
+	if (t) {
+		e.text = text ? put_text(t, text) : put_wide(t, wide);
+		e.domain = put_handle_text(t, domain);
+		put(t, id, &e, sizeof(e), saved);
+	}
+	gt_session_leave();
 }
 
 static void domain_category_a(const struct gt_nvtx_handle *d, uint32_t c, const char *s)
@@ -469,7 +488,8 @@ GT_EXPORT int InitializeInjectionNvtx2(const void *(*export_table)(uint32_t id))
 	void ***table;
 	unsigned n;
 
-	if (gt_passive || !c || c->size < sizeof(*c) || !c->table)
+	/* an attached program may get another session later */
+	if ((gt_passive && !gt_attached) || !c || c->size < sizeof(*c) || !c->table)
 		return 0;
 	for (size_t i = 0; i < sizeof(nvtx_functions) / sizeof(*nvtx_functions); i++) {
 		table = NULL;

@@ -3,7 +3,7 @@
  * InitializeInjectionNvtx2 in it, and then calls the functions that the library has set.
  *
  * "alone": ranges and a mark without a call; "die": aborts at the end; "stream": names a stream and
- * launches on it. */
+ * launches on it; "late": maps the driver, and goes on when standard input has ended. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -178,12 +178,23 @@ static int forks(void)
 	return status;
 }
 
+static void wait_for_end_of_input(void)
+{
+	char byte;
+
+	dlopen("libcuda.so.1", RTLD_NOW);
+	while (read(0, &byte, 1) > 0)
+		;
+}
+
 int main(int argc, char **argv)
 {
 	void *driver;
 	uint64_t range;
 	pthread_t t;
 
+	if (argc > 1 && !strcmp(argv[1], "late"))
+		wait_for_end_of_input();
 	inject();
 	if (argc > 1 && !strcmp(argv[1], "stream"))
 		return stream();
