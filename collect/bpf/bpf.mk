@@ -20,7 +20,7 @@ $(BUILD)/bpf/%: tests/unit/collect/bpf/%_prog.c
 $(BUILD)/bpf/usdt: tests/unit/collect/bpf/memory_library.h
 # <sys/sdt.h> is systemtap-sdt-dev's
 HAVE_SDT := $(shell printf '\043include <sys/sdt.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
-units: $(BUILD)/bpf/waits $(BUILD)/bpf/parent $(BUILD)/bpf/functions $(if $(HAVE_SDT),$(BUILD)/bpf/usdt)
+units: $(BUILD)/bpf/waits $(BUILD)/bpf/parent $(BUILD)/bpf/functions $(if $(HAVE_SDT),$(BUILD)/bpf/usdt $(BUILD)/bpf/kernels)
 
 # Empty programs, beside which tests/bench/bench_probed_call.c measures.
 $(BUILD)/gen/empty_probes.o: tests/bench/empty_probes.bpf.c

@@ -6,6 +6,7 @@
 #include "collect/bpf/bpf_way.h"
 #include "collect/bpf/call_plan.h"
 #include "collect/bpf/function_probes.h"
+#include "collect/bpf/parcagpu.h"
 #include "collect/bpf/probe_link.h"
 #include "collect/bpf/probe_pairs.h"
 #include "collect/bpf/stop_guard.h"
@@ -38,7 +39,8 @@ struct gt_bpf_kernel_name {
 
 /* A probe that records can name by its number. */
 struct gt_bpf_known_probe {
-	char *domain, *name;   /* provider or library; the probe */
+	char *domain, *name; /* provider or library; the probe */
+	enum gt_parcagpu parcagpu;
 	uint16_t starts, ends; /* number of the pair that it starts or ends, plus one; 0: none */
 };
 
@@ -63,6 +65,10 @@ struct gt_bpf_way {
 	struct gt_bpf_known_probe *probes;
 	size_t nprobes, probes_cap;
 	struct gt_probe_pairs pairs;
+	uint64_t realtime_ahead,
+		realtime_at;            /* ns: CLOCK_REALTIME minus CLOCK_MONOTONIC, and when */
+	uint32_t callbacks[GT_API_MAX]; /* CUPTI's numbers of functions, as far as needed; 0:
+					   unknown */
 	/* records of the current drain: offsets in `bytes` */
 	struct gt_bpf_record {
 		uint64_t end;

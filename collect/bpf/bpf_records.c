@@ -121,6 +121,10 @@ static void write_call(struct gt_bpf_way *b, const struct gt_bpf_call *c)
 	if (!t)
 		return;
 	note_names(b, c, plan, t);
+	if (gt_api[c->id].op == GT_OP_LAUNCH || gt_api[c->id].op == GT_OP_GRAPH_LAUNCH) {
+		t->launched_at = head.start + (head.end - head.start) / 2;
+		t->launch = c->id;
+	}
 	for (unsigned i = 0; i < plan->nfields; i++) {
 		const struct gt_arg *a = &plan->fields[i];
 		const char *text = a->how == GT_FROM_STR ? gt_call_text(plan, c, a->param) : NULL;

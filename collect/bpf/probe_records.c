@@ -18,6 +18,7 @@ uint32_t gt_bpf_probe_add(struct gt_bpf_way *b, const char *domain, const char *
 		return GT_NONE;
 	p = &b->probes[b->nprobes];
 	*p = (struct gt_bpf_known_probe){ .domain = strdup(domain), .name = strdup(name) };
+	p->parcagpu = gt_parcagpu_probe(domain, name);
 	gt_probe_pairs_set_roles(b, p);
 	if (p->domain && p->name)
 		return (uint32_t)b->nprobes++;
@@ -146,6 +147,6 @@ void gt_bpf_write_hit(
 
 void gt_bpf_write_probe(struct gt_bpf_way *b, const struct gt_bpf_probe *p)
 {
-	if (p->probe < b->nprobes && !gt_probe_pairs_take(b, p))
+	if (p->probe < b->nprobes && !gt_parcagpu_take(b, p) && !gt_probe_pairs_take(b, p))
 		gt_bpf_write_hit(b, p, NULL);
 }

@@ -54,6 +54,8 @@ static int add_site(struct gt_bpf_way *b, const struct gt_usdt_site *site,
 		snprintf(b->usdt.unread, sizeof(b->usdt.unread), "%s of %.60s:%.60s", bad,
 			site->provider, site->name);
 	set_formats(&to.fields, pattern);
+	if (gt_parcagpu_probe(site->provider, site->name) != GT_PARCAGPU_NONE)
+		gt_parcagpu_set_text(&to.fields);
 	if (bpf_map_update_elem(sites, &number, &to, BPF_ANY))
 		return gt_bpf_why_not(-errno, err);
 	b->usdt.nsites++;
@@ -65,8 +67,11 @@ static int add_site(struct gt_bpf_way *b, const struct gt_usdt_site *site,
 static int wants(void *arg, const char *provider, const char *name)
 {
 	const struct gt_bpf_way *b = arg;
+	const struct gt_usdt_pattern *p = gt_probe_selection_find(b->opt.usdt, provider, name);
 
-	return gt_probe_selection_find(b->opt.usdt, provider, name) != NULL;
+	/* the same kernels in other forms: only by their full names */
+	return p &&
+		(gt_parcagpu_probe(provider, name) != GT_PARCAGPU_OTHER || !strcmp(p->name, name));
 }
 
 /* ---- files ---- */

@@ -118,6 +118,11 @@ static int apply_state(struct gt_correlator *g, struct gt_gpu_process *p,
 		g->totals.by_events++;
 		set_state_text(g, true, "CUDA events (%s)", text, 0);
 		return 0;
+	case GT_GPU_PROBED:
+		g->totals.processes += !p->probed;
+		p->probed = true;
+		set_state_text(g, false, "kernels only, by the USDT probes of %s", text, 0);
+		return 0;
 	case GT_GPU_EVENTS_ERROR:
 		g->totals.clock_error = e->body.state.detail > g->totals.clock_error
 			? e->body.state.detail

@@ -173,6 +173,7 @@ struct gt_gpu_track {
 struct gt_gpu_process {
 	uint32_t track;            /* of the process */
 	bool on, ever_on, flushed; /* flushed: it delivered all records when it exited */
+	bool probed;               /* USDT probes report its kernels */
 	bool by_events;            /* CUDA events time its work */
 	/* the only context with work; GT_NONE: there are several */
 	uint32_t context;

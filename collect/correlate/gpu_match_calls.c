@@ -445,7 +445,7 @@ static bool is_compatible(
 		return op == GT_OP_COPY || op == GT_OP_SET;
 	if (c->kernel != GT_NONE && kernel != GT_NONE && c->kernel != kernel)
 		return false;
-	return !c->has_shape ||
+	return !c->has_shape || !k->block[0] /* parcagpu's probes have no shapes */ ||
 		(!memcmp(c->grid, k->grid, sizeof(c->grid)) &&
 			!memcmp(c->block, k->block, sizeof(c->block)));
 }

@@ -58,19 +58,20 @@ enum gt_ring_event {
 /* ---- states and losses ---- */
 enum gt_gpu_state {
 	GT_GPU_ON,
-	GT_GPU_MISSING,     /* the library was not found */
-	GT_GPU_REFUSED,     /* a function failed */
-	GT_GPU_OFF,         /* the process ends, by exit or exec, and CUPTI delivered all records */
-	GT_GPU_YIELDED,     /* another client uses CUPTI; text: its library */
-	GT_GPU_RESUMED,     /* the guest uses CUPTI again */
-	GT_GPU_SUBSCRIBER,  /* another client has subscribed */
-	GT_GPU_NO_CALLS,    /* CUPTI refused callbacks: no calls are recorded */
-	GT_GPU_FINALIZED,   /* another client ended CUPTI: the guest does not resume */
-	GT_GPU_PARTIAL,     /* a function failed that enum gt_gpu_more needs; the rest works */
-	GT_GPU_FORKED,      /* a child of a process with CUPTI: CUPTI does not work in it */
-	GT_GPU_CONTINUED,   /* exec failed: the program continues */
-	GT_GPU_EVENTS,      /* CUDA events are used; text: why not CUPTI */
-	GT_GPU_EVENTS_ERROR /* detail: maximum error of the CUDA events' times, ns */
+	GT_GPU_MISSING,    /* the library was not found */
+	GT_GPU_REFUSED,    /* a function failed */
+	GT_GPU_OFF,        /* the process ends, by exit or exec, and CUPTI delivered all records */
+	GT_GPU_YIELDED,    /* another client uses CUPTI; text: its library */
+	GT_GPU_RESUMED,    /* the guest uses CUPTI again */
+	GT_GPU_SUBSCRIBER, /* another client has subscribed */
+	GT_GPU_NO_CALLS,   /* CUPTI refused callbacks: no calls are recorded */
+	GT_GPU_FINALIZED,  /* another client ended CUPTI: the guest does not resume */
+	GT_GPU_PARTIAL,    /* a function failed that enum gt_gpu_more needs; the rest works */
+	GT_GPU_FORKED,     /* a child of a process with CUPTI: CUPTI does not work in it */
+	GT_GPU_CONTINUED,  /* exec failed: the program continues */
+	GT_GPU_EVENTS,     /* CUDA events are used; text: why not CUPTI */
+	GT_GPU_EVENTS_ERROR, /* detail: maximum error of the CUDA events' times, ns */
+	GT_GPU_PROBED /* another library reports kernels, by USDT probes; text: their provider */
 };
 struct gt_ev_state {
 	uint64_t state;  /* enum gt_gpu_state */
