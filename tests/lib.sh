@@ -49,6 +49,21 @@ until_it_is() {
 # there FILE: says yes when it has something in it.
 there() { test -s "$1" && echo yes; }
 
+# attach FILE OPTION...: gtcollect records programs that already run into FILE. Waits until it does, or has ended. Its messages are in
+# FILE.err, its process is $recorder. It does not inherit 7 and 8, by which tests hold programs.
+attach() {
+	attach_file=$1; shift
+	: >"$attach_file.err"
+	"$B/gtcollect" -f -o "$attach_file" "$@" 2>"$attach_file.err" 7>&- 8>&- &
+	recorder=$!
+	until_it_is yes attached
+}
+attached() { if grep -q ': recording ' "$attach_file.err" || ! kill -0 $recorder; then echo yes; fi; }
+# maps_driver PID: says yes when the process has loaded a CUDA driver.
+maps_driver() { grep -q 'libcuda.so' "/proc/$1/maps" && echo yes; }
+# detach: ends what attach has begun. Its status is gtcollect's.
+detach() { kill -INT $recorder 2>/dev/null; wait $recorder; }
+
 # hung FILE: how many calls of cuStreamSynchronize have not returned, of a recording that may still go on.
 hung() { "$B/gtanalyze" open --format csv "$1" 2>/dev/null | grep -c cuStreamSynchronize; }
 # go_when_hung N FILE: makes the file "go" as soon as so many do, of a recording that is about to begin.

@@ -13,14 +13,14 @@ $(BUILD)/gen/all_bpf.o: $(wildcard collect/bpf/programs/*) collect/bpf/bpf_event
 $(BUILD)/collect/bpf/bpf_object.o: GTFLAGS += -DGT_BPF_OBJECT='"$(BUILD)/gen/all_bpf.o"'
 $(BUILD)/collect/bpf/bpf_object.o: $(BUILD)/gen/all_bpf.o
 
-# What tests/cli/collect/ebpf.sh observes.
+# What tests/cli/collect/ebpf*.sh observe.
 $(BUILD)/bpf/%: tests/unit/collect/bpf/%_prog.c
 	@mkdir -p $(@D)
 	$(CC) -O1 -g -I. $< -pthread -ldl -o $@
 $(BUILD)/bpf/usdt: tests/unit/collect/bpf/memory_library.h
 # <sys/sdt.h> is systemtap-sdt-dev's
 HAVE_SDT := $(shell printf '\043include <sys/sdt.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
-units: $(BUILD)/bpf/waits $(BUILD)/bpf/parent $(BUILD)/bpf/functions $(if $(HAVE_SDT),$(BUILD)/bpf/usdt $(BUILD)/bpf/kernels)
+units: $(patsubst %,$(BUILD)/bpf/%,waits parent functions gated_calls without_bpf $(if $(HAVE_SDT),usdt kernels))
 
 # Empty programs, beside which tests/bench/bench_probed_call.c measures.
 $(BUILD)/gen/empty_probes.o: tests/bench/empty_probes.bpf.c

@@ -77,6 +77,14 @@ static int attach_library(
 	return rc;
 }
 
+/* A zombie has no memory. */
+static bool has_ended(pid_t pid)
+{
+	struct gt_guest process;
+
+	return !gt_guest_read(pid, &process) || gt_guest_has_exited(&process);
+}
+
 int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 {
 	struct gt_mapped_library list[LIBRARIES];
@@ -90,6 +98,8 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 		return n;
 	if (!b->opt.all_processes && bpf_map_update_elem(traced, &key, &value, BPF_ANY))
 		return gt_bpf_why_not(-errno, err);
+	if (!n && has_ended(pid))
+		return gt_err_set(err, -ESRCH, "process %d has ended", (int)pid);
 	rc = gt_usdt_attach(b, pid, err);
 	if (!rc && !n && b->opt.calls && !b->functions)
 		return gt_err_set(err, -ENOENT,

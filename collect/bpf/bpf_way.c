@@ -16,7 +16,10 @@
 #include "formats/cuda/cuda_api.h"
 #include "formats/trace/clock.h"
 
-#define RING_BYTES (4u << 20) /* of one CPU */
+/* of one CPU, a power of two: this part of the session's memory, which is 4 MiB by default */
+#define RING_PART 16
+#define RING_MIN (64u << 10)
+#define RING_MAX (64u << 20)
 /* ns: a record whose call ended before is in its ring, unless its CPU is stopped meanwhile */
 #define SETTLED 200000
 
@@ -43,11 +46,29 @@ static int print_nothing(enum libbpf_print_level level, const char *fmt, va_list
 
 int gt_bpf_why_not(int code, struct gt_err *err)
 {
-	if (code == -EPERM || code == -EACCES)
+	bool refused = code == -EPERM || code == -EACCES;
+
+	if (refused && !gt_bpf_way_is_allowed())
 		return gt_err_set(err, -EPERM,
 			"eBPF needs root, or the capabilities CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gtcollect); --via inject needs none");
+	if (refused)
+		return gt_err_set(err, -EPERM,
+			"the kernel refuses bpf() in spite of the rights: by a filter of system calls (seccomp, in a container) or by lockdown; --via inject needs no bpf()");
+	if (code == -ENOSYS)
+		return gt_err_set(err, code,
+			"this kernel has no bpf() (CONFIG_BPF_SYSCALL); --via inject needs none");
 	return gt_err_set(
 		err, code, "the kernel does not load the BPF programs: %s", strerror(-code));
+}
+
+static uint32_t ring_bytes(const struct gt_rings *r)
+{
+	uint64_t part = r->nchunks * (uint64_t)r->chunk_bytes / RING_PART;
+	uint32_t bytes = RING_MIN;
+
+	while (bytes < RING_MAX && 2ull * bytes <= part + part / 16)
+		bytes *= 2;
+	return bytes;
 }
 
 /* One ring for each CPU. */
@@ -60,8 +81,8 @@ static int make_rings(struct gt_bpf_way *b, struct gt_err *err)
 	for (int i = 0; i < b->ncpus; i++)
 		b->ring_fds[i] = -1;
 	for (int i = 0; i < b->ncpus; i++) {
-		b->ring_fds[i] =
-			bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gt_calls", 0, 0, RING_BYTES, NULL);
+		b->ring_fds[i] = bpf_map_create(
+			BPF_MAP_TYPE_RINGBUF, "gt_calls", 0, 0, ring_bytes(b->opt.rings), NULL);
 		if (b->ring_fds[i] < 0)
 			return gt_bpf_why_not(-errno, err);
 	}
@@ -94,8 +115,8 @@ static void set_rodata(struct gt_bpf_way *b)
 			.has_task_storage = b->has_task_storage,
 			.stop = b->opt.stops,
 			/* 0: each file may have probes */
-			.nlibraries = b->opt.probes->n || b->opt.usdt->nusdt ? 0 : 1,
-			.libraries = { "libcuda.so" },
+			.nlibraries = b->opt.probes->n || b->opt.usdt->nusdt ? 0 : 2,
+			.libraries = { "libcuda.so", "memfd:libcuda.so" },
 		};
 }
 
@@ -263,7 +284,8 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 
 void gt_bpf_way_drop_rights(void)
 {
-	static const unsigned kept[] = { CAP_SYS_PTRACE, CAP_PERFMON, CAP_BPF };
+	static const unsigned kept[] = { CAP_SYS_PTRACE, CAP_PERFMON, CAP_BPF,
+		CAP_CHECKPOINT_RESTORE };
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct sets[2], mask[2] = { { 0 } };
 

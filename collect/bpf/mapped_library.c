@@ -15,13 +15,19 @@
 #include "collect/ipc/process_maps.h"
 #include "formats/base/buf.h"
 
+#define MEMORY_FILE "memfd:"
+
 /* ---- libraries of a process ---- */
 
+/* A file in memory (memfd_create) has the name that it was given, after "/memfd:". */
 static bool has_prefix(const char *name, const char *prefix)
 {
 	const char *base = strrchr(name, '/');
 
-	return !strncmp(base ? base + 1 : name, prefix, strlen(prefix));
+	base = base ? base + 1 : name;
+	if (!strncmp(base, MEMORY_FILE, strlen(MEMORY_FILE)))
+		base += strlen(MEMORY_FILE);
+	return !strncmp(base, prefix, strlen(prefix));
 }
 
 static bool is_file(const char *path, const struct gt_mapping *m)
@@ -55,8 +61,9 @@ static bool find_descriptor(pid_t pid, const struct gt_mapping *m, char *path, s
 static void set_path(pid_t pid, const struct gt_mapping *m, struct gt_mapped_library *l)
 {
 	snprintf(l->path, sizeof(l->path), "/proc/%d/root%s", (int)pid, l->name);
-	if (is_file(l->path, m))
-		return;
+	errno = 0;
+	if (is_file(l->path, m) || errno == EACCES)
+		return; /* the other ways need more rights */
 	snprintf(l->path, sizeof(l->path), "/proc/%d/map_files/%llx-%llx", (int)pid,
 		(unsigned long long)m->from, (unsigned long long)m->to);
 	if (!is_file(l->path, m) && !find_descriptor(pid, m, l->path, sizeof(l->path)))
@@ -190,12 +197,14 @@ int gt_library_functions_read(struct gt_library_functions *f, const struct gt_ma
 	Elf *elf;
 
 	*f = (struct gt_library_functions){ NULL };
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return gt_err_set(err, -EACCES,
+			strstr(l->path, "/map_files/")
+				? "%s: only root or CAP_CHECKPOINT_RESTORE may read a file that a process maps and that has no path any more"
+				: "%s: it is mapped by a process that only its user, root or CAP_SYS_PTRACE may read",
+			l->name);
 	if (fd < 0)
-		return errno == EACCES || errno == EPERM
-			? gt_err_set(err, -EACCES,
-				  "%s: it is mapped by a process that only its user, root or CAP_SYS_PTRACE may read",
-				  l->name)
-			: gt_err_set(err, -errno, "%s: %s", l->name, strerror(errno));
+		return gt_err_set(err, -errno, "%s: %s", l->name, strerror(errno));
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF)

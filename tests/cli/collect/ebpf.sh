@@ -20,8 +20,7 @@ says source-cannot-is-told 'eBPF does not see it'
 
 "$B/samples/hang" -t 600 >/dev/null 2>&1 &
 idle=$!
-mapped() { grep -c 'libcuda.so' /proc/$idle/maps | sed 's/^[1-9].*/yes/'; }
-until_it_is yes mapped
+until_it_is yes maps_driver $idle
 
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	want no-rights 125 setpriv --reuid=65534 --clear-groups "$G" --via ebpf -o no.zst -p $idle
@@ -54,10 +53,7 @@ mkfifo go2
 "$B/bpf/parent" "$B/samples/train" -n 20000 <go2 >/dev/null &
 parent=$!
 exec 6>go2
-"$G" -v -f -o child.zst -p $parent 2>child.err &
-recorder=$!
-parent_observed() { grep -c 'recording api' child.err; }
-until_it_is 1 parent_observed
+attach child.zst -p $parent
 echo >&6
 exec 6>&-
 wait $parent
@@ -70,16 +66,12 @@ check child-has-calls test "$(calls cuLaunchKernel child.zst)" -gt 0
 same drivers-files-are-recorded files.preload files
 
 # ---- a program that starts later: every call, as preload records it ----
-"$G" -v -f -o all.zst -a 2>all.err &
-recorder=$!
-probed() { grep -c 'recording api,ioctl ([0-9]* functions' all.err; }
-until_it_is 1 probed
+attach all.zst -a
 $alone "$B/samples/train" -n 50 >train.out &
 train=$!
 wait $train
 is program-is-unharmed 0 $?
-kill -INT $recorder
-wait $recorder
+detach
 is recorder-ends-by-signal 0 $?
 $alone "$G" -q -f -e api -o preload.zst "$B/samples/train" -n 50 >/dev/null
 # addresses on the heap differ, because the library uses the heap, too: they are numbered
@@ -117,10 +109,7 @@ mkfifo go
 "$B/bpf/waits" <go &
 waits=$!
 exec 5>go
-"$G" -f -e sched -o waits.zst -p $waits 2>waits.err &
-recorder=$!
-observed() { grep -c 'recording sched' waits.err; }
-until_it_is 1 observed
+attach waits.zst -e sched -p $waits
 echo >&5
 exec 5>&-
 wait $waits
@@ -141,12 +130,6 @@ is nothing-is-lost 0 "$(figure lost waits.zst)"
 want scheduler-calls 0 "$A" summary waits.zst
 check scheduler-calls-are-a-figure grep -q 'Scheduler calls: [1-9]' want.out
 
-# ---- what cannot be attached to: one line ----
-want gone 125 "$G" -o gone.zst -p $spin
-says gone-is-told "there is no process $spin"
-want no-driver 125 "$G" -o none.zst -p $$
-says no-driver-is-told 'has no CUDA driver mapped'
-check failures-leave-no-file test ! -e gone.zst -a ! -e none.zst
 kill $idle
 wait $idle 2>/dev/null
 
@@ -165,22 +148,28 @@ fi
 check doctor-says-ebpf-works grep -q '^ok *ebpf .*calls, requests to the driver and scheduling' doctor.out
 
 # ---- it ends with the program, also if its parent does not wait for it ----
-sh -c '"$0" -n 20000 >/dev/null & echo $! >zombie.pid; exec sleep 600' "$B/samples/train" &
+mkfifo end_zombie end_child
+sh -c '"$0" "$1" 1 1 <end_zombie >/dev/null & echo $! >zombie.pid; exec sleep 600' "$B/bpf/gated_calls" "$B/sim/libcuda.so.1" &
 careless=$!
+exec 7>end_zombie
 until_it_is yes there zombie.pid
 zombie=$(cat zombie.pid)
-zombie_maps() { grep -c 'libcuda.so' /proc/$zombie/maps | sed 's/^[1-9].*/yes/'; }
-until_it_is yes zombie_maps
-"$G" -q -f -o zombie.zst -p $zombie
+until_it_is yes maps_driver $zombie
+attach zombie.zst -p $zombie
+echo >&7
+exec 7>&-
+wait $recorder
 is ends-with-a-zombie 0 $?
 kill $careless
 wait $careless 2>/dev/null
-"$B/samples/train" -n 20000 >/dev/null 2>&1 &
+"$B/bpf/gated_calls" "$B/sim/libcuda.so.1" 1 1 <end_child >/dev/null &
 short=$!
-maps_driver() { grep -c 'libcuda.so' /proc/$short/maps | sed 's/^[1-9].*/yes/'; }
-until_it_is yes maps_driver
-"$G" -q -f -o short.zst -p $short
+exec 7>end_child
+until_it_is yes maps_driver $short
+attach short.zst -p $short
+echo >&7
+exec 7>&-
+wait $short
+wait $recorder
 is ends-with-the-program 0 $?
-kill $short 2>/dev/null
-wait $short 2>/dev/null
 want reads 0 "$A" short.zst

@@ -1,0 +1,212 @@
+# serial
+# --via ebpf when something is not as usual: processes that end, execute another program or have many threads; drivers that are
+# replaced, several, in memory only or in another namespace; a kernel without BPF; full rings; gtcollect is killed. The simulated
+# driver; the probes are real.
+. "$SRC/tests/lib.sh"
+G=$B/gtcollect A=$B/gtanalyze
+cuda=$B/sim/libcuda.so.1
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+
+# gated NAME COMMAND...: starts build/bpf/gated_calls, by COMMAND, and waits until it has loaded the driver. It makes its calls after
+# go NAME, which waits for them, and ends after end NAME. $gated is the process that was started.
+gated() {
+	gated_name=$1; shift
+	mkfifo "$gated_name.in"
+	"$@" <"$gated_name.in" >"$gated_name.out" 2>"$gated_name.err" 7>&- 8>&- &
+	gated=$!
+	open_gate "$gated_name"
+	until_it_is yes there "$gated_name.out"
+}
+open_gate() { case $1 in second) exec 8>second.in ;; *) exec 7>"$1.in" ;; esac; }
+gate() { case $1 in second) echo 8 ;; *) echo 7 ;; esac; }
+lines() { wc -l <"$1" | tr -d ' '; }
+go() { go_lines=$(lines "$1.out"); eval "echo >&$(gate "$1")"; until_it_is $((go_lines + 1)) lines "$1.out"; }
+end() { eval "exec $(gate "$1")>&-"; wait "$2"; }
+results() { tail -n 1 "$1.out"; }
+# who FILE: the processes that have made calls, and how many.
+who() { "$B/gtexport" --jsonl -o - "$1" 2>/dev/null | sed -n '/"name":"cuDriverGetVersion"/s/.*"phase":"B".*"pid":\([0-9]*\).*/\1/p' | sort -n | uniq -c | awk '{ print $2, $1 }'; }
+made() { calls cuDriverGetVersion "$1"; }
+one_line() { is "$1-is-one-line" 1 "$(lines want.err)"; }
+
+# ---- what fails says one line and leaves no file ----
+sh -c 'exit 0' &
+gone=$!
+wait $gone
+want gone 125 "$G" --via ebpf -o none.zst -p $gone
+if grep -q 'CAP_BPF\|built without' want.err; then
+	skip ebpf "$(tail -n 1 want.err)"
+	exit
+fi
+says gone-is-told "there is no process $gone"
+one_line gone
+want no-driver 125 "$G" -o none.zst -p $$
+says no-driver-is-told 'has no CUDA driver mapped'
+one_line no-driver
+cp "$(ldd "$B/bpf/gated_calls" | awk '/libc.so/ { print $3 }')" libcuda.so.1
+LD_PRELOAD=$PWD/libcuda.so.1 sleep 600 &
+other=$!
+until_it_is yes maps_driver $other
+want no-functions 125 "$G" -o none.zst -p $other
+says no-functions-is-told 'libcuda.so.1 has no function to record'
+one_line no-functions
+kill $other
+wait $other 2>/dev/null
+sh -c 'sleep 600 & echo $! >dead.pid; exec sleep 600' &
+careless=$!
+until_it_is yes there dead.pid
+comm() { cat /proc/$careless/comm; }
+until_it_is sleep comm
+kill "$(cat dead.pid)"
+state() { sed -n 's/^State:.\(.\).*/\1/p' "/proc/$(cat dead.pid)/status"; }
+until_it_is Z state
+want zombie 125 "$G" -o none.zst -p "$(cat dead.pid)"
+says zombie-is-told "process $(cat dead.pid) has ended"
+kill $careless
+wait $careless 2>/dev/null
+gated refused "$B/bpf/gated_calls" "$cuda" 1 1
+for errno in 1 38; do	# EPERM: a container's filter; ENOSYS: a kernel without BPF
+	want "bpf-is-refused-with-$errno" 125 "$B/bpf/without_bpf" $errno "$G" -o none.zst --via ebpf -p $gated
+	one_line "bpf-is-refused-with-$errno"
+	cp want.err "refused.$errno"
+done
+check refused-names-a-filter grep -q 'refuses bpf().*seccomp.*--via inject' refused.1
+check no-bpf-is-told grep -q 'has no bpf().*--via inject' refused.38
+check failures-leave-no-file test ! -e none.zst
+end refused $gated
+
+# ---- the process ends while probes are set: a recording, or one line and no file ----
+wrong=
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	gated "ends$i" "$B/bpf/gated_calls" "$cuda" 1 100
+	status=0
+	exec 7>&-
+	"$G" -q -o "ends$i.zst" -p $gated 2>ends.err || status=$?
+	wait $gated || wrong="$wrong program:$?"
+	case $status in
+	0) "$A" "ends$i.zst" >/dev/null 2>&1 || wrong="$wrong unreadable" ;;
+	125) [ ! -e "ends$i.zst" ] && [ "$(lines ends.err)" = 1 ] || wrong="$wrong $(cat ends.err)" ;;
+	*) wrong="$wrong status:$status" ;;
+	esac
+done
+is ends-during-attach "" "$wrong"
+
+# ---- it executes another program ----
+gated execs "$B/bpf/gated_calls" "$cuda" 1 1000 "$B/bpf/gated_calls" "$cuda" 1 1000
+attach execs.zst -p $gated
+go execs
+exec 7>&-
+wait $gated
+is exec-is-unharmed 0 $?
+wait $recorder
+is exec-ends-the-recording 0 $?
+is exec-has-the-calls-before 1000 "$(made execs.zst)"
+
+# ---- 10,000 threads at the same time: all calls are recorded, or counted as lost ----
+gated many "$B/bpf/gated_calls" "$cuda" 10000 10
+attach many.zst -e api -p $gated
+go many
+is many-threads-are-unharmed 100000 "$(results many)"
+end many $gated
+is many-threads-end-well 0 $?
+wait $recorder
+check many-threads-are-recorded test "$(made many.zst)" -gt 0	# as many threads as have a ring
+is many-threads-are-all-counted 100000 "$(($(made many.zst) + $(figure lost many.zst)))"
+
+# ---- a full ring: gtcollect is stopped meanwhile ----
+gated full "$B/bpf/gated_calls" "$cuda" 4 50000
+attach full.zst -e api --ring-memory 1M -p $gated
+kill -STOP $recorder
+go full
+kill -CONT $recorder
+is full-ring-harms-nothing 200000 "$(results full)"
+end full $gated
+wait $recorder
+check full-ring-loses test "$(figure lost full.zst)" -gt 0
+check full-ring-has-calls test "$(made full.zst)" -gt 0
+is full-ring-is-all-counted 200000 "$(($(made full.zst) + $(figure lost full.zst)))"
+
+# ---- which library: the one that the process maps ----
+# recorded NAME COMMAND...: its 1,000 calls are recorded.
+recorded() {
+	recorded_name=$1; shift
+	gated "$recorded_name" "$@"
+	if [ "$(cat "$recorded_name.out")" != loaded ]; then
+		skip "$recorded_name" "$(tail -n 1 "$recorded_name.err")"
+		end "$recorded_name" $gated
+		return
+	fi
+	[ -z "$meanwhile" ] || $meanwhile
+	process=$(pgrep -P $gated || echo $gated)
+	attach "$recorded_name.zst" -e api -p "$process"
+	go "$recorded_name"
+	end "$recorded_name" $gated
+	wait $recorder
+	is "$recorded_name" 1000 "$(made "$recorded_name.zst")"
+	is "$recorded_name-has-the-pid" "$process 1000" "$(who "$recorded_name.zst")"
+}
+mkdir -p own
+meanwhile=
+cp "$cuda" own/libcuda.so.1
+replace() { rm own/libcuda.so.1; cp "$B/sim/libcupti.so.13" own/libcuda.so.1; }
+meanwhile=replace
+recorded replaced-on-disk "$B/bpf/gated_calls" own/libcuda.so.1 1 1000
+cp "$cuda" own/libcuda.so.1
+delete() { rm own/libcuda.so.1; }
+meanwhile=delete
+recorded deleted "$B/bpf/gated_calls" own/libcuda.so.1 1 1000
+meanwhile=
+recorded in-memory-only "$B/bpf/gated_calls" "memfd:$cuda" 1 1000
+recorded mount-namespace unshare -m sh -c 'mount -t tmpfs none own && cp "$1" own/libcuda.so.1 && exec "$0" own/libcuda.so.1 1 1000' \
+	"$B/bpf/gated_calls" "$cuda"
+check mount-namespace-is-another test ! -e own/libcuda.so.1
+recorded pid-namespace unshare -p -f --mount-proc "$B/bpf/gated_calls" "$cuda" 1 1000
+
+# ---- two drivers at the same time ----
+cp "$cuda" own/libcuda.so.1
+gated first "$B/bpf/gated_calls" "$cuda" 1 1000
+first=$gated
+gated second "$B/bpf/gated_calls" own/libcuda.so.1 1 2000
+attach two.zst -e api -a
+go first
+go second
+detach
+{ echo "$first 1000"; echo "$gated 2000"; } | sort -n >two.pids
+who two.zst | grep -e "^$first " -e "^$gated " >two.recorded
+same two-drivers-are-recorded two.pids two.recorded
+end first $first
+end second $gated
+
+# ---- gtcollect is killed: nothing remains, and what was recorded is readable ----
+gated killed "$B/bpf/gated_calls" "$cuda" 1 1000
+code() {	# the instruction at the function, as the process has it
+	dd if=/proc/$gated/mem bs=1 count=4 skip=$((0x$(awk '/libcuda.so.1/ && $2 ~ /x/ { sub(/-.*/, "", $1); print $1; exit }' /proc/$gated/maps) - 0x$(awk '/libcuda.so.1/ && $2 ~ /x/ { print $3; exit }' /proc/$gated/maps) + 0x$(nm -D "$cuda" | awk '$3 == "cuDriverGetVersion" { print $1 }'))) 2>/dev/null | od -An -tx1
+}
+links() { bpftool link 2>/dev/null | grep -c "pids.*gtcollect($recorder)"; }
+before=$(code)
+attach killed.zst -e api -p $gated
+check probes-are-in-the-code test "$(code)" != "$before"
+go killed
+on_disk() { made killed.zst; }
+until_it_is 1000 on_disk
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+original() { [ "$(code)" = "$before" ] && echo yes; }
+until_it_is yes original
+is code-is-the-original "$before" "$(code)"
+if command -v bpftool >/dev/null 2>&1; then is no-link-remains 0 "$(links)"; else skip no-link-remains "needs bpftool"; fi
+is killed-file-has-the-calls 1000 "$(made killed.zst)"
+go killed
+is killed-harms-nothing 1000 "$(results killed)"
+
+# ---- 20 times ----
+wrong=
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	attach again.zst -e api -p $gated
+	go killed
+	detach || wrong="$wrong status:$?"
+	[ "$(results killed)" = 1000 ] && [ "$(made again.zst)" = 1000 ] || wrong="$wrong $i:$(results killed):$(made again.zst)"
+done
+is twenty-attaches "" "$wrong"
+is twenty-attaches-leave-the-code "$before" "$(code)"
+end killed $gated
+is twenty-attaches-harm-nothing 0 $?
