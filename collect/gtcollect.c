@@ -450,6 +450,15 @@ static int64_t add_time(int64_t t, int64_t ns)
 	return ns < GT_TIME_MAX - t ? t + ns : GT_TIME_MAX;
 }
 
+/* The time of --delay and --duration, for records of probes. */
+static void set_window(void)
+{
+	int64_t from = add_time(run.start, gt_options.delay);
+
+	gt_attached_set_window(&run.attached, gt_options.delay ? from : 0,
+		gt_options.duration ? add_time(from, gt_options.duration) : GT_TIME_MAX);
+}
+
 /* After the program has started, so that it inherits nothing that a source opens. False, after a
  * message: the trace lacks a source. */
 static bool start_sources(void)
@@ -479,6 +488,7 @@ static int run_program(char **argv)
 
 	run.start = gt_clock_monotonic();
 	apply_delay_and_duration(run.start);
+	set_window();
 	if (gt_attached_starts_command())
 		settings = unprepared;
 	if (gt_child_start(&run.child, argv, &settings, &err)) {
@@ -540,6 +550,7 @@ static int record_running_programs(void)
 	if (gt_attached_attach(&run.attached, &err))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	run.start = gt_clock_monotonic(); /* --delay and --duration do not include attaching */
+	set_window();
 	if (gt_sources_start(&run.sources, run.start, 0, &err) || start_live_view(&err))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	record_until_the_end(command[0]);

@@ -302,6 +302,12 @@ bool gt_attached_have_ended(struct gt_attached_programs *a, int64_t now)
 	return !count_alive(a);
 }
 
+void gt_attached_set_window(struct gt_attached_programs *a, int64_t from, int64_t until)
+{
+	if (a->bpf)
+		gt_bpf_way_set_window(a->bpf, from, until);
+}
+
 int gt_attached_fd(const struct gt_attached_programs *a)
 {
 	return a->bpf ? gt_bpf_way_fd(a->bpf) : -1;

@@ -33,6 +33,8 @@ int gt_attached_attach(struct gt_attached_programs *a, struct gt_err *err);
 int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err);
 /* Have all processes of -p exited? now: ns; they are looked for some times a second. */
 bool gt_attached_have_ended(struct gt_attached_programs *a, int64_t now);
+/* Only records that begin in this time count; ns. */
+void gt_attached_set_window(struct gt_attached_programs *a, int64_t from, int64_t until);
 /* Is readable when gt_attached_drain has something to do at once; -1: there is none. */
 int gt_attached_fd(const struct gt_attached_programs *a);
 /* Writes the records of probes to the rings. */

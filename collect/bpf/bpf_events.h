@@ -61,7 +61,7 @@ struct gt_bpf_plan {
 	struct gt_bpf_fetch fetch[GT_BPF_FETCHES];
 };
 
-enum gt_bpf_kind { GT_BPF_CALL, GT_BPF_SCHED, GT_BPF_REQUEST, GT_BPF_PROBE };
+enum gt_bpf_kind { GT_BPF_CALL, GT_BPF_SCHED, GT_BPF_REQUEST, GT_BPF_OPEN_CALL, GT_BPF_PROBE };
 
 /* Each record begins with it. */
 struct gt_bpf_head {
@@ -85,6 +85,12 @@ struct gt_bpf_call {
 struct gt_bpf_call_with_pieces {
 	struct gt_bpf_call call;
 	char data[GT_BPF_DATA];
+};
+
+/* A call that has not returned when its thread or the recording ends; of that time is `end`. */
+struct gt_bpf_open_call {
+	struct gt_bpf_call call;
+	GT_U64 words[GT_BPF_WORDS];
 };
 
 /* A thread that did not run, from the switch-out to the switch-in. */
@@ -186,7 +192,9 @@ struct gt_bpf_usdt_site {
 	struct gt_bpf_usdt_argument arguments[GT_PROBE_VALUES];
 };
 
-/* Records of one CPU that did not fit into its ring. */
+/* Records of one CPU that did not fit into its ring. from: begin of the last series without a gap
+ * of GT_BPF_LOSS_GAP. */
+#define GT_BPF_LOSS_GAP 20000000 /* ns */
 struct gt_bpf_loss {
 	GT_U64 count, from, to; /* ns */
 };

@@ -21,7 +21,7 @@ struct ring_buffer;
 
 #define GT_UPROBE_SESSION 57u     /* of the kernel's interface; headers before Linux 6.13 lack it */
 #define GT_UPROBE_MULTI 48u       /* before Linux 6.6 */
-#define GT_BPF_KERNEL_PROGRAMS 8u /* at tracepoints */
+#define GT_BPF_KERNEL_PROGRAMS 9u /* at tracepoints */
 
 /* A library whose functions have probes, and of which process; 0: of all. */
 struct gt_bpf_attached {
@@ -80,9 +80,9 @@ struct gt_bpf_way {
 	struct gt_map names_map;
 	struct gt_bpf_kernel_name *names;
 	size_t nnames, names_cap;
-	uint64_t
-		lost; /* records that found no place in a ring of the programs, or no memory here */
-	uint64_t no_memory; /* of these, no memory */
+	uint64_t no_memory;                 /* records that found no memory here; not yet written */
+	struct gt_bpf_loss *seen, *now;     /* by CPU; `seen` is written */
+	uint64_t window_from, window_until; /* ns: other records are left out */
 	struct gt_bpf_way_totals totals;
 };
 
@@ -93,6 +93,10 @@ void gt_bpf_detach_all(struct gt_bpf_way *b);
 int gt_bpf_events_open(struct gt_bpf_way *b, struct gt_err *err);
 /* Sets probes in processes that have new code, and continues those that wait for it. */
 void gt_bpf_events_take(struct gt_bpf_way *b);
+/* cpu_losses.c: losses become those of the session. open: 0 or negative. */
+int gt_bpf_losses_open(struct gt_bpf_way *b, struct gt_err *err);
+void gt_bpf_losses_take(struct gt_bpf_way *b);
+void gt_bpf_losses_close(struct gt_bpf_way *b);
 /* probe_records.c: makes a probe known. Returns its number; GT_NONE: no memory. The same names have
  * the same number. */
 uint32_t gt_bpf_probe_add(struct gt_bpf_way *b, const char *domain, const char *name);

@@ -25,6 +25,8 @@ int gt_bpf_way_check(const struct gt_bpf_way *b, struct gt_err *err) { return -E
 
 void gt_bpf_way_drop_rights(void) {}
 
+void gt_bpf_way_set_window(struct gt_bpf_way *b, int64_t from, int64_t until) {}
+
 int gt_bpf_way_fd(const struct gt_bpf_way *b) { return -1; }
 
 void gt_bpf_way_drain(struct gt_bpf_way *b) {}

@@ -106,6 +106,11 @@ static struct gt_written_thread *thread_of(struct gt_bpf_way *b, const struct gt
 		&b->writer, (int32_t)h->tgid, (int32_t)h->tid, h->comm, (int64_t)h->start);
 }
 
+static bool is_in_window(const struct gt_bpf_way *b, const struct gt_bpf_head *h)
+{
+	return h->start >= b->window_from && h->start < b->window_until;
+}
+
 static void write_call(struct gt_bpf_way *b, const struct gt_bpf_call *c)
 {
 	const struct gt_call_plan *plan = &b->plans[c->id];
@@ -121,6 +126,8 @@ static void write_call(struct gt_bpf_way *b, const struct gt_bpf_call *c)
 	if (!t)
 		return;
 	note_names(b, c, plan, t);
+	if (!is_in_window(b, &c->head))
+		return;
 	if (gt_api[c->id].op == GT_OP_LAUNCH || gt_api[c->id].op == GT_OP_GRAPH_LAUNCH) {
 		t->launched_at = head.start + (head.end - head.start) / 2;
 		t->launch = c->id;
@@ -136,6 +143,23 @@ static void write_call(struct gt_bpf_way *b, const struct gt_bpf_call *c)
 		}
 	}
 	gt_ring_writer_call(&b->writer, t, &head, words);
+}
+
+/* With those arguments that need no memory: it is read when a call returns. */
+static void write_open_call(struct gt_bpf_way *b, const struct gt_bpf_call *c)
+{
+	const struct gt_call_plan *plan = &b->plans[c->id];
+	struct gt_written_thread *t = thread_of(b, &c->head);
+	struct gt_rec head = { .start = c->head.start, .id = c->id, .kind_depth = c->depth };
+	uint64_t words[GT_RING_OPEN_ARGS];
+
+	while (head.nargs < plan->nfields && head.nargs < GT_RING_OPEN_ARGS &&
+		gt_call_needs_no_memory(&plan->fields[head.nargs])) {
+		words[head.nargs] = gt_call_value(plan, c, &plan->fields[head.nargs]);
+		head.nargs++;
+	}
+	if (t)
+		gt_ring_writer_open_call(&b->writer, t, &head, words);
 }
 
 static void write_request(struct gt_bpf_way *b, const struct gt_bpf_request *r)
@@ -185,14 +209,18 @@ void gt_bpf_write_records(struct gt_bpf_way *b)
 	for (size_t i = 0; i < b->nrecords; i++) {
 		const struct gt_bpf_head *h = (const void *)(b->bytes.data + b->records[i].at);
 
-		if (h->kind == GT_BPF_SCHED)
+		if (h->kind == GT_BPF_CALL)
+			write_call(b, (const struct gt_bpf_call *)h);
+		else if (!is_in_window(b, h))
+			continue;
+		else if (h->kind == GT_BPF_OPEN_CALL)
+			write_open_call(b, (const struct gt_bpf_call *)h);
+		else if (h->kind == GT_BPF_SCHED)
 			write_scheduling(b, (const struct gt_bpf_sched *)h);
 		else if (h->kind == GT_BPF_REQUEST)
 			write_request(b, (const struct gt_bpf_request *)h);
 		else if (h->kind == GT_BPF_PROBE)
 			gt_bpf_write_probe(b, (const struct gt_bpf_probe *)h);
-		else
-			write_call(b, (const struct gt_bpf_call *)h);
 	}
 }
 

@@ -31,6 +31,7 @@ static const struct {
 } kernel_programs[GT_BPF_KERNEL_PROGRAMS] = {
 	{ "on_fork", true, false },
 	{ "on_exit", true, false },
+	{ "on_exit_in_call", true, false },
 	{ "on_exec", true, false },
 	{ "on_new_code", true, false },
 	{ "on_system_call", false, true },
@@ -265,7 +266,10 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 	b->writer.rings = opt->rings;
 	b->writer.server = opt->server;
 	libbpf_set_print(print_nothing);
+	b->window_until = UINT64_MAX;
 	rc = make_rings(b, err);
+	if (!rc)
+		rc = gt_bpf_losses_open(b, err);
 	if (!rc)
 		rc = load_for_kernel(b, err);
 	if (!rc)
@@ -302,23 +306,6 @@ void gt_bpf_way_drop_rights(void)
 	syscall(SYS_capset, &header, sets);
 }
 
-/* Lost records: the session's count, which the recorder writes as a loss of all threads. */
-static void count_losses(struct gt_bpf_way *b)
-{
-	struct gt_bpf_loss *all = calloc((size_t)b->ncpus, sizeof(*all));
-	uint32_t zero = 0;
-	uint64_t lost = b->no_memory;
-
-	if (all && !bpf_map_lookup_elem(b->losses, &zero, all))
-		for (int i = 0; i < b->ncpus; i++)
-			lost += all[i].count;
-	free(all);
-	if (lost <= b->lost)
-		return;
-	__atomic_fetch_add(&b->opt.rings->s->untraced, lost - b->lost, __ATOMIC_RELAXED);
-	b->lost = lost;
-}
-
 static void drain_until(struct gt_bpf_way *b, uint64_t until)
 {
 	b->until = until;
@@ -326,7 +313,7 @@ static void drain_until(struct gt_bpf_way *b, uint64_t until)
 	gt_bpf_take_later(b);
 	ring_buffer__consume(b->rings);
 	gt_bpf_write_records(b);
-	count_losses(b);
+	gt_bpf_losses_take(b);
 }
 
 void gt_bpf_way_drain(struct gt_bpf_way *b)
@@ -344,6 +331,27 @@ void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t)
 	t->unmatched = gt_usdt_first_unmatched(b);
 }
 
+void gt_bpf_way_set_window(struct gt_bpf_way *b, int64_t from, int64_t until)
+{
+	b->window_from = (uint64_t)from;
+	b->window_until = (uint64_t)until;
+}
+
+/* Reads the iterator over all threads, whose program writes records. */
+static void write_open_calls(struct gt_bpf_way *b)
+{
+	struct bpf_program *p = bpf_object__find_program_by_name(b->object, "on_each_thread");
+	struct bpf_link *link = b->opt.calls ? bpf_program__attach_iter(p, NULL) : NULL;
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	char nothing[64];
+
+	while (fd >= 0 && read(fd, nothing, sizeof(nothing)) > 0)
+		;
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+}
+
 void gt_bpf_way_stop(struct gt_bpf_way *b)
 {
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++) {
@@ -353,6 +361,7 @@ void gt_bpf_way_stop(struct gt_bpf_way *b)
 	b->ended = true;
 	gt_bpf_events_take(b);
 	gt_bpf_detach_all(b);
+	write_open_calls(b);
 	gt_function_probes_detach(b->functions);
 	gt_usdt_detach_all(b);
 	drain_until(b, UINT64_MAX);
@@ -386,6 +395,7 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	gt_buf_release(&b->later);
 	gt_probe_pairs_release(&b->pairs);
 	gt_bpf_probes_release(b);
+	gt_bpf_losses_close(b);
 	gt_usdt_release(&b->usdt);
 	free(b->names);
 	free(b->records);

@@ -51,6 +51,8 @@ int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err);
 int gt_bpf_way_check(const struct gt_bpf_way *b, struct gt_err *err);
 /* Gives up all capabilities but those that a recording needs until its end. */
 void gt_bpf_way_drop_rights(void);
+/* Records that begin before or after this time are left out; ns. */
+void gt_bpf_way_set_window(struct gt_bpf_way *b, int64_t from, int64_t until);
 /* It is readable when gt_bpf_way_drain has something to do at once. */
 int gt_bpf_way_fd(const struct gt_bpf_way *b);
 /* Writes the records of calls that have returned to the rings. */

@@ -131,6 +131,11 @@ const char *gt_call_text(
 	return there && there <= GT_BPF_FETCH_MAX && !p[there - 1] ? p : NULL;
 }
 
+bool gt_call_needs_no_memory(const struct gt_arg *a)
+{
+	return a->how != GT_FROM_STR && !bytes_of(a);
+}
+
 uint64_t gt_call_value(
 	const struct gt_call_plan *plan, const struct gt_bpf_call *call, const struct gt_arg *a)
 {

@@ -22,6 +22,7 @@ const uint8_t *gt_call_memory(const struct gt_call_plan *plan, const struct gt_b
 /* The same for a text; it ends with a zero. */
 const char *gt_call_text(
 	const struct gt_call_plan *plan, const struct gt_bpf_call *call, unsigned param);
+bool gt_call_needs_no_memory(const struct gt_arg *field);
 /* The value of a field; of a text 0. */
 uint64_t gt_call_value(const struct gt_call_plan *plan, const struct gt_bpf_call *call,
 	const struct gt_arg *field);

@@ -43,8 +43,8 @@ uint64_t gt_losses_count(const struct gt_losses *l)
 {
 	const struct gt_recorder_totals *t = l->totals;
 
-	return t->dropped + t->untraced + t->deep + t->abandoned + t->in_handler + t->nameless +
-		gpu_losses(t) + sources_count(l->sources);
+	return t->dropped + t->untraced + t->cpu_lost + t->deep + t->abandoned + t->in_handler +
+		t->nameless + gpu_losses(t) + sources_count(l->sources);
 }
 
 static void print_gpu_records(const struct gt_recorder_totals *t, const char *program, FILE *to)
@@ -161,6 +161,8 @@ static void print_calls(const struct gt_recorder_totals *t, const char *program,
 			"lost because rings were full: try a larger --ring-memory, or --lossless" },
 		{ t->untraced, "call", "calls",
 			"not recorded, because threads got no ring: try a larger --ring-memory" },
+		{ t->cpu_lost, "record", "records",
+			"lost because the rings of processors were full: try a larger --ring-memory" },
 		{ t->deep, "call has", "calls have", "no record: nested too deep" },
 		{ t->nameless, "call", "calls", "lost because the trace's dictionary is full" },
 		{ t->abandoned, "call has", "calls have",

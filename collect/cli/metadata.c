@@ -331,6 +331,7 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 		{ "processes_of_other_users", t->unrecorded.n[GT_UNRECORDED_USER] },
 		{ "dropped_calls", t->dropped },
 		{ "untraced_calls", t->untraced },
+		{ "cpu_lost_records", t->cpu_lost },
 		{ "too_deep_calls", t->deep },
 		{ "abandoned_calls", t->abandoned },
 		{ "handler_calls", t->in_handler },

@@ -211,6 +211,22 @@ bool gt_ring_writer_call(struct gt_ring_writer *w, struct gt_written_thread *t,
 	return put(w, t, head, words, 8u * head->nargs);
 }
 
+void gt_ring_writer_open_call(struct gt_ring_writer *w, struct gt_written_thread *t,
+	const struct gt_rec *head, const uint64_t *words)
+{
+	struct gt_ring_thread *ring = ring_of(w, t);
+	unsigned depth = head->kind_depth, n = head->nargs;
+	struct gt_ring_open *to = &ring->open[depth];
+
+	if (depth >= GT_RING_OPEN_MAX)
+		return;
+	to->id = head->id;
+	to->nargs = (uint8_t)(n < GT_RING_OPEN_ARGS ? n : GT_RING_OPEN_ARGS);
+	memcpy(to->args, words, to->nargs * sizeof(*words));
+	to->start = head->start;
+	__atomic_store_n(&ring->word, t->position << 8 | (depth + 1), __ATOMIC_RELEASE);
+}
+
 bool gt_ring_writer_event(struct gt_ring_writer *w, struct gt_written_thread *t,
 	enum gt_ring_event id, uint64_t start, uint64_t end, const void *body, size_t bytes)
 {

@@ -36,6 +36,10 @@ struct gt_written_thread *gt_ring_writer_thread(
 /* Writes a call. False: no chunk is free, and the loss is counted. */
 bool gt_ring_writer_call(struct gt_ring_writer *w, struct gt_written_thread *t,
 	const struct gt_rec *head, const uint64_t *words);
+/* Writes a call that has not returned, with the first n words of its record, after all others of
+ * its thread; calls around it come before. */
+void gt_ring_writer_open_call(struct gt_ring_writer *w, struct gt_written_thread *t,
+	const struct gt_rec *head, const uint64_t *words);
 /* Writes an event of whole words. */
 bool gt_ring_writer_event(struct gt_ring_writer *w, struct gt_written_thread *t,
 	enum gt_ring_event id, uint64_t start, uint64_t end, const void *body, size_t bytes);

@@ -6,6 +6,11 @@
 #include "collect/ipc/ring.h"
 #include "formats/base/err.h"
 
+/* Records that were lost because the ring of a CPU had no space. */
+struct gt_cpu_loss {
+	uint64_t count;
+	int64_t from, to; /* ns */
+};
 struct gt_rings { /* addresses of the parts of the memory */
 	struct gt_session *s;
 	struct gt_ring_proc *procs;
@@ -17,6 +22,9 @@ struct gt_rings { /* addresses of the parts of the memory */
 	uint32_t nprocs, nthreads, nchunks, chunk_bytes;
 	bool recording;
 	bool ebpf; /* gtcollect itself writes the rings (ring_writer.h) */
+	/* by CPU, not yet written to the file; collect/bpf allocates them */
+	struct gt_cpu_loss *cpu_losses;
+	unsigned ncpus;
 	int fd;
 };
 struct gt_rings_options {

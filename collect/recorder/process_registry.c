@@ -14,6 +14,7 @@
 #include "formats/base/buf.h"
 
 #define DEAD_OPEN_MAX 8192
+#define MISSING_FOR (GT_SECOND / 2) /* see has_ended() */
 /* calls of one thread without a record; larger counts are damage */
 #define TOTAL_MAX (1ull << 40)
 
@@ -67,6 +68,22 @@ static int write_process_losses(struct gt_recorder *r, struct gt_process *p,
 		more > GT_COUNT_MAX ? GT_LOST_UNKNOWN : more, err);
 }
 
+static int write_cpu_losses(struct gt_recorder *r, struct gt_err *err)
+{
+	int code = 0;
+
+	for (unsigned i = 0; !code && i < r->rings->ncpus; i++) {
+		struct gt_cpu_loss *l = &r->rings->cpu_losses[i];
+
+		if (!l->count)
+			continue;
+		r->totals.cpu_lost += l->count;
+		code = gt_writer_loss(r->w, GT_SCOPE_CPU, GT_NONE, l->from, l->to, l->count, err);
+		l->count = 0;
+	}
+	return code;
+}
+
 /* A guest counts the calls that it does not record in the session, and in the slot of its process
  * if it has one. The counts written for processes are subtracted from the session's. The two are
  * not read at one time, so a few may be written in the next epoch. */
@@ -74,7 +91,7 @@ int gt_registry_write_losses(struct gt_recorder *r, struct gt_err *err)
 {
 	uint64_t all = __atomic_load_n(&r->rings->s->untraced, __ATOMIC_ACQUIRE);
 	int64_t more;
-	int code = 0;
+	int code = write_cpu_losses(r, err);
 
 	for (uint32_t k = 0; !code && k < r->nlive; k++)
 		code = write_thread_losses(
@@ -359,6 +376,16 @@ static void repeat_progress(struct gt_recorder *r, const struct gt_traced_thread
 		__atomic_store_n(&ring->consumed, t->c.at, __ATOMIC_RELEASE);
 }
 
+/* gtcollect writes the records of processes with probes some milliseconds after they were made,
+ * also after the end of their thread. Its slot is freed later. */
+static bool has_ended(struct gt_recorder *r, bool is_missing, int64_t *since)
+{
+	if (!is_missing || !r->rings->ebpf)
+		return is_missing;
+	*since = *since ? *since : r->now.monotonic;
+	return r->now.monotonic - *since >= MISSING_FOR;
+}
+
 /* A process that exited may have taken thread slots since the last pass. They are attached here,
  * before its slot is freed: later they would belong to no process, and their calls would be lost.
  */
@@ -371,7 +398,8 @@ int gt_registry_check_alive(struct gt_recorder *r, struct gt_err *err)
 		struct gt_process *p = gt_live_process(r, k);
 
 		if (!p->exited && p->guest.host_pid)
-			exited |= p->exited = gt_guest_has_exited(&p->guest);
+			exited |= p->exited =
+				has_ended(r, gt_guest_has_exited(&p->guest), &p->missing_since);
 	}
 	if (exited)
 		gt_registry_attach(r);
@@ -379,7 +407,8 @@ int gt_registry_check_alive(struct gt_recorder *r, struct gt_err *err)
 		struct gt_traced_thread *t = gt_live_thread(r, k);
 
 		t->dead = t->dead || r->procs[t->proc].exited ||
-			thread_has_exited(&r->procs[t->proc], t->tid);
+			has_ended(r, thread_has_exited(&r->procs[t->proc], t->tid),
+				&t->missing_since);
 		repeat_progress(r, t);
 	}
 	return read_names(r, err);

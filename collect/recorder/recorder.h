@@ -18,6 +18,7 @@ struct gt_gpu_totals;
 struct gt_recorder_totals {
 	uint64_t dropped;     /* calls lost because no chunk was free */
 	uint64_t untraced;    /* calls not recorded because a table of slots was full */
+	uint64_t cpu_lost;    /* records lost because the ring of a CPU was full (eBPF) */
 	uint64_t deep;        /* calls nested too deep to record */
 	uint64_t abandoned;   /* calls left by longjmp or an exception */
 	uint64_t in_handler;  /* calls of signal handlers that came while a record was written */

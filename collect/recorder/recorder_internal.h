@@ -37,6 +37,7 @@ struct gt_process {
 	int64_t threads_read_at; /* ns: when these ids were last looked up */
 	uint64_t untraced;       /* number of untraced calls already written to the file */
 	int64_t losses_until;    /* ns: losses are written up to this time */
+	int64_t missing_since;   /* ns: of a process with probes; 0: it is there */
 };
 /* base: position of the chunk's first byte */
 struct gt_cursor {
@@ -52,6 +53,7 @@ struct gt_traced_thread {
 	bool producer; /* it makes no calls and writes records of GPU work; its track is the
 			  process's */
 	uint8_t nopen;
+	int64_t missing_since; /* as of a process */
 	uint64_t node,
 		node_call; /* the graph node that its call with this start has created; 0: none */
 	struct gt_nccl_calls node_nccl; /* of its captured call, until the node is handled */

@@ -2,6 +2,7 @@
 #include "collect/bpf/programs/calls.h"
 #include "collect/bpf/programs/driver_requests.h"
 #include "collect/bpf/programs/functions.h"
+#include "collect/bpf/programs/open_calls.h"
 #include "collect/bpf/programs/process_events.h"
 #include "collect/bpf/programs/scheduling.h"
 #include "collect/bpf/programs/usdt_sites.h"

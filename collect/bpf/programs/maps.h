@@ -62,7 +62,7 @@ static __always_inline void count_loss(__u64 at)
 
 	if (!l)
 		return;
-	if (!l->count)
+	if (!l->count || at > l->to + GT_BPF_LOSS_GAP)
 		l->from = at;
 	l->to = at;
 	l->count++;

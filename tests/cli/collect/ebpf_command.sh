@@ -38,6 +38,44 @@ equal fork "$B/samples/multiproc"		# children that have the driver of their pare
 equal contexts "$B/samples/two_contexts"
 equal shell sh -c '"$0" -n 3; exec "$1"' "$B/samples/train" "$B/samples/resolve"
 
+# ---- full rings: what was recorded and what was lost is what was made ----
+all_calls() { "$A" top --top 0 --format csv "$1" 2>/dev/null | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }'; }
+"$G" --via ebpf -e api -q -f --ring-memory 1M -o full.zst -- "$B/samples/many_threads" >/dev/null 2>&1
+"$G" --via preload -q -f -e api -o made.zst -- "$B/samples/many_threads" >/dev/null 2>&1
+lost=$(figure lost full.zst)
+check small-rings-lose test "$lost" -gt 0
+is made-is-recorded-and-lost "$(all_calls made.zst)" $(($(all_calls full.zst) + lost))
+is one-process-is-one 1 "$(figure processes full.zst)"
+"$B/gtexport" --jsonl -o - full.zst 2>/dev/null | grep '"name":"LOST"' |
+	sed 's/^{"ts":\([0-9.]*\),.*"until":\([0-9.]*\),"count":\([0-9]*\).*/\1 \2 \3/' >loss.rows
+is loss-rows-have-a-time-and-the-count "$lost" "$(awk '$2 >= $1 { n += $3 } END { print n + 0 }' loss.rows)"
+
+# ---- calls that do not return: their process is killed, or the recording ends ----
+"$G" --via ebpf -q -f -o killed-in-call.zst -- sh -c '"$0" -t 600 >hang.out & echo $! >hang.pid; wait' "$B/samples/hang" &
+recorder=$!
+maps_driver() { grep -c 'libcuda.so' "/proc/$first/maps" | sed 's/^[1-9].*/yes/'; }
+waits() { grep -q 'waiting' hang.out && sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$(cat hang.pid)/status"; }
+until_it_is S waits
+kill -KILL "$(cat hang.pid)"
+wait $recorder
+is killed-in-call-is-open 1 "$(hung killed-in-call.zst)"
+rm hang.out
+"$B/samples/hang" -t 600 >/dev/null & # the probes are in the driver's file before the second one starts
+first=$!
+until_it_is yes maps_driver
+"$G" -f -o end-in-call.zst -a 2>end.err &
+recorder=$!
+records() { grep -c 'recording api' end.err; }
+until_it_is 1 records
+"$B/samples/hang" -t 600 >hang.out &
+echo $! >hang.pid
+until_it_is S waits
+kill -INT $recorder
+wait $recorder
+is end-in-call-is-open 1 "$("$A" open --format csv end-in-call.zst 2>/dev/null | grep "^$(cat hang.pid)," | grep -c cuStreamSynchronize)"
+kill -KILL "$(cat hang.pid)" $first
+wait "$(cat hang.pid)" $first 2>/dev/null
+
 # ---- as without gtcollect: exit status, signals, standard input, nothing preloaded ----
 want status-is-the-commands 7 "$G" --via ebpf -q -f -o status.zst -- sh -c 'exit 7'
 want not-executable 126 "$G" --via ebpf -q -f -o none.zst -- /etc/passwd
@@ -45,6 +83,12 @@ want no-interpreter 127 sh -c 'printf "#!/nonexistent\n" >script; chmod +x scrip
 check failure-leaves-no-file test ! -e none.zst
 is nothing-is-preloaded "" "$("$G" --via ebpf -q -f -o env.zst -- sh -c 'echo "$LD_PRELOAD$GT_SESSION"')"
 is input-is-passed-on text "$(echo text | "$G" --via ebpf -q -f -o input.zst -- cat)"
+
+# ---- --delay and --duration ----
+"$G" --via ebpf -e api -q -f --duration 1ns -o window.zst -- "$B/samples/train" -n 5 >/dev/null
+is duration-has-passed 0 "$(calls cuLaunchKernel window.zst)"
+"$G" --via ebpf -e api -q -f --delay 1h -o window.zst -- "$B/samples/train" -n 5 >/dev/null
+is delay-has-not-passed 0 "$(calls cuLaunchKernel window.zst)"
 
 # ---- gtcollect is killed: the program goes on, and is not stopped ----
 "$G" --via ebpf -q -f -o killed.zst -- sh -c 'echo yes >spin.begun; "$0" -s 1 >spin.out; echo $? >spin.status' "$B/samples/spin_calls" &
