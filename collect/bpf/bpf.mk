@@ -6,12 +6,13 @@ BPF_SOURCES := $(filter-out collect/bpf/bpf_missing.c,$(wildcard collect/bpf/*.c
 BPF_LIBS    := $(if $(HAVE_BPF),-lbpf -lelf)
 BPF_ARCH    := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
 
-$(BUILD)/gen/all_bpf.o: $(wildcard collect/bpf/programs/*) collect/bpf/bpf_events.h
+$(BUILD)/gen/all_bpf_context.o: BPF_FLAGS := -DSESSION_OF_CONTEXT
+$(BUILD)/gen/all_bpf.o $(BUILD)/gen/all_bpf_context.o: $(wildcard collect/bpf/programs/*) collect/bpf/bpf_events.h
 	@mkdir -p $(@D)
-	$(BPF_CLANG) -O2 -g -target bpf -mcpu=v3 -I. -I/usr/include/$(shell uname -m)-linux-gnu -Wall -D__TARGET_ARCH_$(BPF_ARCH) -c collect/bpf/programs/all_bpf.c -o $@
+	$(BPF_CLANG) -O2 -g -target bpf -mcpu=v3 -I. -I/usr/include/$(shell uname -m)-linux-gnu -Wall -D__TARGET_ARCH_$(BPF_ARCH) $(BPF_FLAGS) -c collect/bpf/programs/all_bpf.c -o $@
 	@llvm-strip -g $@ 2>/dev/null || true
-$(BUILD)/collect/bpf/bpf_object.o: GTFLAGS += -DGT_BPF_OBJECT='"$(BUILD)/gen/all_bpf.o"'
-$(BUILD)/collect/bpf/bpf_object.o: $(BUILD)/gen/all_bpf.o
+$(BUILD)/collect/bpf/bpf_object.o: GTFLAGS += -DGT_BPF_OBJECTS='"$(BUILD)/gen/"'
+$(BUILD)/collect/bpf/bpf_object.o: $(BUILD)/gen/all_bpf.o $(BUILD)/gen/all_bpf_context.o
 
 # What tests/cli/collect/ebpf*.sh observe.
 $(BUILD)/bpf/%: tests/unit/collect/bpf/%_prog.c

@@ -19,8 +19,6 @@ struct bpf_object;
 struct bpf_program;
 struct ring_buffer;
 
-#define GT_UPROBE_SESSION 57u     /* of the kernel's interface; headers before Linux 6.13 lack it */
-#define GT_UPROBE_MULTI 48u       /* before Linux 6.6 */
 #define GT_BPF_KERNEL_PROGRAMS 9u /* at tracepoints */
 
 /* A library whose functions have probes, and of which process; 0: of all. */

@@ -1,12 +1,14 @@
 /* The compiled BPF programs (programs/), as bytes of gtcollect itself. */
 #include "collect/bpf/bpf_object.h"
 
-__asm__(".section .rodata\n"
-	".balign 16\n"
-	".global gt_bpf_object, gt_bpf_object_bytes\n"
-	"gt_bpf_object:\n"
-	".incbin \"" GT_BPF_OBJECT "\"\n"
-	"1:\n"
-	".balign 8\n"
-	"gt_bpf_object_bytes: .quad 1b - gt_bpf_object\n"
-	".previous\n");
+#define OBJECT(name, file)                                                                         \
+	__asm__(".section .rodata\n"                                                               \
+		".balign 16\n"                                                                     \
+		".global " name ", " name "_bytes\n" name ":\n"                                    \
+		".incbin \"" file "\"\n"                                                           \
+		"1:\n"                                                                             \
+		".balign 8\n" name "_bytes: .quad 1b - " name "\n"                                 \
+		".previous\n")
+
+OBJECT("gt_bpf_object", GT_BPF_OBJECTS "all_bpf.o");
+OBJECT("gt_bpf_object_of_context", GT_BPF_OBJECTS "all_bpf_context.o");

@@ -137,28 +137,39 @@ static struct bpf_program *program(const struct gt_bpf_way *b, const char *name,
 	return p;
 }
 
-static void select_usdt_program(struct gt_bpf_way *b)
+static void select_usdt_program(struct gt_bpf_way *b, bool session)
 {
 	struct bpf_program *p = program(b, "on_usdt", b->opt.usdt->nusdt);
 
 	bpf_program__set_expected_attach_type(p, (enum bpf_attach_type)GT_UPROBE_MULTI);
-	b->usdt_programs = (struct gt_probe_programs){ .is_point = true, .entry = p };
+	b->usdt_programs =
+		(struct gt_probe_programs){ .is_point = true, .has_session = session, .entry = p };
 }
 
-/* The programs at functions of libraries: one for sessions, else one each for entry and return. */
+/* The programs at functions of libraries: one for sessions, else one each for entry and return. A
+ * kernel without multi links does not look at the types. */
 static void select_programs(const struct gt_bpf_way *b, struct gt_probe_programs *p,
 	const char *const names[3], bool are_needed, bool session)
 {
-	struct bpf_program *both = program(b, names[0], are_needed && session);
+	struct bpf_program *both = program(b, names[0], are_needed && session),
+			   *entry = program(b, names[1], are_needed && !session),
+			   *ret = program(b, names[2], are_needed && !session);
 
 	bpf_program__set_expected_attach_type(both, (enum bpf_attach_type)GT_UPROBE_SESSION);
-	*p = (struct gt_probe_programs){ .has_session = session,
-		.session = both,
-		.entry = program(b, names[1], are_needed && !session),
-		.ret = program(b, names[2], are_needed && !session) };
+	bpf_program__set_expected_attach_type(entry, (enum bpf_attach_type)GT_UPROBE_MULTI);
+	bpf_program__set_expected_attach_type(ret, (enum bpf_attach_type)GT_UPROBE_MULTI);
+	*p = (struct gt_probe_programs){
+		.has_session = session, .session = both, .entry = entry, .ret = ret
+	};
 }
 
-static int load(struct gt_bpf_way *b, bool session, bool task_storage, struct gt_err *err)
+/* What a kernel may have: sessions (Linux 6.13), which ask with the context as parameter
+ * (bpf_object.h), and storage of threads (Linux 5.12). */
+struct features {
+	bool session, session_has_context, task_storage;
+};
+
+static int load(struct gt_bpf_way *b, const struct features *f, struct gt_err *err)
 {
 	static const char *const calls[] = { "on_session", "on_entry", "on_return" };
 	static const char *const functions[] = { "on_function", "on_function_entry",
@@ -166,20 +177,24 @@ static int load(struct gt_bpf_way *b, bool session, bool task_storage, struct gt
 	struct bpf_map *rings;
 	int rc;
 
-	b->has_task_storage = task_storage;
-	b->object = bpf_object__open_mem(gt_bpf_object, gt_bpf_object_bytes, NULL);
+	b->has_task_storage = f->task_storage;
+	b->object = f->session_has_context
+		? bpf_object__open_mem(
+			  gt_bpf_object_of_context, gt_bpf_object_of_context_bytes, NULL)
+		: bpf_object__open_mem(gt_bpf_object, gt_bpf_object_bytes, NULL);
 	if (!b->object)
 		return gt_err_set(err, -errno, "cannot read the BPF programs: %s", strerror(errno));
-	select_programs(b, &b->programs, calls, b->opt.calls, session);
-	select_programs(b, &b->function_programs, functions, b->opt.probes->n, session);
-	select_usdt_program(b);
+	select_programs(b, &b->programs, calls, b->opt.calls, f->session);
+	select_programs(b, &b->function_programs, functions, b->opt.probes->n, f->session);
+	select_usdt_program(b, f->session);
 	program(b, "on_kernel_entry", false);
 	program(b, "on_kernel_return", false);
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(b->object, kernel_programs[i].name),
 			is_needed(b, i));
-	bpf_map__set_autocreate(bpf_object__find_map_by_name(b->object, "threads"), task_storage);
+	bpf_map__set_autocreate(
+		bpf_object__find_map_by_name(b->object, "threads"), f->task_storage);
 	rings = bpf_object__find_map_by_name(b->object, "rings");
 	bpf_map__set_max_entries(rings, (uint32_t)b->ncpus);
 	set_rodata(b);
@@ -190,17 +205,20 @@ static int load(struct gt_bpf_way *b, bool session, bool task_storage, struct gt
 		return 0;
 	bpf_object__close(b->object);
 	b->object = NULL;
-	return gt_bpf_why_not(rc, err);
+	/* the verifier says EACCES of an access that it does not understand */
+	return gt_bpf_why_not(rc == -EACCES ? -EINVAL : rc, err);
 }
 
-/* With as much as this kernel has: sessions since Linux 6.13, storage of threads since 5.12. */
+/* With as much as this kernel has. */
 static int load_for_kernel(struct gt_bpf_way *b, struct gt_err *err)
 {
-	int rc = load(b, true, true, err);
+	static const struct features tries[] = { { true, false, true }, { true, true, true },
+		{ false, false, true }, { false, false, false } };
+	int rc = -EINVAL;
 
-	if (rc && rc != -EPERM)
-		rc = load(b, false, true, err);
-	return rc && rc != -EPERM ? load(b, false, false, err) : rc;
+	for (size_t i = 0; rc && rc != -EPERM && i < sizeof(tries) / sizeof(*tries); i++)
+		rc = load(b, &tries[i], err);
+	return rc;
 }
 
 static int set_up_maps(struct gt_bpf_way *b, struct gt_err *err)
@@ -424,7 +442,7 @@ bool gt_bpf_way_doctor(FILE *to)
 		fprintf(to, "calls, requests to the driver and scheduling; %s",
 			b->programs.has_session
 				? "one link for all functions of a library"
-				: "a perf event for each function (Linux 6.13 needs only one link)");
+				: "two links, or before Linux 6.6 a perf event for each function");
 	else
 		fputs(err.text, to);
 	gt_bpf_way_close(b);

@@ -4,11 +4,17 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "collect/bpf/bpf_internal.h"
 #include "formats/base/buf.h"
+
+#define PROBE_FILES 65536u /* descriptors that a recording may have */
+#define CLOSERS 64u        /* threads */
+#define MULTI_AT_RETURN 1u /* flag of the kernel's interface */
 
 /* ---- places ---- */
 
@@ -59,22 +65,50 @@ struct multi_link {
 	uint32_t count, multi_flags, pid, unused;
 };
 
-/* One link for all places. */
-static int link_session(const struct gt_probe_programs *programs, const char *path, pid_t pid,
-	const struct gt_probe_places *p)
+static int link_multi(const struct bpf_program *program, unsigned type, unsigned flags,
+	const char *path, pid_t pid, const struct gt_probe_places *p)
 {
-	const struct bpf_program *program =
-		programs->is_point ? programs->entry : programs->session;
 	struct multi_link a = { .program = (uint32_t)bpf_program__fd(program),
-		.type = programs->is_point ? GT_UPROBE_MULTI : GT_UPROBE_SESSION,
+		.type = type,
 		.path = (uintptr_t)path,
 		.offsets = (uintptr_t)p->offsets,
 		.cookies = (uintptr_t)p->cookies,
 		.ref_ctr_offsets = (uintptr_t)p->counters,
 		.count = p->n,
+		.multi_flags = flags,
 		.pid = (uint32_t)pid };
+	int link = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &a, sizeof(a));
 
-	return (int)syscall(SYS_bpf, BPF_LINK_CREATE, &a, sizeof(a));
+	return link < 0 ? -errno : link;
+}
+
+/* Before Linux 6.10 a link for one process sees only its first thread. So links of older kernels
+ * are for all, and the programs choose the processes. */
+static int link_pair(struct gt_probe_link *l, const struct gt_probe_programs *programs,
+	const char *path, pid_t pid, const struct gt_probe_places *p)
+{
+	pid_t of = programs->has_session ? pid : 0;
+	int rc = l->multi[0] = link_multi(programs->entry, GT_UPROBE_MULTI, 0, path, of, p);
+
+	if (rc >= 0 && !programs->is_point)
+		rc = l->multi[1] =
+			link_multi(programs->ret, GT_UPROBE_MULTI, MULTI_AT_RETURN, path, of, p);
+	return rc;
+}
+
+/* Each probe has two descriptors; the usual limit is 1024. */
+static void raise_limit_of_files(void)
+{
+	struct rlimit old, new = { PROBE_FILES, PROBE_FILES };
+
+	if (getrlimit(RLIMIT_NOFILE, &old) || old.rlim_cur >= PROBE_FILES)
+		return;
+	if (old.rlim_max > PROBE_FILES)
+		new.rlim_max = old.rlim_max;
+	if (!setrlimit(RLIMIT_NOFILE, &new))
+		return;
+	new.rlim_cur = new.rlim_max = old.rlim_max; /* without the right to raise it */
+	setrlimit(RLIMIT_NOFILE, &new);
 }
 
 static int link_each(struct gt_probe_link *l, const struct gt_probe_programs *programs,
@@ -83,6 +117,7 @@ static int link_each(struct gt_probe_link *l, const struct gt_probe_programs *pr
 	l->perf = calloc(2ul * p->n, sizeof(struct bpf_link *));
 	if (!l->perf)
 		return -ENOMEM;
+	raise_limit_of_files();
 	for (uint32_t i = 0; i < 2 * p->n; i += programs->is_point ? 2 : 1) {
 		const struct bpf_uprobe_opts opt = { .sz = sizeof(opt),
 			.retprobe = i % 2,
@@ -102,27 +137,67 @@ static int link_each(struct gt_probe_link *l, const struct gt_probe_programs *pr
 int gt_probe_link_open(struct gt_probe_link *l, const struct gt_probe_programs *programs,
 	const char *path, pid_t pid, const struct gt_probe_places *places)
 {
-	int rc = 0;
+	int rc;
 
-	*l = (struct gt_probe_link){ .session = -1 };
-	if (programs->has_session || programs->is_point) {
-		l->session = link_session(programs, path, pid, places);
-		rc = l->session < 0 ? -errno : 0;
-	}
-	/* points need no sessions, but Linux 6.6 */
-	if (programs->is_point ? rc == -EINVAL : !programs->has_session)
+	*l = (struct gt_probe_link)GT_PROBE_NO_LINK;
+	if (programs->has_session && !programs->is_point)
+		rc = l->multi[0] =
+			link_multi(programs->session, GT_UPROBE_SESSION, 0, path, pid, places);
+	else
+		rc = link_pair(l, programs, path, pid, places);
+	if (rc == -EINVAL && !programs->has_session)
 		rc = link_each(l, programs, path, pid, places);
-	if (rc)
+	if (rc < 0)
 		gt_probe_link_close(l);
-	return rc;
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- closing ---- */
+
+struct part {
+	struct bpf_link **links;
+	size_t n;
+	pthread_t thread;
+	bool has_thread;
+};
+
+static void *close_part(void *arg)
+{
+	const struct part *p = arg;
+
+	for (size_t i = 0; i < p->n; i++)
+		bpf_link__destroy(p->links[i]);
+	return NULL;
+}
+
+/* The kernel waits for all processors at the end of each perf event, so many threads close them:
+ * their waits are the same ones. */
+static void close_perf(struct gt_probe_link *l)
+{
+	struct part parts[CLOSERS] = { { NULL } };
+
+	for (size_t i = 0; i < CLOSERS; i++) {
+		struct part *p = &parts[i];
+		size_t from = l->nperf * i / CLOSERS;
+
+		p->links = l->perf + from;
+		p->n = l->nperf * (i + 1) / CLOSERS - from;
+		p->has_thread = p->n && !pthread_create(&p->thread, NULL, close_part, p);
+		if (!p->has_thread)
+			close_part(p);
+	}
+	for (size_t i = 0; i < CLOSERS; i++)
+		if (parts[i].has_thread)
+			pthread_join(parts[i].thread, NULL);
 }
 
 void gt_probe_link_close(struct gt_probe_link *l)
 {
-	if (l->session >= 0)
-		close(l->session);
-	for (size_t i = 0; i < l->nperf; i++)
-		bpf_link__destroy(l->perf[i]);
+	for (unsigned i = 0; i < 2; i++)
+		if (l->multi[i] >= 0)
+			close(l->multi[i]);
+	if (l->nperf)
+		close_perf(l);
 	free(l->perf);
-	*l = (struct gt_probe_link){ .session = -1 };
+	*l = (struct gt_probe_link)GT_PROBE_NO_LINK;
 }

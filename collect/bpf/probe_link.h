@@ -1,5 +1,5 @@
-/* Uprobes in one file. One link for all of them, or, where the kernel has no sessions, a perf event
- * for each entry and each return. */
+/* Uprobes in one file: one link for all of them; before Linux 6.13, which has sessions, one for the
+ * entries and one for the returns; before Linux 6.6 a perf event for each. */
 #ifndef GT_PROBE_LINK_H
 #define GT_PROBE_LINK_H
 #include <stdbool.h>
@@ -26,16 +26,24 @@ void gt_probe_places_release(struct gt_probe_places *p);
 /* The programs at the entry and the return. */
 struct gt_probe_programs {
 	bool is_point;    /* there is only `entry` */
-	bool has_session; /* `session` is loaded, else the other two */
+	bool has_session; /* the kernel has them; then `session` is loaded, else the other two */
 	const struct bpf_program *session, *entry, *ret;
 };
 struct gt_probe_link {
-	int session; /* or -1 */
+	int multi[2]; /* of a session, or of entries and of returns; or -1 */
 	struct bpf_link **perf;
 	size_t nperf;
 };
+#define GT_PROBE_NO_LINK                                                                           \
+	{                                                                                          \
+		.multi = { -1, -1 }                                                                \
+	}
 /* pid: 0: in all processes. 0 or negative; then *l is closed. */
 int gt_probe_link_open(struct gt_probe_link *l, const struct gt_probe_programs *programs,
 	const char *path, pid_t pid, const struct gt_probe_places *places);
 void gt_probe_link_close(struct gt_probe_link *l);
+
+/* Of the kernel's interface: headers before Linux 6.6 and 6.13 lack them. */
+#define GT_UPROBE_MULTI 48u
+#define GT_UPROBE_SESSION 57u
 #endif

@@ -123,7 +123,7 @@ static int attach_file(
 	}
 	file = &u->files[u->nfiles++];
 	*file = (struct gt_usdt_file){
-		.device = l->device, .inode = l->inode, .pid = pid, .link = { .session = -1 }
+		.device = l->device, .inode = l->inode, .pid = pid, .link = GT_PROBE_NO_LINK
 	};
 	rc = gt_usdt_sites_read(&sites, fd, wants, b, err);
 	rc = rc == -EINVAL ? 0 : rc ? rc : link_sites(b, l, file, &sites, err);

@@ -3,7 +3,14 @@
  * an attachment is the function's number in the API table. */
 #include "collect/bpf/programs/threads.h"
 
+/* bpf_object.h says why */
+#ifdef SESSION_OF_CONTEXT
+extern bool bpf_session_is_return(void *ctx) __ksym __weak;
+#define IS_RETURN(ctx) bpf_session_is_return(ctx)
+#else
 extern bool bpf_session_is_return(void) __ksym __weak;
+#define IS_RETURN(ctx) bpf_session_is_return()
+#endif
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -31,12 +38,12 @@ static __always_inline int enter(struct pt_regs *ctx, __u32 id)
 	/* calls that longjmp or an exception has left: their frames are below this one */
 	for (int i = 0; i < GT_BPF_DEPTH; i++)
 		if (depth && depth <= GT_BPF_DEPTH &&
-			t->open[(depth - 1) & (GT_BPF_DEPTH - 1)].frame <= frame)
+			open_at(t, depth - 1)->frame <= frame)
 			depth--;
 	t->depth = depth + 1;
 	if (depth >= GT_BPF_DEPTH)
 		return 0;
-	c = &t->open[depth & (GT_BPF_DEPTH - 1)];
+	c = open_at(t, depth);
 	c->id = id;
 	c->frame = frame;
 	c->words[0] = ctx->di;
@@ -61,27 +68,31 @@ static __always_inline __u32 fetch(struct gt_bpf_call_with_pieces *to,
 {
 	__u32 at = 8 * to->call.words;
 
+	/* Linux 6.1 takes no loop that is entered in its middle, as compilers make them */
+#pragma unroll
 	for (int i = 0; i < GT_BPF_FETCHES; i++) {
 		const struct gt_bpf_fetch *f = &plan->fetch[i];
 		__u32 param = f->param;
-		__u64 bytes = f->bytes;
+		__u64 bytes = f->bytes, place = at;
 		const void *from;
 		long n;
 
+		/* the verifier must see what is compared in the register that is used */
+		__asm__ volatile("" : "+r"(place));
 		if (i >= plan->fetches || param >= GT_BPF_WORDS ||
-			at > GT_BPF_DATA - GT_BPF_FETCH_MAX)
+			place > GT_BPF_DATA - GT_BPF_FETCH_MAX)
 			break;
 		from = (const void *)c->words[param];
 		if (!from)
 			continue;
 		if (f->what == GT_BPF_TEXT)
-			n = bpf_probe_read_user_str(to->data + at, GT_BPF_FETCH_MAX, from);
+			n = bpf_probe_read_user_str(to->data + place, GT_BPF_FETCH_MAX, from);
 		else {
 			/* the compiler must not undo what the verifier needs to see */
 			__asm__ volatile("" : "+r"(bytes));
 			if (bytes > GT_BPF_FETCH_MAX)
 				continue;
-			n = bpf_probe_read_user(to->data + at, bytes, from) ? 0 : bytes;
+			n = bpf_probe_read_user(to->data + place, bytes, from) ? 0 : bytes;
 		}
 		if (n <= 0 || n > GT_BPF_FETCH_MAX)
 			continue;
@@ -140,29 +151,30 @@ static __always_inline int leave(struct pt_regs *ctx)
 		return 0;
 	}
 	for (int i = 0; i < GT_BPF_DEPTH; i++)
-		if (depth && t->open[(depth - 1) & (GT_BPF_DEPTH - 1)].frame < frame)
+		if (depth && open_at(t, depth - 1)->frame < frame)
 			depth--;
-	if (!depth || t->open[(depth - 1) & (GT_BPF_DEPTH - 1)].frame != frame)
+	if (!depth || open_at(t, depth - 1)->frame != frame)
 		return 0;
 	depth--;
 	t->depth = depth;
-	write_call(t, &t->open[depth & (GT_BPF_DEPTH - 1)], depth, (int)ctx->ax);
+	write_call(t, open_at(t, depth), depth, (int)ctx->ax);
 	return 0;
 }
 
 /* ---- programs ----
- * The links of a recording of some processes are for these processes only. */
+ * A session of a recording of some processes is for these processes only. */
 
 SEC("kprobe")
 int on_session(struct pt_regs *ctx)
 {
-	return bpf_session_is_return() ? leave(ctx) : enter(ctx, bpf_get_attach_cookie(ctx));
+	return IS_RETURN(ctx) ? leave(ctx) : enter(ctx, bpf_get_attach_cookie(ctx));
 }
 
 SEC("kprobe")
 int on_entry(struct pt_regs *ctx)
 {
-	enter(ctx, bpf_get_attach_cookie(ctx));
+	if (is_traced(bpf_get_current_pid_tgid()))
+		enter(ctx, bpf_get_attach_cookie(ctx));
 	return 0;
 }
 

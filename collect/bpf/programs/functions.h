@@ -134,7 +134,7 @@ int on_function(struct pt_regs *ctx)
 
 	if (!is_traced(pid_tgid))
 		return 1;
-	return bpf_session_is_return() ? leave_function(ctx, cookie, pid_tgid)
+	return IS_RETURN(ctx) ? leave_function(ctx, cookie, pid_tgid)
 				       : enter_function(ctx, cookie, pid_tgid);
 }
 

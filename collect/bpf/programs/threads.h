@@ -89,6 +89,14 @@ static __always_inline void forget_thread(void)
 	bpf_map_delete_elem(&threads_by_id, &tid);
 }
 
+/* The place of a call in `open`. A compiler that knows the depth to be below GT_BPF_DEPTH leaves out
+ * the mask; but the verifier of Linux 6.1 knows the limit of the compared register only. */
+static __always_inline struct open_call *open_at(struct thread *t, __u32 depth)
+{
+	__asm__ volatile("" : "+r"(depth));
+	return &t->open[depth & (GT_BPF_DEPTH - 1)];
+}
+
 static __always_inline void name_thread(struct gt_bpf_head *head)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
