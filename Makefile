@@ -1,4 +1,4 @@
-# gt: make, make demo, make check, make bench, make fuzz, make portable, make deb, rpm or wheel, make install PREFIX=/usr/local, make docs, make lint
+# gt: make, make demo, make check, make check-vm, make bench, make fuzz, make portable, make deb, rpm or wheel, make install PREFIX=/usr/local, make docs, make lint
 # SAN=address,undefined builds everything sanitized in a folder of its own. BUILD=DIR puts a build elsewhere.
 ifeq ($(origin CC),default)
 CC       := gcc
@@ -112,4 +112,4 @@ clean:
 .DELETE_ON_ERROR:
 
 -include collect/guest/guest.mk samples/samples.mk tests/tests.mk portable/portable.mk packaging/packaging.mk
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -path $(BUILD)/vm -prune -o -name '*.d' -print 2>/dev/null)

@@ -33,6 +33,10 @@ endef
 $(foreach c,$(UNIT_SRC),$(eval $(call test_rule,$(BUILD)/unit/$(basename $(notdir $(c))),$(c),$(TEST_CFLAGS) $(SANFLAGS))))
 $(foreach b,$(BENCHES),$(eval $(call test_rule,$(b),$(b:$(BUILD)/%=tests/%.c),$(CFLAGS))))
 
+# Kernels that this machine does not run, in virtual machines: tests/vm/run says what that needs.
+check-vm: portable units
+	@tests/vm/run $(BUILD)
+
 # A gtcollect with one source more, for tests/cli/collect/source.sh.
 HEARTBEAT := $(BUILD)/heartbeat/gtcollect
 HEARTBEAT_SRC := collect/gtcollect.c collect/source/sources.c tests/unit/collect/source_heartbeat.c
@@ -77,7 +81,7 @@ bench: setup
 lint:
 	@tests/lint.sh
 
-.PHONY: check units benches replays have_fuzzer fuzz bench lint
+.PHONY: check check-vm units benches replays have_fuzzer fuzz bench lint
 
 # With the toolkit's headers at hand our numbers are compared with them.
 $(BUILD)/unit/test_guest_cupti: GTFLAGS += $(addprefix -isystem ,$(wildcard $(CUDA_HOME)/include))
