@@ -7,7 +7,7 @@ UNIT_SRC := $(filter-out $(if $(HAVE_CURSES),,tests/unit/viewer/term/test_term%)
 TEST_CFLAGS ?= -O1 -g1
 UNITS    := $(patsubst %.c,$(BUILD)/unit/%,$(notdir $(UNIT_SRC)))
 BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(filter-out $(if $(HAVE_BPF),,%/bench_probed_call.c),$(wildcard tests/bench/bench_*.c)))
-TARGETS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+TARGETS  := $(filter-out $(if $(HAVE_BPF),,fuzz_usdt),$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c)))
 REPLAYS  := $(addprefix $(BUILD)/replay/,$(TARGETS))
 FUZZERS  := $(addprefix $(BUILD)/fuzz/,$(TARGETS))
 CLANG    ?= clang
@@ -63,7 +63,7 @@ $(BUILD)/fuzz/libgt.a: $(FUZZ_OBJ)
 $(FUZZERS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/fuzz/libgt.a
 	$(CLANG) $(FUZZFLAGS) -fsanitize=fuzzer,address,undefined $(filter %.c %.a,$^) \
 		$(BPF_LIBS) $(LIBS) -ldl -o $@
-$(BUILD)/replay/fuzz_ring: $(BUILD)/libgtcollect.a
+$(BUILD)/replay/fuzz_ring $(BUILD)/replay/fuzz_usdt: $(BUILD)/libgtcollect.a
 have_fuzzer:
 	@echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return 0; }' | \
 		$(CLANG) -x c -fsanitize=fuzzer - -o /dev/null 2>/dev/null || { echo "make fuzz needs clang with libFuzzer:" \

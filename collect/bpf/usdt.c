@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "collect/bpf/bpf_internal.h"
@@ -18,6 +19,7 @@
 #include "collect/ipc/process_maps.h"
 #include "formats/trace/record.h"
 
+#define SEEN_MAX 65536u  /* mappings that are remembered */
 #define SITES_MAX 65536u /* of the map `usdt_sites` */
 
 /* ---- sites ---- */
@@ -76,60 +78,97 @@ static int wants(void *arg, const char *provider, const char *name)
 
 /* ---- files ---- */
 
-static bool is_known(const struct gt_usdt *u, const struct gt_mapping *m, pid_t pid)
+/* What distinguishes it from a later file with the same number. */
+static struct gt_usdt_file file_of(const struct stat *st)
 {
-	for (size_t i = 0; i < u->nfiles; i++)
-		if (u->files[i].inode == m->inode &&
-			u->files[i].device == makedev(m->major, m->minor) &&
-			(!u->files[i].pid || u->files[i].pid == pid))
+	return (struct gt_usdt_file){ .device = st->st_dev,
+		.inode = st->st_ino,
+		.size = (uint64_t)st->st_size,
+		.changed = (uint64_t)st->st_ctim.tv_sec * 1000000000u +
+			(uint64_t)st->st_ctim.tv_nsec };
+}
+
+/* Reads the sites of a new file. One that is no ELF file has none. */
+static int read_sites(struct gt_bpf_way *b, int fd, struct gt_usdt_file *file, struct gt_err *err)
+{
+	struct gt_usdt_sites sites;
+	int rc = gt_usdt_sites_read(&sites, fd, wants, b, err);
+
+	rc = rc == -EINVAL ? 0 : rc;
+	for (size_t i = 0; !rc && i < sites.n; i++)
+		rc = add_site(b, &sites.list[i], &file->places, err);
+	gt_usdt_sites_release(&sites);
+	return rc;
+}
+
+/* The number of the file; negative: an error. */
+static int64_t find_file(struct gt_bpf_way *b, int fd, struct gt_err *err)
+{
+	struct gt_usdt *u = &b->usdt;
+	struct gt_usdt_file new;
+	struct stat st;
+	uint32_t i;
+	int rc;
+
+	if (fstat(fd, &st))
+		return gt_err_set(err, -errno, "a mapped file: %s", strerror(errno));
+	new = file_of(&st);
+	i = gt_map_find_item(&u->files_map, u->files, sizeof(new), &new, GT_USDT_FILE_KEY);
+	if (i != UINT32_MAX)
+		return i;
+	rc = read_sites(b, fd, &new, err);
+	if (!rc)
+		i = gt_map_add_item(&u->files_map, &u->files, &u->nfiles, &u->files_cap,
+			sizeof(new), &new, GT_USDT_FILE_KEY);
+	if (i != UINT32_MAX)
+		return i;
+	gt_probe_places_release(&new.places);
+	return rc ? rc : gt_err_set(err, -ENOMEM, "out of memory (USDT probes)");
+}
+
+/* ---- links ---- */
+
+static bool is_linked(const struct gt_usdt *u, uint32_t file, pid_t pid)
+{
+	for (size_t i = 0; i < u->nlinks; i++)
+		if (u->links[i].file == file && u->links[i].pid == pid)
 			return true;
 	return false;
 }
 
-static int link_sites(struct gt_bpf_way *b, const struct gt_mapped_library *l,
-	struct gt_usdt_file *file, const struct gt_usdt_sites *sites, struct gt_err *err)
+static int link_file(struct gt_bpf_way *b, const struct gt_mapped_library *l, uint32_t file,
+	pid_t pid, struct gt_err *err)
 {
-	struct gt_probe_places places = { NULL };
-	int rc = 0;
+	const struct gt_probe_places *places = &b->usdt.files[file].places;
+	struct gt_usdt *u = &b->usdt;
+	struct gt_usdt_link *new;
+	int rc;
 
-	for (size_t i = 0; !rc && i < sites->n; i++)
-		rc = add_site(b, &sites->list[i], &places, err);
-	if (!rc && places.n) {
-		rc = gt_probe_link_open(
-			&file->link, &b->usdt_programs, l->path, file->pid, &places);
-		if (rc)
-			gt_err_set(err, rc, "%s: cannot set probes: %s", l->name, strerror(-rc));
-		else
-			b->totals.usdt += places.n;
-	}
-	gt_probe_places_release(&places);
-	return rc;
+	if (!places->n || is_linked(u, file, pid))
+		return 0;
+	if (gt_grow(&u->links, &u->links_cap, u->nlinks + 1, sizeof(*u->links)))
+		return gt_err_set(err, -ENOMEM, "out of memory (USDT probes)");
+	new = &u->links[u->nlinks];
+	*new = (struct gt_usdt_link){ .file = file, .pid = pid };
+	rc = gt_probe_link_open(&new->link, &b->usdt_programs, l->path, pid, places);
+	if (rc)
+		return gt_err_set(err, rc, "%s: cannot set probes: %s", l->name, strerror(-rc));
+	u->nlinks++;
+	b->totals.usdt += places->n;
+	return 0;
 }
 
-/* A file that cannot be opened or is no ELF file has no probes. */
+/* A file that cannot be opened has no probes. */
 static int attach_file(
 	struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid, struct gt_err *err)
 {
-	struct gt_usdt *u = &b->usdt;
-	struct gt_usdt_file *file;
-	struct gt_usdt_sites sites = { NULL };
-	int fd = open(l->path, O_RDONLY | O_CLOEXEC), rc;
+	int fd = open(l->path, O_RDONLY | O_CLOEXEC);
+	int64_t file = fd < 0 ? 0 : find_file(b, fd, err);
 
 	if (fd < 0)
 		return 0;
-	if (gt_grow(&u->files, &u->files_cap, u->nfiles + 1, sizeof(*u->files))) {
-		close(fd);
-		return gt_err_set(err, -ENOMEM, "out of memory (USDT probes)");
-	}
-	file = &u->files[u->nfiles++];
-	*file = (struct gt_usdt_file){
-		.device = l->device, .inode = l->inode, .pid = pid, .link = GT_PROBE_NO_LINK
-	};
-	rc = gt_usdt_sites_read(&sites, fd, wants, b, err);
-	rc = rc == -EINVAL ? 0 : rc ? rc : link_sites(b, l, file, &sites, err);
-	gt_usdt_sites_release(&sites);
 	close(fd);
-	return rc;
+	return file < 0 ? (int)file : link_file(b, l, (uint32_t)file, pid, err);
 }
 
 struct search {
@@ -137,16 +176,34 @@ struct search {
 	pid_t pid;
 };
 
+/* Was it looked at before? A process that maps many libraries is looked at as often. */
+static bool is_seen(struct gt_usdt *u, pid_t pid, const struct gt_mapping *m)
+{
+	const struct gt_usdt_mapping key = { .pid = (uint64_t)pid,
+		.from = m->from,
+		.inode = m->inode,
+		.device = makedev(m->major, m->minor) };
+
+	if (gt_map_find_item(&u->seen_map, u->seen, sizeof(key), &key, sizeof(key)) != UINT32_MAX)
+		return true;
+	if (u->nseen == SEEN_MAX) {
+		u->nseen = 0;
+		gt_map_clear(&u->seen_map);
+	}
+	gt_map_add_item(
+		&u->seen_map, &u->seen, &u->nseen, &u->seen_cap, sizeof(key), &key, sizeof(key));
+	return false;
+}
+
 static int look_at(void *arg, const struct gt_mapping *m, struct gt_err *err)
 {
 	struct search *s = arg;
-	pid_t pid = s->b->opt.all_processes ? 0 : s->pid;
 	struct gt_mapped_library l;
 
-	if (!m->inode || m->flags[2] != 'x' || is_known(&s->b->usdt, m, pid))
+	if (!m->inode || m->flags[2] != 'x' || is_seen(&s->b->usdt, s->pid, m))
 		return 0;
 	gt_mapped_library_set(&l, s->pid, m);
-	return attach_file(s->b, &l, pid, err);
+	return attach_file(s->b, &l, s->b->opt.all_processes ? 0 : s->pid, err);
 }
 
 /* ---- processes ---- */
@@ -156,17 +213,21 @@ static void forget_ended(struct gt_usdt *u)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < u->nfiles; i++)
-		if (u->files[i].pid && kill(u->files[i].pid, 0) && errno == ESRCH)
-			gt_probe_link_close(&u->files[i].link);
+	for (size_t i = 0; i < u->nlinks; i++)
+		if (u->links[i].pid && kill(u->links[i].pid, 0) && errno == ESRCH)
+			gt_probe_link_close(&u->links[i].link);
 		else
-			u->files[kept++] = u->files[i];
-	u->nfiles = kept;
+			u->links[kept++] = u->links[i];
+	if (kept < u->nlinks) {
+		u->nseen = 0;
+		gt_map_clear(&u->seen_map);
+	}
+	u->nlinks = kept;
 }
 
 int gt_usdt_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 {
-	struct search s = { b, pid };
+	struct search s = { .b = b, .pid = pid };
 
 	if (!b->opt.usdt->nusdt)
 		return 0;
@@ -186,13 +247,19 @@ const struct gt_usdt_pattern *gt_usdt_first_unmatched(const struct gt_bpf_way *b
 
 void gt_usdt_detach_all(struct gt_bpf_way *b)
 {
-	for (size_t i = 0; i < b->usdt.nfiles; i++)
-		gt_probe_link_close(&b->usdt.files[i].link);
-	b->usdt.nfiles = 0;
+	for (size_t i = 0; i < b->usdt.nlinks; i++)
+		gt_probe_link_close(&b->usdt.links[i].link);
+	b->usdt.nlinks = 0;
 }
 
 void gt_usdt_release(struct gt_usdt *u)
 {
+	for (size_t i = 0; i < u->nfiles; i++)
+		gt_probe_places_release(&u->files[i].places);
+	gt_map_release(&u->files_map);
+	gt_map_release(&u->seen_map);
 	free(u->files);
+	free(u->seen);
+	free(u->links);
 	free(u->matched);
 }

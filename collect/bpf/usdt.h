@@ -8,18 +8,33 @@
 #include <sys/types.h>
 #include "collect/bpf/probe_link.h"
 #include "formats/base/err.h"
+#include "formats/base/map.h"
 
 struct gt_bpf_way;
-/* A file that was looked at, of a process; pid 0: of all. */
+/* A file that was looked at. */
 struct gt_usdt_file {
-	dev_t device;
-	ino_t inode;
+	uint64_t device, inode, size, changed; /* the key; changed: ns */
+	struct gt_probe_places places;         /* of its wanted probes */
+};
+#define GT_USDT_FILE_KEY offsetof(struct gt_usdt_file, places)
+/* The probes of a file in a process; pid 0: in all. */
+struct gt_usdt_link {
+	uint32_t file;
 	pid_t pid;
-	struct gt_probe_link link; /* closed: it has no wanted probe */
+	struct gt_probe_link link;
+};
+/* A mapping that was looked at. */
+struct gt_usdt_mapping {
+	uint64_t pid, from, inode, device;
 };
 struct gt_usdt {
+	struct gt_map files_map;
 	struct gt_usdt_file *files;
-	size_t nfiles, files_cap;
+	struct gt_usdt_link *links;
+	size_t nfiles, files_cap, nlinks, links_cap;
+	struct gt_map seen_map;
+	struct gt_usdt_mapping *seen;
+	size_t nseen, seen_cap;
 	uint32_t nsites;
 	char unread[200]; /* the first argument that cannot be read, with its probe; "": none */
 	unsigned nunread;

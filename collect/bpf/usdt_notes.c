@@ -200,7 +200,8 @@ int gt_usdt_sites_read(
 
 	*s = (struct gt_usdt_sites){ NULL };
 	elf_version(EV_CURRENT);
-	r.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	/* no ELF_C_READ_MMAP: the file may be cut while it is read */
+	r.elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!r.elf || elf_kind(r.elf) != ELF_K_ELF || gelf_getclass(r.elf) != ELFCLASS64)
 		rc = gt_err_set(err, -EINVAL, "it is no ELF file of 64 bits");
 	else if (!elf_getphdrnum(r.elf, &r.nsegments))
