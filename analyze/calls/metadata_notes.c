@@ -13,6 +13,7 @@ static const struct {
 	{ "filter", "", "filtered while recording: only ", "" },
 	{ "exclude", "", "filtered while recording: without ", "" },
 	{ "delay_ns", "0", "the first ", " ns of the run were not recorded" },
+	{ "missing", NULL, "missing: ", "" },
 	{ "attached", NULL, "attached to running programs: ", "" },
 	{ "duration_limit_ns", NULL, "recorded for ", " ns at most" },
 	{ "range", NULL, "recorded only in the range ", "" },

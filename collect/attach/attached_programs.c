@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "collect/bpf/bpf_way.h"
+#include "collect/cli/metadata.h"
 #include "collect/cli/options.h"
 #include "collect/inject/inject.h"
 #include "collect/recorder/recorder.h"
@@ -79,7 +80,11 @@ int gt_attached_open(
 		.scheduling = gt_sources_has(gt_options.events, "sched"),
 		.slow_probes = gt_options.slow_probes,
 		.usdt = &gt_options.usdt,
-		.probes = &gt_options.probes };
+		.probes = &gt_options.probes,
+		.kprobes = &gt_options.kprobes,
+		.tracepoints = &gt_options.tracepoints,
+		.driver = gt_sources_has(gt_options.events, "driver"),
+		.fault = gt_sources_has(gt_options.events, "fault") };
 
 	a->list = calloc(gt_options.pids.n + 1, sizeof(*a->list));
 	if (!a->list)
@@ -87,7 +92,11 @@ int gt_attached_open(
 	if (gt_options.via != GT_VIA_EBPF)
 		return 0;
 	a->bpf = gt_bpf_way_open(&opt, err);
-	return a->bpf ? 0 : err->code;
+	if (!a->bpf)
+		return err->code;
+	for (unsigned i = 0; gt_bpf_way_missing(a->bpf, i); i++)
+		gt_metadata_add_missing(gt_bpf_way_missing(a->bpf, i));
+	return 0;
 }
 
 /* ---- by probes ---- */

@@ -61,7 +61,14 @@ struct gt_bpf_plan {
 	struct gt_bpf_fetch fetch[GT_BPF_FETCHES];
 };
 
-enum gt_bpf_kind { GT_BPF_CALL, GT_BPF_SCHED, GT_BPF_REQUEST, GT_BPF_OPEN_CALL, GT_BPF_PROBE };
+enum gt_bpf_kind {
+	GT_BPF_CALL,
+	GT_BPF_SCHED,
+	GT_BPF_REQUEST,
+	GT_BPF_OPEN_CALL,
+	GT_BPF_PROBE,
+	GT_BPF_TRACEPOINT
+};
 
 /* Each record begins with it. */
 struct gt_bpf_head {
@@ -161,6 +168,15 @@ struct gt_bpf_probe {
 struct gt_bpf_probe_with_texts {
 	struct gt_bpf_probe probe;
 	char text[GT_BPF_PROBE_TEXTS * GT_BPF_PROBE_TEXT_MAX]; /* a piece for each */
+};
+
+/* A hit of a tracepoint of the kernel, as the kernel wrote it. Longer ones are cut. */
+#define GT_BPF_TRACEPOINT_BYTES 256
+struct gt_bpf_tracepoint {
+	struct gt_bpf_head head;
+	GT_U32 probe; /* number */
+	GT_U32 bytes; /* copied */
+	char data[GT_BPF_TRACEPOINT_BYTES];
 };
 
 /* A traced process has mapped a library, or is a new child with libraries. */

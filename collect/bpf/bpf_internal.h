@@ -6,6 +6,7 @@
 #include "collect/bpf/bpf_way.h"
 #include "collect/bpf/call_plan.h"
 #include "collect/bpf/function_probes.h"
+#include "collect/bpf/kernel_probes.h"
 #include "collect/bpf/parcagpu.h"
 #include "collect/bpf/probe_link.h"
 #include "collect/bpf/probe_pairs.h"
@@ -19,6 +20,7 @@ struct bpf_object;
 struct bpf_program;
 struct ring_buffer;
 
+#define GT_BPF_MISSING 16u
 #define GT_BPF_KERNEL_PROGRAMS 9u /* at tracepoints */
 
 /* A library whose functions have probes, and of which process; 0: of all. */
@@ -40,6 +42,7 @@ struct gt_bpf_known_probe {
 	char *domain, *name; /* provider or library; the probe */
 	enum gt_parcagpu parcagpu;
 	uint16_t starts, ends; /* number of the pair that it starts or ends, plus one; 0: none */
+	char *fields;          /* names of its values: "a,b,c"; NULL: arg0, arg1, ... */
 };
 
 struct gt_bpf_way {
@@ -50,6 +53,9 @@ struct gt_bpf_way {
 	struct gt_probe_programs usdt_programs;
 	struct gt_function_probes *functions; /* NULL: none */
 	struct gt_usdt usdt;
+	struct gt_kernel_probes *kernel_probes;
+	char missing[GT_BPF_MISSING][256]; /* what this kernel refuses */
+	unsigned nmissing;
 	bool has_task_storage;
 	int ncpus, *ring_fds, losses;
 	struct ring_buffer *rings, *events; /* events: process_events.c */
@@ -86,6 +92,9 @@ struct gt_bpf_way {
 
 /* Sets the error of a call of bpf(). Returns its code. */
 int gt_bpf_why_not(int code, struct gt_err *err);
+/* kernel_probes.c: notes what this kernel refuses (gt_bpf_way_missing). */
+void gt_bpf_missing(struct gt_bpf_way *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 void gt_bpf_detach_all(struct gt_bpf_way *b);
 /* process_events.c: the ring of events. 0 or negative. */
 int gt_bpf_events_open(struct gt_bpf_way *b, struct gt_err *err);
@@ -98,6 +107,8 @@ void gt_bpf_losses_close(struct gt_bpf_way *b);
 /* probe_records.c: makes a probe known. Returns its number; GT_NONE: no memory. The same names have
  * the same number. */
 uint32_t gt_bpf_probe_add(struct gt_bpf_way *b, const char *domain, const char *name);
+/* Names its values: "a,b,c". 0 or -ENOMEM. */
+int gt_bpf_probe_name_fields(struct gt_bpf_way *b, uint32_t probe, const char *names);
 /* The end of a range that a pair of hits makes. */
 struct gt_bpf_range_end {
 	const struct gt_bpf_probe *hit;

@@ -21,6 +21,8 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err) { ret
 
 int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err) { return -ENOSYS; }
 
+const char *gt_bpf_way_missing(const struct gt_bpf_way *b, unsigned i) { return NULL; }
+
 int gt_bpf_way_check(const struct gt_bpf_way *b, struct gt_err *err) { return -ENOSYS; }
 
 void gt_bpf_way_drop_rights(void) {}

@@ -101,7 +101,7 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 	if (!n && has_ended(pid))
 		return gt_err_set(err, -ESRCH, "process %d has ended", (int)pid);
 	rc = gt_usdt_attach(b, pid, err);
-	if (!rc && !n && b->opt.calls && !b->functions)
+	if (!rc && !n && b->opt.calls && !b->functions && !b->kernel_probes)
 		return gt_err_set(err, -ENOENT,
 			"process %d has no CUDA driver mapped (libcuda.so.1)", (int)pid);
 	for (int i = 0; b->opt.calls && !rc && i < n && i < (int)LIBRARIES; i++)
@@ -131,7 +131,7 @@ int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err)
 	}
 	if (all)
 		closedir(all);
-	if (rc != -EPERM && b->opt.calls && !b->nattached && !b->functions)
+	if (rc != -EPERM && b->opt.calls && !b->nattached && !b->functions && !b->kernel_probes)
 		return gt_err_set(
 			err, -ENOENT, "no process has a CUDA driver mapped (libcuda.so.1)");
 	return rc == -EPERM ? rc : 0;

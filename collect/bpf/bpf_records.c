@@ -219,6 +219,9 @@ void gt_bpf_write_records(struct gt_bpf_way *b)
 			write_scheduling(b, (const struct gt_bpf_sched *)h);
 		else if (h->kind == GT_BPF_REQUEST)
 			write_request(b, (const struct gt_bpf_request *)h);
+		else if (h->kind == GT_BPF_TRACEPOINT)
+			gt_kernel_probes_write(
+				b->kernel_probes, (const struct gt_bpf_tracepoint *)h);
 		else if (h->kind == GT_BPF_PROBE)
 			gt_bpf_write_probe(b, (const struct gt_bpf_probe *)h);
 	}
@@ -230,6 +233,8 @@ static size_t size_of(const struct gt_bpf_head *h)
 		return sizeof(struct gt_bpf_sched);
 	if (h->kind == GT_BPF_REQUEST)
 		return sizeof(struct gt_bpf_request);
+	if (h->kind == GT_BPF_TRACEPOINT)
+		return sizeof(struct gt_bpf_tracepoint);
 	if (h->kind == GT_BPF_PROBE)
 		return gt_bpf_probe_size((const struct gt_bpf_probe *)h);
 	return gt_call_size((const struct gt_bpf_call *)h);

@@ -163,6 +163,18 @@ static void select_programs(const struct gt_bpf_way *b, struct gt_probe_programs
 	};
 }
 
+static void select_kernel_programs(struct gt_bpf_way *b)
+{
+	bool functions = gt_kernel_probes_have_functions(b->kernel_probes);
+	enum bpf_attach_type type = functions && gt_kernel_probes_use_multi(b->kernel_probes)
+		? BPF_TRACE_KPROBE_MULTI
+		: 0;
+
+	bpf_program__set_expected_attach_type(program(b, "on_kernel_entry", functions), type);
+	bpf_program__set_expected_attach_type(program(b, "on_kernel_return", functions), type);
+	program(b, "on_tracepoint", gt_kernel_probes_have_tracepoints(b->kernel_probes));
+}
+
 /* What a kernel may have: sessions (Linux 6.13), which ask with the context as parameter
  * (bpf_object.h), and storage of threads (Linux 5.12). */
 struct features {
@@ -187,8 +199,7 @@ static int load(struct gt_bpf_way *b, const struct features *f, struct gt_err *e
 	select_programs(b, &b->programs, calls, b->opt.calls, f->session);
 	select_programs(b, &b->function_programs, functions, b->opt.probes->n, f->session);
 	select_usdt_program(b, f->session);
-	program(b, "on_kernel_entry", false);
-	program(b, "on_kernel_return", false);
+	select_kernel_programs(b);
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(b->object, kernel_programs[i].name),
@@ -286,6 +297,10 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 	libbpf_set_print(print_nothing);
 	b->window_until = UINT64_MAX;
 	rc = make_rings(b, err);
+	if (!rc && (opt->kprobes->n || opt->tracepoints->n || opt->driver || opt->fault)) {
+		b->kernel_probes = gt_kernel_probes_open(b, err);
+		rc = b->kernel_probes ? 0 : err->code;
+	}
 	if (!rc)
 		rc = gt_bpf_losses_open(b, err);
 	if (!rc)
@@ -294,6 +309,8 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 		rc = set_up_maps(b, err);
 	if (!rc)
 		rc = attach_kernel(b, err);
+	if (!rc && b->kernel_probes)
+		rc = gt_kernel_probes_attach(b->kernel_probes, err);
 	if (!rc && opt->probes->n) {
 		b->functions = gt_function_probes_open(b, err);
 		rc = b->functions ? 0 : err->code;
@@ -381,6 +398,7 @@ void gt_bpf_way_stop(struct gt_bpf_way *b)
 	gt_bpf_detach_all(b);
 	write_open_calls(b);
 	gt_function_probes_detach(b->functions);
+	gt_kernel_probes_detach(b->kernel_probes);
 	gt_usdt_detach_all(b);
 	drain_until(b, UINT64_MAX);
 	gt_probe_pairs_flush(b);
@@ -393,6 +411,7 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 		return;
 	gt_bpf_detach_all(b);
 	gt_function_probes_close(b->functions);
+	gt_kernel_probes_close(b->kernel_probes);
 	gt_usdt_detach_all(b);
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_link__destroy(b->kernel[i]);
@@ -433,6 +452,8 @@ bool gt_bpf_way_doctor(FILE *to)
 		.requests = true,
 		.scheduling = true,
 		.probes = &none,
+		.kprobes = &none,
+		.tracepoints = &none,
 		.usdt = &no_usdt };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_bpf_way *b = session ? gt_bpf_way_open(&all, &err) : NULL;

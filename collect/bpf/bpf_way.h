@@ -22,6 +22,9 @@ struct gt_bpf_way_options {
 	bool slow_probes;                 /* also functions whose probes cost some 10 us */
 	const struct gt_opt_list *probes; /* LIB:GLOB, functions to record as well */
 	const struct gt_probe_selection *usdt;
+	/* of the kernel: GLOB, functions to record as well; CATEGORY:NAME, tracepoints */
+	const struct gt_opt_list *kprobes, *tracepoints;
+	bool driver, fault; /* functions of NVIDIA's driver; page faults */
 };
 struct gt_bpf_way_totals {
 	unsigned functions, libraries; /* that have probes */
@@ -47,6 +50,8 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
 /* The same for all processes that have a driver mapped. Their probes also work in processes that
  * map the same file later. 0; -ENOENT: there are none; or negative. */
 int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err);
+/* What was requested and this kernel refuses: the i-th text; NULL: there are no more. */
+const char *gt_bpf_way_missing(const struct gt_bpf_way *b, unsigned i);
 /* After the first processes: 0; -ENOENT: a probe that the user named is in none of them. */
 int gt_bpf_way_check(const struct gt_bpf_way *b, struct gt_err *err);
 /* Gives up all capabilities but those that a recording needs until its end. */

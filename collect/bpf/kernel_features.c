@@ -123,7 +123,7 @@ bool gt_has_kprobes(char *text, size_t size)
 
 	if (type < 0)
 		return answer(false, text, size,
-			"this kernel was built without kprobes (CONFIG_KPROBES)");
+			"kprobes are refused: this kernel was built without them (CONFIG_KPROBES)");
 	fd = (int)syscall(SYS_perf_event_open, &a, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	why = errno;
 	if (fd < 0)

@@ -1,4 +1,5 @@
 /* Hits of USDT probes and of functions as events of the session's rings. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "collect/bpf/bpf_internal.h"
@@ -27,11 +28,21 @@ uint32_t gt_bpf_probe_add(struct gt_bpf_way *b, const char *domain, const char *
 	return GT_NONE;
 }
 
+int gt_bpf_probe_name_fields(struct gt_bpf_way *b, uint32_t probe, const char *names)
+{
+	struct gt_bpf_known_probe *p = &b->probes[probe];
+
+	free(p->fields);
+	p->fields = strdup(names);
+	return p->fields ? 0 : -ENOMEM;
+}
+
 void gt_bpf_probes_release(struct gt_bpf_way *b)
 {
 	for (size_t i = 0; i < b->nprobes; i++) {
 		free(b->probes[i].domain);
 		free(b->probes[i].name);
+		free(b->probes[i].fields);
 	}
 	free(b->probes);
 }
@@ -85,7 +96,12 @@ static void set_names(
 
 	e->name = gt_ring_hash(p->name, (uint32_t)strlen(p->name));
 	e->domain = gt_ring_hash(p->domain, (uint32_t)strlen(p->domain));
+	if (p->fields)
+		e->field_names = gt_ring_hash(p->fields, (uint32_t)strlen(p->fields));
 	if (t->named_probes & bit)
+		return;
+	if (p->fields &&
+		!gt_ring_writer_text(&b->writer, t, GT_REC_STRING, e->field_names, p->fields))
 		return;
 	if (gt_ring_writer_text(&b->writer, t, GT_REC_STRING, e->name, p->name) &&
 		gt_ring_writer_text(&b->writer, t, GT_REC_STRING, e->domain, p->domain))

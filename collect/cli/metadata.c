@@ -11,6 +11,7 @@
 #include "collect/cli/options.h"
 #include "collect/correlate/gpu_correlate.h"
 #include "formats/io/json_build.h"
+#include "formats/text/printable.h"
 #include "formats/trace/clock.h"
 
 #define TEXT_BUDGET (64u << 10) /* bytes of the command line, and of the environment */
@@ -218,6 +219,17 @@ static void put_start(json_t *o)
 	put(o, "start_utc", s);
 }
 
+static char not_recorded[2048]; /* "TEXT; TEXT" */
+
+void gt_metadata_add_missing(const char *text)
+{
+	size_t n = strlen(not_recorded);
+
+	if (!gt_options.quiet)
+		gt_message(stderr, "gtcollect", "note: not recorded: %s", text);
+	snprintf(not_recorded + n, sizeof(not_recorded) - n, "%s%s", n ? "; " : "", text);
+}
+
 char *gt_metadata_begin(char *const *argv, const struct gt_session *s, bool gpu)
 {
 	const struct gt_collect_options *opt = &gt_options;
@@ -231,6 +243,7 @@ char *gt_metadata_begin(char *const *argv, const struct gt_session *s, bool gpu)
 	put(o, "cwd", getcwd(cwd, sizeof(cwd)));
 	json_object_set_new(o, "environment", environment());
 	put(o, "events", opt->events);
+	put(o, "missing", not_recorded);
 	put(o, "args", gt_options_args_word());
 	put(o, "range", opt->range);
 	if (gpu)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "collect/probes/function_spec.h"
+#include "collect/probes/tracepoint_format.h"
 #include "collect/source/source.h"
 #include "formats/names/globs.h"
 #include "formats/trace/clock.h"
@@ -26,6 +27,7 @@ static const char *const timing_words[] = { "auto", "cupti", "events", "off", NU
 static const char *const via_words[] = { "auto", "preload", "ebpf", "inject", NULL };
 static const char *const wait_words[] = { "primary", "all", NULL };
 
+#define KERNEL_SOURCES "ioctl,sched,driver,fault"
 static char events_help[160]; /* composed from the table of sources */
 
 /* The options of the sources follow these. */
@@ -47,11 +49,19 @@ static const struct gt_opt what_to_record[] = {
 	{ 0, "probe", GT_OPT_LIST, &o.probes, "LIB:GLOB",
 		"by ebpf: also calls of these functions of a library or program that the process maps, with the first N arguments for LIB:GLOB(N); may be given several times",
 		NULL },
+	{ 0, "kprobe", GT_OPT_LIST, &o.kprobes, "GLOB",
+		"by ebpf: also calls of these functions of the kernel, with the first N arguments for GLOB(N); may be given several times",
+		NULL },
+	{ 0, "tracepoint", GT_OPT_LIST, &o.tracepoints, "CATEGORY:NAME",
+		"by ebpf: also hits of this tracepoint of the kernel; may be given several times",
+		NULL },
 	{ 0, "slow-probes", GT_OPT_FLAG, &o.slow_probes, NULL,
 		"with ebpf: also functions whose first instruction makes a probe cost some 10 us a call",
 		NULL },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "What to record", NULL },
 	{ 'e', "events", GT_OPT_STR, &o.events, "LIST", events_help, NULL },
+	{ 0, "kernel", GT_OPT_FLAG, &o.kernel, NULL,
+		"by ebpf: also " KERNEL_SOURCES " (-e), what happens below the CUDA driver", NULL },
 	{ 0, "pair", GT_OPT_LIST, &o.pairs, "PAIR",
 		"start=NAME,end=NAME,key=argN: one range from the probe NAME to the next probe NAME whose argument N is equal; may be given several times",
 		NULL },
@@ -121,6 +131,16 @@ static size_t append(size_t n, const struct gt_opt *options, size_t more)
 	return n + more <= COUNT(all) ? n + more : n;
 }
 
+/* --kernel: besides what -e names, or the calls. */
+static void add_kernel_sources(void)
+{
+	static char list[1024];
+
+	snprintf(list, sizeof(list), "%s," KERNEL_SOURCES,
+		o.events == gt_sources_default() ? "api" : o.events);
+	o.events = list;
+}
+
 int gt_options_parse(int argc, char **argv, int *operands, struct gt_err *err)
 {
 	struct gt_command command = {
@@ -134,6 +154,7 @@ int gt_options_parse(int argc, char **argv, int *operands, struct gt_err *err)
 			 "125\n"
 			 "gtcollect failed; 126 COMMAND cannot be run; 127 it was not found.",
 	};
+	int code;
 
 	o.events = gt_sources_default();
 	snprintf(events_help, sizeof(events_help), "comma-separated list of %s; the default is %s",
@@ -142,7 +163,10 @@ int gt_options_parse(int argc, char **argv, int *operands, struct gt_err *err)
 	for (const struct gt_source *const *s = gt_source_table; *s; s++)
 		command.noptions = append(command.noptions, (*s)->options, (*s)->noptions);
 	command.noptions = append(command.noptions, when_and_how, COUNT(when_and_how));
-	return gt_opt_parse(&command, argc, argv, operands, err);
+	code = gt_opt_parse(&command, argc, argv, operands, err);
+	if (!code && o.kernel)
+		add_kernel_sources();
+	return code;
 }
 
 static int check_range(struct gt_err *err)
@@ -187,8 +211,14 @@ static int check_way(struct gt_err *err)
 static int check_probes(struct gt_err *err)
 {
 	if (gt_options_has_probes() && o.via != GT_VIA_EBPF)
-		return gt_err_set(err, -EINVAL, "--probe needs --via ebpf");
-	return gt_function_specs_check(&o.probes, "--probe", true, err);
+		return gt_err_set(err, -EINVAL, "%s needs --via ebpf",
+			o.probes.n            ? "--probe"
+				: o.kprobes.n ? "--kprobe"
+					      : "--tracepoint");
+	if (gt_function_specs_check(&o.probes, "--probe", true, err) ||
+		gt_function_specs_check(&o.kprobes, "--kprobe", false, err))
+		return -EINVAL;
+	return gt_tracepoint_names_check(&o.tracepoints, err);
 }
 
 /* Which probes -e and --pair name. */
@@ -259,7 +289,7 @@ struct gt_rings_options gt_options_rings(void)
 		.ticks = o.via != GT_VIA_EBPF && gt_clock_trusts_ticks() };
 }
 
-bool gt_options_has_probes(void) { return o.probes.n; }
+bool gt_options_has_probes(void) { return o.probes.n || o.kprobes.n || o.tracepoints.n; }
 
 bool gt_options_attach(void) { return o.pids.n || o.all_processes; }
 
@@ -269,6 +299,8 @@ void gt_options_release(void)
 {
 	gt_opt_list_release(&o.pids);
 	gt_opt_list_release(&o.probes);
+	gt_opt_list_release(&o.kprobes);
+	gt_opt_list_release(&o.tracepoints);
 	gt_opt_list_release(&o.filter);
 	gt_opt_list_release(&o.exclude);
 	gt_opt_list_release(&o.pairs);

@@ -16,13 +16,13 @@ enum gt_via { GT_VIA_AUTO, GT_VIA_PRELOAD, GT_VIA_EBPF, GT_VIA_INJECT };
 struct gt_collect_options {
 	const char *output, *events, *range, *cupti;
 	const char *nvtx_range; /* NAME of --range nvtx:NAME, or NULL */
-	bool force, lossless, quiet, doctor, probes_only, inject, report;
+	bool kernel, force, lossless, quiet, doctor, probes_only, inject, report;
 	bool live, print;
 	int verbose;
 	int args;       /* enum gt_args_mode */
 	int wait;       /* enum gt_wait_for */
 	int gpu_timing; /* enum gt_gpu_timing or GT_TIMING_OFF; -1: not given */
-	struct gt_opt_list filter, exclude, pids, probes, pairs;
+	struct gt_opt_list filter, exclude, pids, probes, kprobes, tracepoints, pairs;
 	struct gt_probe_selection usdt; /* of -e and --pair */
 	int via; /* enum gt_via; not GT_VIA_AUTO once programs that already run are recorded */
 	bool all_processes, slow_probes;         /* of --via ebpf */

@@ -221,6 +221,7 @@ struct gt_ev_sched {
 /* ---- probes ---- */
 struct gt_ev_probe {
 	uint64_t name, domain; /* texts */
+	uint64_t field_names;  /* text: "a,b,c", of the values by their numbers; 0: arg0, ... */
 	uint8_t n;             /* values; no more are written */
 	uint8_t depth, is_range, unused;
 	uint8_t fields[GT_PROBE_VALUES];  /* GT_PROBE_FIELD(kind, which) */
@@ -228,7 +229,7 @@ struct gt_ev_probe {
 };
 
 union gt_event_body {
-	uint64_t words[16];
+	uint64_t words[17];
 	struct gt_ev_state state;
 	struct gt_ev_loss loss;
 	struct gt_ev_work work; /* of kernel, copy and set */
@@ -267,7 +268,7 @@ GT_EV_SIZE(annotation, 8);
 GT_EV_SIZE(annotation_end, 2);
 GT_EV_SIZE(name, 3);
 GT_EV_SIZE(sched, 2);
-GT_EV_SIZE(probe, 4 + GT_PROBE_VALUES);
+GT_EV_SIZE(probe, 5 + GT_PROBE_VALUES);
 #undef GT_EV_SIZE
-_Static_assert(sizeof(union gt_event_body) == 8 * 16, "the longest event has sixteen words");
+_Static_assert(sizeof(union gt_event_body) == 8 * 17, "the longest event has 17 words");
 #endif

@@ -291,6 +291,7 @@ static int take_probe(struct gt_recorder *r, const struct gt_traced_thread *t,
 		return GT_DAMAGED;
 	e.name = known_string((void *)known, e.name);
 	e.domain = known_string((void *)known, e.domain);
+	e.field_names = known_string((void *)known, e.field_names);
 	for (unsigned i = 0; i < e.n; i++)
 		if (GT_PROBE_FIELD_KIND(e.fields[i]) == GT_PROBE_TEXT)
 			e.values[i] = known_string((void *)known, e.values[i]);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct gt_probe_type {
-	uint64_t name;
+	uint64_t name, field_names;
 	uint8_t n, fields[GT_PROBE_VALUES + 3]; /* whole words: it is a key */
 	uint32_t type;                          /* no part of the key */
 };
@@ -32,10 +32,25 @@ bool gt_probe_is_valid(const struct gt_ev_probe *e, unsigned words)
 	return true;
 }
 
-static uint32_t field_name(struct gt_writer *w, unsigned which)
+/* The n-th name in "a,b,c"; GT_NONE: there are fewer. */
+static uint32_t nth_name(struct gt_writer *w, const char *names, unsigned n)
 {
-	char name[16];
+	while (n && (names = strchr(names, ',')))
+		names++, n--;
+	return names ? gt_writer_string_n(w, names, strcspn(names, ",")) : GT_NONE;
+}
 
+static uint32_t field_name(struct gt_writer *w, uint64_t names, unsigned which)
+{
+	char name[16], copy[512];
+	uint32_t named = GT_NONE;
+
+	if (names != GT_NONE && which < GT_PROBE_END) {
+		snprintf(copy, sizeof(copy), "%s", gt_writer_text(w, (uint32_t)names));
+		named = nth_name(w, copy, which);
+	}
+	if (named != GT_NONE)
+		return named;
 	if (which == GT_PROBE_RETURN)
 		return gt_writer_string(w, "return");
 	snprintf(name, sizeof(name), "%sarg%u", which < GT_PROBE_END ? "" : "end_",
@@ -54,9 +69,9 @@ static uint32_t make_type(struct gt_probe_rows *p, struct gt_probe_type *key)
 		.fields = fields };
 
 	for (unsigned i = 0; i < key->n; i++)
-		fields[1 + i] =
-			(struct gt_field){ field_name(p->w, GT_PROBE_FIELD_WHICH(key->fields[i])),
-				kinds[GT_PROBE_FIELD_KIND(key->fields[i])], GT_R_NONE };
+		fields[1 + i] = (struct gt_field){ field_name(p->w, key->field_names,
+							   GT_PROBE_FIELD_WHICH(key->fields[i])),
+			kinds[GT_PROBE_FIELD_KIND(key->fields[i])], GT_R_NONE };
 	key->type = p->n < TYPES_MAX && gt_writer_has_name_space(p->w) ? gt_writer_type(p->w, &t)
 								       : GT_NONE;
 	if (key->type == GT_NONE ||
@@ -68,7 +83,7 @@ static uint32_t make_type(struct gt_probe_rows *p, struct gt_probe_type *key)
 
 static uint32_t type_of(struct gt_probe_rows *p, const struct gt_ev_probe *e)
 {
-	struct gt_probe_type key = { .name = e->name, .n = e->n };
+	struct gt_probe_type key = { .name = e->name, .field_names = e->field_names, .n = e->n };
 	uint32_t i;
 
 	memcpy(key.fields, e->fields, e->n);

@@ -76,7 +76,7 @@ const struct gt_source *gt_source_find(const char *name, size_t len); /* or NULL
 /* The first source of the list, as -e has it, that only eBPF records; NULL: there is none. */
 const struct gt_source *gt_sources_only_ebpf(const char *list);
 
-#define GT_SOURCES_LIST 64
+#define GT_SOURCES_LIST 128
 /* "api ioctl ...", the names of all sources; and "api,ioctl,...", those recorded without -e. */
 const char *gt_sources_names(void);
 const char *gt_sources_default(void);

@@ -96,6 +96,22 @@ static const struct gt_source gt_source_sched = {
 	.only_ebpf = true,
 };
 
+/* functions of the kernel driver */
+static const struct gt_source gt_source_driver = {
+	.name = "driver",
+	.needs = "eBPF",
+	.with_ebpf = true,
+	.only_ebpf = true,
+};
+
+/* page faults, also those of managed memory */
+static const struct gt_source gt_source_fault = {
+	.name = "fault",
+	.needs = "eBPF",
+	.with_ebpf = true,
+	.only_ebpf = true,
+};
+
 static const struct gt_source gt_source_usdt = {
 	/* probes that programs declare; collect/probes/probe_selection.h */
 	.name = "usdt",
@@ -122,6 +138,8 @@ static const struct gt_source gt_source_usdt = {
 	GUEST(runtime) \
 	GUEST(um) \
 	GUEST(sched) \
+	GUEST(driver) \
+	GUEST(fault) \
 	GUEST(usdt) \
 	GT_SOURCES_MORE(SAMPLED)
 /* clang-format on */

@@ -5,6 +5,7 @@
 #include "collect/bpf/programs/open_calls.h"
 #include "collect/bpf/programs/process_events.h"
 #include "collect/bpf/programs/scheduling.h"
+#include "collect/bpf/programs/tracepoints.h"
 #include "collect/bpf/programs/usdt_sites.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -40,7 +40,7 @@ wait $program
 is program-is-unharmed 0 $?
 wait $recorder
 is recorder-ends-with-it 0 $?
-"$B/gtexport" --jsonl -o f.jsonl f.zst 2>/dev/null
+"$B/gtexport" --jsonl -f -o f.jsonl f.zst 2>/dev/null
 calls_of() { grep '"phase":"B"' f.jsonl | grep -c "\"name\":\"$1\".*\"domain\":\"$2\""; }
 check slow-functions-of-a-pattern-are-left-out grep -q 'functions\{0,1\} .* left out, because their probes cost some 10 us' f.err
 is outer-is-called 20 "$(calls_of outer functions)"
@@ -57,7 +57,7 @@ is nothing-is-lost 0 "$(figure lost f.zst)"
 # ---- of a COMMAND: its own functions, from the first call on ----
 echo | "$G" -q -f -o c.zst --probe functions:innermost --probe functions:outer -- "$B/bpf/functions" >/dev/null
 is command-is-unharmed 0 $?
-"$B/gtexport" --jsonl -o f.jsonl c.zst 2>/dev/null
+"$B/gtexport" --jsonl -f -o f.jsonl c.zst 2>/dev/null
 is functions-of-a-command-are-recorded "20 100" "$(calls_of outer functions) $(calls_of innermost functions)"
 want command-without-function 0 "$G" -f -o c.zst --probe functions:oute -- "$B/bpf/functions" </dev/null
 says command-without-function-is-told 'functions has no such function; similar is outer'

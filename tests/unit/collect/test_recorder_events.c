@@ -146,7 +146,7 @@ static void scheduling_in_a_ring_of_a_program(void)
 
 static void probe(struct pen *p, const struct gt_ev_probe *e, int64_t start, int64_t end)
 {
-	event(p, GT_EV_PROBE, (uint64_t)start, (uint64_t)end, (const uint64_t *)e, 4u + e->n);
+	event(p, GT_EV_PROBE, (uint64_t)start, (uint64_t)end, (const uint64_t *)e, 5u + e->n);
 }
 
 /* A hit is a mark, a call or a pair a range; the values are fields of the probe's type. */
@@ -168,6 +168,7 @@ static void probes_are_rows(void)
 	e.values[1] = tell(&p, "abc");
 	probe(&p, &e, t, t);
 	e.is_range = 1;
+	e.field_names = tell(&p, "first,second");
 	e.fields[2] = GT_PROBE_FIELD(GT_PROBE_UNSIGNED, GT_PROBE_END + 2);
 	probe(&p, &e, t + 10, t + 50);
 	CHECK(gt_recorder_pass(r, &err) >= 0);
@@ -191,6 +192,7 @@ static void probes_are_rows(void)
 	CHECK_STR(gt_str(rows[0].ev.seg, rows[0].type->fields[3].name), "return");
 	CHECK_EQ(rows[1].ev.kind, GT_SPAN);
 	CHECK_EQ(rows[1].ev.row.end - rows[1].ev.row.start, 40);
+	CHECK_STR(gt_str(rows[1].ev.seg, rows[1].type->fields[2].name), "second");
 	CHECK_STR(gt_str(rows[1].ev.seg, rows[1].type->fields[3].name), "end_arg2");
 	gt_reader_close(reader);
 }

@@ -1,8 +1,9 @@
 /* After each line on standard input: calls its own functions, whose arguments and results are
- * known, and functions of the C library. */
+ * known, and functions of the C library, and touches 16 new pages. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define KEEP __attribute__((noinline, noipa))
@@ -32,6 +33,16 @@ KEEP void leaver(long a)
 	longjmp(back, 1);
 }
 
+/* Each page is new, so the first write to it is a page fault. */
+static KEEP void touch_new_pages(void)
+{
+	char *p = mmap(NULL, 16 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(p, 16 * 4096, MADV_NOHUGEPAGE);
+	for (int i = 0; p != MAP_FAILED && i < 16; i++)
+		*(volatile char *)(p + 4096 * i) = 1;
+}
+
 int main(void)
 {
 	volatile long sum = 0;
@@ -46,6 +57,7 @@ int main(void)
 				leaver(i);
 			sum += abs((int)getppid()) > 0;
 		}
+		touch_new_pages();
 		puts("done");
 		fflush(stdout);
 	}
