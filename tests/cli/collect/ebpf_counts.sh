@@ -1,0 +1,44 @@
+# serial
+# How often each function of the driver was called: the same by eBPF, by preload, and by bpftrace, which observes the run that eBPF
+# records. The simulated driver.
+. "$SRC/tests/lib.sh"
+G=$B/gtcollect A=$B/gtanalyze
+cuda=$B/sim/libcuda.so.1
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+if ! "$G" --via ebpf -q -f -o try.zst -- true >try.out 2>&1; then
+	skip ebpf "$(tail -n 1 try.out)"
+	exit
+fi
+program() { "$@" "$B/samples/train" -n 20; }
+counts() { "$A" top --top 0 --format csv "$1" 2>/dev/null | awk -F, '$1 ~ /^cu/ { print $1, $3 }' | sort; }
+observe() { program "$G" --via "$1" -q -f -e api -o "$1.zst" -- >/dev/null 2>&1; counts "$1.zst" >"$1.counts"; }
+
+# bpftrace removes a probe in about 0.1 s, so it has those of the functions that preload has seen. COUNT_ALL=1: of all cu* functions.
+observe preload
+names=$([ -n "$COUNT_ALL" ] && echo 'cu*' || awk '{ print $1 }' preload.counts)
+if ! command -v bpftrace >/dev/null 2>&1; then
+	skip bpftrace "needs bpftrace"
+	observe ebpf
+else
+	{
+		for name in $names; do echo "uprobe:$cuda:$name /comm == \"train\"/ { @[probe] = count(); }"; done
+		printf '%s\n' "uprobe:$cuda:cuDriverGetVersion { printf(\"attached\n\"); }"
+	} >counts.bt
+	BPFTRACE_MAX_PROBES=2000 bpftrace counts.bt >bpftrace.out 2>bpftrace.err &
+	bpftrace=$!
+	# it says nothing when its probes are set
+	call() {
+		echo | "$B/bpf/gated_calls" "$cuda" 1 1 >/dev/null
+		grep -q attached bpftrace.out && echo yes || { kill -0 $bpftrace || echo yes; }
+	}
+	until_it_is yes call
+	observe ebpf
+	kill -INT $bpftrace
+	wait $bpftrace
+	sed -n 's/^@\[uprobe:.*:\(cu[A-Za-z0-9_]*\)\]: \([0-9]*\)$/\1 \2/p' bpftrace.out | sort >bpftrace.counts
+	if ! grep -q attached bpftrace.out; then skip bpftrace "$(tail -n 1 bpftrace.err)"
+	else same bpftrace-counts-the-same bpftrace.counts ebpf.counts; fi
+fi
+check functions-are-many test "$(wc -l <ebpf.counts)" -gt 10
+same preload-counts-the-same preload.counts ebpf.counts
+is nothing-is-lost 0 "$(figure lost ebpf.zst)"
