@@ -74,6 +74,7 @@ int gt_attached_open(
 		.server = a->server,
 		.selection = selection,
 		.all_processes = gt_options.all_processes,
+		.filter = &gt_options.process_filter,
 		.stops = gt_attached_starts_command(),
 		.calls = gt_sources_has(gt_options.events, "api"),
 		.requests = gt_sources_has(gt_options.events, "ioctl"),

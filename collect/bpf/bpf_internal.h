@@ -21,7 +21,7 @@ struct bpf_program;
 struct ring_buffer;
 
 #define GT_BPF_MISSING 16u
-#define GT_BPF_KERNEL_PROGRAMS 9u /* at tracepoints */
+#define GT_BPF_KERNEL_PROGRAMS 10u /* at tracepoints */
 
 /* A library whose functions have probes, and of which process; 0: of all. */
 struct gt_bpf_attached {
@@ -57,6 +57,7 @@ struct gt_bpf_way {
 	char missing[GT_BPF_MISSING][256]; /* what this kernel refuses */
 	unsigned nmissing;
 	bool has_task_storage;
+	bool filters; /* of all processes, those that opt.filter selects */
 	int ncpus, *ring_fds, losses;
 	struct ring_buffer *rings, *events; /* events: process_events.c */
 	bool ended;                         /* no more probes are set */
@@ -95,6 +96,8 @@ int gt_bpf_why_not(int code, struct gt_err *err);
 /* kernel_probes.c: notes what this kernel refuses (gt_bpf_way_missing). */
 void gt_bpf_missing(struct gt_bpf_way *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* The process is recorded no longer. */
+void gt_bpf_detach(struct gt_bpf_way *b, pid_t pid);
 void gt_bpf_detach_all(struct gt_bpf_way *b);
 /* process_events.c: the ring of events. 0 or negative. */
 int gt_bpf_events_open(struct gt_bpf_way *b, struct gt_err *err);

@@ -124,17 +124,31 @@ int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err)
 		struct gt_err one = GT_ERR_INIT;
 		pid_t pid = atoi(e->d_name);
 
-		if (pid > 0 && pid != getpid())
+		rc = 0;
+		if (pid > 0 && pid != getpid() &&
+			(!b->filters || gt_process_filter_matches(b->opt.filter, pid)))
 			rc = gt_bpf_way_attach(b, pid, &one);
 		if (rc == -EPERM)
 			*err = one;
 	}
 	if (all)
 		closedir(all);
-	if (rc != -EPERM && b->opt.calls && !b->nattached && !b->functions && !b->kernel_probes)
-		return gt_err_set(
-			err, -ENOENT, "no process has a CUDA driver mapped (libcuda.so.1)");
 	return rc == -EPERM ? rc : 0;
+}
+
+void gt_bpf_detach(struct gt_bpf_way *b, pid_t pid)
+{
+	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
+	uint32_t key = (uint32_t)pid;
+	size_t n = 0;
+
+	bpf_map_delete_elem(traced, &key);
+	for (size_t i = 0; i < b->nattached; i++)
+		if (b->attached[i].pid == pid)
+			gt_probe_link_close(&b->attached[i].link);
+		else
+			b->attached[n++] = b->attached[i];
+	b->nattached = n;
 }
 
 void gt_bpf_detach_all(struct gt_bpf_way *b)

@@ -33,6 +33,7 @@ static const struct {
 	{ "on_exit", true, false },
 	{ "on_exit_in_call", true, false },
 	{ "on_exec", true, false },
+	{ "on_cgroup_change", false, false },
 	{ "on_new_code", true, false },
 	{ "on_system_call", false, true },
 	{ "on_system_call_end", false, true },
@@ -114,6 +115,7 @@ static void set_rodata(struct gt_bpf_way *b)
 			.scheduling = b->opt.scheduling,
 			.has_switch_state = has_switch_state(),
 			.has_task_storage = b->has_task_storage,
+			.filters = b->filters,
 			.stop = b->opt.stops,
 			/* 0: each file may have probes */
 			.nlibraries = b->opt.probes->n || b->opt.usdt->nusdt ? 0 : 2,
@@ -124,6 +126,8 @@ static void set_rodata(struct gt_bpf_way *b)
 /* Scheduling needs all of them. */
 static bool is_needed(const struct gt_bpf_way *b, unsigned program)
 {
+	if (!strcmp(kernel_programs[program].name, "on_cgroup_change"))
+		return b->filters && b->opt.filter->has_cgroup;
 	return b->opt.scheduling || kernel_programs[program].always ||
 		(b->opt.requests && kernel_programs[program].requests);
 }
@@ -292,6 +296,9 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 		return NULL;
 	}
 	b->opt = *opt;
+	b->filters = opt->filter && gt_process_filter_selects(opt->filter);
+	if (b->filters) /* each process that matches is attached to by itself */
+		b->opt.all_processes = false;
 	b->writer.rings = opt->rings;
 	b->writer.server = opt->server;
 	libbpf_set_print(print_nothing);

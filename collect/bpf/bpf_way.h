@@ -4,6 +4,7 @@
 #ifndef GT_BPF_WAY_H
 #define GT_BPF_WAY_H
 #include <stdio.h>
+#include "collect/ipc/process_filter.h"
 #include "collect/ipc/guest_server.h"
 #include "collect/probes/probe_selection.h"
 #include "collect/ipc/shared_memory.h"
@@ -15,6 +16,7 @@ struct gt_bpf_way_options {
 	struct gt_guest_server *server;
 	const struct gt_session *selection; /* which functions, and which arguments */
 	bool all_processes;
+	const struct gt_process_filter *filter; /* with all_processes: only those that match */
 	/* processes wait while probes are set in a library that they have mapped, so that no call
 	 * is missed */
 	bool stops;

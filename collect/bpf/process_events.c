@@ -16,8 +16,10 @@ static int take_event(void *arg, void *data, size_t size)
 
 	if (size < sizeof(*e))
 		return 0;
-	if (!b->ended)
+	if (!b->ended && (!b->filters || gt_process_filter_matches(b->opt.filter, (pid_t)e->tgid)))
 		gt_bpf_way_attach(b, (pid_t)e->tgid, &err);
+	else if (!b->ended)
+		gt_bpf_detach(b, (pid_t)e->tgid);
 	if (e->is_stopped)
 		kill((pid_t)e->tgid, SIGCONT);
 	return 0;

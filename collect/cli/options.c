@@ -43,6 +43,10 @@ static const struct gt_opt what_to_record[] = {
 		NULL },
 	{ 'a', "all", GT_OPT_FLAG, &o.all_processes, NULL,
 		"record all processes that use a CUDA driver, also those that start later", NULL },
+	{ 0, "comm", GT_OPT_STR, &o.comm, "GLOB", "with -a: only processes whose name matches",
+		NULL },
+	{ 0, "cgroup", GT_OPT_STR, &o.cgroup, "FOLDER",
+		"with -a: only processes in this cgroup (v2) or below", NULL },
 	{ 0, "via", GT_OPT_WORD, &o.via, "WAY",
 		"auto (the default): preload for a COMMAND, ebpf with -e sched or usdt; for -p and -a ebpf, which needs CAP_BPF and CAP_PERFMON; for -p without these, or with -e gpu, inject: GPU times and calls by CUPTI, of a process of the same user",
 		via_words },
@@ -197,6 +201,11 @@ static int check_way(struct gt_err *err)
 	if (!gt_options_attach() && o.via == GT_VIA_INJECT)
 		return gt_err_set(err, -EINVAL,
 			"--via inject records programs that already run: give -p PID");
+	if ((o.comm || o.cgroup) && !o.all_processes)
+		return gt_err_set(
+			err, -EINVAL, "--%s selects processes of -a", o.comm ? "comm" : "cgroup");
+	if (gt_process_filter_init(&o.process_filter, o.comm, o.cgroup, err))
+		return -EINVAL;
 	if (o.all_processes && o.via == GT_VIA_INJECT)
 		return gt_err_set(err, -EINVAL, "--via inject records processes of -p, not -a");
 	if ((gt_options_attach() || o.via == GT_VIA_EBPF) &&

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include "collect/ipc/process_filter.h"
 #include "collect/probes/probe_selection.h"
 #include "collect/ipc/shared_memory.h"
 #include "formats/cmdline/opt.h"
@@ -25,6 +26,8 @@ struct gt_collect_options {
 	struct gt_opt_list filter, exclude, pids, probes, kprobes, tracepoints, pairs;
 	struct gt_probe_selection usdt; /* of -e and --pair */
 	int via; /* enum gt_via; not GT_VIA_AUTO once programs that already run are recorded */
+	struct gt_process_filter process_filter; /* of -a */
+	const char *comm, *cgroup;
 	bool all_processes, slow_probes;         /* of --via ebpf */
 	uint64_t sample, ring_size, ring_memory; /* bytes; UINT64_MAX: the default */
 	int64_t delay, duration;                 /* ns; duration 0: no limit */

@@ -54,9 +54,20 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 		bpf_map_delete_elem(&starting, &tgid);
 	}
 	/* any file may have USDT probes, also the program's own */
-	if (!settings.nlibraries &&
-		(settings.all_processes || bpf_map_lookup_elem(&traced, &tgid)))
+	if (settings.filters ||
+		(!settings.nlibraries &&
+			(settings.all_processes || bpf_map_lookup_elem(&traced, &tgid))))
 		report_process(tgid);
+	return 0;
+}
+
+/* cgroup_attach_task(struct cgroup *to, const char *path, struct task_struct *task, bool whole) */
+SEC("raw_tp/cgroup_attach_task")
+int on_cgroup_change(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[2];
+
+	report_process(BPF_CORE_READ(task, tgid));
 	return 0;
 }
 
