@@ -10,8 +10,8 @@ check() { # NAME CONDITION...
 	name=$1; shift
 	if "$@"; then echo "PASS $name"; else echo "FAIL $name"; failed=1; fi
 }
-rows() { gtanalyze top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" 'NR > 1 && $1 ~ n { s += $3 } END { print s + 0 }'; }
-kernels() { gtanalyze top --top 0 --format csv "$1" 2>/dev/null | awk -F, 'NR > 1 && $2 == "kernel" { s += $3 } END { print s + 0 }'; }
+rows() { gtanalyze top --top 0 --format tsv "$2" 2>/dev/null | awk -F '\t' -v n="$1" 'NR > 1 && $1 ~ n { s += $3 } END { print s + 0 }'; }
+kernels() { gtanalyze top --top 0 --format tsv "$1" 2>/dev/null | awk -F '\t' 'NR > 1 && $2 == "kernel" { s += $3 } END { print s + 0 }'; }
 counts() { gtanalyze top --top 0 --format csv "$1" 2>/dev/null | awk -F, '$1 ~ /^(cu|ioctl|open|mmap)/ { print $1, $3 }' | sort; }
 says() { for _ in $(seq 300); do grep -q "$1" "$2" 2>/dev/null && return 0; sleep 0.1; done; echo "FAIL no '$1' in $2"; tail -n 3 "$2"; return 1; }
 differ() { # NAME FILE FILE: of two lists "function count"
@@ -48,6 +48,7 @@ record() { # NAME STEPS OPTION...
 	recorder=$!
 	says 'recording' "$out/$name.err"
 	phase "$name" "$steps"
+	[ "$name" != usdt ] || sleep 2	# CUPTI gives records late, and nothing tells when
 	kill -INT $recorder; wait $recorder
 	tail -n 1 "$out/$name.err"
 }
@@ -62,10 +63,10 @@ check "annotations of an attached program: $(rows '^annotated step' "$out/annota
 phase alone-again 2000
 if [ -n "$bpftrace" ]; then
 	library=$(awk '/libcuda.so/ { print $6; exit }' /proc/$loop/maps)
-	BPFTRACE_MAX_PROBES=4096 $bpftrace -p $loop -e "uprobe:$library:cu* { @[probe] = count(); } END { printf(\"done\\n\"); }" >"$out/bpftrace.txt" 2>"$out/bpftrace.err" 5>&- &
+	BPFTRACE_MAX_PROBES=4096 BPFTRACE_MAX_BPF_PROGS=4096 $bpftrace -p $loop -e "uprobe:$library:cu* { @[probe] = count(); } END { printf(\"done\\n\"); }" >"$out/bpftrace.txt" 2>"$out/bpftrace.err" 5>&- &
 	tracer=$!
-	for _ in $(seq 600); do grep -q Attaching "$out/bpftrace.txt" && break; sleep 0.1; done
-	sleep 5	# bpftrace says that it attaches before it does
+	attached() { ls -l /proc/$tracer/fd 2>/dev/null | grep -c perf_event; }
+	for _ in $(seq 60); do n=$(attached); [ "$n" -gt 600 ] && [ "$n" = "$m" ] && break; m=$n; sleep 1; done
 	phase bpftrace-alone 2000
 	record beside 2000 -e api
 	kill -INT $tracer; wait $tracer
