@@ -68,8 +68,6 @@ static void write_kernel(
 					  .graph = first_version ? 0 : (uint32_t)v[5],
 					  .node = first_version ? 0 : v[6] } };
 
-	if (!t->reports_kernels)
-		report_source(b, t, p->probe, p->head.start);
 	if (name) {
 		e.name = gt_ring_hash(name, (uint32_t)strlen(name));
 		gt_ring_writer_text(&b->writer, t, GT_REC_STRING, e.name, name);
@@ -119,9 +117,13 @@ bool gt_parcagpu_take(struct gt_bpf_way *b, const struct gt_bpf_probe *p)
 		return false;
 	t = gt_ring_writer_thread(&b->writer, (int32_t)p->head.tgid, (int32_t)p->head.tid,
 		p->head.comm, (int64_t)p->head.start);
-	if (t && is_kernel)
+	if (!t)
+		return true;
+	if (!t->reports_kernels)
+		report_source(b, t, p->probe, p->head.start);
+	if (is_kernel)
 		write_kernel(b, t, p);
-	else if (t)
+	else
 		write_call(b, t, p);
 	return true;
 }

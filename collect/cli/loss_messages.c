@@ -121,9 +121,10 @@ static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 		gt_message(to, program, "%" PRIu64 " %s no GPU record: %s", g->without_record,
 			g->without_record == 1 ? "launch, copy or set has"
 					       : "launches, copies and sets have",
-			g->by_events ? "they had not ended, or their events were not read yet"
-				     : "they failed, or their process ended before CUPTI delivered "
-				       "the records");
+			g->by_events
+				? "they had not ended, or their events were not read yet"
+				: "they failed, or the process or the recording ended before CUPTI delivered "
+				  "the records");
 }
 
 static void print_processes(const struct gt_unrecorded_processes *m, const char *program, FILE *to)

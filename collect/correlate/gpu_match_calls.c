@@ -62,10 +62,18 @@ static void pop_call(struct gt_correlator *g, struct gt_gpu_thread_queue *q)
 	}
 }
 
+/* USDT probes report kernels only. */
+static bool is_reported(const struct gt_gpu_process *p, const struct gt_gpu_call *c)
+{
+	return !p->probed || gt_api[c->id].op == GT_OP_LAUNCH;
+}
+
 /* A call without work was captured, or its record is missing. */
 static void count_call(
 	struct gt_correlator *g, const struct gt_gpu_process *p, const struct gt_gpu_call *c)
 {
+	if (!is_reported(p, c))
+		return;
 	if (gt_gpu_is_captured(&p->captures, c))
 		g->totals.captured++;
 	else
@@ -76,7 +84,7 @@ static void count_call(
 static void count_without_record(struct gt_correlator *g, const struct gt_gpu_process *p,
 	const struct gt_gpu_pending_call *c)
 {
-	bool never = !p->on && !p->nabsences && !p->yielded_since;
+	bool never = !p->on && !p->probed && !p->nabsences && !p->yielded_since;
 
 	if ((!c->matched && !never && !gt_gpu_cupti_maybe_lost(p, &c->call)) ||
 		gt_gpu_is_captured(&p->captures, &c->call))

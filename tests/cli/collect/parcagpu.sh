@@ -19,7 +19,7 @@ until_it_is yes has_driver
 recorder=$!
 attached() { grep -c recording sim.err; }
 until_it_is 1 attached
-kernels() { "$A" kernels --format csv "$1" 2>/dev/null | awk -F, '$1 ~ /busy|kernel/ { n += $2 } END { print n + 0 }'; }
+kernels() { "$A" kernels --format csv "$1" 2>/dev/null | awk -F, 'NR > 1 { n += $2 } END { print n + 0 }'; }
 some() { [ "$(kernels sim.zst)" -gt 0 ] && echo yes; }
 until_it_is yes some
 echo yes >seen
@@ -38,6 +38,23 @@ is graphs-launch-some 60 "$(grep -c '"launch_name":"cuGraphLaunch"' rows)"
 check no-doubt-about-gpu test -z "$(grep 'no GPU work' sim.err)"
 want idle 0 "$A" gaps sim.zst
 check idle-has-causes grep -q 'in a CUDA call  *cuLaunchKernel' want.out
+
+# ---- a program that goes on: launches whose kernels it has not reported yet are counted ----
+LD_LIBRARY_PATH="$B/sim" "$G" --probes-only -- "$B/samples/train" -n 100000000 >/dev/null &
+program=$!
+until_it_is yes has_driver
+"$G" -f -e 'api,usdt:parcagpu*:*' -o on.zst -p $program 2>on.err &
+recorder=$!
+many() { [ "$(kernels on.zst)" -gt 100 ] && echo yes; }
+until_it_is yes many
+kill -INT $recorder; wait $recorder
+kill $program; wait $program 2>/dev/null
+missing=$(sed -n 's/^gtcollect: \([0-9]*\) .* no GPU record.*/\1/p' on.err)
+"$B/gtexport" --jsonl -o - on.zst 2>/dev/null | grep '"category":"kernel"' >rows
+# kernels whose call was before the recording have none
+launches=$(calls cuLaunchKernel on.zst)
+check launches-without-a-kernel-are-counted test "$launches" -ge $(($(grep -c '"launch_join":1' rows) + ${missing:-0})) -a \
+	"$launches" -le $(($(wc -l <rows) + ${missing:-0}))
 
 # ---- the first version, with times of both clocks ----
 if [ -x "$B/bpf/kernels" ]; then
