@@ -139,7 +139,7 @@ static void damaged_notes(void)
 {
 	Elf64_Nhdr *head = (void *)(file + NOTE);
 	char *texts = (char *)file + NOTE + sizeof(*head) + 8 + 24;
-	uint64_t *place = (void *)(file + NOTE + sizeof(*head) + 8);
+	const uint64_t nowhere = 0x5000; /* in no segment */
 
 	memory_library_write(file);
 	head->n_descsz = 0xffffffff;
@@ -150,7 +150,7 @@ static void damaged_notes(void)
 	head->n_namesz = 0xfffffff0;
 	CHECK_EQ(sites_found(sizeof(file)), 0);
 	memory_library_write(file);
-	*place = 0x5000; /* in no segment */
+	memcpy(file + NOTE + sizeof(*head) + 8, &nowhere, sizeof(nowhere));
 	CHECK_EQ(sites_found(sizeof(file)), 0);
 	memory_library_write(file);
 	memset(texts, 'x', 29); /* no text ends */
