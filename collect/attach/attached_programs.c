@@ -141,6 +141,10 @@ static void report_usdt(const struct gt_attached_programs *a)
 		gt_message(stderr, TOOL,
 			"note: no file of the processes has a probe that matches usdt:%s:%s (readelf -n FILE lists them)",
 			t.unmatched->provider, t.unmatched->name);
+	if (t.unreadable)
+		gt_message(stderr, TOOL,
+			"note: %u mapped file%s may have USDT probes but cannot be read (%s): root may",
+			t.unreadable, t.unreadable == 1 ? "" : "s", t.first_unreadable);
 	if (t.unread)
 		gt_message(stderr, TOOL,
 			"note: %u argument%s of USDT probes cannot be read and %s left out: %s",

@@ -370,6 +370,8 @@ void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t)
 	t->unpaired = b->pairs.unpaired;
 	t->unread = b->usdt.nunread;
 	t->first_unread = b->usdt.unread;
+	t->unreadable = b->usdt.nunreadable;
+	t->first_unreadable = b->usdt.unreadable;
 	t->unmatched = gt_usdt_first_unmatched(b);
 }
 

@@ -33,6 +33,8 @@ struct gt_bpf_way_totals {
 	uint64_t unpaired;             /* hits of probes of --pair that remain marks */
 	unsigned unread;               /* arguments of USDT probes that cannot be read */
 	const char *first_unread;      /* "%xmm0 of PROVIDER:PROBE" */
+	unsigned unreadable;           /* mapped files that the user may not read */
+	const char *first_unreadable;
 	/* the first pattern of USDT probes that no file has; NULL: there is none */
 	const struct gt_usdt_pattern *unmatched;
 	unsigned usdt; /* places that fire USDT probes, and are recorded */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "collect/bpf/bpf_internal.h"
 #include "collect/bpf/mapped_library.h"
+#include "collect/bpf/process_descriptor.h"
 #include "collect/bpf/usdt_arguments.h"
 #include "collect/bpf/usdt_notes.h"
 #include "collect/ipc/process_maps.h"
@@ -158,17 +159,37 @@ static int link_file(struct gt_bpf_way *b, const struct gt_mapped_library *l, ui
 	return 0;
 }
 
-/* A file that cannot be opened has no probes. */
-static int attach_file(
-	struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid, struct gt_err *err)
+/* Opens the file, and sets the path by which the kernel finds it. */
+static int open_file(struct gt_mapped_library *l, pid_t pid)
 {
 	int fd = open(l->path, O_RDONLY | O_CLOEXEC);
-	int64_t file = fd < 0 ? 0 : find_file(b, fd, err);
 
+	if (fd >= 0 || (errno != EACCES && errno != EPERM))
+		return fd;
+	fd = gt_process_descriptor(pid, l->inode);
+	if (fd < 0)
+		errno = EACCES;
+	else
+		snprintf(l->path, sizeof(l->path), "/proc/self/fd/%d", fd);
+	return fd;
+}
+
+/* A file that cannot be opened gets no probes. */
+static int attach_file(
+	struct gt_bpf_way *b, struct gt_mapped_library *l, pid_t pid, struct gt_err *err)
+{
+	int fd = open_file(l, pid), rc = 0;
+	int64_t file;
+
+	if (fd < 0 && errno == EACCES && !b->usdt.nunreadable++)
+		snprintf(b->usdt.unreadable, sizeof(b->usdt.unreadable), "%.199s", l->name);
 	if (fd < 0)
 		return 0;
+	file = find_file(b, fd, err);
+	rc = file < 0 ? (int)file
+		      : link_file(b, l, (uint32_t)file, b->opt.all_processes ? 0 : pid, err);
 	close(fd);
-	return file < 0 ? (int)file : link_file(b, l, (uint32_t)file, pid, err);
+	return rc;
 }
 
 struct search {
@@ -203,7 +224,7 @@ static int look_at(void *arg, const struct gt_mapping *m, struct gt_err *err)
 	if (!m->inode || m->flags[2] != 'x' || is_seen(&s->b->usdt, s->pid, m))
 		return 0;
 	gt_mapped_library_set(&l, s->pid, m);
-	return attach_file(s->b, &l, s->b->opt.all_processes ? 0 : s->pid, err);
+	return attach_file(s->b, &l, s->pid, err);
 }
 
 /* ---- processes ---- */

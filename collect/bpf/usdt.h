@@ -38,6 +38,9 @@ struct gt_usdt {
 	uint32_t nsites;
 	char unread[200]; /* the first argument that cannot be read, with its probe; "": none */
 	unsigned nunread;
+	/* files that the user may not read, and the first of them */
+	unsigned nunreadable;
+	char unreadable[200];
 	bool *matched; /* of each pattern */
 };
 

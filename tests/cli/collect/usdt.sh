@@ -143,6 +143,42 @@ else
 	skip other-namespaces "unshare is not permitted"
 fi
 
+# ---- another user's process, by root and with three capabilities: libraries in memory, also one that is loaded later ----
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
+	shared=$(mktemp -d)
+	chmod 777 "$shared"
+	cp "$prog" "$shared/prog"
+	# other_user NAME COMMAND...: records the program of one user by another, or by root
+	other_user() {
+		other_name=$1; shift
+		begin setpriv --reuid=65534 --regid=65534 --clear-groups "$shared/prog"
+		[ "$when" = later ] || tell memory
+		(exec 7>&-; "$@" -f -e 'usdt:gt_*:*' -o "$shared/$other_name.zst" -p $pid 2>"$other_name.err") &
+		recorder=$!
+		attached() { grep -c 'recording' "$other_name.err"; }
+		until_it_is 1 attached
+		tell numbers
+		[ "$when" = before ] || tell memory
+		raised() { tell hits\ 0; echo "$answer"; }
+		until_it_is 1 raised
+		tell hits\ 2
+		finish
+		wait $recorder
+		cp "$shared/$other_name.zst" .
+		is "$other_name-in-a-file" 2 "$(hits "$other_name" gt_test:numbers)"
+	}
+	as_third() { setpriv --reuid=65533 --regid=65533 --clear-groups --inh-caps=+bpf,+perfmon,+sys_ptrace --ambient-caps=+bpf,+perfmon,+sys_ptrace "$G" "$@"; }
+	for when in before later; do
+		other_user root-$when "$G"
+		is root-$when-in-memory 2 "$(hits root-$when gt_memory:hit)"
+		other_user three-capabilities-$when as_third
+		is three-capabilities-$when-in-memory 2 "$(hits three-capabilities-$when gt_memory:hit)"
+	done
+	rm -r "$shared"
+else
+	skip other-users-process "needs root and setpriv"
+fi
+
 # ---- a program that is executed later, and a command from its first instruction on ----
 begin sh -c 'echo shell 0; read -r go; exec "$1"' sh "$prog"
 shell() { grep -c shell out; }
