@@ -196,14 +196,15 @@ static int wait_for_reader(void *arg, int fd, struct gt_err *err)
 
 static int open_trace(char *const *argv, struct gt_err *err)
 {
-	char *json = gt_metadata_begin(argv, run.rings.s, run.selection.gpu);
-	struct gt_writer_options opt = { .level = 3,
-		.rows_sorted = true,
-		.meta_json = json,
-		.wait = wait_for_reader,
-		.wait_arg = &run.child };
+	struct gt_writer_options opt = {
+		.level = 3, .rows_sorted = true, .wait = wait_for_reader, .wait_arg = &run.child
+	};
 	int fd = run.out.fd;
+	char *json;
 
+	gt_sources_missing(&run.sources, gt_metadata_add_missing);
+	json = gt_metadata_begin(argv, run.rings.s, run.selection.gpu);
+	opt.meta_json = json;
 	run.out.fd = -1; /* the writer closes it, also when it fails */
 	run.w = gt_writer_open(fd, &opt, err);
 	free(json);

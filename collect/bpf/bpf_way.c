@@ -229,10 +229,15 @@ static int load_for_kernel(struct gt_bpf_way *b, struct gt_err *err)
 {
 	static const struct features tries[] = { { true, false, true }, { true, true, true },
 		{ false, false, true }, { false, false, false } };
+	struct gt_err why = GT_ERR_INIT;
 	int rc = -EINVAL;
 
-	for (size_t i = 0; rc && rc != -EPERM && i < sizeof(tries) / sizeof(*tries); i++)
-		rc = load(b, &tries[i], err);
+	for (size_t i = 0; rc && rc != -EPERM && i < sizeof(tries) / sizeof(*tries); i++) {
+		why = (struct gt_err)GT_ERR_INIT;
+		rc = load(b, &tries[i], &why);
+	}
+	if (rc)
+		*err = why;
 	return rc;
 }
 
@@ -338,6 +343,8 @@ void gt_bpf_way_drop_rights(void)
 	if (syscall(SYS_capget, &header, sets) ||
 		!(sets[CAP_BPF / 32].effective >> CAP_BPF % 32 & 1))
 		return; /* an older kernel, which has only CAP_SYS_ADMIN for that */
+	if (gt_perf_needs_admin())
+		mask[0].effective |= 1u << CAP_SYS_ADMIN;
 	for (unsigned i = 0; i < sizeof(kept) / sizeof(*kept); i++)
 		mask[kept[i] / 32].effective |= 1u << kept[i] % 32;
 	for (unsigned i = 0; i < 2; i++) {

@@ -243,6 +243,15 @@ static bool check_memlock(char *text, size_t size)
 		(unsigned long long)limit.rlim_cur >> 10);
 }
 
+bool gt_perf_needs_admin(void)
+{
+	char line[16] = "";
+
+	return !is_linux(6, 6) &&
+		read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)) &&
+		atoi(line) > 2;
+}
+
 static bool check_paranoid(char *text, size_t size)
 {
 	bool has = gt_own_capabilities() & (1ull << CAP_PERFMON | 1ull << CAP_SYS_ADMIN);
@@ -250,6 +259,10 @@ static bool check_paranoid(char *text, size_t size)
 
 	if (!read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
 		return answer(false, text, size, "the kernel has no perf events");
+	if (gt_perf_needs_admin() && !(gt_own_capabilities() >> CAP_SYS_ADMIN & 1))
+		return answer(false, text, size,
+			"%.8s: probes need CAP_SYS_ADMIN here; sysctl kernel.perf_event_paranoid=2",
+			line);
 	return answer(has || atoi(line) < 0, text, size, "%.8s%s", line,
 		has ? ": CAP_PERFMON is exempt from it" : ": probes need CAP_PERFMON, or -1");
 }

@@ -14,6 +14,9 @@ extern const struct gt_kernel_feature gt_kernel_features[]; /* ends with a row w
 
 /* The effective capabilities of gtcollect. */
 uint64_t gt_own_capabilities(void);
+/* Do perf events need CAP_SYS_ADMIN? Debian's and Ubuntu's kernels have such a setting. Before
+ * Linux 6.6 probes are perf events. */
+bool gt_perf_needs_admin(void);
 /* Tries a probe of a kernel function. False: `text` has the reason. */
 bool gt_has_kprobes(char *text, size_t size);
 #endif

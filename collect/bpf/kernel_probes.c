@@ -133,6 +133,7 @@ static int64_t add_glob(struct gt_kernel_probes *k, const char *glob, const char
 {
 	size_t limit = k->use_multi ? LIMIT_MULTI : LIMIT_EACH;
 	struct gt_kernel_functions f = { NULL };
+	int64_t matching;
 	int rc;
 
 	if (without && limit > LIMIT_DRIVER)
@@ -144,8 +145,9 @@ static int64_t add_glob(struct gt_kernel_probes *k, const char *glob, const char
 		gt_bpf_missing(k->way, "%zu of %zu functions %s (%zu at most have probes)",
 			f.matching - f.n, f.matching, glob, f.n);
 	strcpy(nearest, f.nearest);
+	matching = (int64_t)f.matching;
 	gt_kernel_functions_release(&f);
-	return rc ? rc : (int64_t)f.matching;
+	return rc ? rc : matching;
 }
 
 /* Those of --kprobe. */

@@ -27,7 +27,7 @@ static const char *const timing_words[] = { "auto", "cupti", "events", "off", NU
 static const char *const via_words[] = { "auto", "preload", "ebpf", "inject", NULL };
 static const char *const wait_words[] = { "primary", "all", NULL };
 
-#define KERNEL_SOURCES "ioctl,sched,driver,fault"
+#define KERNEL_SOURCES "ioctl,sched,driver,fault,xid"
 static char events_help[160]; /* composed from the table of sources */
 
 /* The options of the sources follow these. */

@@ -46,6 +46,9 @@ struct gt_source {
 	/* new state: close it. NULL where the source does not work here; err says why, -ENOENT:
 	 * something that it needs is missing. */
 	void *(*open)(struct gt_err *err);
+	/* What it cannot record here, and why; NULL: nothing. The recording goes on without it.
+	 * NULL: never. */
+	const char *(*missing)(void *state);
 	/* Begins to sample: at `from` (CLOCK_MONOTONIC ns; a time in the past means now) until
 	 * `until` (0: until it is stopped). It is called after the program has started, so that the
 	 * program inherits nothing. 0 or negative. */
@@ -114,6 +117,8 @@ unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filte
 /* The same for all sources of `own`, in the order of the calls of one recording. An error is the
  * first one's. */
 int gt_sources_open(struct gt_sources *own, struct gt_err *err);
+/* Calls `note` with what they cannot record here. */
+void gt_sources_missing(const struct gt_sources *own, void (*note)(const char *text));
 int gt_sources_start(struct gt_sources *own, int64_t from, int64_t until, struct gt_err *err);
 /* Fills in at most GT_SOURCES_OWN entries to poll. Returns their number. */
 unsigned gt_sources_poll(const struct gt_sources *own, struct pollfd *fds);

@@ -141,6 +141,7 @@ static const struct gt_source gt_source_usdt = {
 	GUEST(driver) \
 	GUEST(fault) \
 	GUEST(usdt) \
+	SAMPLED(xid) \
 	GT_SOURCES_MORE(SAMPLED)
 /* clang-format on */
 
@@ -295,6 +296,17 @@ int gt_sources_open(struct gt_sources *own, struct gt_err *err)
 			return err->code;
 	}
 	return 0;
+}
+
+void gt_sources_missing(const struct gt_sources *own, void (*note)(const char *text))
+{
+	for (unsigned i = 0; i < own->n; i++) {
+		const struct gt_active_source *a = &own->active[i];
+		const char *text = a->source->missing ? a->source->missing(a->state) : NULL;
+
+		if (text)
+			note(text);
+	}
 }
 
 int gt_sources_start(struct gt_sources *own, int64_t from, int64_t until, struct gt_err *err)

@@ -50,6 +50,13 @@ static __always_inline struct open_functions *open_functions_of(__u64 key)
  * first branch. */
 #define READ_NOW(variable) __asm__ volatile("" : "+r"(variable))
 
+/* An open call. The kernel must see that the index is in bounds, so the compiler may not know it. */
+static __always_inline struct open_function *open_function_at(struct open_functions *f, __u32 i)
+{
+	READ_NOW(i);
+	return &f->open[i & (FUNCTIONS_OPEN - 1)];
+}
+
 static __always_inline int enter_function(struct pt_regs *ctx, __u64 cookie, __u64 pid_tgid)
 {
 	__u64 frame = ctx->sp;
@@ -65,12 +72,12 @@ static __always_inline int enter_function(struct pt_regs *ctx, __u64 cookie, __u
 	/* calls that longjmp or an exception has left: their frames are below this one */
 	for (int i = 0; i < FUNCTIONS_OPEN; i++)
 		if (depth && depth <= FUNCTIONS_OPEN &&
-			f->open[(depth - 1) & (FUNCTIONS_OPEN - 1)].frame <= frame)
+			open_function_at(f, depth - 1)->frame <= frame)
 			depth--;
 	f->depth = depth + 1;
 	if (depth >= FUNCTIONS_OPEN)
 		return 0;
-	o = &f->open[depth & (FUNCTIONS_OPEN - 1)];
+	o = open_function_at(f, depth);
 	o->probe = (__u32)cookie;
 	o->frame = frame;
 	o->arguments[0] = ctx->di;
@@ -99,14 +106,14 @@ static __always_inline int leave_function(struct pt_regs *ctx, __u64 cookie, __u
 	/* a call inside this one has been left, and does not return */
 	for (int i = 0; i < FUNCTIONS_OPEN; i++)
 		if (depth && depth < FUNCTIONS_OPEN &&
-			f->open[depth & (FUNCTIONS_OPEN - 1)].probe != (__u32)cookie)
+			open_function_at(f, depth)->probe != (__u32)cookie)
 			depth--;
 	f->depth = depth;
 	if (depth >= FUNCTIONS_OPEN) {
 		count_loss(bpf_ktime_get_ns());
 		return 0;
 	}
-	o = &f->open[depth & (FUNCTIONS_OPEN - 1)];
+	o = open_function_at(f, depth);
 	if (o->probe != (__u32)cookie)
 		return 0;
 	p.head.start = o->start;
