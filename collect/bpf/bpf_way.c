@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -101,6 +102,14 @@ static bool has_switch_state(void)
 		(major > 5 || (major == 5 && minor >= 18));
 }
 
+/* 0: the first namespace, whose number is part of the kernel's interface. */
+static uint32_t pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) || st.st_ino == 0xeffffffc ? 0 : (uint32_t)st.st_ino;
+}
+
 /* The constants of the programs. */
 static void set_rodata(struct gt_bpf_way *b)
 {
@@ -117,6 +126,7 @@ static void set_rodata(struct gt_bpf_way *b)
 			.has_task_storage = b->has_task_storage,
 			.filters = b->filters,
 			.stop = b->opt.stops,
+			.pid_namespace = pid_namespace(),
 			/* 0: each file may have probes */
 			.nlibraries = b->opt.probes->n || b->opt.usdt->nusdt ? 0 : 2,
 			.libraries = { "libcuda.so", "memfd:libcuda.so" },

@@ -25,7 +25,6 @@
 
 #define ROUNDS 7
 #define CALLS 200000
-#define UPROBE_SESSION 57 /* of the kernel's interface; headers before Linux 6.13 lack it */
 
 enum way { NOTHING, EMPTY, GT, GT_REQUESTS, BPFTRACE, WAYS };
 static const char *const names[WAYS] = { "plain_call_ns", "probed_call_ns_empty", "probed_call_ns",
@@ -118,8 +117,10 @@ static bool load(struct empty *e, struct gt_probe_programs *programs, bool sessi
 	bpf_program__set_autoload(p[0], session);
 	bpf_program__set_autoload(p[1], !session);
 	bpf_program__set_autoload(p[2], !session);
-	bpf_program__set_expected_attach_type(p[0], (enum bpf_attach_type)UPROBE_SESSION);
-	*programs = (struct gt_probe_programs){ session, p[0], p[1], p[2] };
+	bpf_program__set_expected_attach_type(p[0], (enum bpf_attach_type)GT_UPROBE_SESSION);
+	*programs = (struct gt_probe_programs){
+		.has_session = session, .session = p[0], .entry = p[1], .ret = p[2]
+	};
 	if (!bpf_object__load(e->object))
 		return true;
 	bpf_object__close(e->object);
@@ -137,7 +138,7 @@ static void attach_empty(struct empty *e)
 	if (!load(e, &programs, true) && !load(e, &programs, false))
 		die("cannot load the empty programs");
 	if (gt_mapped_libraries(getpid(), "libcuda.so", &library, 1, &err) != 1 ||
-		gt_library_functions_read(&f, &library, "cu*", &err))
+		gt_library_functions_read(&f, &library, "cu*", false, &err))
 		die(err.text);
 	for (size_t i = 0; i < f.n; i++)
 		if (!f.list[i].slow)
@@ -217,7 +218,7 @@ static double under_bpftrace(void)
 
 static double measure(enum way way)
 {
-	struct empty e;
+	struct empty e = { .link = GT_PROBE_NO_LINK };
 	double took;
 
 	if (way == GT)

@@ -34,6 +34,10 @@ static __always_inline int enter(struct pt_regs *ctx, __u32 id)
 		count_loss(bpf_ktime_get_ns());
 		return 1;
 	}
+	if (!t->record.call.head.tid)
+		name_thread(&t->record.call.head);
+	if (!t->record.call.head.tid)
+		return 1; /* of another pid namespace */
 	depth = t->depth;
 	/* calls that longjmp or an exception has left: their frames are below this one */
 	for (int i = 0; i < GT_BPF_DEPTH; i++)
@@ -52,8 +56,6 @@ static __always_inline int enter(struct pt_regs *ctx, __u32 id)
 	c->words[3] = ctx->cx;
 	c->words[4] = ctx->r8;
 	c->words[5] = ctx->r9;
-	if (!t->record.call.head.tid)
-		name_thread(&t->record.call.head);
 	if (plan->words > 6)
 		bpf_probe_read_user(&c->words[6], 8 * (GT_BPF_WORDS - 6), (void *)(frame + 8));
 	c->start = bpf_ktime_get_ns();
@@ -173,7 +175,7 @@ int on_session(struct pt_regs *ctx)
 SEC("kprobe")
 int on_entry(struct pt_regs *ctx)
 {
-	if (is_traced(bpf_get_current_pid_tgid()))
+	if (is_traced(current_ids()))
 		enter(ctx, bpf_get_attach_cookie(ctx));
 	return 0;
 }

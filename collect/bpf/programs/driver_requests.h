@@ -147,7 +147,7 @@ int on_system_call(__u64 *ctx)
 	struct thread *t;
 
 	if ((!settings.scheduling && !may_be_request(number)) ||
-		!is_traced(bpf_get_current_pid_tgid()))
+		!is_traced(current_ids()))
 		return 0;
 	t = make_thread();
 	if (!t)

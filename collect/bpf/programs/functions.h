@@ -137,7 +137,7 @@ static __always_inline int leave_function(struct pt_regs *ctx, __u64 cookie, __u
 SEC("kprobe")
 int on_function(struct pt_regs *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), cookie = bpf_get_attach_cookie(ctx);
+	__u64 pid_tgid = current_ids(), cookie = bpf_get_attach_cookie(ctx);
 
 	if (!is_traced(pid_tgid))
 		return 1;
@@ -147,14 +147,14 @@ int on_function(struct pt_regs *ctx)
 
 static __always_inline int on_entry_of_function(struct pt_regs *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 
 	return is_traced(pid_tgid) ? enter_function(ctx, bpf_get_attach_cookie(ctx), pid_tgid) : 0;
 }
 
 static __always_inline int on_return_of_function(struct pt_regs *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 
 	return is_traced(pid_tgid) ? leave_function(ctx, bpf_get_attach_cookie(ctx), pid_tgid) : 0;
 }

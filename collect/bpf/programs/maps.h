@@ -32,7 +32,7 @@ static __always_inline bool is_traced(__u64 pid_tgid)
 {
 	__u32 tgid = pid_tgid >> 32;
 
-	return settings.all_processes || bpf_map_lookup_elem(&traced, &tgid);
+	return settings.all_processes ? tgid : !!bpf_map_lookup_elem(&traced, &tgid);
 }
 
 /* ---- rings ---- */

@@ -41,7 +41,7 @@ static __always_inline void report_process(__u32 tgid)
 SEC("raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = current_ids() >> 32;
 	__u8 value = GT_BPF_TRACED;
 	struct thread *t = find_thread();
 
@@ -129,7 +129,7 @@ int on_new_code(__u64 *ctx)
 	if (number != CALL_MMAP && number != CALL_CLONE && number != CALL_CLONE3 &&
 		number != CALL_FORK)
 		return 0;
-	pid_tgid = bpf_get_current_pid_tgid();
+	pid_tgid = current_ids();
 	tgid = pid_tgid >> 32;
 	value = bpf_map_lookup_elem(&traced, &tgid);
 	if (!value && !settings.all_processes)

@@ -16,26 +16,21 @@ struct {
 
 #define DEAD 0x80 /* state of a thread that has ended */
 
-static __always_inline bool is_traced_process(__u32 tgid)
-{
-	return (settings.all_processes && tgid) || bpf_map_lookup_elem(&traced, &tgid);
-}
-
 static __always_inline void switch_out(
-	struct task_struct *prev, struct task_struct *next, bool preempted, __u64 state, __u64 now)
+	struct task_struct *prev, __u64 ids, __u64 next, bool preempted, __u64 state, __u64 now)
 {
 	struct gt_bpf_sched new = { .head = { .start = now, .kind = GT_BPF_SCHED } };
-	__u32 tid = BPF_CORE_READ(prev, pid);
+	__u32 tid = (__u32)ids;
 	struct thread *t = find_thread(); /* prev is still the current thread */
 
 	new.head.tid = tid;
-	new.head.tgid = BPF_CORE_READ(prev, tgid);
+	new.head.tgid = ids >> 32;
 	bpf_core_read(&new.head.comm, sizeof(new.head.comm), &prev->comm);
 	new.preempted = preempted;
 	new.state = state;
 	if (preempted) {
-		new.by_tid = BPF_CORE_READ(next, pid);
-		new.by_tgid = BPF_CORE_READ(next, tgid);
+		new.by_tid = (__u32)next;
+		new.by_tgid = next >> 32;
 	}
 	new.system_call = t && t->system_call ? t->system_call - 1 : GT_BPF_NO_SYSTEM_CALL;
 	bpf_map_update_elem(&waits, &tid, &new, BPF_ANY);
@@ -65,15 +60,14 @@ SEC("raw_tp/sched_switch")
 int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *prev = (void *)ctx->args[1], *next = (void *)ctx->args[2];
-	__u64 now = bpf_ktime_get_ns();
-	__u32 out = BPF_CORE_READ(prev, tgid), in = BPF_CORE_READ(next, tgid);
+	__u64 now = bpf_ktime_get_ns(), out = ids_of(prev), in = ids_of(next);
 	__u64 state = settings.has_switch_state ? ctx->args[3] : 0;
 
-	if (out && !(state & DEAD) && is_traced_process(out))
-		switch_out(prev, next, ctx->args[0] || (settings.has_switch_state && !state), state,
-			now);
-	if (in && is_traced_process(in))
-		switch_in(BPF_CORE_READ(next, pid), now);
+	if (out && !(state & DEAD) && is_traced(out))
+		switch_out(prev, out, in, ctx->args[0] || (settings.has_switch_state && !state),
+			state, now);
+	if (in && is_traced(in))
+		switch_in((__u32)in, now);
 	return 0;
 }
 
@@ -82,13 +76,13 @@ SEC("raw_tp/sched_waking")
 int on_waking(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
-	__u32 tid = BPF_CORE_READ(task, pid);
+	__u32 tid = (__u32)ids_of(task);
 	struct gt_bpf_sched *w = bpf_map_lookup_elem(&waits, &tid);
 	__u64 by;
 
 	if (!w || w->woken || w->preempted)
 		return 0;
-	by = bpf_get_current_pid_tgid();
+	by = current_ids();
 	w->woken = bpf_ktime_get_ns();
 	w->by_tid = (__u32)by;
 	w->by_tgid = by >> 32;
@@ -100,7 +94,7 @@ SEC("raw_tp/sched_process_fork")
 int on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
-	__u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid);
+	__u32 from = ids_of(parent) >> 32, to = ids_of(child) >> 32;
 	__u8 *value = bpf_map_lookup_elem(&traced, &from), copy;
 
 	if (from == to || !value)
@@ -113,7 +107,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/sched_process_exit")
 int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 	__u32 tid = (__u32)pid_tgid, tgid = pid_tgid >> 32;
 
 	bpf_map_delete_elem(&waits, &tid);

@@ -3,12 +3,7 @@
  * these programs (before Linux 5.12), in a map by thread id. */
 #ifndef GT_BPF_THREADS_H
 #define GT_BPF_THREADS_H
-#include "collect/bpf/programs/maps.h"
-
-struct task_struct {
-	int pid, tgid;
-	char comm[16];
-} __attribute__((preserve_access_index));
+#include "collect/bpf/programs/process_ids.h"
 
 struct open_call {
 	__u64 start, frame, words[GT_BPF_WORDS];
@@ -99,7 +94,7 @@ static __always_inline struct open_call *open_at(struct thread *t, __u32 depth)
 
 static __always_inline void name_thread(struct gt_bpf_head *head)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 
 	head->tgid = pid_tgid >> 32;
 	head->tid = (__u32)pid_tgid;

@@ -1,11 +1,11 @@
 /* A BPF program at tracepoints that the user names. The cookie of an attachment is the probe's
  * number. The program copies the record as it is; gtcollect knows its fields. */
-#include "collect/bpf/programs/maps.h"
+#include "collect/bpf/programs/process_ids.h"
 
 SEC("tracepoint")
 int on_tracepoint(void *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct gt_bpf_tracepoint *to;
 	void *ring;

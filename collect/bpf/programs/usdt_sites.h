@@ -66,7 +66,7 @@ static __noinline __u64 argument_value(struct pt_regs *ctx, const struct gt_bpf_
 SEC("kprobe")
 int on_usdt(struct pt_regs *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 	__u32 number = bpf_get_attach_cookie(ctx);
 	const struct gt_bpf_usdt_site *site;
 	struct gt_bpf_probe p = { .head = { .start = bpf_ktime_get_ns() } };

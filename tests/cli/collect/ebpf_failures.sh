@@ -210,3 +210,27 @@ is twenty-attaches "" "$wrong"
 is twenty-attaches-leave-the-code "$before" "$(code)"
 end killed $gated
 is twenty-attaches-harm-nothing 0 $?
+
+# ---- gtcollect and the process are in a pid namespace, as in a container: ids are those that both see ----
+cat >inside.sh <<'END'
+. "$SRC/tests/lib.sh"
+mkfifo inside.in
+"$B/bpf/gated_calls" "$1" 1 1000 <inside.in >inside.out &
+echo $! >inside.pid
+exec 7>inside.in
+until_it_is yes there inside.out
+attach inside.zst -e api,ioctl,sched -p "$(cat inside.pid)"
+echo >&7
+exec 7>&-
+wait $recorder
+END
+if unshare -p -f --mount-proc true 2>/dev/null; then
+	unshare -p -f --mount-proc sh inside.sh "$cuda" >inside.log 2>&1
+	is inside-a-pid-namespace "$(cat inside.pid) 1000" "$(who inside.zst)"
+	check inside-has-few-pids test "$(cat inside.pid)" -lt 1000
+	check inside-has-scheduling grep -q "^$(cat inside.pid),.*futex" <<END
+$("$A" offcpu --top 0 --format csv inside.zst 2>/dev/null)
+END
+else
+	skip inside-a-pid-namespace "needs a container that permits unshare"
+fi
