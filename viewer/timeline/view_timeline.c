@@ -2,56 +2,15 @@
  * on the screen. Known cells are drawn immediately, the others while no key is pressed. More
  * lanes become known while blocks are read; the list is then rebuilt and the cursor stays on its
  * lane. */
-#include "viewer/view/view.h"
+#include "viewer/timeline/view_timeline_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
-#include "viewer/lanes/idle_streams.h"
-#include "viewer/lanes/stale_cells.h"
 #include "viewer/util/deadline.h"
-#include "viewer/timeline/timeline_interaction.h"
-#include "viewer/view/counter_lanes.h"
-#include "viewer/timeline/overview_bar.h"
-#include "viewer/lanes/unfinished_edges.h"
 #include "viewer/timeline/timeline_draw.h"
 
 #define LEARN_LINES 5000u /* a longer list is not rebuilt when a lane is found late */
-
-struct timeline {
-	struct gt_lanes lanes;
-	struct gt_lane_cells *strips;
-	struct gt_overview_bar map;
-	struct gt_counter_lanes gauges;
-	struct gt_unfinished_edges heads;
-	struct gt_idle_streams idle;
-	uint32_t *strip_of; /* of each line that is shown: number of its strip */
-	size_t strip_of_cap;
-	struct gt_layout at;
-	struct gt_lane_line cursor_line; /* the line of the cursor */
-	size_t top, cursor;
-	unsigned column;
-	/* the target of the last jump; valid while it is in the cursor's cell */
-	int64_t moment;
-	unsigned width, height; /* of the last timeline_arrange */
-	enum gt_height heights;
-	struct gt_cell_sums *cells, *entering;
-	struct gt_counter_cell *gauge_cells;
-	size_t cells_cap, entering_cap, gauge_cells_cap;
-	bool arranged; /* once at least */
-	/* relist: lanes changed; touched: the user folded or moved some */
-	bool relist, touched;
-	bool grown; /* the trace has changed since lanes were unfolded */
-	/* this trace replaces an earlier one: visible lanes are not folded automatically */
-	bool again;
-	struct gt_stale_cells before;               /* previous cells, until all are known */
-	bool learned;                               /* the list has all lanes found so far */
-	enum { NOTHING, MAP, AXIS, CELLS } grabbed; /* the part that the mouse drags */
-	int dragged;                                /* last column of the mouse */
-	unsigned grip;                              /* the cell where it was pressed */
-	bool drawn;                                 /* it has moved to another cell since */
-	struct gt_timeline_interaction desk;
-};
 
 /* ---- open and close ---- */
 
@@ -83,15 +42,14 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 		: rc;
 }
 
-static size_t shown_lines(const struct timeline *t)
+size_t gt_timeline_shown_lines(const struct timeline *t)
 {
 	size_t left = t->lanes.n - (t->top < t->lanes.n ? t->top : t->lanes.n);
 
 	return left < t->at.nlanes ? left : t->at.nlanes;
 }
 
-/* The target of the last jump if it is in the cursor's cell: a wide cell starts long before it. */
-static int64_t cursor_time(const struct gt_view *v)
+int64_t gt_timeline_cursor_time(const struct gt_view *v)
 {
 	const struct timeline *t = v->state;
 	const struct gt_cell_window *w = &v->scene->window;
@@ -105,13 +63,13 @@ static void timeline_detach(struct gt_view *v)
 	struct timeline *t = v->state;
 
 	if (!v->scene->has_target_time && t->arranged) { /* the cursor's time */
-		v->scene->target_time = cursor_time(v);
+		v->scene->target_time = gt_timeline_cursor_time(v);
 		v->scene->has_target_time = true;
 	}
 	if (t->arranged)
 		gt_stale_cells_save(&t->before, gt_lane_cells_window(t->strips),
-			v->scene->extent.to - 1, t->lanes.lines + t->top, shown_lines(t), t->cells,
-			t->gauge_cells);
+			v->scene->extent.to - 1, t->lanes.lines + t->top,
+			gt_timeline_shown_lines(t), t->cells, t->gauge_cells);
 	gt_interaction_detach(&t->desk);
 	gt_lane_cells_detach(t->strips);
 	gt_overview_bar_detach(&t->map);
@@ -143,7 +101,7 @@ static int ask_heads(struct gt_view *v, struct gt_err *err)
 {
 	struct timeline *t = v->state;
 	struct gt_lane_key lanes[GT_SCREEN_MOST];
-	size_t lines = shown_lines(t);
+	size_t lines = gt_timeline_shown_lines(t);
 
 	for (size_t i = 0; i < lines; i++)
 		lanes[i] = gt_lane_of_line(&t->lanes.lines[t->top + i]);
@@ -156,7 +114,7 @@ static int ask_lanes(struct gt_view *v, struct gt_err *err)
 {
 	struct timeline *t = v->state;
 	struct gt_strip_key of[GT_SCREEN_MOST];
-	size_t lines = shown_lines(t), n = 0, k;
+	size_t lines = gt_timeline_shown_lines(t), n = 0, k;
 	int rc;
 
 	if (gt_grow(&t->strip_of, &t->strip_of_cap, lines + 1, sizeof(*t->strip_of)))
@@ -182,7 +140,7 @@ static int ask_lanes(struct gt_view *v, struct gt_err *err)
 static int refresh(struct gt_view *v, struct gt_err *err)
 {
 	struct timeline *t = v->state;
-	size_t lines = shown_lines(t), cells = t->at.cells;
+	size_t lines = gt_timeline_shown_lines(t), cells = t->at.cells;
 
 	if (gt_grow(&t->cells, &t->cells_cap, (lines + 1) * cells, sizeof(*t->cells)) ||
 		gt_grow(&t->entering, &t->entering_cap, lines + 1, sizeof(*t->entering)) ||
@@ -238,8 +196,7 @@ static int list(struct timeline *t, bool unfold, struct gt_err *err)
 	return 0;
 }
 
-/* Moves the cursor to the column of this time. */
-static void put_cursor(struct gt_view *v, int64_t time)
+void gt_timeline_put_cursor(struct gt_view *v, int64_t time)
 {
 	struct timeline *t = v->state;
 	int64_t column = gt_window_column(&v->scene->window, time);
@@ -250,8 +207,7 @@ static void put_cursor(struct gt_view *v, int64_t time)
 	t->moment = time;
 }
 
-/* The cursor stays on the screen, and the screen on the list. */
-static void scroll(struct timeline *t)
+void gt_timeline_scroll(struct timeline *t)
 {
 	size_t n = t->lanes.n, most = t->at.nlanes ? t->at.nlanes : 1;
 
@@ -269,17 +225,17 @@ static void scroll(struct timeline *t)
 		t->column = t->at.cells - 1;
 }
 
-static struct gt_timeline_cursor cursor_at(const struct gt_view *v)
+struct gt_timeline_cursor gt_timeline_cursor(const struct gt_view *v)
 {
 	const struct timeline *t = v->state;
 
 	return (struct gt_timeline_cursor){ .line = t->lanes.n ? &t->cursor_line : NULL,
 		.column = t->column,
-		.time = cursor_time(v),
+		.time = gt_timeline_cursor_time(v),
 		.cells = t->cells + (t->cursor - t->top) * t->at.cells };
 }
 
-static void follow_desk(struct gt_view *v);
+void gt_timeline_follow_selection(struct gt_view *v);
 
 /* The jump from another view; before gt_interaction_arrange, so that the pane describes it at
  * once. */
@@ -327,12 +283,11 @@ static unsigned needs_lines(const struct gt_scene *s)
 		(s->marks.n || s->bookmarks.n ? GT_LAYOUT_MARKS : 0);
 }
 
-/* Moves the cursor to the first visible GPU unless its lane shows GPU work. */
-static void move_to_gpu(struct timeline *t)
+void gt_timeline_move_to_gpu(struct timeline *t)
 {
 	if (t->cursor_line.aspect == GT_ASPECT_WORK)
 		return;
-	for (size_t i = t->top; i < t->top + shown_lines(t); i++)
+	for (size_t i = t->top; i < t->top + gt_timeline_shown_lines(t); i++)
 		if (t->lanes.lines[i].aspect == GT_ASPECT_WORK) {
 			t->cursor = i;
 			t->cursor_line = t->lanes.lines[i];
@@ -352,13 +307,13 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	t->at = gt_layout_of(width, height, needs_lines(v->scene));
 	failed = gt_interaction_arrange(&t->desk, &t->at, err);
 	if (v->scene->window.cells != t->at.cells) {
-		int64_t time = cursor_time(v);
+		int64_t time = gt_timeline_cursor_time(v);
 
 		gt_window_resize(&v->scene->window, &v->scene->extent, t->at.cells);
-		put_cursor(v, time);
+		gt_timeline_put_cursor(v, time);
 	}
 	if (v->scene->has_target_time)
-		put_cursor(v, v->scene->target_time);
+		gt_timeline_put_cursor(v, v->scene->target_time);
 	v->scene->has_target_time = false;
 	idle = failed ? failed
 		      : gt_idle_streams_update(&t->idle, v->scene->archive, &v->scene->window,
@@ -373,21 +328,21 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	if (!rc)
 		rc = go_to_target_track(v, err);
 	if (picked)
-		follow_desk(v);
+		gt_timeline_follow_selection(v);
 	if (!rc && picked)
 		rc = list(t, false, err);
-	scroll(t);
+	gt_timeline_scroll(t);
 	if (v->scene->target_gpu)
-		move_to_gpu(t);
+		gt_timeline_move_to_gpu(t);
 	v->scene->target_gpu = false;
 	if (!rc)
 		rc = ask_lanes(v, err);
 	if (!rc)
 		rc = gt_counter_lanes_request(
-			&t->gauges, t->lanes.lines + t->top, shown_lines(t), err);
+			&t->gauges, t->lanes.lines + t->top, gt_timeline_shown_lines(t), err);
 	if (!rc)
-		rc = gt_interaction_show(
-			&t->desk, t->top, shown_lines(t), t->cursor, t->strips, t->strip_of, err);
+		rc = gt_interaction_show(&t->desk, t->top, gt_timeline_shown_lines(t), t->cursor,
+			t->strips, t->strip_of, err);
 	if (!rc)
 		rc = gt_overview_bar_request(&t->map, &v->scene->extent, &t->lanes,
 			t->at.map < 0 ? 0 : t->at.cells, err);
@@ -434,54 +389,7 @@ static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 	return rc ? rc : gt_overview_bar_step(&t->map, gt_left_us(deadline), err);
 }
 
-/* ---- keys ---- */
-
-static void step_columns(struct gt_view *v, int by)
-{
-	struct timeline *t = v->state;
-	int64_t to = (int64_t)t->column + by, last = t->at.cells - 1;
-
-	if (to < 0 || to > last)
-		gt_window_pan(&v->scene->window, &v->scene->extent, to < 0 ? to : to - last);
-	t->column = to < 0 ? 0 : to > last ? (unsigned)last : (unsigned)to;
-}
-
-static void zoom(struct gt_view *v, int steps, struct gt_key k)
-{
-	struct timeline *t = v->state;
-	bool mouse = k.key >= GT_KEY_PRESS && k.key <= GT_KEY_WHEEL_DOWN;
-	int64_t time = cursor_time(v), at = mouse ? (int64_t)k.x - t->at.left : t->column;
-
-	gt_window_zoom(&v->scene->window, &v->scene->extent, steps, at < 0 ? 0 : at);
-	if (!mouse)
-		gt_window_goto(&v->scene->window, &v->scene->extent, time, at);
-	put_cursor(v, time);
-}
-
-static void go_to(struct gt_view *v, int64_t time)
-{
-	struct timeline *t = v->state;
-
-	gt_window_goto(&v->scene->window, &v->scene->extent, time, t->at.cells / 2);
-	put_cursor(v, time);
-}
-
-/* Moves to the selection: its lane, and its start if none of it is visible. */
-static void follow_desk(struct gt_view *v)
-{
-	struct timeline *t = v->state;
-	const struct gt_cell_window *w = &v->scene->window;
-	int64_t from, to;
-
-	if (!t->lanes.n ||
-		!gt_interaction_take_jump(&t->desk, &t->cursor_line, &t->cursor_line, &from, &to))
-		return;
-	t->relist = t->touched = true;
-	if (from >= gt_window_end(w) || (to <= gt_cell_start(w, 0) && from < gt_cell_start(w, 0)))
-		go_to(v, from);
-	else
-		put_cursor(v, from);
-}
+/* ---- work ---- */
 
 /* The search that the user waits for comes first. The thread that counts launches starts, and is
  * waited for, when no other work is left. */
@@ -493,7 +401,7 @@ static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
 	bool found;
 
 	if (!rc && t->desk.pick.is_new) {
-		follow_desk(v);
+		gt_timeline_follow_selection(v);
 		rc = timeline_arrange(v, t->width, t->height, err);
 	}
 	if (!rc)
@@ -528,221 +436,17 @@ static void timeline_rest(struct gt_view *v)
 	gt_queue_lanes_stop(((struct timeline *)v->state)->gauges.queues);
 }
 
-static void move_cursor(struct timeline *t, int64_t by)
-{
-	int64_t to = (int64_t)t->cursor + by;
-
-	t->cursor = to < 0 ? 0 : (size_t)to;
-	scroll(t);
-}
-
-/* Returns the line itself if it can be folded, else the line above it. */
-static void fold(struct timeline *t)
-{
-	const struct gt_lane_line *line = &t->lanes.lines[t->cursor], *up = line;
-
-	while (!up->is_foldable && up > t->lanes.lines &&
-		(up == line || up->indent >= line->indent))
-		up--;
-	if (!up->is_foldable)
-		return;
-	gt_lanes_fold(&t->lanes, up, !up->folded);
-	t->cursor_line = *up;
-}
-
-static void hide(struct timeline *t)
-{
-	struct gt_lane_line next = t->lanes.lines[t->cursor + 1 < t->lanes.n ? t->cursor + 1
-			: t->cursor                                          ? t->cursor - 1
-									     : 0];
-
-	if (gt_lanes_hide(&t->lanes, &t->cursor_line))
-		t->cursor_line = next;
-}
-
-static bool act_on_lanes(struct timeline *t, const struct gt_binding *b)
-{
-	if (!t->lanes.n && b->action != GT_DO_SHOW_HIDDEN)
-		return false;
-	switch (b->action) {
-	case GT_DO_SELECT:
-		if (!t->cursor_line.is_foldable)
-			return false;
-		fold(t);
-		break;
-	case GT_DO_FOLD: fold(t); break;
-	case GT_DO_FOLD_ALL: gt_lanes_fold_all(&t->lanes, b->arg); break;
-	case GT_DO_HIDE: hide(t); break;
-	case GT_DO_SHOW_HIDDEN: gt_lanes_show_hidden(&t->lanes); break;
-	case GT_DO_MOVE: gt_lanes_move(&t->lanes, &t->cursor_line, b->arg); break;
-	default: return false;
-	}
-	t->relist = t->touched = true;
-	return true;
-}
-
-static bool act_on_cursor(struct timeline *t, const struct gt_binding *b)
-{
-	switch (b->action) {
-	case GT_DO_LINE: move_cursor(t, b->arg); return true;
-	case GT_DO_PAGE:
-		move_cursor(t, (int64_t)b->arg * (t->at.nlanes > 1 ? t->at.nlanes - 1 : 1));
-		return true;
-	case GT_DO_TOP: move_cursor(t, INT32_MIN); return true;
-	case GT_DO_BOTTOM: move_cursor(t, INT32_MAX); return true;
-	default: return false;
-	}
-}
-
-/* The time between the marks exactly; a selection with a margin of a quarter on each side. */
-static void show_range(struct gt_scene *s, int64_t from, int64_t to)
-{
-	int64_t a, b, margin = gt_marks_between(&s->marks, &a, &b) ? 0 : (to - from) / 4;
-
-	gt_window_show(&s->window, &s->extent, from - margin, to + margin);
-}
-
-static bool act_on_time(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
-{
-	struct timeline *t = v->state;
-	struct gt_scene *s = v->scene;
-	int64_t time = cursor_time(v), cells = (int64_t)t->at.cells * b->arg / 8, from = 0, to = 0;
-
-	switch (b->action) {
-	case GT_DO_STEP: step_columns(v, b->arg); return true;
-	case GT_DO_PAN: gt_window_pan(&s->window, &s->extent, cells ? cells : b->arg); return true;
-	case GT_DO_ZOOM: zoom(v, b->arg, k); return true;
-	case GT_DO_FIT:
-		if (!b->arg)
-			gt_window_fit(&s->window, &s->extent);
-		else if (gt_interaction_range(&t->desk, &from, &to))
-			show_range(s, from, to > from ? to : from + 1);
-		put_cursor(v, b->arg && from < to ? from : time);
-		return true;
-	case GT_DO_START: go_to(v, s->extent.from); return true;
-	case GT_DO_END: go_to(v, s->extent.to - 1); return true;
-	default: return false;
-	}
-}
-
-/* ---- the mouse ---- */
-
-static bool is_on_map(const struct timeline *t, struct gt_key k)
-{
-	return k.x >= t->at.left && k.y < t->at.axis && (k.y == t->at.map || k.y == t->at.bracket);
-}
-
-static void go_by_map(struct gt_view *v, struct gt_key k)
-{
-	const struct timeline *t = v->state;
-
-	go_to(v, gt_overview_time(&v->scene->extent, (int64_t)k.x - t->at.left, t->at.cells));
-}
-
-static void point(struct gt_view *v, struct gt_key k)
-{
-	struct timeline *t = v->state;
-	int line = k.y - t->at.lanes;
-
-	t->dragged = k.x;
-	t->drawn = false;
-	t->grabbed = is_on_map(t, k)                      ? MAP
-		: k.y == t->at.axis || k.y == t->at.marks ? AXIS
-							  : NOTHING;
-	if (t->grabbed == MAP)
-		go_by_map(v, k);
-	if (line >= 0 && (size_t)line < shown_lines(t)) {
-		t->cursor = t->top + (size_t)line;
-		scroll(t);
-		t->grabbed = k.x >= t->at.left ? CELLS : NOTHING;
-	}
-	if (t->grabbed != MAP && k.x >= t->at.left && k.x < t->at.left + t->at.cells)
-		put_cursor(v, gt_cell_start(&v->scene->window, t->grip = k.x - t->at.left));
-}
-
-static void drag(struct gt_view *v, struct gt_key k)
-{
-	struct timeline *t = v->state;
-
-	int64_t column = (int64_t)k.x - t->at.left, last = t->at.cells - 1;
-
-	if (t->grabbed == MAP)
-		go_by_map(v, k);
-	if (t->grabbed == AXIS)
-		gt_window_pan(&v->scene->window, &v->scene->extent, t->dragged - k.x);
-	t->dragged = k.x;
-	if (t->grabbed != CELLS)
-		return;
-	t->column = column < 0 ? 0 : column > last ? (unsigned)last : (unsigned)column;
-	t->drawn |= t->column != t->grip;
-	if (t->drawn)
-		gt_interaction_drag(&t->desk, t->grip, t->column);
-}
-
-/* A click selects the event under it; dragging over cells sets both marks. */
-static void release(struct gt_view *v)
-{
-	struct timeline *t = v->state;
-	struct gt_timeline_cursor at = cursor_at(v);
-
-	if (t->grabbed == CELLS && t->drawn)
-		gt_interaction_drop(&t->desk, &at, t->grip);
-	else if (t->grabbed == CELLS && at.line && at.line->aspect)
-		gt_interaction_act(&t->desk, &(struct gt_binding){ .action = GT_DO_SELECT }, &at);
-	t->grabbed = NOTHING;
-	follow_desk(v);
-}
-
-static void timeline_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
-{
-	struct timeline *t = v->state;
-	struct gt_timeline_cursor at;
-
-	if (b->action == GT_DO_LONGEST_GAP)
-		move_to_gpu(t);
-	at = cursor_at(v);
-	if (gt_interaction_act(&t->desk, b, &at)) {
-		t->touched = true;
-		follow_desk(v);
-		return;
-	}
-	if (act_on_time(v, b, k) || act_on_cursor(t, b) || act_on_lanes(t, b))
-		return;
-	switch (b->action) {
-	case GT_DO_HEIGHTS:
-		t->heights = (enum gt_height)(
-			((int)t->heights + b->arg + GT_HEIGHT_KINDS) % GT_HEIGHT_KINDS);
-		break;
-	case GT_DO_CLOCK: gt_scene_toggle_clock(v->scene); break;
-	case GT_DO_POINT: point(v, k); break;
-	case GT_DO_DRAG: drag(v, k); break;
-	case GT_DO_RELEASE: release(v); break;
-	case GT_DO_POINT_FOLD:
-		point(v, k);
-		if (k.y >= t->at.lanes && t->lanes.n) {
-			fold(t);
-			t->relist = t->touched = true;
-		}
-		break;
-	case GT_DO_ESCAPE:
-		t->relist |= t->lanes.filter[0];
-		gt_lanes_filter(&t->lanes, "");
-		break;
-	default: break;
-	}
-}
-
 static const char *timeline_answer(struct gt_view *v, enum gt_action asked, const char *text)
 {
 	struct timeline *t = v->state;
-	struct gt_timeline_cursor at = cursor_at(v);
+	struct gt_timeline_cursor at = gt_timeline_cursor(v);
 	const char *why;
 	int64_t time;
 
 	if (asked == GT_DO_FIND) {
 		why = gt_interaction_search(&t->desk, text, &at);
 
-		follow_desk(v);
+		gt_timeline_follow_selection(v);
 		return why;
 	}
 	if (asked == GT_DO_FILTER) {
@@ -752,14 +456,14 @@ static const char *timeline_answer(struct gt_view *v, enum gt_action asked, cons
 	}
 	why = gt_scene_time(v->scene, text, &time);
 	if (!why)
-		go_to(v, time);
+		gt_timeline_go_to(v, time);
 	return why;
 }
 
 static int64_t timeline_moment(const struct gt_view *v)
 {
 	const struct timeline *t = v->state;
-	struct gt_timeline_cursor at = cursor_at(v);
+	struct gt_timeline_cursor at = gt_timeline_cursor(v);
 
 	return gt_interaction_time(&t->desk, &at);
 }
@@ -833,7 +537,7 @@ const struct gt_view_ops gt_view_timeline = {
 	.step = timeline_step,
 	.leave = timeline_leave,
 	.stop_threads = timeline_rest,
-	.act = timeline_act,
+	.act = gt_timeline_act,
 	.answer = timeline_answer,
 	.moment = timeline_moment,
 	.is_searching = timeline_looks,
