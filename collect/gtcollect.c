@@ -75,7 +75,7 @@ static int enable_sources(struct gt_err *err)
 	}
 	if (!code)
 		code = gt_sources_enable(&run.selection, &run.sources, o->events, err);
-	if (!code && o->via != GT_VIA_EBPF && gt_sources_only_ebpf(o->events))
+	if (!code && o->via != GT_VIA_EBPF && !o->with_ebpf && gt_sources_only_ebpf(o->events))
 		return gt_err_set(err, -EINVAL, "-e %s needs --via ebpf",
 			gt_sources_only_ebpf(o->events)->name);
 	if (code || !(o->inject || o->via == GT_VIA_INJECT))
@@ -150,6 +150,7 @@ static int open_session(struct gt_err *err)
 	strcpy(s->cupti, o->cupti_path);
 	memcpy(s->gate, run.selection.gate, sizeof(run.selection.gate));
 	run.rings.ebpf = o->via == GT_VIA_EBPF;
+	run.rings.with_ebpf = o->with_ebpf;
 	gt_rings_take_ownership(&run.rings);
 	return gt_guest_server_open(&run.server, &run.rings, err);
 }
@@ -481,8 +482,6 @@ static int run_program(char **argv)
 		.session = run.server.dir.path,
 		.inject = gt_options.inject,
 		.nvtx = s->nvtx || s->range == GT_RANGE_NVTX };
-	const struct gt_child_settings unprepared = { .before_exec = gt_attached_before_exec,
-		.before_exec_arg = &run.attached };
 	struct gt_err err = GT_ERR_INIT;
 	bool has_all_sources;
 	int status;
@@ -490,8 +489,12 @@ static int run_program(char **argv)
 	run.start = gt_clock_monotonic();
 	apply_delay_and_duration(run.start);
 	set_window();
-	if (gt_attached_starts_command())
-		settings = unprepared;
+	if (gt_options.via == GT_VIA_EBPF)
+		settings = (struct gt_child_settings){ .library = NULL };
+	if (gt_attached_starts_command()) {
+		settings.before_exec = gt_attached_before_exec;
+		settings.before_exec_arg = &run.attached;
+	}
 	if (gt_child_start(&run.child, argv, &settings, &err)) {
 		gt_err_print(TOOL, NULL, &err);
 		return finish(run.child.status, false);

@@ -33,10 +33,14 @@ void gt_attached_choose_way(void)
 		(gt_sources_has(o->events, "gpu") || gt_sources_has(o->events, "runtime") ||
 			gt_sources_has(o->events, "um"));
 
-	if (!gt_options_attach() && o->via == GT_VIA_AUTO)
-		o->via = gt_sources_only_ebpf(o->events) || gt_options_has_probes()
-			? GT_VIA_EBPF
-			: GT_VIA_PRELOAD;
+	if (!gt_options_attach() && o->via == GT_VIA_AUTO) {
+		o->with_ebpf = (gt_sources_only_ebpf(o->events) || gt_options_has_probes()) &&
+			gt_sources_of_guest(o->events);
+		o->via = o->with_ebpf ||
+				!(gt_sources_only_ebpf(o->events) || gt_options_has_probes())
+			? GT_VIA_PRELOAD
+			: GT_VIA_EBPF;
+	}
 	if (o->via == GT_VIA_AUTO)
 		o->via = o->all_processes || gt_sources_only_ebpf(o->events) ||
 				gt_options_has_probes() ||
@@ -47,7 +51,7 @@ void gt_attached_choose_way(void)
 
 bool gt_attached_starts_command(void)
 {
-	return gt_options.via == GT_VIA_EBPF && !gt_options_attach();
+	return (gt_options.via == GT_VIA_EBPF || gt_options.with_ebpf) && !gt_options_attach();
 }
 
 char *gt_attached_command_line(char text[4096])
@@ -76,8 +80,9 @@ int gt_attached_open(
 		.all_processes = gt_options.all_processes,
 		.filter = &gt_options.process_filter,
 		.stops = gt_attached_starts_command(),
-		.calls = gt_sources_has(gt_options.events, "api"),
-		.requests = gt_sources_has(gt_options.events, "ioctl"),
+		/* the guest library records the same */
+		.calls = !gt_options.with_ebpf && gt_sources_has(gt_options.events, "api"),
+		.requests = !gt_options.with_ebpf && gt_sources_has(gt_options.events, "ioctl"),
 		.scheduling = gt_sources_has(gt_options.events, "sched"),
 		.slow_probes = gt_options.slow_probes,
 		.usdt = &gt_options.usdt,
@@ -90,7 +95,7 @@ int gt_attached_open(
 	a->list = calloc(gt_options.pids.n + 1, sizeof(*a->list));
 	if (!a->list)
 		return gt_err_set(err, -ENOMEM, "out of memory (processes)");
-	if (gt_options.via != GT_VIA_EBPF)
+	if (gt_options.via != GT_VIA_EBPF && !gt_options.with_ebpf)
 		return 0;
 	a->bpf = gt_bpf_way_open(&opt, err);
 	if (!a->bpf)

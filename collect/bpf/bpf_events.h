@@ -69,6 +69,7 @@ enum gt_bpf_kind {
 	GT_BPF_SCHED,
 	GT_BPF_REQUEST,
 	GT_BPF_OPEN_CALL,
+	GT_BPF_EXEC /* a head only */,
 	GT_BPF_PROBE,
 	GT_BPF_TRACEPOINT
 };

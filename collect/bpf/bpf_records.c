@@ -211,6 +211,9 @@ void gt_bpf_write_records(struct gt_bpf_way *b)
 
 		if (h->kind == GT_BPF_CALL)
 			write_call(b, (const struct gt_bpf_call *)h);
+		else if (h->kind == GT_BPF_EXEC)
+			gt_ring_writer_exec(&b->writer, (int32_t)h->tgid, (int32_t)h->tid, h->comm,
+				(int64_t)h->start);
 		else if (!is_in_window(b, h))
 			continue;
 		else if (h->kind == GT_BPF_OPEN_CALL)
@@ -233,6 +236,8 @@ static size_t size_of(const struct gt_bpf_head *h)
 		return sizeof(struct gt_bpf_sched);
 	if (h->kind == GT_BPF_REQUEST)
 		return sizeof(struct gt_bpf_request);
+	if (h->kind == GT_BPF_EXEC)
+		return sizeof(*h);
 	if (h->kind == GT_BPF_TRACEPOINT)
 		return sizeof(struct gt_bpf_tracepoint);
 	if (h->kind == GT_BPF_PROBE)

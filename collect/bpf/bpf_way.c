@@ -373,6 +373,7 @@ static void drain_until(struct gt_bpf_way *b, uint64_t until)
 	ring_buffer__consume(b->rings);
 	gt_bpf_write_records(b);
 	gt_bpf_losses_take(b);
+	b->opt.rings->written_until = until > INT64_MAX ? INT64_MAX : (int64_t)until;
 }
 
 void gt_bpf_way_drain(struct gt_bpf_way *b)

@@ -48,7 +48,7 @@ static const struct gt_opt what_to_record[] = {
 	{ 0, "cgroup", GT_OPT_STR, &o.cgroup, "FOLDER",
 		"with -a: only processes in this cgroup (v2) or below", NULL },
 	{ 0, "via", GT_OPT_WORD, &o.via, "WAY",
-		"auto (the default): preload for a COMMAND, ebpf with -e sched or usdt; for -p and -a ebpf, which needs CAP_BPF and CAP_PERFMON; for -p without these, or with -e gpu, inject: GPU times and calls by CUPTI, of a process of the same user",
+		"auto (the default): preload for a COMMAND, and ebpf besides for what only it records, as -e sched; for -p and -a ebpf, which needs CAP_BPF and CAP_PERFMON; for -p without these, or with -e gpu, inject: GPU times and calls by CUPTI, of a process of the same user",
 		via_words },
 	{ 0, "probe", GT_OPT_LIST, &o.probes, "LIB:GLOB",
 		"by ebpf: also calls of these functions of a library or program that the process maps, with the first N arguments for LIB:GLOB(N); may be given several times",
@@ -219,7 +219,7 @@ static int check_way(struct gt_err *err)
 /* Probes are set by eBPF. */
 static int check_probes(struct gt_err *err)
 {
-	if (gt_options_has_probes() && o.via != GT_VIA_EBPF)
+	if (gt_options_has_probes() && o.via != GT_VIA_EBPF && !o.with_ebpf)
 		return gt_err_set(err, -EINVAL, "%s needs --via ebpf",
 			o.probes.n            ? "--probe"
 				: o.kprobes.n ? "--kprobe"
@@ -295,7 +295,7 @@ struct gt_rings_options gt_options_rings(void)
 	return (struct gt_rings_options){ .memory = o.ring_memory == UNSET ? 0 : o.ring_memory,
 		.lossless = o.lossless,
 		.per_thread = o.ring_size == UNSET ? 0 : o.ring_size,
-		.ticks = o.via != GT_VIA_EBPF && gt_clock_trusts_ticks() };
+		.ticks = o.via != GT_VIA_EBPF && !o.with_ebpf && gt_clock_trusts_ticks() };
 }
 
 bool gt_options_has_probes(void) { return o.probes.n || o.kprobes.n || o.tracepoints.n; }

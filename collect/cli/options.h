@@ -28,7 +28,8 @@ struct gt_collect_options {
 	int via; /* enum gt_via; not GT_VIA_AUTO once programs that already run are recorded */
 	struct gt_process_filter process_filter; /* of -a */
 	const char *comm, *cgroup;
-	bool all_processes, slow_probes;         /* of --via ebpf */
+	bool with_ebpf;                  /* preload for calls, and eBPF for what only it sees */
+	bool all_processes, slow_probes; /* of --via ebpf */
 	uint64_t sample, ring_size, ring_memory; /* bytes; UINT64_MAX: the default */
 	int64_t delay, duration;                 /* ns; duration 0: no limit */
 	char cupti_path[PATH_MAX];               /* of --cupti, absolute; "" */

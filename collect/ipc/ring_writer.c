@@ -44,6 +44,7 @@ static uint32_t take_process_slot(
 		p->untraced = 0;
 		p->start_ticks = (uint64_t)at;
 		memcpy(p->comm, comm, sizeof(p->comm));
+		w->rings->written[i] = GT_WRITTEN;
 		if (known)
 			gt_guest_server_add(w->server, &guest);
 		__atomic_store_n(&p->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
@@ -139,6 +140,29 @@ struct gt_written_thread *gt_ring_writer_thread(
 		return NULL;
 	}
 	return &w->threads[i];
+}
+
+void gt_ring_writer_exec(
+	struct gt_ring_writer *w, int32_t tgid, int32_t tid, const char comm[16], int64_t at)
+{
+	struct gt_written_process key = { .tgid = tgid };
+	uint32_t i = gt_map_find_item(
+		&w->processes_map, w->processes, sizeof(key), &key, sizeof(key.tgid));
+
+	for (size_t k = 0; i != UINT32_MAX && k < w->nthreads; k++) {
+		struct gt_ring_thread *ring = &w->rings->threads[w->threads[k].slot];
+
+		if (owns_thread(w, &w->threads[k]) && ring->proc == w->processes[i].slot)
+			__atomic_store_n(&ring->state, GT_SLOT_DONE, __ATOMIC_RELEASE);
+	}
+	if (i != UINT32_MAX && owns_process(w, &w->processes[i]))
+		__atomic_store_n(&w->rings->procs[w->processes[i].slot].state, GT_SLOT_DONE,
+			__ATOMIC_RELEASE);
+	if (!gt_ring_writer_thread(w, tgid, tid, comm, at))
+		return;
+	i = gt_map_find_item(&w->processes_map, w->processes, sizeof(key), &key, sizeof(key.tgid));
+	if (i != UINT32_MAX)
+		w->rings->written[w->processes[i].slot] = GT_WRITTEN_EXECUTED;
 }
 
 /* ---- records ---- */

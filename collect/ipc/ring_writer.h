@@ -33,6 +33,9 @@ struct gt_ring_writer { /* zeroed, with `rings` and `server`: ready */
  * first seen. NULL: no slot is free; the loss is counted in the session. */
 struct gt_written_thread *gt_ring_writer_thread(
 	struct gt_ring_writer *w, int32_t tgid, int32_t tid, const char comm[16], int64_t at);
+/* The process executes another program: its next slot is a new one. */
+void gt_ring_writer_exec(
+	struct gt_ring_writer *w, int32_t tgid, int32_t tid, const char comm[16], int64_t at);
 /* Writes a call. False: no chunk is free, and the loss is counted. */
 bool gt_ring_writer_call(struct gt_ring_writer *w, struct gt_written_thread *t,
 	const struct gt_rec *head, const uint64_t *words);

@@ -126,6 +126,11 @@ int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct
 	r->fd = reserve(plan.bytes, err);
 	if (r->fd < 0)
 		return r->fd;
+	r->written = calloc(plan.nprocs, 1);
+	if (!r->written) {
+		gt_rings_close(r);
+		return gt_err_set(err, -ENOMEM, "out of memory (rings)");
+	}
 	r->s = mmap(NULL, plan.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
 	if (r->s == MAP_FAILED) {
 		code = -errno;
@@ -155,6 +160,8 @@ void gt_rings_close(struct gt_rings *r)
 		munmap(r->s, r->bytes);
 	if (r->fd >= 0)
 		close(r->fd);
+	free(r->written);
+	r->written = NULL;
 	r->s = NULL;
 	r->fd = -1;
 }

@@ -11,6 +11,8 @@ struct gt_cpu_loss {
 	uint64_t count;
 	int64_t from, to; /* ns */
 };
+/* EXECUTED: from the execution of a program on, which is the start of the slot. */
+enum gt_written { GT_WRITTEN_NOT, GT_WRITTEN, GT_WRITTEN_EXECUTED };
 struct gt_rings { /* addresses of the parts of the memory */
 	struct gt_session *s;
 	struct gt_ring_proc *procs;
@@ -22,6 +24,11 @@ struct gt_rings { /* addresses of the parts of the memory */
 	uint32_t nprocs, nthreads, nchunks, chunk_bytes;
 	bool recording;
 	bool ebpf; /* gtcollect itself writes the rings (ring_writer.h) */
+	/* Programs have the guest library, and gtcollect itself writes the slots whose `written` is
+	 * not 0 (ring_writer.h): two slots for one process. */
+	bool with_ebpf;
+	uint8_t *written;      /* by slot of a process: enum gt_written */
+	int64_t written_until; /* ns: gtcollect has written what ended before */
 	/* by CPU, not yet written to the file; collect/bpf allocates them */
 	struct gt_cpu_loss *cpu_losses;
 	unsigned ncpus;

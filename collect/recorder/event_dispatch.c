@@ -270,7 +270,7 @@ static int take_scheduling(struct gt_recorder *r, const struct gt_traced_thread 
 		.syscall = s->system_call == UINT32_MAX ? GT_SCHED_NO_SYSCALL
 							: (int64_t)s->system_call };
 
-	if (!r->rings->ebpf || s->state >= GT_SCHED_STATE_COUNT || rec->start > rec->end)
+	if (!r->procs[t->proc].written || s->state >= GT_SCHED_STATE_COUNT || rec->start > rec->end)
 		return GT_DAMAGED;
 	if (!r->scheduling.w && gt_sched_types_init(&r->scheduling, r->w, err))
 		return err->code;
@@ -287,7 +287,7 @@ static int take_probe(struct gt_recorder *r, const struct gt_traced_thread *t,
 	uint64_t before = r->probes.nameless;
 	int code;
 
-	if (!r->rings->ebpf || rec->start > rec->end || !gt_probe_is_valid(&e, rec->n))
+	if (!r->procs[t->proc].written || rec->start > rec->end || !gt_probe_is_valid(&e, rec->n))
 		return GT_DAMAGED;
 	e.name = known_string((void *)known, e.name);
 	e.domain = known_string((void *)known, e.domain);

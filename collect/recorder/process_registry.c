@@ -124,6 +124,16 @@ static void identify(struct gt_recorder *r, struct gt_process *p, const struct g
 	snprintf(p->guest.comm, sizeof(p->guest.comm), "%.15s", slot->comm);
 }
 
+/* Does one slot belong to the guest of a process and the other to gtcollect, for the same program?
+ */
+static bool is_same_program(const struct gt_process *a, const struct gt_process *b)
+{
+	const struct gt_process *own = a->written ? a : b, *guest = a->written ? b : a;
+
+	return !a->written != !b->written && !a->exited && !b->exited &&
+		(own->written != GT_WRITTEN_EXECUTED || guest->start_ticks >= own->start_ticks);
+}
+
 static void attach_process(struct gt_recorder *r, uint32_t i)
 {
 	const struct gt_ring_proc copy = r->rings->procs[i],
@@ -135,6 +145,8 @@ static void attach_process(struct gt_recorder *r, uint32_t i)
 
 	memset(p, 0, sizeof(*p));
 	p->used = true;
+	p->track = GT_NONE;
+	p->written = r->rings->ebpf ? GT_WRITTEN : r->rings->written[i];
 	p->generation = slot->generation;
 	p->start_ticks = slot->start_ticks;
 	identify(r, p, slot);
@@ -142,8 +154,11 @@ static void attach_process(struct gt_recorder *r, uint32_t i)
 	for (uint32_t k = 0; k < r->nlive_procs; k++) {
 		struct gt_process *other = gt_live_process(r, k);
 
+		if (p->guest.host_pid && other->guest.host_pid == p->guest.host_pid &&
+			is_same_program(p, other))
+			p->track = other->track;
 		/* it has called exec, or another process got its pid */
-		if (p->guest.host_pid && other->guest.host_pid == p->guest.host_pid)
+		else if (p->guest.host_pid && other->guest.host_pid == p->guest.host_pid)
 			*(other->start_ticks <= p->start_ticks ? &other->exited : &p->exited) =
 				true;
 		else if (slot->ppid && other->guest.ns_pid == slot->ppid && !other->exited)
@@ -153,11 +168,12 @@ static void attach_process(struct gt_recorder *r, uint32_t i)
 	track.ns_id = slot->pid;
 	track.start = p->guest.start;
 	track.name = gt_writer_string(r->w, p->guest.comm[0] ? p->guest.comm : "?");
-	p->track = gt_writer_track(r->w, &track);
+	r->totals.processes += p->track == GT_NONE;
+	if (p->track == GT_NONE)
+		p->track = gt_writer_track(r->w, &track);
 	p->losses_until = r->now.monotonic;
 	r->live_procs[r->nlive_procs++] = i;
 	gt_mark_used(r, GT_BITS_USED_PROCS, i, true);
-	r->totals.processes++;
 	r->totals.libcuda |= p->guest.libcuda;
 	r->totals.simulated |= p->guest.simulated;
 	r->active = true;
@@ -167,6 +183,34 @@ static void attach_process(struct gt_recorder *r, uint32_t i)
 static bool shares_pid_namespace(const struct gt_process *p)
 {
 	return p->guest.host_pid && p->guest.host_pid == p->guest.ns_pid;
+}
+
+/* The track of a thread that another slot has already, or NULL. */
+static struct gt_thread_track *find_thread_track(
+	struct gt_recorder *r, const struct gt_thread_track *key)
+{
+	uint32_t i = gt_map_find_item(&r->thread_tracks_map, r->thread_tracks, sizeof(*key), key,
+		offsetof(struct gt_thread_track, track));
+
+	return i == UINT32_MAX ? NULL : &r->thread_tracks[i];
+}
+
+/* The track of a new slot of a thread. */
+static uint32_t thread_track(struct gt_recorder *r, const struct gt_track *track)
+{
+	struct gt_thread_track new = { track->parent, (int32_t)track->id, GT_NONE };
+	const struct gt_thread_track *known =
+		r->rings->with_ebpf ? find_thread_track(r, &new) : NULL;
+
+	if (known)
+		return known->track;
+	r->totals.threads++;
+	new.track = gt_writer_track(r->w, track);
+	if (r->rings->with_ebpf && new.track != GT_NONE)
+		gt_map_add_item(&r->thread_tracks_map, &r->thread_tracks, &r->nthread_tracks,
+			&r->thread_tracks_cap, sizeof(new), &new,
+			offsetof(struct gt_thread_track, track));
+	return new.track;
 }
 
 /* False: its process is not attached yet. */
@@ -207,7 +251,7 @@ static bool attach_thread(struct gt_recorder *r, uint32_t i)
 	}
 	if (name[0])
 		track.name = gt_writer_string(r->w, name);
-	t->track = gt_writer_track(r->w, &track);
+	t->track = thread_track(r, &track);
 	/* the dictionary is full, so its calls cannot be written */
 	t->broken = t->track == GT_NONE;
 	r->totals.nameless += t->broken;
@@ -215,7 +259,6 @@ static bool attach_thread(struct gt_recorder *r, uint32_t i)
 		t->host_tid = tid;
 	else
 		r->procs[proc].has_new_threads = true;
-	r->totals.threads++;
 	return true;
 }
 
@@ -230,8 +273,15 @@ static bool is_live(const uint32_t *shared)
 /* Both return false if the slot must be checked again. */
 static bool check_process_slot(struct gt_recorder *r, uint32_t i)
 {
-	if (is_live(&r->rings->procs[i].state) && !r->procs[i].used)
-		attach_process(r, i);
+	const struct gt_ring_proc *slot = &r->rings->procs[i];
+
+	if (!is_live(&slot->state) || r->procs[i].used)
+		return true;
+	/* gtcollect's own slot of the same program comes first */
+	if (r->rings->with_ebpf && !r->rings->written[i] &&
+		(int64_t)slot->start_ticks > r->rings->written_until)
+		return false;
+	attach_process(r, i);
 	return true;
 }
 
@@ -378,9 +428,9 @@ static void repeat_progress(struct gt_recorder *r, const struct gt_traced_thread
 
 /* gtcollect writes the records of processes with probes some milliseconds after they were made,
  * also after the end of their thread. Its slot is freed later. */
-static bool has_ended(struct gt_recorder *r, bool is_missing, int64_t *since)
+static bool has_ended(struct gt_recorder *r, bool written, bool is_missing, int64_t *since)
 {
-	if (!is_missing || !r->rings->ebpf)
+	if (!is_missing || !written)
 		return is_missing;
 	*since = *since ? *since : r->now.monotonic;
 	return r->now.monotonic - *since >= MISSING_FOR;
@@ -398,8 +448,8 @@ int gt_registry_check_alive(struct gt_recorder *r, struct gt_err *err)
 		struct gt_process *p = gt_live_process(r, k);
 
 		if (!p->exited && p->guest.host_pid)
-			exited |= p->exited =
-				has_ended(r, gt_guest_has_exited(&p->guest), &p->missing_since);
+			exited |= p->exited = has_ended(
+				r, p->written, gt_guest_has_exited(&p->guest), &p->missing_since);
 	}
 	if (exited)
 		gt_registry_attach(r);
@@ -407,8 +457,8 @@ int gt_registry_check_alive(struct gt_recorder *r, struct gt_err *err)
 		struct gt_traced_thread *t = gt_live_thread(r, k);
 
 		t->dead = t->dead || r->procs[t->proc].exited ||
-			has_ended(r, thread_has_exited(&r->procs[t->proc], t->tid),
-				&t->missing_since);
+			has_ended(r, r->procs[t->proc].written,
+				thread_has_exited(&r->procs[t->proc], t->tid), &t->missing_since);
 		repeat_progress(r, t);
 	}
 	return read_names(r, err);
@@ -499,6 +549,8 @@ static int reap_process(struct gt_recorder *r, struct gt_process *p, struct gt_e
 	gt_dispatch_release(r, p);
 	gt_reported_names_release(&p->known);
 	p->used = false;
+	if (r->rings->written)
+		r->rings->written[p - r->procs] = GT_WRITTEN_NOT;
 	__atomic_store_n(&gt_slot_of(r, p)->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
 	gt_mark_used(r, GT_BITS_USED_PROCS, (uint32_t)(p - r->procs), false);
 	return code;

@@ -343,6 +343,8 @@ void gt_recorder_close(struct gt_recorder *r)
 	gt_types_release(&r->types);
 	free(r->unknown_functions);
 	free(r->dead_open);
+	gt_map_release(&r->thread_tracks_map);
+	free(r->thread_tracks);
 	free(r->procs);
 	free(r->threads);
 	free(r->live);

@@ -38,6 +38,7 @@ struct gt_process {
 	uint64_t untraced;       /* number of untraced calls already written to the file */
 	int64_t losses_until;    /* ns: losses are written up to this time */
 	int64_t missing_since;   /* ns: of a process with probes; 0: it is there */
+	enum gt_written written; /* by gtcollect, not by its guest */
 };
 /* base: position of the chunk's first byte */
 struct gt_cursor {
@@ -83,6 +84,13 @@ struct gt_dead_open_call {
 	uint64_t args[GT_RING_OPEN_ARGS + GT_FIELDS_MAX];
 };
 
+/* A thread whose guest and gtcollect write to two slots has one track. */
+struct gt_thread_track {
+	uint32_t process; /* track; the key with the next */
+	int32_t tid;
+	uint32_t track;
+};
+
 struct gt_recorder {
 	struct gt_rings *rings;
 	struct gt_guest_server *server;
@@ -96,6 +104,9 @@ struct gt_recorder {
 	struct gt_nvtx nvtx;
 	struct gt_probe_rows probes;
 	struct gt_sched_types scheduling; /* w: NULL: no rows yet */
+	struct gt_map thread_tracks_map;
+	struct gt_thread_track *thread_tracks; /* if rings->with_ebpf */
+	size_t nthread_tracks, thread_tracks_cap;
 	struct gt_process *procs;
 	struct gt_traced_thread *threads;
 	struct gt_dead_open_call *dead_open;

@@ -249,6 +249,14 @@ bool gt_sources_has(const char *list, const char *name)
 	return false;
 }
 
+bool gt_sources_of_guest(const char *list)
+{
+	for (const struct gt_source *const *s = gt_source_table; *s; s++)
+		if ((*s)->enable && gt_sources_has(list, (*s)->name))
+			return true;
+	return false;
+}
+
 const struct gt_source *gt_sources_only_ebpf(const char *list)
 {
 	for (const struct gt_source *const *s = gt_source_table; *s; s++)

@@ -19,7 +19,7 @@ if ! "$G" --via ebpf -q -f -o try.zst -- true >try.out 2>&1; then
 fi
 
 # ---- every call, of every process, as preload records it ----
-counts() { "$A" top --top 0 --format csv "$1" 2>/dev/null | awk -F, 'NR > 1 { print $1, $3 }' | sort; }
+counts() { "$A" top --top 0 --format csv "$1" 2>/dev/null | awk -F, '$1 ~ /^cu/ { print $1, $3 }' | sort; }
 equal() {	# NAME COMMAND...
 	name=$1; shift
 	"$G" --via ebpf -q -f -o "$name.ebpf.zst" -- "$@" >"$name.out" 2>&1
@@ -99,8 +99,28 @@ wait $recorder 2>/dev/null
 until_it_is yes there spin.status
 is killed-recorder-harms-nothing 0 "$(cat spin.status)"
 
-# ---- scheduling of a command ----
-want sched-of-a-command 0 "$G" -q -f -e api,sched -o sched.zst -- "$B/samples/train" -n 20
-is sched-has-calls "$(awk '$1 == "cuMemFree_v2" { print $2 }' train.ebpf)" "$(calls cuMemFree_v2 sched.zst)"
-"$A" summary sched.zst >summary.out 2>/dev/null
+# ---- both ways in one recording: calls and GPU times from the library, scheduling from eBPF ----
+both() {	# NAME COMMAND...
+	name=$1; shift
+	"$G" -q -f -e api,gpu,sched -o "$name.both.zst" -- "$@" >both.out 2>&1
+	is "$name-both-status" 0 $?
+	counts "$name.both.zst" >"$name.both"
+	same "$name-both-record-each-call-once" "$name.preload" "$name.both"
+	is "$name-both-lose-nothing" 0 "$(figure lost "$name.both.zst")"
+}
+both train "$B/samples/train" -n 50
+both shell sh -c '"$0" -n 3; exec "$1"' "$B/samples/train" "$B/samples/resolve"
+both fork "$B/samples/multiproc"
+both exec "$B/samples/forkexec"
+is both-are-one-process 1 "$(figure processes train.both.zst)"
+# the thread with the calls is the one that waits
+column() { "$A" "$1" --format csv --top 0 "$2" 2>/dev/null | awk -F, -v c="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == c) n = i } NR == 2 { print $n; exit }'; }
+tid=$(column threads train.both.zst tid)
+check calls-and-waits-are-of-one-thread test "$("$A" offcpu --format csv --top 0 train.both.zst 2>/dev/null | grep -c ",$tid,")" -gt 0
+"$A" summary train.both.zst >summary.out 2>/dev/null
 check scheduler-calls-are-a-figure grep -q 'Scheduler calls: [1-9]' summary.out
+check gpu-has-times grep -q relu "$("$A" kernels train.both.zst >kernels.out 2>/dev/null; echo kernels.out)"
+# the same thread has one track in the file, also one that ended early
+"$G" -q -f -e api,sched -o tracks.zst -- "$B/samples/many_threads" >/dev/null 2>&1
+"$A" threads --format csv --top 0 tracks.zst 2>/dev/null | awk -F, 'NR > 1 { print $1, $3 }' | sort | uniq -d >twice
+check thread-has-one-track test ! -s twice
