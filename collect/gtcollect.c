@@ -375,7 +375,8 @@ static void pass_while_detaching(int64_t now) { make_pass(now); }
 static int start_live_view(struct gt_err *err)
 {
 	const struct gt_live_view_options opt = { .path = run.path,
-		.rows = gt_options.print,
+		.rows = gt_options.print || gt_options.print_json,
+		.json = gt_options.print_json,
 		.figures = gt_options.live,
 		.start = run.start };
 
@@ -526,6 +527,7 @@ static int check_is_readable(struct gt_err *err)
 {
 	const char *reads = gt_options.report ? "--report"
 		: gt_options.print            ? "--print"
+		: gt_options.print_json       ? "--print-json"
 		: gt_options.live             ? "--live"
 					      : NULL;
 

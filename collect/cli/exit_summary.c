@@ -278,6 +278,8 @@ static void print_empty(const struct gt_recording *r)
 	else if (!why && r->totals->processes)
 		why = "its calls to the driver were outside the selection (see -e, --filter, "
 		      "--delay)";
+	else if (!why && gt_options.via == GT_VIA_EBPF)
+		why = "no process that was recorded mapped libcuda.so.1 and called it";
 	else if (!why && !gt_doctor_libcuda())
 		why = "there is no libcuda.so.1 where programs look for it; see gtcollect --doctor";
 	else if (!why && gt_options.inject)

@@ -117,6 +117,8 @@ static const struct gt_opt when_and_how[] = {
 	{ 0, "print", GT_OPT_FLAG, &o.print, NULL,
 		"while recording, print each record as a line to standard output, as strace does",
 		NULL },
+	{ 0, "print-json", GT_OPT_FLAG, &o.print_json, NULL,
+		"as --print, but JSON lines, as gtexport --jsonl writes them", NULL },
 	{ 0, "report", GT_OPT_FLAG, &o.report, NULL,
 		"at the end, print gtanalyze's default report of the trace", NULL },
 	{ 'q', "quiet", GT_OPT_FLAG, &o.quiet, NULL, "print errors only", NULL },

@@ -18,7 +18,7 @@ struct gt_collect_options {
 	const char *output, *events, *range, *cupti;
 	const char *nvtx_range; /* NAME of --range nvtx:NAME, or NULL */
 	bool kernel, force, lossless, quiet, doctor, probes_only, inject, report;
-	bool live, print;
+	bool live, print, print_json;
 	int verbose;
 	int args;       /* enum gt_args_mode */
 	int wait;       /* enum gt_wait_for */

@@ -24,8 +24,9 @@ struct gt_live_view {
 	struct gt_growing_trace trace;
 	struct gt_live_figures figures;
 	struct gt_out out;
-	uint64_t rows;    /* since figures were shown */
-	int64_t shown_at; /* ns */
+	struct gt_jsonl *json; /* NULL: none yet */
+	uint64_t rows;         /* since figures were shown */
+	int64_t shown_at;      /* ns */
 	pthread_t thread;
 	int end; /* eventfd: the trace is complete */
 	atomic_bool is_closed;
@@ -37,7 +38,11 @@ static int take_row(void *arg, const struct gt_event *ev)
 	struct gt_live_view *v = arg;
 
 	v->rows++;
-	if (v->opt.rows)
+	if (v->opt.json && !v->json)
+		v->json = gt_jsonl_open(v->trace.reader, &v->out, &v->opt.start, &v->err);
+	if (v->opt.json && (!v->json || gt_jsonl_put(v->json, ev)))
+		return v->err.code;
+	if (v->opt.rows && !v->opt.json)
 		gt_row_line_print(&v->out, ev, v->opt.start);
 	if (v->opt.figures)
 		gt_live_figures_add(&v->figures, ev);
@@ -128,6 +133,7 @@ int gt_live_view_finish(struct gt_live_view *v, struct gt_err *err)
 	while (write(v->end, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 	pthread_join(v->thread, NULL);
+	gt_jsonl_close(v->json);
 	code = gt_out_close(&v->out, err);
 	if (atomic_load(&v->is_closed)) /* its reader needs no more */
 		code = 0;

@@ -9,9 +9,9 @@
 
 struct gt_live_view;
 struct gt_live_view_options {
-	const char *path; /* of the trace; borrowed */
-	bool rows, figures;
-	int64_t start; /* ns: of the recording */
+	const char *path;         /* of the trace; borrowed */
+	bool rows, json, figures; /* json: rows are lines as of gtexport --jsonl */
+	int64_t start;            /* ns: of the recording */
 };
 /* new: finish it. NULL: it could not be started. */
 struct gt_live_view *gt_live_view_start(const struct gt_live_view_options *opt, struct gt_err *err);

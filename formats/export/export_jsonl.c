@@ -14,33 +14,41 @@
  */
 #include "formats/export/exporters.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/buf.h"
 #include "formats/cuda/cuda_api.h"
 
-struct jsonl {
+/* By segment: the class of each type that an import infers from the name. */
+struct guesses {
+	struct guess {
+		bool known;
+		struct gt_type type;
+	} * of_type;
+	size_t n, cap;
+};
+struct gt_jsonl {
 	struct gt_reader *r;
 	struct gt_out *out;
 	struct gt_err *err;
 	int64_t *bases;
 	struct gt_pending ends;
 	uint64_t next_op;
-	/* by segment and type: the class that an import infers from the name */
-	struct guess {
-		bool known;
-		struct gt_type type;
-	} * *guesses;
+	struct guesses *guesses;
+	uint32_t nguesses;
+	struct guess last; /* of a type for which there was no memory */
 };
 
-static void put_head(struct jsonl *j, const struct gt_segment *seg, int64_t time)
+static void put_head(struct gt_jsonl *j, const struct gt_segment *seg, int64_t time)
 {
 	gt_out_str(j->out, "{\"ts\":");
 	gt_export_s(j->out, gt_since(time, j->bases[seg->index]));
 }
 
-static void put_op(struct jsonl *j, uint64_t op, char phase)
+static void put_op(struct gt_jsonl *j, uint64_t op, char phase)
 {
 	char *p = gt_out_reserve(j->out, 64);
 
@@ -52,7 +60,8 @@ static void put_op(struct jsonl *j, uint64_t op, char phase)
 	gt_out_commit(j->out, p + 12);
 }
 
-static void put_id(struct jsonl *j, const char *key, const struct gt_segment *seg, uint32_t track)
+static void put_id(
+	struct gt_jsonl *j, const char *key, const struct gt_segment *seg, uint32_t track)
 {
 	if (track == GT_NONE)
 		return;
@@ -61,7 +70,7 @@ static void put_id(struct jsonl *j, const char *key, const struct gt_segment *se
 }
 
 /* Writes the GPU of a track: stream ids and counters of two GPUs may be the same. */
-static void put_device(struct jsonl *j, const struct gt_segment *seg, uint32_t track)
+static void put_device(struct gt_jsonl *j, const struct gt_segment *seg, uint32_t track)
 {
 	uint32_t device = gt_track_device(seg, track);
 
@@ -70,7 +79,7 @@ static void put_device(struct jsonl *j, const struct gt_segment *seg, uint32_t t
 }
 
 static void put_place(
-	struct jsonl *j, const struct gt_segment *seg, uint32_t track, const char *name)
+	struct gt_jsonl *j, const struct gt_segment *seg, uint32_t track, const char *name)
 {
 	gt_out_str(j->out, ",\"name\":");
 	gt_out_json(j->out, name, strlen(name));
@@ -81,7 +90,7 @@ static void put_place(
 	put_device(j, seg, track);
 }
 
-static void put_word(struct jsonl *j, const char *key, const char *word)
+static void put_word(struct gt_jsonl *j, const char *key, const char *word)
 {
 	gt_out_str(j->out, key);
 	gt_out_str(j->out, word);
@@ -113,9 +122,25 @@ void gt_export_jsonl_guess(const char *name, struct gt_type *type)
 		type->layer = GT_LAYER_IOCTL;
 }
 
-static const struct gt_type *guess_of(struct jsonl *j, const struct gt_segment *seg, uint32_t type)
+/* The reader of a growing file may have more types than before. */
+static struct guess *guess_at(struct gt_jsonl *j, const struct gt_segment *seg, uint32_t type)
 {
-	struct guess *g = &j->guesses[seg->index][type];
+	struct guesses *g = seg->index < j->nguesses ? &j->guesses[seg->index] : NULL;
+
+	if (!g ||
+		(type >= g->n && gt_grow(&g->of_type, &g->cap, type + 1ul, sizeof(*g->of_type)))) {
+		j->last.known = false;
+		return &j->last;
+	}
+	while (g->n <= type)
+		g->of_type[g->n++].known = false;
+	return &g->of_type[type];
+}
+
+static const struct gt_type *guess_of(
+	struct gt_jsonl *j, const struct gt_segment *seg, uint32_t type)
+{
+	struct guess *g = guess_at(j, seg, type);
 
 	if (!g->known)
 		gt_export_jsonl_guess(gt_type_name(seg, type), &g->type);
@@ -125,7 +150,7 @@ static const struct gt_type *guess_of(struct jsonl *j, const struct gt_segment *
 
 /* Writes the parts of the class that an import would infer differently. It is at both ends of a
  * call: for an import, another class means another function. */
-static void put_class(struct jsonl *j, const struct gt_segment *seg, uint32_t id)
+static void put_class(struct gt_jsonl *j, const struct gt_segment *seg, uint32_t id)
 {
 	const struct gt_type *type = &seg->types[id], *guess = guess_of(j, seg, id);
 
@@ -139,7 +164,7 @@ static void put_class(struct jsonl *j, const struct gt_segment *seg, uint32_t id
 		put_word(j, ",\"memkind\":\"", gt_memkind_word(type->memkind));
 }
 
-static void put_track(struct jsonl *j, const struct gt_segment *seg, uint32_t track)
+static void put_track(struct gt_jsonl *j, const struct gt_segment *seg, uint32_t track)
 {
 	uint32_t context = gt_track_context(seg, track);
 
@@ -153,7 +178,7 @@ static void put_track(struct jsonl *j, const struct gt_segment *seg, uint32_t tr
 static bool is_span(enum gt_kind kind) { return kind == GT_SPAN || kind == GT_GPU; }
 
 /* Writes what an import cannot infer from the name. */
-static void put_rest(struct jsonl *j, const struct gt_event *ev)
+static void put_rest(struct gt_jsonl *j, const struct gt_event *ev)
 {
 	if (ev->kind != GT_CALL && ev->kind != GT_OPEN && ev->kind != GT_INSTANT &&
 		ev->kind != GT_LOST)
@@ -190,7 +215,7 @@ static bool is_none(const struct gt_event *ev, const struct gt_type *t, unsigned
 }
 
 static void put_value(
-	struct jsonl *j, const struct gt_event *ev, const struct gt_field *f, uint64_t v)
+	struct gt_jsonl *j, const struct gt_event *ev, const struct gt_field *f, uint64_t v)
 {
 	size_t at;
 
@@ -219,7 +244,7 @@ static const char *field_name(const struct gt_segment *seg, const struct gt_fiel
 						   : gt_str(seg, f->name);
 }
 
-static void put_details(struct jsonl *j, const struct gt_event *ev)
+static void put_details(struct gt_jsonl *j, const struct gt_event *ev)
 {
 	const struct gt_type *t = &ev->seg->types[ev->row.type];
 	const char *sep = ",\"details\":{";
@@ -242,7 +267,7 @@ static void put_details(struct jsonl *j, const struct gt_event *ev)
 		gt_out_str(j->out, "}");
 }
 
-static void put_end(struct jsonl *j, const struct gt_pending_row *e)
+static void put_end(struct gt_jsonl *j, const struct gt_pending_row *e)
 {
 	const struct gt_segment *seg = gt_reader_segment(j->r, e->segment);
 
@@ -260,7 +285,7 @@ static void put_end(struct jsonl *j, const struct gt_pending_row *e)
 
 /* Writes the ends up to this row's start, except that of its parent, which may end in the same ns.
  */
-static void put_ends_before(struct jsonl *j, const struct gt_event *ev)
+static void put_ends_before(struct gt_jsonl *j, const struct gt_event *ev)
 {
 	struct gt_pending_row e;
 
@@ -276,7 +301,7 @@ static void put_ends_before(struct jsonl *j, const struct gt_event *ev)
 	}
 }
 
-static int put_begin(struct jsonl *j, const struct gt_event *ev)
+static int put_begin(struct gt_jsonl *j, const struct gt_event *ev)
 {
 	struct gt_pending_row e = { .end = ev->row.end,
 		.seq = j->next_op++,
@@ -295,7 +320,7 @@ static int put_begin(struct jsonl *j, const struct gt_event *ev)
 	return has_end ? gt_pending_push(&j->ends, &e, j->err) : 0;
 }
 
-static int put_instant(struct jsonl *j, const struct gt_event *ev)
+static int put_instant(struct gt_jsonl *j, const struct gt_event *ev)
 {
 	put_head(j, ev->seg, ev->row.start);
 	put_place(j, ev->seg, ev->track,
@@ -313,50 +338,59 @@ static int put_instant(struct jsonl *j, const struct gt_event *ev)
 	return 0;
 }
 
-static int put_row(void *arg, const struct gt_event *ev)
+int gt_jsonl_put(void *jsonl, const struct gt_event *ev)
 {
 	const uint32_t instants = GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER) | GT_BIT(GT_LOST);
 
-	put_ends_before(arg, ev);
-	return GT_BIT(ev->kind) & instants ? put_instant(arg, ev) : put_begin(arg, ev);
+	put_ends_before(jsonl, ev);
+	return GT_BIT(ev->kind) & instants ? put_instant(jsonl, ev) : put_begin(jsonl, ev);
 }
 
-static void free_guesses(struct jsonl *j)
+struct gt_jsonl *gt_jsonl_open(
+	struct gt_reader *r, struct gt_out *out, const int64_t *origin, struct gt_err *err)
 {
-	for (uint32_t i = 0; j->guesses && i < gt_reader_segments(j->r); i++)
-		free(j->guesses[i]);
-	free(j->guesses);
-}
+	struct gt_jsonl *j = calloc(1, sizeof(*j));
 
-static int make_guesses(struct jsonl *j)
-{
-	uint32_t n = gt_reader_segments(j->r);
-
-	j->guesses = calloc((size_t)n + 1, sizeof(struct guess *));
-	for (uint32_t i = 0; j->guesses && i < n; i++) {
-		j->guesses[i] =
-			calloc(gt_reader_segment(j->r, i)->ntypes + 1ul, sizeof(**j->guesses));
-		if (!j->guesses[i])
-			return -ENOMEM;
+	if (j) {
+		*j = (struct gt_jsonl){
+			.r = r, .out = out, .err = err, .bases = gt_export_bases(r)
+		};
+		j->nguesses = gt_reader_segments(r);
+		j->guesses = calloc(j->nguesses + 1ul, sizeof(*j->guesses));
 	}
-	return j->guesses ? 0 : -ENOMEM;
+	if (!j || !j->bases || !j->guesses) {
+		gt_err_set(err, -ENOMEM, "out of memory");
+		gt_jsonl_close(j);
+		return NULL;
+	}
+	for (uint32_t i = 0; origin && i < j->nguesses; i++)
+		j->bases[i] = *origin;
+	return j;
+}
+
+void gt_jsonl_close(struct gt_jsonl *j)
+{
+	struct gt_pending_row e;
+
+	if (!j)
+		return;
+	while (gt_pending_pop(&j->ends, &e))
+		put_end(j, &e);
+	gt_pending_release(&j->ends);
+	for (uint32_t i = 0; j->guesses && i < j->nguesses; i++)
+		free(j->guesses[i].of_type);
+	free(j->guesses);
+	free(j->bases);
+	free(j);
 }
 
 static int jsonl_export(struct gt_reader *r, const struct gt_export_options *opt,
 	struct gt_out *out, struct gt_err *err)
 {
-	struct jsonl j = { .r = r, .out = out, .err = err, .bases = gt_export_bases(r) };
-	struct gt_pending_row e;
-	int rc;
+	struct gt_jsonl *j = gt_jsonl_open(r, out, NULL, err);
+	int rc = j ? gt_export_rows(r, opt, &opt->filter, out, gt_jsonl_put, j, err) : err->code;
 
-	rc = !j.bases || make_guesses(&j)
-		? gt_err_set(err, -ENOMEM, "out of memory")
-		: gt_export_rows(r, opt, &opt->filter, out, put_row, &j, err);
-	while (gt_pending_pop(&j.ends, &e))
-		put_end(&j, &e);
-	gt_pending_release(&j.ends);
-	free_guesses(&j);
-	free(j.bases);
+	gt_jsonl_close(j);
 	return rc;
 }
 

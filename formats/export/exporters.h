@@ -32,6 +32,15 @@ extern const struct gt_exporter gt_export_flame;       /* also gtview's image */
 int gt_export_copy(
 	struct gt_reader *r, const struct gt_export_options *opt, int fd, struct gt_err *err);
 
+/* The lines of gtexport --jsonl, row by row, also of a reader that grows meanwhile. origin: ns, the
+ * time that is written as 0; NULL: as gt_export_bases. Rows come by start. new: close it, which
+ * writes the ends of calls that were not written yet. NULL: no memory. */
+struct gt_jsonl;
+struct gt_jsonl *gt_jsonl_open(
+	struct gt_reader *r, struct gt_out *out, const int64_t *origin, struct gt_err *err);
+int gt_jsonl_put(void *jsonl, const struct gt_event *ev); /* a gt_export_fn */
+void gt_jsonl_close(struct gt_jsonl *j);                  /* NULL is fine */
+
 /* ---- shared by exporters (exporters.c) ---- */
 
 /* Adds to the number of rows read so far. */

@@ -16,6 +16,17 @@ check a-call-has-arguments-result-and-time \
 	grep -qE '^[0-9]+\.[0-9]{9} train [0-9]+/[0-9]+ cuMemAlloc_v2\(dptr=0x[0-9a-f]+, bytesize=262144\) = 0 <0\.[0-9]{9}>$' lines
 check gpu-work-has-its-stream grep -qE '^[0-9.]+ train [0-9]+ GPU 0 stream [^ ]+ _Z.*\{.*\} <0\.[0-9]{9}>$' lines
 
+# ---- or JSON lines, which all programs read ----
+"$G" -q --print-json -o json.zst -- sh -c '"$0" -t 1 >/dev/null; "$1" -n 20 >/dev/null' "$B/samples/hang" "$B/samples/train" >json.lines
+is json-status 0 $?
+"$B/gtexport" --jsonl -o json.export json.zst 2>/dev/null
+is json-lines-are-those-of-gtexport "$(wc -l <json.export)" "$(wc -l <json.lines)"
+top() { "$B/gtanalyze" top --top 0 --format csv "$1" 2>/dev/null | awk -F, 'NR > 1 { print $1, $2, $3 }' | sort; }
+top json.zst >top.trace
+top json.lines >top.lines
+check json-has-calls grep -q '^cuLaunchKernel' top.lines
+same json-lines-are-read-back top.trace top.lines
+
 "$G" -q --print --filter 'cuLaunch*' -e api -o filter.zst -- sh -c '"$0" -n 3 >/dev/null' "$B/samples/train" >filtered
 is filter-selects-lines "$(wc -l <filtered)" "$(grep -c ' cuLaunchKernel(' filtered)"
 check filter-leaves-some test -s filtered
