@@ -42,6 +42,7 @@ struct gt_bpf_settings {
 	GT_U8 has_task_storage; /* threads have storage of their own (Linux 5.12) */
 	GT_U8 filters;          /* gtcollect decides of each program that is executed */
 	GT_U8 stop;             /* a process waits while gtcollect sets probes in new code */
+	GT_U8 watches_loaders;  /* what processes map is learned from their loaders */
 	/* gtcollect's, as the number of /proc/self/ns/pid; 0: the first one, of the machine */
 	GT_U32 pid_namespace;
 	/* files of which gtcollect is told when they are mapped: how their names begin; 0: all */

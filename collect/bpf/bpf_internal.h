@@ -21,7 +21,7 @@ struct bpf_program;
 struct ring_buffer;
 
 #define GT_BPF_MISSING 16u
-#define GT_BPF_KERNEL_PROGRAMS 10u /* at tracepoints */
+#define GT_BPF_KERNEL_PROGRAMS 11u /* at tracepoints */
 
 /* A library whose functions have probes, and of which process; 0: of all. */
 struct gt_bpf_attached {
@@ -50,7 +50,7 @@ struct gt_bpf_way {
 	struct bpf_object *object;
 	struct gt_probe_programs programs;          /* at functions of the driver */
 	struct gt_probe_programs function_programs; /* at functions of --probe */
-	struct gt_probe_programs usdt_programs;
+	struct gt_probe_programs usdt_programs, loader_programs;
 	struct gt_function_probes *functions; /* NULL: none */
 	struct gt_usdt usdt;
 	struct gt_kernel_probes *kernel_probes;
@@ -64,7 +64,7 @@ struct gt_bpf_way {
 	struct gt_stop_guard guard;
 	struct gt_call_plan plans[GT_API_MAX];
 	struct gt_ring_writer writer;
-	struct bpf_link *kernel[GT_BPF_KERNEL_PROGRAMS];
+	struct bpf_link *kernel[GT_BPF_KERNEL_PROGRAMS], *new_code; /* new_code: loader_probes.c */
 	struct gt_bpf_attached *attached;
 	size_t nattached, attached_cap;
 	struct gt_bpf_known_probe *probes;
@@ -96,6 +96,13 @@ int gt_bpf_why_not(int code, struct gt_err *err);
 /* kernel_probes.c: notes what this kernel refuses (gt_bpf_way_missing). */
 void gt_bpf_missing(struct gt_bpf_way *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* bpf_probes.c: does the file have its probes, of the process or of all? */
+struct gt_mapped_library;
+bool gt_bpf_is_attached(const struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid);
+/* loader_probes.c: the loader's call is enough to learn what the processes map later. */
+bool gt_loader_is_enough(const struct gt_bpf_way *b);
+/* Sets the probe in the loader of the process. 0 or negative. */
+int gt_loader_watch(struct gt_bpf_way *b, pid_t pid);
 /* The process is recorded no longer. */
 void gt_bpf_detach(struct gt_bpf_way *b, pid_t pid);
 void gt_bpf_detach_all(struct gt_bpf_way *b);

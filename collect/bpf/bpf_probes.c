@@ -51,6 +51,15 @@ static int link_library(struct gt_bpf_way *b, const struct gt_mapped_library *l,
 	return 0;
 }
 
+bool gt_bpf_is_attached(const struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid)
+{
+	for (size_t i = 0; i < b->nattached; i++)
+		if (b->attached[i].device == l->device && b->attached[i].inode == l->inode &&
+			(!b->attached[i].pid || b->attached[i].pid == pid))
+			return true;
+	return false;
+}
+
 static int attach_library(
 	struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid, struct gt_err *err)
 {
@@ -58,10 +67,8 @@ static int attach_library(
 	struct gt_probe_places p = { NULL };
 	int rc;
 
-	for (size_t i = 0; i < b->nattached; i++)
-		if (b->attached[i].device == l->device && b->attached[i].inode == l->inode &&
-			(!b->attached[i].pid || b->attached[i].pid == pid))
-			return 0;
+	if (gt_bpf_is_attached(b, l, pid))
+		return 0;
 	rc = gt_library_functions_read(&f, l, "cu*", false, err);
 	if (!rc)
 		rc = select_functions(b, &f, &p, err);
@@ -88,7 +95,8 @@ static bool has_ended(pid_t pid)
 int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 {
 	struct gt_mapped_library list[LIBRARIES];
-	int n = gt_mapped_libraries(pid, "libcuda.so", list, LIBRARIES, err), rc = 0;
+	int rc = gt_loader_watch(b, pid),
+	    n = gt_mapped_libraries(pid, "libcuda.so", list, LIBRARIES, err);
 	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
 	uint32_t key = (uint32_t)pid;
 	bool has_probes = (n > 0 && b->opt.calls) || b->functions || b->opt.usdt->nusdt;
@@ -100,6 +108,8 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 		return gt_bpf_why_not(-errno, err);
 	if (!n && has_ended(pid))
 		return gt_err_set(err, -ESRCH, "process %d has ended", (int)pid);
+	if (rc)
+		return gt_bpf_why_not(rc, err);
 	rc = gt_usdt_attach(b, pid, err);
 	if (!rc && !n && b->opt.calls && !b->functions && !b->kernel_probes)
 		return gt_err_set(err, -ENOENT,
@@ -156,4 +166,6 @@ void gt_bpf_detach_all(struct gt_bpf_way *b)
 	for (size_t i = 0; i < b->nattached; i++)
 		gt_probe_link_close(&b->attached[i].link);
 	b->nattached = 0;
+	bpf_link__destroy(b->new_code);
+	b->new_code = NULL;
 }

@@ -35,6 +35,7 @@ static const struct {
 	{ "on_exit_in_call", true, false },
 	{ "on_exec", true, false },
 	{ "on_cgroup_change", false, false },
+	{ "on_child", false, false },
 	{ "on_new_code", true, false },
 	{ "on_system_call", false, true },
 	{ "on_system_call_end", false, true },
@@ -127,6 +128,7 @@ static void set_rodata(struct gt_bpf_way *b)
 			.filters = b->filters,
 			.stop = b->opt.stops,
 			.pid_namespace = pid_namespace(),
+			.watches_loaders = gt_loader_is_enough(b),
 			/* 0: each file may have probes */
 			.nlibraries = b->opt.probes->n || b->opt.usdt->nusdt ? 0 : 2,
 			.libraries = { "libcuda.so", "memfd:libcuda.so" },
@@ -136,6 +138,8 @@ static void set_rodata(struct gt_bpf_way *b)
 /* Scheduling needs all of them. */
 static bool is_needed(const struct gt_bpf_way *b, unsigned program)
 {
+	if (!strcmp(kernel_programs[program].name, "on_child"))
+		return gt_loader_is_enough(b);
 	if (!strcmp(kernel_programs[program].name, "on_cgroup_change"))
 		return b->filters && b->opt.filter->has_cgroup;
 	return b->opt.scheduling || kernel_programs[program].always ||
@@ -151,12 +155,16 @@ static struct bpf_program *program(const struct gt_bpf_way *b, const char *name,
 	return p;
 }
 
-static void select_usdt_program(struct gt_bpf_way *b, bool session)
+static void select_point_programs(struct gt_bpf_way *b, bool session)
 {
 	struct bpf_program *p = program(b, "on_usdt", b->opt.usdt->nusdt);
 
 	bpf_program__set_expected_attach_type(p, (enum bpf_attach_type)GT_UPROBE_MULTI);
 	b->usdt_programs =
+		(struct gt_probe_programs){ .is_point = true, .has_session = session, .entry = p };
+	p = program(b, "on_loader", gt_loader_is_enough(b));
+	bpf_program__set_expected_attach_type(p, (enum bpf_attach_type)GT_UPROBE_MULTI);
+	b->loader_programs =
 		(struct gt_probe_programs){ .is_point = true, .has_session = session, .entry = p };
 }
 
@@ -212,7 +220,7 @@ static int load(struct gt_bpf_way *b, const struct features *f, struct gt_err *e
 		return gt_err_set(err, -errno, "cannot read the BPF programs: %s", strerror(errno));
 	select_programs(b, &b->programs, calls, b->opt.calls, f->session);
 	select_programs(b, &b->function_programs, functions, b->opt.probes->n, f->session);
-	select_usdt_program(b, f->session);
+	select_point_programs(b, f->session);
 	select_kernel_programs(b);
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_program__set_autoload(
@@ -281,7 +289,8 @@ static int set_up_maps(struct gt_bpf_way *b, struct gt_err *err)
 static int attach_kernel(struct gt_bpf_way *b, struct gt_err *err)
 {
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++) {
-		if (!is_needed(b, i))
+		if (!is_needed(b, i) ||
+			(gt_loader_is_enough(b) && !strcmp(kernel_programs[i].name, "on_new_code")))
 			continue;
 		b->kernel[i] = bpf_program__attach(
 			bpf_object__find_program_by_name(b->object, kernel_programs[i].name));

@@ -69,7 +69,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 		write_exec();
 	/* any file may have USDT probes, also the program's own */
 	if (settings.filters ||
-		(!settings.nlibraries &&
+		((!settings.nlibraries || settings.watches_loaders) &&
 			(settings.all_processes || bpf_map_lookup_elem(&traced, &tgid))))
 		report_process(tgid);
 	return 0;
@@ -81,7 +81,7 @@ int on_cgroup_change(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[2];
 
-	report_process(BPF_CORE_READ(task, tgid));
+	report_process(ids_of(task) >> 32);
 	return 0;
 }
 
@@ -107,8 +107,8 @@ static __always_inline bool is_library(__u32 fd)
 	if (!settings.nlibraries)
 		return true;
 	if (!file ||
-		bpf_probe_read_kernel_str(name, sizeof(name),
-			BPF_CORE_READ(file, f_path.dentry, d_name.name)) < 0)
+		bpf_probe_read_kernel_str(
+			name, sizeof(name), BPF_CORE_READ(file, f_path.dentry, d_name.name)) < 0)
 		return false;
 	for (int i = 0; i < GT_BPF_LIBRARIES; i++)
 		if (i < settings.nlibraries && has_prefix(name, i))
@@ -127,6 +127,29 @@ static __always_inline bool is_child(struct pt_regs *regs, __u32 number, long re
 {
 	return !ret && (__u32)pid_tgid == pid_tgid >> 32 &&
 		(number != CALL_CLONE || !(BPF_CORE_READ(regs, di) & SHARES_VM));
+}
+
+/* _dl_debug_state of the dynamic loader, after it has mapped a library */
+SEC("kprobe")
+int on_loader(struct pt_regs *ctx)
+{
+	__u64 pid_tgid = current_ids();
+
+	if (is_traced(pid_tgid))
+		report_process(pid_tgid >> 32);
+	return 0;
+}
+
+/* sched_process_fork(struct task_struct *parent, struct task_struct *child): the child has a copy
+ * of its parent's memory, but not yet the probes. */
+SEC("raw_tp/sched_process_fork")
+int on_child(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
+
+	if (BPF_CORE_READ(parent, mm) != BPF_CORE_READ(child, mm) && is_traced(ids_of(parent)))
+		report_process(ids_of(child) >> 32);
+	return 0;
 }
 
 /* sys_exit(struct pt_regs *regs, long ret): the registers still are those of the arguments. Each

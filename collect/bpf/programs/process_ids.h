@@ -22,6 +22,7 @@ struct task_struct {
 	char comm[16];
 	struct pid *thread_pid;
 	struct task_struct *group_leader;
+	void *mm;
 } __attribute__((preserve_access_index));
 
 #define NAMESPACES 4 /* one in the other; a container in a container in a container has 4 */

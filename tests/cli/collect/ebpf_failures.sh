@@ -125,6 +125,57 @@ check full-ring-loses test "$(figure lost full.zst)" -gt 0
 check full-ring-has-calls test "$(made full.zst)" -gt 0
 is full-ring-is-all-counted 200000 "$(($(made full.zst) + $(figure lost full.zst)))"
 
+# ---- another program or driver, and a child, while only calls are recorded ----
+symbol=$(nm -D "$cuda" | awk '$3 == "cuDriverGetVersion" { print $1 }')
+# code PID FILE: the instruction at the function, as the process has it.
+code() {
+	set -- "$1" $(awk -v file="$2" '$NF == file && $2 ~ /x/ { sub(/-.*/, "", $1); print $1, $3; exit }' "/proc/$1/maps")
+	dd if="/proc/$1/mem" bs=1 count=4 skip=$((0x$2 - 0x$3 + 0x$symbol)) 2>/dev/null | od -An -tx1
+}
+probed() { case $(code "$1" "$2") in " cc"*) echo yes ;; esac; }
+mkdir -p own
+cp "$cuda" own/libcuda.so.1
+gated later env LATER=$PWD/own/libcuda.so.1 "$B/bpf/gated_calls" "$cuda" 1 1000
+attach later.zst -e api -p $gated
+go later
+until_it_is yes probed $gated "$PWD/own/libcuda.so.1"
+go later
+end later $gated
+wait $recorder
+is driver-that-is-loaded-later 1000 "$(made later.zst)"
+mkfifo second.in
+inner='exec "$0" "$1" 1 1000 <second.in >second.out'
+exec 8<>second.in
+gated becomes "$B/bpf/gated_calls" "$cuda" 1 1000 /bin/sh -c "$inner" "$B/bpf/gated_calls" "$cuda"
+attach becomes.zst -e api -p $gated
+go becomes
+exec 7>&-
+until_it_is yes there second.out
+until_it_is yes probed $gated "$cuda"
+go second
+kill $gated
+wait $gated
+wait $recorder
+is program-that-is-executed 2000 "$(made becomes.zst)"
+mkfifo parent.in
+rm second.out
+"$B/bpf/parent" /bin/sh -c "$inner" "$B/bpf/gated_calls" "$cuda" <parent.in 7>&- 8>&- &
+parent=$!
+exec 7>parent.in
+until_it_is yes maps_driver $parent
+attach parent.zst -e api -p $parent
+echo >&7
+until_it_is yes there second.out
+child=$(pgrep -P $parent)
+until_it_is yes probed "$child" "$cuda"
+go second
+kill "$child"
+exec 7>&- 8>&-
+wait $parent
+wait $recorder
+is child-that-executes "$child 1000" "$(who parent.zst)"
+rm second.in second.out
+
 # ---- which library: the one that the process maps ----
 # recorded NAME COMMAND...: its 1,000 calls are recorded.
 recorded() {
@@ -144,9 +195,6 @@ recorded() {
 	is "$recorded_name" 1000 "$(made "$recorded_name.zst")"
 	is "$recorded_name-has-the-pid" "$process 1000" "$(who "$recorded_name.zst")"
 }
-mkdir -p own
-meanwhile=
-cp "$cuda" own/libcuda.so.1
 replace() { rm own/libcuda.so.1; cp "$B/sim/libcupti.so.13" own/libcuda.so.1; }
 meanwhile=replace
 recorded replaced-on-disk "$B/bpf/gated_calls" own/libcuda.so.1 1 1000
@@ -178,21 +226,18 @@ end second $gated
 
 # ---- gtcollect is killed: nothing remains, and what was recorded is readable ----
 gated killed "$B/bpf/gated_calls" "$cuda" 1 1000
-code() {	# the instruction at the function, as the process has it
-	dd if=/proc/$gated/mem bs=1 count=4 skip=$((0x$(awk '/libcuda.so.1/ && $2 ~ /x/ { sub(/-.*/, "", $1); print $1; exit }' /proc/$gated/maps) - 0x$(awk '/libcuda.so.1/ && $2 ~ /x/ { print $3; exit }' /proc/$gated/maps) + 0x$(nm -D "$cuda" | awk '$3 == "cuDriverGetVersion" { print $1 }'))) 2>/dev/null | od -An -tx1
-}
 links() { bpftool link 2>/dev/null | grep -c "pids.*gtcollect($recorder)"; }
-before=$(code)
+before=$(code $gated "$cuda")
 attach killed.zst -e api -p $gated
-check probes-are-in-the-code test "$(code)" != "$before"
+check probes-are-in-the-code test "$(code $gated "$cuda")" != "$before"
 go killed
 on_disk() { made killed.zst; }
 until_it_is 1000 on_disk
 kill -KILL $recorder
 wait $recorder 2>/dev/null
-original() { [ "$(code)" = "$before" ] && echo yes; }
+original() { [ "$(code $gated "$cuda")" = "$before" ] && echo yes; }
 until_it_is yes original
-is code-is-the-original "$before" "$(code)"
+is code-is-the-original "$before" "$(code $gated "$cuda")"
 if command -v bpftool >/dev/null 2>&1; then is no-link-remains 0 "$(links)"; else skip no-link-remains "needs bpftool"; fi
 is killed-file-has-the-calls 1000 "$(made killed.zst)"
 go killed
@@ -207,7 +252,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	[ "$(results killed)" = 1000 ] && [ "$(made again.zst)" = 1000 ] || wrong="$wrong $i:$(results killed):$(made again.zst)"
 done
 is twenty-attaches "" "$wrong"
-is twenty-attaches-leave-the-code "$before" "$(code)"
+is twenty-attaches-leave-the-code "$before" "$(code $gated "$cuda")"
 end killed $gated
 is twenty-attaches-harm-nothing 0 $?
 

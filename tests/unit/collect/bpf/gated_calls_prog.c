@@ -1,8 +1,9 @@
 /* Calls the CUDA driver when it is told to: gated_calls LIBRARY THREADS CALLS [PROGRAM ARGS]. It
  * loads the library (memfd:FILE: a copy of it that exists only in memory), and says so. For each
  * line on standard input, that many threads, which exist at the same time, make that many calls
- * each; then it says how many of them gave the result that they should. At the end of its input it
- * executes PROGRAM. */
+ * each; then it says how many of them gave the result that they should. With LATER=LIBRARY in its
+ * environment the first line lets it load that library, whose function it calls from then on. At
+ * the end of its input it executes PROGRAM. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -56,24 +57,31 @@ static const char *copy_to_memory(const char *file)
 	return path;
 }
 
+static int load(const char *library)
+{
+	void *handle = dlopen(library, RTLD_NOW);
+
+	function = handle ? (int (*)(int *))dlsym(handle, "cuDriverGetVersion") : NULL;
+	puts("loaded");
+	fflush(stdout);
+	return function ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
-	const char *library = argc < 4 ? "" : argv[1];
+	const char *library = argc < 4 ? "" : argv[1], *later = getenv("LATER");
 	long n = argc < 4 ? 0 : atol(argv[2]);
 	pthread_t *threads = calloc((size_t)n + 1, sizeof(*threads));
-	void *handle;
 	char c;
 
 	if (!strncmp(library, "memfd:", 6))
 		library = copy_to_memory(library + 6);
-	handle = dlopen(library, RTLD_NOW);
-	function = handle ? (int (*)(int *))dlsym(handle, "cuDriverGetVersion") : NULL;
-	if (!function || !threads)
+	if (!threads || load(library))
 		return 1;
 	ncalls = atol(argv[3]);
 	pthread_barrier_init(&all, NULL, (unsigned)n);
-	puts("loaded");
-	fflush(stdout);
+	if (later && (read(0, &c, 1) != 1 || load(later)))
+		return 1;
 	while (read(0, &c, 1) == 1) {
 		good = 0;
 		for (long i = 0; i < n; i++)
