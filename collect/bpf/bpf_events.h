@@ -164,15 +164,18 @@ struct gt_bpf_probe {
 	struct gt_bpf_head head;
 	GT_U32 probe; /* number: gt_bpf_probe_add() */
 	GT_U8 depth, is_range;
-	GT_U16 unused;
+	GT_U16 piece; /* bytes of a text's piece */
 	struct gt_bpf_probe_fields fields;
-	GT_U32 unused2;
-	GT_U64 values[GT_PROBE_VALUES];
+	GT_U32 unused;
 	GT_U16 text_bytes[GT_BPF_PROBE_TEXTS]; /* with the zero; 0: it could not be read */
+	/* a record without texts and with few values ends behind GT_BPF_PROBE_FEW */
+	GT_U64 values[GT_PROBE_VALUES];
 };
+#define GT_BPF_PROBE_FEW 2
+#define GT_BPF_PROBE_PIECE 64 /* of records whose texts are short */
 struct gt_bpf_probe_with_texts {
 	struct gt_bpf_probe probe;
-	char text[GT_BPF_PROBE_TEXTS * GT_BPF_PROBE_TEXT_MAX]; /* a piece for each */
+	char text[GT_BPF_PROBE_TEXTS * GT_BPF_PROBE_TEXT_MAX]; /* the pieces */
 };
 
 /* A hit of a tracepoint of the kernel, as the kernel wrote it. Longer ones are cut. */

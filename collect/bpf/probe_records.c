@@ -51,7 +51,9 @@ void gt_bpf_probes_release(struct gt_bpf_way *b)
 
 size_t gt_bpf_probe_size(const struct gt_bpf_probe *p)
 {
-	return sizeof(*p) + (size_t)p->fields.texts * GT_BPF_PROBE_TEXT_MAX;
+	if (!p->fields.texts && p->fields.n <= GT_BPF_PROBE_FEW)
+		return offsetof(struct gt_bpf_probe, values[GT_BPF_PROBE_FEW]);
+	return sizeof(*p) + (size_t)p->fields.texts * p->piece;
 }
 
 /* Is it a text of one character or more, all printable, and not cut? */
@@ -73,7 +75,7 @@ const char *gt_bpf_probe_text(const struct gt_bpf_probe *p, unsigned i)
 		k++;
 	if (k == p->fields.texts || !p->text_bytes[k])
 		return NULL;
-	text += (size_t)k * GT_BPF_PROBE_TEXT_MAX;
+	text += (size_t)k * p->piece;
 	return kind == GT_PROBE_TEXT || is_text(text, p->text_bytes[k]) ? text : NULL;
 }
 

@@ -59,6 +59,7 @@ tell semaphore; is semaphore-during 1 "$answer"
 tell operands
 tell numbers
 tell texts\ 3
+for n in 62 63 64 254 255 256; do tell "long $n"; done
 tell counted\ 5; is guard-is-open 5 "$answer"
 tell memory
 # the library is found after it is loaded
@@ -80,6 +81,8 @@ gt_test:text arg0:text 2,arg1:2
 END
 head -n 6 all >got
 same encodings want got
+is texts-are-long "62 63 64 254" "$(sed -n 's/.*text arg0:\(xx*\),arg1:0/\1/p' all | awk '{ print length($0) }' | tr '\n' ' ' | sed 's/ $//')"
+is longer-text-is-an-address 2 "$(grep -c 'text arg0:[0-9]*,arg1:0' all)"
 is guarded-hits 5 "$(grep -c '^gt_test:counted' all)"
 is hits-in-memory 4 "$(grep -c '^gt_memory:hit arg0:[0-3],arg1:-*[0-3]$' all)"
 
@@ -91,6 +94,10 @@ tell numbers
 kill -INT $recorder; wait $recorder
 is only-text 2 "$(rows some | grep -c 'text arg0:0x[0-9a-f]*,arg1:')"
 is nothing-else 2 "$(rows some | wc -l)"
+record cut -e 'usdt:gt_test:text(arg0:str)' -p $pid
+tell long\ 300
+kill -INT $recorder; wait $recorder
+is str-is-cut 255 "$(rows cut | sed -n 's/.*text arg0:\(xx*\),arg1:0/\1/p' | awk '{ print length($0) }')"
 record killed -e usdt:gt_test:counted -p $pid
 tell semaphore; is semaphore-before-kill 1 "$answer"
 kill -KILL $recorder; wait $recorder 2>/dev/null

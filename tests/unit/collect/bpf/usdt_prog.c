@@ -4,6 +4,7 @@
  *	operands	fires `operands`, whose arguments have every encoding
  *	numbers		fires `numbers` from two places: arguments as the compiler places them
  *	texts N		fires `text` N times, with the texts "text 0", "text 1", ...
+ *	long N		fires `text` with a text of N characters x
  *	counted N	N times: fires `counted` if its semaphore is raised; prints how often it did
  *	semaphore	prints the semaphore's value
  *	pairs N		N requests: request_start in this thread, request_end in another
@@ -84,6 +85,15 @@ static __attribute__((noinline)) void texts(int n)
 	}
 }
 
+static __attribute__((noinline)) void long_text(size_t n)
+{
+	static char text[1024];
+
+	memset(text, 'x', sizeof(text));
+	text[n < sizeof(text) ? n : 0] = 0;
+	STAP_PROBE2(gt_test, text, (const char *)text, 0);
+}
+
 static __attribute__((noinline)) int counted(int n)
 {
 	int fired = 0;
@@ -142,6 +152,8 @@ int main(void)
 			numbers(0), numbers(1);
 		else if (!strcmp(word, "texts"))
 			texts((int)n);
+		else if (!strcmp(word, "long"))
+			long_text((size_t)n);
 		else if (!strcmp(word, "counted"))
 			n = counted((int)n);
 		else if (!strcmp(word, "semaphore"))
