@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/calls/driver_functions.h"
 #include "analyze/core/call_list.h"
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
@@ -24,6 +25,7 @@
 	X(RELEASE, "release") \
 	X(DESTROY, "destroy") \
 	X(FAILED, "failed") \
+	X(KERNEL, "in the kernel") \
 	X(OTHER, "other")
 /* clang-format on */
 enum event {
@@ -60,14 +62,16 @@ static const struct {
 	{ "cudaDeviceReset", DESTROY, NONE },
 };
 #define NCALLS (sizeof(calls) / sizeof(*calls))
+#define KERNEL_FUNCTION (NCALLS + 1)
 
 #define DEEPEST 16u /* depth of a thread's stack; programs use up to two */
 struct stack {
 	uint64_t contexts[DEEPEST];
 	uint32_t n;
 };
-struct column {        /* of a code of the current run */
-	uint32_t call; /* index into calls; NCALLS: another call; GT_NONE: not about contexts */
+struct column { /* of a code of the current run */
+	/* index into calls; NCALLS: another call; KERNEL_FUNCTION; GT_NONE: not about contexts */
+	uint32_t call;
 	const uint64_t *context, *device;
 	uint32_t ncontext, ndevice, nth;
 };
@@ -146,7 +150,10 @@ static enum event event_of(struct contexts *c, const struct gt_cols *cols, const
 	struct stack **s = cols->track < cols->seg->ntracks
 		? &c->stacks[c->tracks[cols->seg->index] + cols->track]
 		: NULL;
-	enum event event = col->call < NCALLS ? (enum event)calls[col->call].event : OTHER, then;
+	enum event event = col->call < NCALLS  ? (enum event)calls[col->call].event
+		: col->call == KERNEL_FUNCTION ? KERNEL
+					       : OTHER,
+		   then;
 	enum effect effect = col->call < NCALLS ? (enum effect)calls[col->call].effect : NONE;
 
 	if (one->ret)
@@ -166,6 +173,13 @@ static enum event event_of(struct contexts *c, const struct gt_cols *cols, const
 
 /* ---- rows ---- */
 
+/* A function of the driver in the kernel, by its name (nv*ctx*). */
+static bool is_kernel_event(const struct gt_type *type, const char *name)
+{
+	return gt_is_kernel_function(type) &&
+		(strstr(name, "ctx") || strstr(name, "Ctx") || strstr(name, "context"));
+}
+
 /* Does this run have calls about contexts? Negative: err. */
 static int look_at_codes(struct contexts *c, const struct gt_cols *cols, struct gt_err *err)
 {
@@ -179,6 +193,10 @@ static int look_at_codes(struct contexts *c, const struct gt_cols *cols, struct 
 		struct column *to = &c->columns[code];
 
 		*to = (struct column){ .call = GT_NONE };
+		if (type && is_kernel_event(type, name)) {
+			to->call = KERNEL_FUNCTION;
+			any = true;
+		}
 		if (!type || type->category != GT_CAT_CONTEXT || !gt_api_changes_context(name))
 			continue;
 		to->call = call_of(name);
@@ -297,7 +315,7 @@ const struct gt_analysis gt_contexts_report = {
 	.name = "contexts",
 	.per_recording = true,
 	.help = "contexts created, bound, switched and destroyed, in order of time, and how often",
-	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
+	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT) | GT_BIT(GT_SPAN),
 	.needs = GT_LAYERS_OF_CALLS,
 	.wants_args = true,
 	.order = GT_PER_TRACK,

@@ -7,6 +7,7 @@
  * both names, and once in the total. */
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/calls/driver_functions.h"
 #include "analyze/columns/return_codes.h"
 #include "analyze/gpu/gpu_time.h"
 #include "analyze/columns/column_cursor.h"
@@ -17,7 +18,7 @@
 #define FAILURES_MAX 65536u /* kinds of failure */
 /* limit of open calls of a thread: each return visits all of them; programs have a few */
 #define DEEPEST 1024u
-enum { CALL = 1, IOCTL };
+enum { CALL = 1, IOCTL, FUNCTION };
 
 /* entered: calls with an ioctl; longest: in the driver */
 struct spent {
@@ -36,7 +37,8 @@ struct thread {
 	size_t n, cap;
 	uint64_t ioctls, pending; /* ioctls that began before pending_at; at pending_at */
 	int64_t pending_at;
-	bool ranged; /* `in` is valid: --from or --to */
+	struct gt_driver_stack functions; /* its open ioctls, and functions of the kernel */
+	bool ranged;                      /* `in` is valid: --from or --to */
 	struct gt_range in;
 };
 struct ioctl_failure_key {
@@ -57,12 +59,13 @@ struct driver {
 	uint32_t *slot;         /* likewise: 1 + its thread or 0 */
 	struct thread *threads; /* the `place` of a moment is an index here */
 	size_t nthreads, threads_cap;
-	struct spent *types;            /* by type, over all segments */
-	uint64_t *rows;                 /* likewise: ioctls */
-	struct spent all;               /* outermost calls */
-	uint64_t outside;               /* ioctls within no call */
-	bool deep;                      /* calls are nested deeper than DEEPEST: no answer */
-	bool *recorded;                 /* by segment: were ioctls recorded? */
+	struct spent *types; /* by type, over all segments */
+	uint64_t *rows;      /* likewise: ioctls */
+	struct spent all;    /* outermost calls */
+	uint64_t outside;    /* ioctls within no call */
+	bool deep;           /* calls are nested deeper than DEEPEST: no answer */
+	bool *recorded;      /* by segment: were ioctls recorded? */
+	struct gt_driver_functions functions;
 	struct gt_group_table failures; /* the rest: beyond FAILURES_MAX */
 	uint8_t *kinds;                 /* by code of the current block */
 	size_t kinds_cap;
@@ -206,6 +209,19 @@ static uint32_t thread_of(
 	return *slot - 1;
 }
 
+/* An ioctl, or a function of the kernel. */
+static int add_in_kernel(
+	struct driver *d, struct thread *t, const struct gt_moment *m, struct gt_err *err)
+{
+	const struct gt_driver_row row = { .start = m->at,
+		.end = m->end,
+		.ns = (uint64_t)in_range(t, m->end) - (uint64_t)in_range(t, m->at),
+		.type = m->what,
+		.is_function = kind_of(m) == FUNCTION };
+
+	return gt_driver_functions_add(&d->functions, &t->functions, &row, err);
+}
+
 static __attribute__((noinline)) int any_row(
 	struct driver *d, struct thread *t, const struct gt_moment *m, struct gt_err *err)
 {
@@ -214,6 +230,10 @@ static __attribute__((noinline)) int any_row(
 	advance_to(d, t, m->at);
 	if (kind_of(m) == CALL)
 		return open_call(d, t, m, err);
+	if (add_in_kernel(d, t, m, err))
+		return err->code;
+	if (kind_of(m) == FUNCTION)
+		return 0;
 	gt_union_add(&t->driver, in_range(t, m->at), in_range(t, m->end));
 	t->pending_at = m->at;
 	t->pending++;
@@ -244,6 +264,8 @@ static int flush(struct driver *d, struct gt_err *err)
 
 	for (size_t i = 0; !rc && i < d->nthreads; i++)
 		advance_to(d, &d->threads[i], INT64_MAX);
+	for (size_t i = 0; i < d->nthreads; i++)
+		gt_driver_functions_end(&d->functions, &d->threads[i].functions);
 	return rc;
 }
 
@@ -257,6 +279,7 @@ static int driver_init(
 	int rc = gt_time_ordered_init(&d->order, r, on_row, d, err);
 
 	d->report = (struct gt_report_state){ r, opt };
+	gt_driver_functions_init(&d->functions);
 	gt_group_table_init(&d->failures, sizeof(struct ioctl_failure),
 		sizeof(struct ioctl_failure_key), FAILURES_MAX);
 	if (rc)
@@ -330,6 +353,7 @@ static int look_at_types(struct driver *d, const struct gt_cols *cols, struct gt
 		d->kinds[c] = !type                     ? 0
 			: type->layer == GT_LAYER_API   ? CALL
 			: type->layer == GT_LAYER_IOCTL ? IOCTL
+			: gt_is_kernel_function(type)   ? FUNCTION
 							: 0;
 	}
 	d->block = cols->block;
@@ -360,7 +384,7 @@ static int driver_block(void *state, const struct gt_cols *cols, struct gt_err *
 			.place = place,
 			.addr = kind | (cols->depth ? cols->depth[i] : 0u) << 8,
 			.what = first + cols->types[code] };
-		n += kind == IOCTL || (kind == CALL && cols->kind != GT_SPAN);
+		n += kind == IOCTL || kind == FUNCTION || (kind == CALL && cols->kind != GT_SPAN);
 		if (kind == IOCTL)
 			d->rows[first + cols->types[code]]++;
 	}
@@ -590,6 +614,17 @@ static void note_limits(const struct driver *d, struct gt_table *t)
 	gt_note_unordered(t, gt_time_ordered_late(&d->order), "times in the driver");
 }
 
+/* The name of a type by its number over all segments. */
+static const char *name_of(void *arg, uint32_t type)
+{
+	const struct driver *d = arg;
+	uint32_t i = 0;
+
+	while (i + 1 < d->order.nsegs && type >= d->order.types[i + 1])
+		i++;
+	return gt_type_name(gt_reader_segment(d->report.reader, i), type - d->order.types[i]);
+}
+
 static int driver_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct driver *d = state;
@@ -620,7 +655,10 @@ static int driver_finish(void *state, struct gt_table **tables, unsigned max, st
 		rc = fill_calls(d, tables[1], err);
 	fill_failures(d, tables[2]);
 	note_limits(d, tables[0]);
-	return rc ? rc : 3;
+	tables[3] = rc || cannot
+		? NULL
+		: gt_driver_functions_table(&d->functions, &d->report, name_of, d, err);
+	return rc ? rc : err->code ? err->code : tables[3] ? 4 : 3;
 }
 
 static void driver_release(void *state)
@@ -629,6 +667,7 @@ static void driver_release(void *state)
 
 	for (size_t i = 0; i < d->nthreads; i++)
 		free(d->threads[i].stack);
+	gt_driver_functions_release(&d->functions);
 	gt_time_ordered_release(&d->order);
 	free(d->of);
 	free(d->slot);
@@ -642,7 +681,7 @@ static void driver_release(void *state)
 
 const struct gt_analysis gt_driver_report = {
 	.name = "driver",
-	.help = "time of each call in ioctls of the driver, and failed ioctls by status",
+	.help = "time of each call in ioctls of the driver, failed ioctls by status, functions of the kernel",
 	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN),
 	.needs = GT_BIT(GT_LAYER_IOCTL),
 	.order = GT_BY_TIME,

@@ -9,8 +9,9 @@
 
 struct gt_probe_type {
 	uint64_t name, field_names;
-	uint8_t n, fields[GT_PROBE_VALUES + 3]; /* whole words: it is a key */
-	uint32_t type;                          /* no part of the key */
+	uint8_t is_kernel_function, n;
+	uint8_t fields[GT_PROBE_VALUES + 2]; /* whole words: it is a key */
+	uint32_t type;                       /* no part of the key */
 };
 #define TYPE_KEY offsetof(struct gt_probe_type, type)
 #define TYPES_MAX (1u << 16)
@@ -63,7 +64,7 @@ static uint32_t make_type(struct gt_probe_rows *p, struct gt_probe_type *key)
 	struct gt_field fields[1 + GT_PROBE_VALUES] = { { gt_writer_string(p->w, "domain"),
 		GT_F_STR, GT_R_NONE } };
 	const struct gt_type t = { .name = (uint32_t)key->name,
-		.category = GT_CAT_USER,
+		.category = key->is_kernel_function ? GT_CAT_KERNEL : GT_CAT_USER,
 		.layer = GT_LAYER_USER,
 		.nfields = (uint8_t)(1 + key->n),
 		.fields = fields };
@@ -83,7 +84,13 @@ static uint32_t make_type(struct gt_probe_rows *p, struct gt_probe_type *key)
 
 static uint32_t type_of(struct gt_probe_rows *p, const struct gt_ev_probe *e)
 {
-	struct gt_probe_type key = { .name = e->name, .field_names = e->field_names, .n = e->n };
+	/* so that reports know it by its type (analyze/calls/driver_functions.h) */
+	bool is_kernel_function = e->is_range && e->domain != GT_NONE &&
+		!strcmp(gt_writer_text(p->w, (uint32_t)e->domain), "kernel");
+	struct gt_probe_type key = { .is_kernel_function = is_kernel_function,
+		.name = e->name,
+		.field_names = e->field_names,
+		.n = e->n };
 	uint32_t i;
 
 	memcpy(key.fields, e->fields, e->n);

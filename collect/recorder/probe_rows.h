@@ -1,8 +1,9 @@
 /* Writes hits of probes (USDT probes, functions, tracepoints of the kernel) as rows. They look as
  * NVTX's annotations do (nvtx_ranges.h): category user, the probe's name as the name of the type,
- * and a field `domain` with the provider or library. A point in time is a GT_INSTANT row, a call or
- * a pair of probes a GT_SPAN row. The values are the fields arg0, arg1, ..., of the end of a pair
- * end_arg0, ..., and return. */
+ * and a field `domain` with the provider or library; functions of the kernel (domain kernel) have
+ * the category kernel. A point in time is a GT_INSTANT row, a call or a pair of probes a GT_SPAN
+ * row. The values are the fields arg0, arg1, ..., of the end of a pair end_arg0, ..., and return.
+ */
 #ifndef GT_PROBE_ROWS_H
 #define GT_PROBE_ROWS_H
 #include "collect/ipc/ring_events.h"

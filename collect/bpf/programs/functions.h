@@ -50,7 +50,8 @@ static __always_inline struct open_functions *open_functions_of(__u64 key)
  * first branch. */
 #define READ_NOW(variable) __asm__ volatile("" : "+r"(variable))
 
-/* An open call. The kernel must see that the index is in bounds, so the compiler may not know it. */
+/* An open call. The kernel must see that the index is in bounds, so the compiler may not know it.
+ */
 static __always_inline struct open_function *open_function_at(struct open_functions *f, __u32 i)
 {
 	READ_NOW(i);
@@ -69,10 +70,12 @@ static __always_inline int enter_function(struct pt_regs *ctx, __u64 cookie, __u
 	if (!f)
 		return 0;
 	depth = f->depth;
-	/* calls that longjmp or an exception has left: their frames are below this one */
+	/* calls that longjmp or an exception has left: their frames are below this one. A tail call
+	 * of another function has the same frame. */
 	for (int i = 0; i < FUNCTIONS_OPEN; i++)
 		if (depth && depth <= FUNCTIONS_OPEN &&
-			open_function_at(f, depth - 1)->frame <= frame)
+			open_function_at(f, depth - 1)->frame <
+				frame + (open_function_at(f, depth - 1)->probe == (__u32)cookie))
 			depth--;
 	f->depth = depth + 1;
 	if (depth >= FUNCTIONS_OPEN)
@@ -142,7 +145,7 @@ int on_function(struct pt_regs *ctx)
 	if (!is_traced(pid_tgid))
 		return 1;
 	return IS_RETURN(ctx) ? leave_function(ctx, cookie, pid_tgid)
-				       : enter_function(ctx, cookie, pid_tgid);
+			      : enter_function(ctx, cookie, pid_tgid);
 }
 
 static __always_inline int on_entry_of_function(struct pt_regs *ctx)

@@ -29,7 +29,7 @@ says no-library-is-told 'no process that is recorded has the library or program 
 check failures-leave-no-file test ! -e none.zst
 
 # ---- calls, arguments, results, nesting ----
-"$G" -f -o f.zst --probe 'functions:outer(1)' --probe 'functions:innermost(2)' --probe libc:getppid --probe 'libc:getpp*' --probe functions:leaver -p $program 2>f.err 5>&- &
+"$G" -f -o f.zst --probe 'functions:outer(1)' --probe 'functions:innermost(2)' --probe libc:getppid --probe 'libc:getpp*' --probe functions:leaver --probe functions:tail -p $program 2>f.err 5>&- &
 recorder=$!
 observed() { grep -c 'recording api,ioctl' f.err; }
 until_it_is 1 observed
@@ -44,20 +44,21 @@ is recorder-ends-with-it 0 $?
 calls_of() { grep '"phase":"B"' f.jsonl | grep -c "\"name\":\"$1\".*\"domain\":\"$2\""; }
 check slow-functions-of-a-pattern-are-left-out grep -q 'functions\{0,1\} .* left out, because their probes cost some 10 us' f.err
 is outer-is-called 20 "$(calls_of outer functions)"
-is static-function-is-called 100 "$(calls_of innermost functions)"
+is static-function-is-called 120 "$(calls_of innermost functions)"
 is library-function-is-called 20 "$(calls_of getppid libc)"
 is function-without-return-is-no-row 0 "$(calls_of leaver functions)"
 is arguments-and-result 1 "$(grep '"name":"innermost"' f.jsonl | grep -c '"arg0":"0x13","arg1":"0x4","return":"0x134"')"
-is nested-calls-have-depth 100 "$(grep '"phase":"B"' f.jsonl | grep '"name":"innermost"' | grep -c '"depth":1')"
+is tail-calls-are-nested 20 "$(calls_of tail functions)"
+is nested-calls-have-depth 120 "$(grep '"phase":"B"' f.jsonl | grep '"name":"innermost"' | grep -c '"depth":1')"
 is outer-calls-have-none 0 "$(grep '"name":"outer"' f.jsonl | grep -c '"depth"')"
 want is-in-top 0 "$A" top --top 0 f.zst
-check top-has-it grep -q '^ *innermost  *user  *100 ' want.out
+check top-has-it grep -q '^ *innermost  *user  *120 ' want.out
 is nothing-is-lost 0 "$(figure lost f.zst)"
 
 # ---- of a COMMAND: its own functions, from the first call on ----
 echo | "$G" -q -f -o c.zst --probe functions:innermost --probe functions:outer -- "$B/bpf/functions" >/dev/null
 is command-is-unharmed 0 $?
 "$B/gtexport" --jsonl -f -o f.jsonl c.zst 2>/dev/null
-is functions-of-a-command-are-recorded "20 100" "$(calls_of outer functions) $(calls_of innermost functions)"
+is functions-of-a-command-are-recorded "20 120" "$(calls_of outer functions) $(calls_of innermost functions)"
 want command-without-function 0 "$G" -f -o c.zst --probe functions:oute -- "$B/bpf/functions" </dev/null
 says command-without-function-is-told 'functions has no such function; similar is outer'

@@ -288,4 +288,64 @@ static void times_equal_brute_force(void)
 	}
 }
 
-T_MAIN(T(known_times), T(failures_by_status), T(nothing_known), T(times_equal_brute_force))
+/* Writes a call of a function of the kernel. */
+static void function(struct trace *t, uint32_t type, int64_t start, int64_t to, uint8_t depth)
+{
+	const struct gt_row row = { .start = start, .end = to, .type = type, .depth = depth };
+
+	gt_writer_row(t->w, GT_SPAN, t->thread[0], &row, NULL, &t->err);
+}
+
+/* Functions are below the request, or the function, that called them. */
+static void functions_of_the_kernel(void)
+{
+	const struct gt_type shape = { .category = GT_CAT_KERNEL, .layer = GT_LAYER_USER };
+	uint32_t outer, inner;
+	struct trace t;
+	const json_t *o;
+	json_t *j;
+
+	begin(&t, false);
+	with_ioctl(&t);
+	outer = new_type(&t, "nv_ctx_switch", shape, 0, 0);
+	inner = new_type(&t, "nv_sched_pick", shape, 0, 0);
+	call(&t, 0, RM, 100, 200, 0, 0, 0, 0);
+	function(&t, outer, 110, 190, 0);
+	function(&t, inner, 120, 150, 1);
+	function(&t, inner, 150, 160, 1);
+	call(&t, 0, RM, 300, 400, 0, 0, 0, 0);
+	function(&t, inner, 310, 315, 0);
+	function(&t, inner, 500, 507, 0); /* in no request */
+	j = report(end(&t), driver_only, &plain);
+	CHECK_EQ(rows(j, "driver_functions"), 4);
+	o = row_named(j, "driver_functions", "function", "nv_ctx_switch");
+	CHECK(is(o, "request", "NV_ESC_RM_ALLOC") && num(o, "count") == 1);
+	CHECK(num(o, "total_ns") == 80 && num(o, "self_ns") == 40 && num(o, "max_ns") == 80);
+	o = row_named(j, "driver_functions", "caller", "nv_ctx_switch");
+	CHECK(is(o, "request", "NV_ESC_RM_ALLOC") && is(o, "function", "nv_sched_pick"));
+	CHECK(num(o, "count") == 2 && num(o, "total_ns") == 40 && num(o, "self_ns") == 40);
+	CHECK(row(j, "driver_functions", 1) == o);
+	o = row(j, "driver_functions", 2);
+	CHECK(num(o, "total_ns") == 5 && absent(o, "caller") && !absent(o, "request"));
+	o = row(j, "driver_functions", 3);
+	CHECK(num(o, "total_ns") == 7 && absent(o, "caller") && absent(o, "request"));
+	CHECK_EQ(num(row(j, "driver", 0), "outside_ioctls"), 2);
+	json_decref(j);
+}
+
+/* Files without such functions have no such table. */
+static void no_functions_of_the_kernel(void)
+{
+	struct trace t;
+	json_t *j;
+
+	begin(&t, true);
+	with_ioctl(&t);
+	known_calls(&t);
+	j = report(end(&t), driver_only, &plain);
+	CHECK(!json_object_get(j, "driver_functions") && rows(j, "driver") == 1);
+	json_decref(j);
+}
+
+T_MAIN(T(functions_of_the_kernel), T(no_functions_of_the_kernel), T(known_times),
+	T(failures_by_status), T(nothing_known), T(times_equal_brute_force))

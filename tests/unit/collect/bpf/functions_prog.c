@@ -33,6 +33,19 @@ KEEP void leaver(long a)
 	longjmp(back, 1);
 }
 
+static KEEP void leave(long a)
+{
+	leaver(a);
+	__asm__ volatile("" ::: "memory");
+}
+
+/* Its last call is a jump. */
+KEEP __attribute__((optimize("O2"))) long tail(long a)
+{
+	__asm__ volatile("" ::: "memory");
+	return innermost(a, 7);
+}
+
 /* Each page is new, so the first write to it is a page fault. */
 static KEEP void touch_new_pages(void)
 {
@@ -54,7 +67,8 @@ int main(void)
 		for (long i = 0; i < 20; i++) {
 			sum += outer(i);
 			if (!setjmp(back))
-				leaver(i);
+				leave(i);
+			sum += tail(i);
 			sum += abs((int)getppid()) > 0;
 		}
 		touch_new_pages();
