@@ -32,17 +32,27 @@ void gt_remote_close(struct gt_remote_thread *t, int descriptor)
 	gt_remote_call(t, t->symbols->close, GT_REMOTE_ARGUMENTS((uint64_t)descriptor), &result);
 }
 
-/* The descriptor is the process's. */
+/* The process's descriptor as one of gtcollect's. -1, and errno. */
+static int take_descriptor(pid_t pid, int descriptor)
+{
+	int process = (int)syscall(SYS_pidfd_open, pid, 0), fd;
+
+	if (process < 0)
+		return -1;
+	fd = (int)syscall(SYS_pidfd_getfd, process, descriptor, 0);
+	close(process);
+	return fd;
+}
+
+/* The descriptor is the process's. gtcollect writes through a duplicate, which may be written only
+ * if the process may: the process could name a file that only gtcollect may write. */
 static int copy_into(pid_t pid, int descriptor, const char *from)
 {
-	char path[48];
-	int in = open(from, O_RDONLY | O_CLOEXEC), out;
+	int in = open(from, O_RDONLY | O_CLOEXEC), out = take_descriptor(pid, descriptor);
 	struct stat st = { 0 };
 	off_t at = 0;
 	int rc = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, descriptor);
-	out = open(path, O_WRONLY | O_CLOEXEC);
 	if (in < 0 || out < 0 || fstat(in, &st))
 		rc = -errno;
 	while (!rc && at < st.st_size)
@@ -73,18 +83,6 @@ int gt_remote_copy_file(struct gt_remote_thread *t, const char *path)
 		return there;
 	gt_remote_close(t, there);
 	return rc;
-}
-
-/* The process's descriptor as one of gtcollect's. -1, and errno. */
-static int take_descriptor(pid_t pid, int descriptor)
-{
-	int process = (int)syscall(SYS_pidfd_open, pid, 0), fd;
-
-	if (process < 0)
-		return -1;
-	fd = (int)syscall(SYS_pidfd_getfd, process, descriptor, 0);
-	close(process);
-	return fd;
 }
 
 int gt_remote_connect(struct gt_remote_thread *t, int *here)

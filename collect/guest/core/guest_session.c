@@ -624,10 +624,12 @@ bool gt_session_attach(const char *session)
 	gt_shared = NULL; /* a forked child has its parent's */
 	gt_passive = false;
 	__atomic_store_n(&gt_recording, &one, __ATOMIC_RELEASE);
-	if (!gt_producer_ring())
-		return false;
+	return gt_producer_ring();
+}
+
+void gt_session_report_attached(void)
+{
 	__atomic_fetch_add(&gt_shared->attached, 1, __ATOMIC_ACQ_REL);
-	return true;
 }
 
 bool gt_session_is_over(void)

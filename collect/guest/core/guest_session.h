@@ -125,6 +125,7 @@ struct gt_tcb *gt_producer_ring(void);
 extern bool gt_attached;
 /* Connects to this session, once or again. Called on a thread of the guest. False: it failed. */
 bool gt_session_attach(const char *session);
+void gt_session_report_attached(void); /* everything is recorded from now on */
 /* Threads of an attached program that run code of the guest now. */
 extern uint32_t gt_session_users;
 static inline void gt_session_enter(void)

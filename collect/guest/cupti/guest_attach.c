@@ -18,26 +18,45 @@
 static char session[256];   /* FOLDER: */
 static int32_t serving_pid; /* the process whose thread serves a session; 0: none */
 
-/* The loader knows the library by its name. The old array of variables is not changed, as other
- * threads may read it now. */
+/* The program's variables, and those with the one that NVTX looks for. Other threads may read
+ * either array at any time, so neither is freed. */
+extern char **environ;
+static char **program_variables, **with_nvtx;
+static size_t with_nvtx_places;
+
+/* The loader knows the library by its name. */
 static void let_nvtx_find_library(void)
 {
 	static char variable[] = "NVTX_INJECTION64_PATH=libgtpreload.so";
-	extern char **environ;
-	char **old = environ, **new;
+	char **old = environ;
 	size_t n = 0;
 
 	if (!gt_shared->nvtx || gt_environment("NVTX_INJECTION64_PATH"))
 		return;
 	while (old && old[n])
 		n++;
-	new = gt_map((n + 2) * sizeof(*new));
-	if (!new)
+	if (n + 2 > with_nvtx_places) {
+		with_nvtx = gt_map((n + 2) * sizeof(*with_nvtx));
+		with_nvtx_places = with_nvtx ? n + 2 : 0;
+	}
+	if (!with_nvtx)
 		return;
 	if (n)
-		memcpy(new, old, n * sizeof(*new));
-	new[n] = variable;
-	__atomic_store_n(&environ, new, __ATOMIC_RELEASE);
+		memcpy(with_nvtx, old, n * sizeof(*with_nvtx));
+	with_nvtx[n] = variable;
+	with_nvtx[n + 1] = NULL;
+	program_variables = old;
+	__atomic_store_n(&environ, with_nvtx, __ATOMIC_RELEASE);
+}
+
+/* Unless the program has changed its variables since. */
+static void restore_variables(void)
+{
+	char **ours = with_nvtx;
+
+	if (ours)
+		__atomic_compare_exchange_n(&environ, &ours, program_variables, false,
+			__ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 static void serve(void)
@@ -46,8 +65,10 @@ static void serve(void)
 
 	let_nvtx_find_library();
 	gt_inject_start();
+	gt_session_report_attached();
 	if (!gt_gpu_fetch_until_over())
 		return;
+	restore_variables();
 	gt_callbacks_stop_calls();
 	gt_debug("detach: CUPTI has ended:", "", gt_callbacks_finalize_cupti());
 	if (gt_gpu_is_used())
