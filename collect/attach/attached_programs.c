@@ -25,28 +25,31 @@
 #define LAST_WORK_TIMEOUT GT_SECOND
 #define LOOK_EVERY (GT_SECOND / 20)
 
+/* Does -e name what only the library records? The default names GPU work, too, and is no request.
+ */
+static bool names_gpu_work(const char *events)
+{
+	return strcmp(events, gt_sources_default()) &&
+		(gt_sources_has(events, "gpu") || gt_sources_has(events, "runtime") ||
+			gt_sources_has(events, "um"));
+}
+
 void gt_attached_choose_way(void)
 {
 	struct gt_collect_options *o = &gt_options;
-	bool needs_library = strcmp(o->events, gt_sources_default()) &&
-		!gt_sources_only_ebpf(o->events) &&
-		(gt_sources_has(o->events, "gpu") || gt_sources_has(o->events, "runtime") ||
-			gt_sources_has(o->events, "um"));
+	bool needs_ebpf = gt_sources_only_ebpf(o->events) || gt_options_has_probes(),
+	     needs_library = gt_options_attach() ? !o->all_processes && names_gpu_work(o->events)
+						 : gt_sources_of_guest(o->events);
 
-	if (!gt_options_attach() && o->via == GT_VIA_AUTO) {
-		o->with_ebpf = (gt_sources_only_ebpf(o->events) || gt_options_has_probes()) &&
-			gt_sources_of_guest(o->events);
-		o->via = o->with_ebpf ||
-				!(gt_sources_only_ebpf(o->events) || gt_options_has_probes())
-			? GT_VIA_PRELOAD
-			: GT_VIA_EBPF;
-	}
-	if (o->via == GT_VIA_AUTO)
-		o->via = o->all_processes || gt_sources_only_ebpf(o->events) ||
-				gt_options_has_probes() ||
-				(gt_bpf_way_is_allowed() && !needs_library)
-			? GT_VIA_EBPF
-			: GT_VIA_INJECT;
+	if (o->via != GT_VIA_AUTO)
+		return;
+	o->with_ebpf = needs_ebpf && needs_library;
+	if (!gt_options_attach())
+		o->via = needs_ebpf && !needs_library ? GT_VIA_EBPF : GT_VIA_PRELOAD;
+	else if (o->all_processes || (needs_ebpf && !needs_library))
+		o->via = GT_VIA_EBPF;
+	else
+		o->via = gt_bpf_way_is_allowed() && !needs_library ? GT_VIA_EBPF : GT_VIA_INJECT;
 }
 
 bool gt_attached_starts_command(void)
@@ -113,7 +116,8 @@ static int set_all_probes(struct gt_attached_programs *a, struct gt_err *err)
 
 	for (size_t i = 0; !rc && gt_options_pid(i); i++) {
 		rc = gt_bpf_way_attach(a->bpf, gt_options_pid(i), err);
-		a->n += gt_guest_read(gt_options_pid(i), &a->list[a->n]);
+		if (!rc && !gt_options.with_ebpf) /* else the list has them already */
+			a->n += gt_guest_read(gt_options_pid(i), &a->list[a->n]);
 	}
 	if (!rc && gt_options.all_processes)
 		rc = gt_bpf_way_attach_all(a->bpf, err);
@@ -202,7 +206,10 @@ static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 
 /* ---- by the guest library ---- */
 
-static bool has_guests(const struct gt_attached_programs *a) { return !a->bpf && a->n; }
+static bool has_guests(const struct gt_attached_programs *a)
+{
+	return gt_options.via == GT_VIA_INJECT && a->n;
+}
 
 static uint32_t count_connected(const struct gt_attached_programs *a)
 {
@@ -310,7 +317,9 @@ static void detach_guests(
 
 int gt_attached_attach(struct gt_attached_programs *a, struct gt_err *err)
 {
-	return a->bpf ? attach_by_ebpf(a, err) : attach_by_injection(a, err);
+	int rc = gt_options.via == GT_VIA_INJECT ? attach_by_injection(a, err) : 0;
+
+	return rc || !a->bpf ? rc : attach_by_ebpf(a, err);
 }
 
 bool gt_attached_have_ended(struct gt_attached_programs *a, int64_t now)

@@ -236,7 +236,8 @@ void gt_sources_inject(struct gt_session *s, const char *requested, char list[GT
 
 		for (const char *p = requested; *p; p += strcspn(p, ","), p += *p == ',')
 			named |= gt_source_find(p, strcspn(p, ",")) == *source;
-		if ((named && (*source)->with_inject) || (*source)->always_injected)
+		if ((named && ((*source)->with_inject || (*source)->only_ebpf)) ||
+			(*source)->always_injected)
 			append_name(list, ",", (*source)->name);
 	}
 }

@@ -120,6 +120,27 @@ check calls-and-waits-are-of-one-thread test "$("$A" offcpu --format csv --top 0
 "$A" summary train.both.zst >summary.out 2>/dev/null
 check scheduler-calls-are-a-figure grep -q 'Scheduler calls: [1-9]' summary.out
 check gpu-has-times grep -q relu "$("$A" kernels train.both.zst >kernels.out 2>/dev/null; echo kernels.out)"
+# a program that already runs: injection and eBPF
+"$B/samples/train" -n 100000 >train.out &
+train=$!
+maps_sim() { grep -c 'libcuda.so' /proc/$train/maps | sed 's/^[1-9].*/yes/'; }
+until_it_is yes maps_sim
+"$G" -f -e api,gpu,sched -o attached.zst -p $train --duration 1s 2>attached.err
+attached=$?
+if grep -q ptrace attached.err; then
+	skip attached-both "$(tail -n 1 attached.err)"
+else
+	is attached-both-status 0 $attached
+	is attached-both-are-one-process 1 "$(figure processes attached.zst)"
+	check attached-both-have-calls test "$(calls cuLaunchKernel attached.zst)" -gt 0
+	"$A" kernels attached.zst >kernels.out 2>/dev/null
+	check attached-both-have-gpu-times grep -q relu kernels.out
+	"$A" summary attached.zst >summary.out 2>/dev/null
+	check attached-both-have-scheduling grep -q 'Scheduler calls: [1-9]' summary.out
+	check attached-both-is-unharmed kill -0 $train
+fi
+kill $train
+wait $train 2>/dev/null
 # the same thread has one track in the file, also one that ended early
 "$G" -q -f -e api,sched -o tracks.zst -- "$B/samples/many_threads" >/dev/null 2>&1
 "$A" threads --format csv --top 0 tracks.zst 2>/dev/null | awk -F, 'NR > 1 { print $1, $3 }' | sort | uniq -d >twice

@@ -21,7 +21,7 @@ fi
 records() { grep -c 'recording api' record.err; }
 record() {
 	file=$1; shift
-	"$G" -f -e api -a "$@" -o "$file" 2>record.err &
+	"$G" -f -e api -a --print "$@" -o "$file" >record.lines 2>record.err &
 	recorder=$!
 	until_it_is 1 records
 }
@@ -31,9 +31,9 @@ processes() { "$A" threads --format csv --top 0 "$1" 2>/dev/null | awk -F, 'NR >
 # Programs that map the driver before the recording begins and go on after it, and those that start later.
 cp "$B/samples/spin_calls" chosen-early
 cp "$B/samples/train" chosen-late
-./chosen-early -s 3 >/dev/null &
+./chosen-early -s 600 >/dev/null &
 early=$!
-"$B/samples/spin_calls" -s 3 >/dev/null &
+"$B/samples/spin_calls" -s 600 >/dev/null &
 other=$!
 maps_driver() { grep -c 'libcuda.so' "/proc/$1/maps" | sed 's/^[1-9].*/yes/'; }
 until_it_is yes maps_driver $early
@@ -58,15 +58,18 @@ if [ -z "$mounted" ] || ! mkdir "$group" 2>/dev/null || ! mkdir "$group/below" 2
 	rmdir "$group/below" "$group" 2>/dev/null
 	exit 0
 fi
-"$B/samples/spin_calls" -s 3 >/dev/null &
+"$B/samples/spin_calls" -s 600 >/dev/null &
 moved=$!
 until_it_is yes maps_driver $moved
 record cgroup.zst --cgroup "$group"
 sh -c 'echo $$ >"$1/below/cgroup.procs"; exec "$2" -n 2000' sh "$group" ./chosen-late >/dev/null
 "$B/samples/train" -n 20 >/dev/null
 echo $moved >"$group/cgroup.procs"
-wait $moved
+calls_of_moved() { grep -q "spin_calls $moved/" record.lines && echo yes; }
+until_it_is yes calls_of_moved
 end_record
+kill $moved
+wait $moved 2>/dev/null
 processes cgroup.zst >cgroup.names
 printf 'chosen-late\nspin_calls\n' >wanted
 same cgroup-selects-its-processes wanted cgroup.names
