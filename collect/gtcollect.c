@@ -139,10 +139,8 @@ static int open_session(struct gt_err *err)
 	s->inject = run.selection.inject;
 	s->sample = run.selection.sample;
 	s->ioctls = run.selection.ioctls;
-	s->gpu = o->via == GT_VIA_EBPF
-		? gt_probe_selection_find(&o->usdt, "parcagpu", "kernel_executed") ||
-			gt_probe_selection_find(&o->usdt, "parcagpu_provider", "kernel_executed")
-		: run.selection.gpu && timing != GT_TIMING_OFF;
+	s->gpu = o->via == GT_VIA_EBPF ? gt_probe_selection_names(&o->usdt, "parcagpu")
+				       : run.selection.gpu && timing != GT_TIMING_OFF;
 	s->gpu_timing = timing == GT_TIMING_OFF ? GT_TIMING_AUTO : (uint32_t)timing;
 	s->gpu_more = run.selection.gpu_more;
 	s->partly = o->delay || o->duration || o->range || o->filter.n || o->exclude.n ||

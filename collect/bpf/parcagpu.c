@@ -113,7 +113,7 @@ bool gt_parcagpu_take(struct gt_bpf_way *b, const struct gt_bpf_probe *p)
 	     is_call = which == GT_PARCAGPU_CALL && p->fields.n >= 2;
 	struct gt_written_thread *t;
 
-	if (!is_kernel && !is_call)
+	if (!b->opt.rings->s->gpu || (!is_kernel && !is_call))
 		return false;
 	t = gt_ring_writer_thread(&b->writer, (int32_t)p->head.tgid, (int32_t)p->head.tid,
 		p->head.comm, (int64_t)p->head.start);

@@ -18,6 +18,7 @@ enum gt_parcagpu {
 enum gt_parcagpu gt_parcagpu_probe(const char *provider, const char *name);
 /* The last argument is a text: a name may be longer than texts that are only detected. */
 void gt_parcagpu_set_text(struct gt_bpf_probe_fields *f);
-/* True: it was one of the first two, and is written. */
+/* True: it was one of the first two, and is written. False also if the session has no rows of GPU
+ * work. */
 bool gt_parcagpu_take(struct gt_bpf_way *b, const struct gt_bpf_probe *p);
 #endif

@@ -127,6 +127,14 @@ const struct gt_usdt_pattern *gt_probe_selection_find(
 	return NULL;
 }
 
+bool gt_probe_selection_names(const struct gt_probe_selection *s, const char *provider)
+{
+	for (size_t i = 0; i < s->nusdt; i++)
+		if (!strncmp(s->usdt[i].provider, provider, strlen(provider)))
+			return true;
+	return false;
+}
+
 bool gt_probe_has_name(const char *provider, const char *probe, const char *name)
 {
 	size_t n = strlen(provider);

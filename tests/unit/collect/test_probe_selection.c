@@ -23,6 +23,7 @@ static void patterns(void)
 	CHECK(gt_probe_selection_find(&s, "web", "request_start") == &s.usdt[0]);
 	CHECK(gt_probe_selection_find(&s, "python", "gc") == &s.usdt[1]);
 	CHECK(!gt_probe_selection_find(&s, "web", "other"));
+	CHECK(gt_probe_selection_names(&s, "we") && !gt_probe_selection_names(&s, "parcagpu"));
 	CHECK_EQ(events("usdt"), 0);
 	CHECK(gt_probe_selection_find(&s, "anything", "at_all"));
 	CHECK_EQ(events("usdtx,api"), 0);
