@@ -94,20 +94,21 @@ static void set_names(
 	struct gt_bpf_way *b, struct gt_written_thread *t, uint32_t probe, struct gt_ev_probe *e)
 {
 	const struct gt_bpf_known_probe *p = &b->probes[probe];
-	const uint64_t bit = probe < 64 ? 1ull << probe : 0;
+	const uint64_t bit = probe < GT_NAMED_PROBES ? 1ull << probe % 64 : 0;
+	uint64_t *named = &t->named_probes[probe % GT_NAMED_PROBES / 64];
 
 	e->name = gt_ring_hash(p->name, (uint32_t)strlen(p->name));
 	e->domain = gt_ring_hash(p->domain, (uint32_t)strlen(p->domain));
 	if (p->fields)
 		e->field_names = gt_ring_hash(p->fields, (uint32_t)strlen(p->fields));
-	if (t->named_probes & bit)
+	if (*named & bit)
 		return;
 	if (p->fields &&
 		!gt_ring_writer_text(&b->writer, t, GT_REC_STRING, e->field_names, p->fields))
 		return;
 	if (gt_ring_writer_text(&b->writer, t, GT_REC_STRING, e->name, p->name) &&
 		gt_ring_writer_text(&b->writer, t, GT_REC_STRING, e->domain, p->domain))
-		t->named_probes |= bit;
+		*named |= bit;
 }
 
 /* The bits of a float as those of a double. */

@@ -464,7 +464,7 @@ static void print_kernel_features(FILE *to)
 	char text[300];
 
 	if (gt_kernel_features->name)
-		fputs("\neBPF (-p, -a):\n", to);
+		fputs("\neBPF (-p, -a, --via ebpf, --kernel):\n", to);
 	for (const struct gt_kernel_feature *f = gt_kernel_features; f->name; f++) {
 		bool is_there = f->check(text, sizeof(text));
 

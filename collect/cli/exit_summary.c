@@ -385,7 +385,9 @@ void gt_exit_summary_print(const struct gt_recording *r)
 		return;
 	gt_losses_print(&all, TOOL, stderr);
 	print_file(r, !gt_exit_has_events(r));
-	if (!has_calls(r) && (r->has_gates || (!r->sources->n && !gt_options_attach())))
+	/* a program with probes of the user's choice may have nothing to do with CUDA */
+	if (!has_calls(r) && !(gt_options_has_probes() && annotations(r)) &&
+		(r->has_gates || (!r->sources->n && !gt_options_attach())))
 		print_empty(r);
 	if (!gt_options.verbose)
 		return;

@@ -7,14 +7,16 @@
 #include "collect/ipc/shared_memory.h"
 #include "formats/base/map.h"
 
+#define GT_NAMED_PROBES 1024u
 struct gt_written_thread {
 	int32_t tid; /* the key */
 	uint32_t slot, generation, chunk;
 	uint64_t number, position, limit;
-	uint64_t launched_at;  /* ns: within its last launch; 0: it has made none */
-	uint16_t launch;       /* that call, of the API table */
-	bool reports_kernels;  /* its ring says so: GT_GPU_PROBED */
-	uint64_t named_probes; /* bit N: the names of probe N are in its ring */
+	uint64_t launched_at; /* ns: within its last launch; 0: it has made none */
+	uint16_t launch;      /* that call, of the API table */
+	bool reports_kernels; /* its ring says so: GT_GPU_PROBED */
+	/* bit N: the names of probe N are in its ring; others are written with each event */
+	uint64_t named_probes[GT_NAMED_PROBES / 64];
 };
 struct gt_written_process {
 	int32_t tgid; /* the key */

@@ -60,5 +60,8 @@ echo | "$G" -q -f -o c.zst --probe functions:innermost --probe functions:outer -
 is command-is-unharmed 0 $?
 "$B/gtexport" --jsonl -f -o f.jsonl c.zst 2>/dev/null
 is functions-of-a-command-are-recorded "20 120" "$(calls_of outer functions) $(calls_of innermost functions)"
+echo >line
+want rows-of-probes-are-enough 0 "$G" -f -o c.zst --probe functions:outer -- "$B/bpf/functions" <line
+is no-word-of-cuda 0 "$(grep -c 'no CUDA call was seen' want.err)"
 want command-without-function 0 "$G" -f -o c.zst --probe functions:oute -- "$B/bpf/functions" </dev/null
 says command-without-function-is-told 'functions has no such function; similar is outer'
