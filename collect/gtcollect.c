@@ -288,10 +288,10 @@ static int64_t make_pass(int64_t now)
 	taken = write_simulated(&err);
 	if (!taken)
 		taken = drain_sources(false, &err);
-	if (!taken)
+	if (!taken) {
 		gt_attached_drain(&run.attached);
-	if (!taken)
 		taken = gt_recorder_pass(run.r, &err);
+	}
 	if (taken < 0 || write_simulated(&err)) {
 		stop_recording(&err);
 		return 0;

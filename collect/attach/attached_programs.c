@@ -82,7 +82,9 @@ int gt_attached_open(
 		.selection = selection,
 		.all_processes = gt_options.all_processes,
 		.filter = &gt_options.process_filter,
-		.stops = gt_attached_starts_command(),
+		/* beside the guest library there may be no probes to wait for */
+		.stops = gt_attached_starts_command() &&
+			(!gt_options.with_ebpf || gt_options_has_probes() || gt_options.usdt.nusdt),
 		/* the guest library records the same */
 		.calls = !gt_options.with_ebpf && gt_sources_has(gt_options.events, "api"),
 		.requests = !gt_options.with_ebpf && gt_sources_has(gt_options.events, "ioctl"),
