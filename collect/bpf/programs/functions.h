@@ -93,32 +93,44 @@ static __always_inline int enter_function(struct pt_regs *ctx, __u64 cookie, __u
 	return 0;
 }
 
+/* The depth inside the innermost open call of the function that returns with this stack pointer; 0:
+ * none is open. Its callers have frames above. Functions of the kernel return with another stack
+ * pointer. */
+static __always_inline __u32 depth_of_return(struct open_functions *f, __u64 cookie, __u64 sp)
+{
+	__u32 depth = f->depth;
+
+	if (GT_BPF_FUNCTION_IS_KERNEL(cookie))
+		sp = ~0ull;
+	for (int i = 0; i < FUNCTIONS_OPEN; i++)
+		if (depth && depth <= FUNCTIONS_OPEN &&
+			(open_function_at(f, depth - 1)->probe != (__u32)cookie ||
+				open_function_at(f, depth - 1)->frame >= sp))
+			depth--;
+	return depth;
+}
+
 static __always_inline int leave_function(struct pt_regs *ctx, __u64 cookie, __u64 pid_tgid)
 {
-	__u64 key = functions_key(pid_tgid, cookie), ret = ctx->ax;
+	__u64 key = functions_key(pid_tgid, cookie), ret = ctx->ax, sp = ctx->sp;
 	__u32 depth, n = GT_BPF_FUNCTION_ARGUMENTS(cookie);
 	struct gt_bpf_probe p = { .is_range = 1 };
 	const struct open_function *o;
 	struct open_functions *f;
 
 	READ_NOW(ret);
+	READ_NOW(sp);
 	f = bpf_map_lookup_elem(&functions, &key);
-	if (!f || !f->depth)
+	depth = f ? depth_of_return(f, cookie, sp) : 0;
+	if (!f || !depth)
 		return 0;
-	depth = f->depth - 1;
-	/* a call inside this one has been left, and does not return */
-	for (int i = 0; i < FUNCTIONS_OPEN; i++)
-		if (depth && depth < FUNCTIONS_OPEN &&
-			open_function_at(f, depth)->probe != (__u32)cookie)
-			depth--;
-	f->depth = depth;
+	/* calls inside this one have been left, and do not return */
+	f->depth = --depth;
 	if (depth >= FUNCTIONS_OPEN) {
 		count_loss(bpf_ktime_get_ns());
 		return 0;
 	}
 	o = open_function_at(f, depth);
-	if (o->probe != (__u32)cookie)
-		return 0;
 	p.head.start = o->start;
 	p.head.end = bpf_ktime_get_ns();
 	p.probe = o->probe;

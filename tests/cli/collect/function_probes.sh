@@ -65,3 +65,11 @@ want rows-of-probes-are-enough 0 "$G" -f -o c.zst --probe functions:outer -- "$B
 is no-word-of-cuda 0 "$(grep -c 'no CUDA call was seen' want.err)"
 want command-without-function 0 "$G" -f -o c.zst --probe functions:oute -- "$B/bpf/functions" </dev/null
 says command-without-function-is-told 'functions has no such function; similar is outer'
+
+# ---- two probes at one function: its second return takes no caller away, also not one that is the same function ----
+echo | "$G" -q -f -o t.zst --slow-probes --probe functions:outer --probe functions:innermost --probe 'functions:inner*' --probe functions:deeper --probe 'functions:deep*' -- "$B/bpf/functions" >/dev/null
+is twice-probed-is-unharmed 0 $?
+"$B/gtexport" --jsonl -f -o f.jsonl t.zst 2>/dev/null
+is callers-of-twice-probed-functions "20 120" "$(calls_of outer functions) $(calls_of innermost functions)"
+is twice-probed-recursive-function 80 "$(calls_of deeper functions)"
+is nothing-of-twice-probed-is-lost 0 "$(figure lost t.zst)"

@@ -26,6 +26,14 @@ KEEP long outer(long a)
 	return sum;
 }
 
+KEEP long deeper(long n)
+{
+	long depth = n ? deeper(n - 1) + 1 : 0;
+
+	__asm__ volatile("" ::: "memory");
+	return depth;
+}
+
 /* Does not return. */
 KEEP void leaver(long a)
 {
@@ -65,7 +73,7 @@ int main(void)
 		if (c != '\n')
 			continue;
 		for (long i = 0; i < 20; i++) {
-			sum += outer(i);
+			sum += outer(i) + deeper(3);
 			if (!setjmp(back))
 				leave(i);
 			sum += tail(i);
