@@ -20,15 +20,17 @@
 
 int gt_probe_places_add(struct gt_probe_places *p, uint64_t offset, uint64_t cookie)
 {
-	size_t offsets_cap = p->cap, cookies_cap = p->cap;
+	size_t cap = p->cap;
 
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->offsets[i] == offset)
 			return 0;
-	if (gt_grow(&p->offsets, &offsets_cap, p->n + 1ul, sizeof(*p->offsets)) ||
-		gt_grow(&p->cookies, &cookies_cap, p->n + 1ul, sizeof(*p->cookies)))
+	if (gt_grow(&p->offsets, &cap, p->n + 1ul, sizeof(*p->offsets)))
 		return -ENOMEM;
-	p->cap = (uint32_t)cookies_cap;
+	cap = p->cap; /* both arrays grow alike */
+	if (gt_grow(&p->cookies, &cap, p->n + 1ul, sizeof(*p->cookies)))
+		return -ENOMEM;
+	p->cap = (uint32_t)cap;
 	p->offsets[p->n] = offset;
 	p->cookies[p->n++] = cookie;
 	return 0;
