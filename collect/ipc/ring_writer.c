@@ -142,6 +142,17 @@ struct gt_written_thread *gt_ring_writer_thread(
 	return &w->threads[i];
 }
 
+static void end_process(struct gt_ring_writer *w, const struct gt_written_process *p)
+{
+	for (size_t k = 0; k < w->nthreads; k++) {
+		struct gt_ring_thread *ring = &w->rings->threads[w->threads[k].slot];
+
+		if (owns_thread(w, &w->threads[k]) && ring->proc == p->slot)
+			__atomic_store_n(&ring->state, GT_SLOT_DONE, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&w->rings->procs[p->slot].state, GT_SLOT_DONE, __ATOMIC_RELEASE);
+}
+
 void gt_ring_writer_exec(
 	struct gt_ring_writer *w, int32_t tgid, int32_t tid, const char comm[16], int64_t at)
 {
@@ -149,16 +160,10 @@ void gt_ring_writer_exec(
 	uint32_t i = gt_map_find_item(
 		&w->processes_map, w->processes, sizeof(key), &key, sizeof(key.tgid));
 
-	for (size_t k = 0; i != UINT32_MAX && k < w->nthreads; k++) {
-		struct gt_ring_thread *ring = &w->rings->threads[w->threads[k].slot];
-
-		if (owns_thread(w, &w->threads[k]) && ring->proc == w->processes[i].slot)
-			__atomic_store_n(&ring->state, GT_SLOT_DONE, __ATOMIC_RELEASE);
-	}
 	if (i != UINT32_MAX && owns_process(w, &w->processes[i]))
-		__atomic_store_n(&w->rings->procs[w->processes[i].slot].state, GT_SLOT_DONE,
-			__ATOMIC_RELEASE);
-	if (!gt_ring_writer_thread(w, tgid, tid, comm, at))
+		end_process(w, &w->processes[i]);
+	/* without guests, the next record takes the slot: there may be none */
+	if (!w->rings->with_ebpf || !gt_ring_writer_thread(w, tgid, tid, comm, at))
 		return;
 	i = gt_map_find_item(&w->processes_map, w->processes, sizeof(key), &key, sizeof(key.tgid));
 	if (i != UINT32_MAX)

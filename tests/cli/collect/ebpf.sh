@@ -89,6 +89,14 @@ else skip calls-and-arguments-are-equal "needs setarch"; fi
 is kernels-have-names 200 "$(grep -c 'kernel":"_Z4reluIfEvPT_i' all.calls)"
 is source-is-ebpf ebpf "$("$A" header --format tsv all.zst 2>/dev/null | awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "sources") c = i } NR == 2 { print $c }')"
 
+# ---- all processes of the machine: only those with records are in the file ----
+attach every.zst -e api -a
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do sh -c 'env true'; done
+"$B/samples/train" -n 5 >/dev/null
+detach
+check all-processes-have-calls test "$(calls cuLaunchKernel every.zst)" -ge 80
+check programs-without-calls-are-not-listed test "$(figure processes every.zst)" -lt 40
+
 # ---- attached in the middle, and killed: the program goes on ----
 "$B/samples/spin_calls" -s 3 >spin.out &
 spin=$!
