@@ -170,18 +170,20 @@ static void apply_delay_and_duration(int64_t now)
 }
 
 /* The output is a full pipe. Its reader may continue, or never. Signals are still forwarded to the
- * program meanwhile. The second signal that ends the recording gives up; the first one does if the
- * program has ended. */
+ * program meanwhile, and processes that wait for probes get them. The second signal that ends the
+ * recording gives up; the first one does if the program has ended. */
 static int wait_for_reader(void *arg, int fd, struct gt_err *err)
 {
 	const struct gt_child *child = arg;
 	unsigned with = child->ends[0], without = child->ends[1];
 	struct pollfd p[] = { { .fd = fd, .events = POLLOUT },
-		{ .fd = child->signals, .events = POLLIN } };
+		{ .fd = child->signals, .events = POLLIN },
+		{ .fd = gt_attached_fd(&run.attached), .events = POLLIN } };
 
 	run.stalled = gt_clock_monotonic();
-	while (poll(p, 2, 100) < 0 || !p[0].revents) {
+	while (poll(p, 3, 100) < 0 || !p[0].revents) {
 		gt_child_handle_signals(&run.child);
+		gt_attached_take_events(&run.attached);
 		if (child->ends[0] - with >= 2 || child->ends[1] != without ||
 			(without && gt_clock_monotonic() - run.stalled > READER_TIMEOUT))
 			return gt_err_set(err, -ECANCELED,
@@ -214,12 +216,13 @@ static int open_trace(char *const *argv, struct gt_err *err)
 
 /* ---- recording ---- */
 
-/* The file cannot be written any more. The program must not notice: recording stops, and the guests
- * do not write to the rings any more. */
+/* The file cannot be written any more. The program must not notice: recording stops, the guests do
+ * not write to the rings any more, and processes get no more probes, for which they would wait. */
 static void stop_recording(struct gt_err *why)
 {
 	gt_rings_give_up_ownership(&run.rings);
 	gt_sources_stop(&run.sources);
+	gt_attached_stop_probes(&run.attached);
 	run.failure = *why;
 	if (!run.stop)
 		run.stop = gt_clock_monotonic();
@@ -281,8 +284,10 @@ static int64_t make_pass(int64_t now)
 	struct gt_err err = GT_ERR_INIT;
 	int64_t taken;
 
-	if (run.failure.code)
+	if (run.failure.code) {
+		gt_attached_take_events(&run.attached);
 		return 0;
+	}
 	if (!run.stop)
 		apply_delay_and_duration(now);
 	taken = write_simulated(&err);

@@ -107,7 +107,9 @@ int gt_attached_open(
 		return err->code;
 	for (unsigned i = 0; gt_bpf_way_missing(a->bpf, i); i++)
 		gt_metadata_add_missing(gt_bpf_way_missing(a->bpf, i));
-	return 0;
+	/* injection needs it, and all rights */
+	return gt_options.with_ebpf && gt_options_attach() ? gt_guest_server_start(a->server, err)
+							   : 0;
 }
 
 /* ---- by probes ---- */
@@ -173,9 +175,11 @@ int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err)
 	struct gt_attached_programs *a = attached;
 	int rc = gt_bpf_way_start(a->bpf, pid, err);
 
-	if (!rc)
-		gt_bpf_way_drop_rights();
-	return rc;
+	if (rc)
+		return rc;
+	gt_bpf_way_drop_rights(a->bpf);
+	/* a thread has the rights of the one that starts it */
+	return gt_options.with_ebpf ? gt_guest_server_start(a->server, err) : 0;
 }
 
 /* ", 3 places of USDT probes" */
@@ -195,7 +199,7 @@ static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 
 	if (rc)
 		return rc;
-	gt_bpf_way_drop_rights();
+	gt_bpf_way_drop_rights(a->bpf);
 	gt_bpf_way_totals(a->bpf, &t);
 	if (!gt_options.quiet)
 		gt_message(stderr, TOOL,
@@ -343,18 +347,44 @@ int gt_attached_fd(const struct gt_attached_programs *a)
 	return a->bpf ? gt_bpf_way_fd(a->bpf) : -1;
 }
 
-void gt_attached_drain(struct gt_attached_programs *a)
+static void report_stuck(struct gt_attached_programs *a)
+{
+	pid_t stuck = gt_bpf_way_stuck(a->bpf);
+
+	if (stuck && stuck != a->stuck)
+		gt_message(stderr, TOOL,
+			"process %d is stopped and has another user, and gtcollect lacks CAP_KILL to continue it: kill -CONT %d as root does",
+			(int)stuck, (int)stuck);
+	a->stuck = stuck;
+}
+
+void gt_attached_take_events(struct gt_attached_programs *a)
+{
+	if (!a->bpf)
+		return;
+	gt_bpf_way_take_events(a->bpf);
+	report_stuck(a);
+}
+
+void gt_attached_stop_probes(struct gt_attached_programs *a)
 {
 	if (a->bpf)
-		gt_bpf_way_drain(a->bpf);
+		gt_bpf_way_stop(a->bpf);
+}
+
+void gt_attached_drain(struct gt_attached_programs *a)
+{
+	if (!a->bpf)
+		return;
+	gt_bpf_way_drain(a->bpf);
+	report_stuck(a);
 }
 
 void gt_attached_detach(struct gt_attached_programs *a, const struct gt_attached_recorder *r)
 {
 	if (has_guests(a))
 		detach_guests(a, r);
-	if (a->bpf)
-		gt_bpf_way_stop(a->bpf);
+	gt_attached_stop_probes(a);
 	if (gt_attached_starts_command())
 		report_left_out(a);
 	if (a->bpf && !gt_options.quiet)

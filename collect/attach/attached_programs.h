@@ -4,6 +4,7 @@
 #ifndef GT_ATTACHED_PROGRAMS_H
 #define GT_ATTACHED_PROGRAMS_H
 #include <stdbool.h>
+#include <sys/types.h>
 #include "collect/ipc/guest_server.h"
 #include "collect/ipc/shared_memory.h"
 
@@ -14,6 +15,7 @@ struct gt_attached_programs { /* zeroed: none; release it with gt_attached_close
 	struct gt_bpf_way *bpf; /* NULL: the library is loaded */
 	struct gt_guest *list;  /* the processes of -p, as far as they are attached to */
 	size_t n;
+	pid_t stuck;     /* the last process that was said to stay stopped */
 	int64_t checked; /* ns: when gt_attached_have_ended last looked for them */
 };
 
@@ -35,9 +37,14 @@ int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err);
 bool gt_attached_have_ended(struct gt_attached_programs *a, int64_t now);
 /* Only records that begin in this time count; ns. */
 void gt_attached_set_window(struct gt_attached_programs *a, int64_t from, int64_t until);
-/* Is readable when gt_attached_drain has something to do at once; -1: there is none. */
+/* Is readable when gt_attached_take_events has something to do; -1: there is none. */
 int gt_attached_fd(const struct gt_attached_programs *a);
-/* Writes the records of probes to the rings. */
+/* Sets probes in processes that have new code, and continues those that wait for it; after
+ * gt_attached_stop_probes it only continues them. */
+void gt_attached_take_events(struct gt_attached_programs *a);
+/* Nothing is recorded by probes any more. */
+void gt_attached_stop_probes(struct gt_attached_programs *a);
+/* The same, and writes the records of probes to the rings. */
 void gt_attached_drain(struct gt_attached_programs *a);
 /* What detaching needs of the recorder. */
 struct gt_attached_recorder {

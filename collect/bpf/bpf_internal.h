@@ -62,6 +62,7 @@ struct gt_bpf_way {
 	struct ring_buffer *rings, *events; /* events: process_events.c */
 	bool ended;                         /* no more probes are set */
 	struct gt_stop_guard guard;
+	pid_t stuck; /* gt_bpf_way_stuck() */
 	struct gt_call_plan plans[GT_API_MAX];
 	struct gt_ring_writer writer;
 	struct bpf_link *kernel[GT_BPF_KERNEL_PROGRAMS], *new_code; /* new_code: loader_probes.c */
@@ -108,8 +109,6 @@ void gt_bpf_detach(struct gt_bpf_way *b, pid_t pid);
 void gt_bpf_detach_all(struct gt_bpf_way *b);
 /* process_events.c: the ring of events. 0 or negative. */
 int gt_bpf_events_open(struct gt_bpf_way *b, struct gt_err *err);
-/* Sets probes in processes that have new code, and continues those that wait for it. */
-void gt_bpf_events_take(struct gt_bpf_way *b);
 /* cpu_losses.c: losses become those of the session. open: 0 or negative. */
 int gt_bpf_losses_open(struct gt_bpf_way *b, struct gt_err *err);
 void gt_bpf_losses_take(struct gt_bpf_way *b);

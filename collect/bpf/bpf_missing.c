@@ -25,11 +25,15 @@ const char *gt_bpf_way_missing(const struct gt_bpf_way *b, unsigned i) { return 
 
 int gt_bpf_way_check(const struct gt_bpf_way *b, struct gt_err *err) { return -ENOSYS; }
 
-void gt_bpf_way_drop_rights(void) {}
+void gt_bpf_way_drop_rights(const struct gt_bpf_way *b) {}
 
 void gt_bpf_way_set_window(struct gt_bpf_way *b, int64_t from, int64_t until) {}
 
 int gt_bpf_way_fd(const struct gt_bpf_way *b) { return -1; }
+
+void gt_bpf_way_take_events(struct gt_bpf_way *b) {}
+
+pid_t gt_bpf_way_stuck(const struct gt_bpf_way *b) { return 0; }
 
 void gt_bpf_way_drain(struct gt_bpf_way *b) {}
 

@@ -352,10 +352,12 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 	return NULL;
 }
 
-void gt_bpf_way_drop_rights(void)
+/* Later processes may have files that only root may read, and another user, who is not permitted to
+ * continue them. */
+void gt_bpf_way_drop_rights(const struct gt_bpf_way *b)
 {
 	static const unsigned kept[] = { CAP_SYS_PTRACE, CAP_PERFMON, CAP_BPF,
-		CAP_CHECKPOINT_RESTORE };
+		CAP_CHECKPOINT_RESTORE, CAP_DAC_READ_SEARCH };
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct sets[2], mask[2] = { { 0 } };
 
@@ -364,6 +366,8 @@ void gt_bpf_way_drop_rights(void)
 		return; /* an older kernel, which has only CAP_SYS_ADMIN for that */
 	if (gt_perf_needs_admin())
 		mask[0].effective |= 1u << CAP_SYS_ADMIN;
+	if (b->opt.stops)
+		mask[0].effective |= 1u << CAP_KILL;
 	for (unsigned i = 0; i < sizeof(kept) / sizeof(*kept); i++)
 		mask[kept[i] / 32].effective |= 1u << kept[i] % 32;
 	for (unsigned i = 0; i < 2; i++) {
@@ -387,7 +391,7 @@ static void drain_until(struct gt_bpf_way *b, uint64_t until)
 
 void gt_bpf_way_drain(struct gt_bpf_way *b)
 {
-	gt_bpf_events_take(b);
+	gt_bpf_way_take_events(b);
 	drain_until(b, (uint64_t)gt_clock_monotonic() - SETTLED);
 }
 
@@ -425,12 +429,14 @@ static void write_open_calls(struct gt_bpf_way *b)
 
 void gt_bpf_way_stop(struct gt_bpf_way *b)
 {
+	if (b->ended)
+		return;
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++) {
 		bpf_link__destroy(b->kernel[i]);
 		b->kernel[i] = NULL;
 	}
 	b->ended = true;
-	gt_bpf_events_take(b);
+	gt_bpf_way_take_events(b);
 	gt_bpf_detach_all(b);
 	write_open_calls(b);
 	gt_function_probes_detach(b->functions);
@@ -452,7 +458,7 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_link__destroy(b->kernel[i]);
 	b->ended = true;
-	gt_bpf_events_take(b);
+	gt_bpf_way_take_events(b);
 	gt_stop_guard_end(&b->guard);
 	ring_buffer__free(b->events);
 	ring_buffer__free(b->rings);

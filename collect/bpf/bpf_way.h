@@ -58,16 +58,21 @@ int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err);
 const char *gt_bpf_way_missing(const struct gt_bpf_way *b, unsigned i);
 /* After the first processes: 0; -ENOENT: a probe that the user named is in none of them. */
 int gt_bpf_way_check(const struct gt_bpf_way *b, struct gt_err *err);
-/* Gives up all capabilities but those that a recording needs until its end. */
-void gt_bpf_way_drop_rights(void);
+/* The calling thread gives up all capabilities but those that a recording needs until its end. */
+void gt_bpf_way_drop_rights(const struct gt_bpf_way *b);
+/* A process that waits and that gtcollect is not permitted to continue, the last one; 0: none. */
+pid_t gt_bpf_way_stuck(const struct gt_bpf_way *b);
 /* Records that begin before or after this time are left out; ns. */
 void gt_bpf_way_set_window(struct gt_bpf_way *b, int64_t from, int64_t until);
-/* It is readable when gt_bpf_way_drain has something to do at once. */
+/* It is readable when gt_bpf_way_take_events has something to do. */
 int gt_bpf_way_fd(const struct gt_bpf_way *b);
+/* Sets probes in processes that have new code, and continues those that wait for it. After
+ * gt_bpf_way_stop it only continues them. gt_bpf_way_drain does it, too. */
+void gt_bpf_way_take_events(struct gt_bpf_way *b);
 /* Writes the records of calls that have returned to the rings. */
 void gt_bpf_way_drain(struct gt_bpf_way *b);
 void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t);
-/* Removes the probes, and drains the rest. */
+/* Removes the probes, and drains the rest. A second time it does nothing. */
 void gt_bpf_way_stop(struct gt_bpf_way *b);
 void gt_bpf_way_close(struct gt_bpf_way *b); /* NULL is fine */
 /* For --doctor: true with what can be recorded here, or false with the reason. */

@@ -60,13 +60,20 @@ static bool find_descriptor(pid_t pid, const struct gt_mapping *m, char *path, s
  * mapping itself, which needs more rights; else a descriptor of the process. */
 static void set_path(pid_t pid, const struct gt_mapping *m, struct gt_mapped_library *l)
 {
+	bool is_closed;
+
 	snprintf(l->path, sizeof(l->path), "/proc/%d/root%s", (int)pid, l->name);
 	errno = 0;
-	if (is_file(l->path, m) || errno == EACCES)
-		return; /* the other ways need more rights */
+	if (is_file(l->path, m))
+		return;
+	is_closed = errno == EACCES;
 	snprintf(l->path, sizeof(l->path), "/proc/%d/map_files/%llx-%llx", (int)pid,
 		(unsigned long long)m->from, (unsigned long long)m->to);
-	if (!is_file(l->path, m) && !find_descriptor(pid, m, l->path, sizeof(l->path)))
+	if (is_file(l->path, m))
+		return;
+	if (is_closed) /* its error says what is missing */
+		snprintf(l->path, sizeof(l->path), "/proc/%d/root%s", (int)pid, l->name);
+	else if (!find_descriptor(pid, m, l->path, sizeof(l->path)))
 		snprintf(l->path, sizeof(l->path), "/proc/%d/map_files/%llx-%llx", (int)pid,
 			(unsigned long long)m->from, (unsigned long long)m->to);
 }

@@ -8,6 +8,14 @@
 #include <string.h>
 #include "collect/bpf/bpf_internal.h"
 
+/* The mark is for the guard, so it is removed after the signal. */
+static void continue_process(struct gt_bpf_way *b, uint32_t tgid)
+{
+	if (kill((pid_t)tgid, SIGCONT) && errno == EPERM)
+		b->stuck = (pid_t)tgid;
+	bpf_map_delete_elem(bpf_object__find_map_fd_by_name(b->object, "stopped"), &tgid);
+}
+
 static int take_event(void *arg, void *data, size_t size)
 {
 	struct gt_bpf_way *b = arg;
@@ -21,7 +29,7 @@ static int take_event(void *arg, void *data, size_t size)
 	else if (!b->ended)
 		gt_bpf_detach(b, (pid_t)e->tgid);
 	if (e->is_stopped)
-		kill((pid_t)e->tgid, SIGCONT);
+		continue_process(b, e->tgid);
 	return 0;
 }
 
@@ -34,22 +42,24 @@ int gt_bpf_events_open(struct gt_bpf_way *b, struct gt_err *err)
 			 : gt_err_set(err, -errno, "a ring of BPF programs: %s", strerror(errno));
 }
 
-void gt_bpf_events_take(struct gt_bpf_way *b)
+void gt_bpf_way_take_events(struct gt_bpf_way *b)
 {
 	if (b->events)
 		ring_buffer__consume(b->events);
 }
+
+pid_t gt_bpf_way_stuck(const struct gt_bpf_way *b) { return b->stuck; }
 
 int gt_bpf_way_fd(const struct gt_bpf_way *b) { return ring_buffer__epoll_fd(b->events); }
 
 int gt_bpf_way_start(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 {
 	int starting = bpf_object__find_map_fd_by_name(b->object, "starting"),
-	    traced = bpf_object__find_map_fd_by_name(b->object, "traced");
+	    stopped = bpf_object__find_map_fd_by_name(b->object, "stopped");
 	uint32_t key = (uint32_t)pid;
 	uint8_t one = 1;
 
-	if (b->opt.stops && gt_stop_guard_start(&b->guard, traced, err))
+	if (b->opt.stops && gt_stop_guard_start(&b->guard, stopped, err))
 		return err->code;
 	return bpf_map_update_elem(starting, &key, &one, BPF_ANY) ? gt_bpf_why_not(-errno, err) : 0;
 }

@@ -25,7 +25,7 @@ static void close_others(int a, int b)
 }
 
 /* Only system calls: it is a copy of gtcollect, which may have threads. */
-static void guard(int pipe, int traced)
+static void guard(int pipe, int stopped)
 {
 	uint32_t key, *from = NULL;
 	sigset_t all;
@@ -34,16 +34,16 @@ static void guard(int pipe, int traced)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid(); /* a signal to gtcollect's group is not for it */
-	close_others(pipe, traced);
+	close_others(pipe, stopped);
 	while (read(pipe, &c, 1) < 0 && errno == EINTR)
 		;
-	for (; !bpf_map_get_next_key(traced, from, &key); from = &key)
+	for (; !bpf_map_get_next_key(stopped, from, &key); from = &key)
 		kill((pid_t)key, SIGCONT);
 	_exit(0);
 }
 
 /* The guard has no signal at its end, so that gtcollect's waits for its children ignore it. */
-int gt_stop_guard_start(struct gt_stop_guard *g, int traced, struct gt_err *err)
+int gt_stop_guard_start(struct gt_stop_guard *g, int stopped, struct gt_err *err)
 {
 	int fds[2];
 	long pid;
@@ -51,8 +51,10 @@ int gt_stop_guard_start(struct gt_stop_guard *g, int traced, struct gt_err *err)
 	if (pipe2(fds, O_CLOEXEC))
 		return gt_err_set(err, -errno, "pipe: %s", strerror(errno));
 	pid = syscall(SYS_clone, 0ul, 0ul, 0ul, 0ul, 0ul);
-	if (!pid)
-		guard(fds[0], traced);
+	if (!pid) {
+		close(fds[1]); /* close_range may be refused, and then the pipe would not end */
+		guard(fds[0], stopped);
+	}
 	close(fds[0]);
 	if (pid < 0) {
 		close(fds[1]);

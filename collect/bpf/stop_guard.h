@@ -9,7 +9,7 @@ struct gt_stop_guard {
 	pid_t pid; /* 0: there is none */
 	int pipe;  /* closed by the end of gtcollect */
 };
-/* traced: a map whose keys are the processes. 0 or negative. */
-int gt_stop_guard_start(struct gt_stop_guard *g, int traced, struct gt_err *err);
+/* stopped: a map whose keys are the processes to continue. 0 or negative. */
+int gt_stop_guard_start(struct gt_stop_guard *g, int stopped, struct gt_err *err);
 void gt_stop_guard_end(struct gt_stop_guard *g);
 #endif

@@ -392,7 +392,7 @@ static void listen_by_pid(struct gt_guest_server *s)
 	}
 }
 
-static int start_accept_thread(struct gt_guest_server *s, struct gt_err *err)
+int gt_guest_server_start(struct gt_guest_server *s, struct gt_err *err)
 {
 	sigset_t all, old;
 	int code;
@@ -425,7 +425,7 @@ int gt_guest_server_open(struct gt_guest_server *s, const struct gt_rings *r, st
 	if (code)
 		return code;
 	listen_by_pid(s);
-	return start_accept_thread(s, err);
+	return r->ebpf || r->with_ebpf ? 0 : gt_guest_server_start(s, err);
 }
 
 void gt_guest_server_close(struct gt_guest_server *s)

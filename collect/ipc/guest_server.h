@@ -40,7 +40,9 @@ struct gt_guest_server {
 	uint64_t connections;                       /* connections so far */
 	unsigned unrecorded[GT_UNRECORDED_REASONS]; /* processes removed from the list */
 };
+/* Beside eBPF, gt_guest_server_start() starts its thread, after rights have been given up. */
 int gt_guest_server_open(struct gt_guest_server *s, const struct gt_rings *r, struct gt_err *err);
+int gt_guest_server_start(struct gt_guest_server *s, struct gt_err *err); /* 0 or negative */
 /* Stops accepting connections and removes the folder. */
 void gt_guest_server_close(struct gt_guest_server *s);
 /* Takes the process with this process id (of its own namespace) from the list. False: it has not

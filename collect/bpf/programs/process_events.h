@@ -16,6 +16,15 @@ struct {
 	__uint(max_entries, 256 * 1024);
 } process_events SEC(".maps");
 
+/* Processes that wait until gtcollect continues them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, __u8);
+} stopped SEC(".maps");
+
 #if defined(__TARGET_ARCH_x86)
 enum { CALL_CLONE = 56, CALL_FORK = 57, CALL_CLONE3 = 435 };
 #endif
@@ -24,15 +33,28 @@ enum { CALL_CLONE = 56, CALL_FORK = 57, CALL_CLONE3 = 435 };
 #define SHARES_VM 0x100 /* of clone */
 #define STOP_SIGNAL 19  /* SIGSTOP */
 
-/* gtcollect sets probes. */
-static __always_inline void report_process(__u32 tgid)
+/* Of the current process, which is marked before it may stop. */
+static __always_inline bool stop_process(__u32 tgid)
+{
+	__u8 value = 1;
+
+	if (bpf_map_update_elem(&stopped, &tgid, &value, BPF_ANY))
+		return false;
+	if (!bpf_send_signal(STOP_SIGNAL))
+		return true;
+	bpf_map_delete_elem(&stopped, &tgid);
+	return false;
+}
+
+/* gtcollect sets probes. is_current: the process may wait for them. */
+static __always_inline void report_process(__u32 tgid, bool is_current)
 {
 	struct gt_bpf_process_event *to = bpf_ringbuf_reserve(&process_events, sizeof(*to), 0);
 
 	if (!to)
 		return;
 	to->tgid = tgid;
-	to->is_stopped = settings.stop && !bpf_send_signal(STOP_SIGNAL);
+	to->is_stopped = settings.stop && is_current && stop_process(tgid);
 	bpf_ringbuf_submit(to, BPF_RB_FORCE_WAKEUP);
 }
 
@@ -53,7 +75,8 @@ static __always_inline void write_exec(void)
 SEC("raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 tgid = current_ids() >> 32;
+	__u64 ids = current_ids();
+	__u32 tgid = ids >> 32;
 	__u8 value = GT_BPF_TRACED;
 	struct thread *t = find_thread();
 
@@ -65,13 +88,13 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 		bpf_map_update_elem(&traced, &tgid, &value, BPF_ANY);
 		bpf_map_delete_elem(&starting, &tgid);
 	}
-	if (settings.all_processes || bpf_map_lookup_elem(&traced, &tgid))
+	if (is_traced(ids))
 		write_exec();
 	/* any file may have USDT probes, also the program's own */
-	if (settings.filters ||
-		((!settings.nlibraries || settings.watches_loaders) &&
-			(settings.all_processes || bpf_map_lookup_elem(&traced, &tgid))))
-		report_process(tgid);
+	if (tgid &&
+		(settings.filters ||
+			((!settings.nlibraries || settings.watches_loaders) && is_traced(ids))))
+		report_process(tgid, true);
 	return 0;
 }
 
@@ -79,9 +102,10 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/cgroup_attach_task")
 int on_cgroup_change(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct task_struct *task = (void *)ctx->args[2];
+	__u32 tgid = ids_of((struct task_struct *)ctx->args[2]) >> 32;
 
-	report_process(ids_of(task) >> 32);
+	if (tgid)
+		report_process(tgid, false);
 	return 0;
 }
 
@@ -136,7 +160,7 @@ int on_loader(struct pt_regs *ctx)
 	__u64 pid_tgid = current_ids();
 
 	if (is_traced(pid_tgid))
-		report_process(pid_tgid >> 32);
+		report_process(pid_tgid >> 32, true);
 	return 0;
 }
 
@@ -148,7 +172,7 @@ int on_child(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
 
 	if (BPF_CORE_READ(parent, mm) != BPF_CORE_READ(child, mm) && is_traced(ids_of(parent)))
-		report_process(ids_of(child) >> 32);
+		report_process(ids_of(child) >> 32, false);
 	return 0;
 }
 
@@ -175,6 +199,6 @@ int on_new_code(__u64 *ctx)
 				: !value || !(*value & GT_BPF_HAS_PROBES) ||
 				!is_child(regs, number, ret, pid_tgid))
 		return 0;
-	report_process(tgid);
+	report_process(tgid, true);
 	return 0;
 }
