@@ -147,7 +147,8 @@ int gt_probe_link_open(struct gt_probe_link *l, const struct gt_probe_programs *
 			link_multi(programs->session, GT_UPROBE_SESSION, 0, path, pid, places);
 	else
 		rc = link_pair(l, programs, path, pid, places);
-	if (rc == -EINVAL && !programs->has_session)
+	/* also points: without functions no session was tried */
+	if (rc == -EINVAL && (programs->is_point || !programs->has_session))
 		rc = link_each(l, programs, path, pid, places);
 	if (rc < 0)
 		gt_probe_link_close(l);
