@@ -143,8 +143,7 @@ as_before deleted-file
 if unshare -m -p -f true 2>/dev/null; then
 	begin unshare -m -p -f sh -c 'mount -t tmpfs none /mnt && cp "$1" /mnt/prog && exec /mnt/prog' sh "$prog"
 	tell semaphore
-	pid=$(cat /proc/$child/task/$child/children)
-	pid=${pid% }
+	pid=$(grep -l "^PPid:[[:space:]]*$child\$" /proc/[0-9]*/status 2>/dev/null | cut -d / -f 3)
 	as_before other-namespaces
 else
 	skip other-namespaces "unshare is not permitted"
