@@ -61,8 +61,9 @@ int gt_bpf_why_not(int code, struct gt_err *err)
 	if (code == -ENOSYS)
 		return gt_err_set(err, code,
 			"this kernel has no bpf() (CONFIG_BPF_SYSCALL); --via inject needs none");
-	return gt_err_set(
-		err, code, "the kernel does not load the BPF programs: %s", strerror(-code));
+	return gt_err_set(err, code,
+		"the kernel does not load the BPF programs, which need Linux 5.15 or newer: %s",
+		strerror(-code));
 }
 
 static uint32_t ring_bytes(const struct gt_rings *r)

@@ -1,7 +1,20 @@
 # eBPF on this kernel: a program that runs, and one that starts later. Counts are those of the preload way.
 . "$SRC/tests/lib.sh"
+. "$SRC/tests/vm/old_kernel"
 G=$B/gtcollect A=$B/gtanalyze
 export LD_LIBRARY_PATH=$B/sim
+
+if $before_linux_5_15; then
+	"$B/samples/hang" -t 600 >/dev/null 2>&1 &
+	idle=$!
+	maps() { grep -c 'libcuda.so' /proc/$idle/maps | sed 's/^[1-9].*/yes/'; }
+	until_it_is yes maps
+	want old-kernel 125 "$G" -f -o old.zst -p $idle
+	says old-kernel-is-told 'need Linux 5.15'
+	check old-kernel-leaves-no-file test ! -e old.zst
+	kill $idle
+	exit 0
+fi
 
 # ids TYPE: of all BPF programs or links of the machine
 ids() { bpftool "$1" list 2>/dev/null | sed -n 's/^\([0-9]*\): .*/\1/p' | tr '\n' ' '; }
@@ -50,22 +63,3 @@ is no-program-stays "$before" "$(until_it_is "$before" ids prog; ids prog)"
 is no-link-stays "$links" "$(until_it_is "$links" ids link; ids link)"
 kill $spin $idle
 wait $spin $idle 2>/dev/null
-
-# ---- scheduling ----
-mkfifo go
-"$B/bpf/waits" <go &
-waits=$!
-exec 5>go
-"$G" -f -e sched -o waits.zst -p $waits 2>waits.err &
-recorder=$!
-observed() { grep -c 'recording sched' waits.err; }
-until_it_is 1 observed
-echo >&5
-exec 5>&-
-wait $waits
-is waits-are-unharmed 0 $?
-wait $recorder
-"$A" --format csv --top 0 offcpu waits.zst >waits.csv 2>/dev/null
-for reason in futex io poll sleep; do
-	check "waits-of-$reason" awk -F, -v r=$reason '$1 == "pid" { for (i = 1; i <= NF; i++) if ($i == "reason") c = i } c && $c == r { y = 1 } END { exit !y }' waits.csv
-done

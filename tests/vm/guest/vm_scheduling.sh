@@ -1,0 +1,21 @@
+# Why threads do not run, on this kernel: a program with known waits, and its child.
+. "$SRC/tests/lib.sh"
+G=$B/gtcollect A=$B/gtanalyze
+
+mkfifo go
+"$B/bpf/waits" <go &
+waits=$!
+exec 5>go
+"$G" -f -e sched -o waits.zst -p $waits 2>waits.err &
+recorder=$!
+observed() { grep -c 'recording sched' waits.err; }
+until_it_is 1 observed
+echo >&5
+exec 5>&-
+wait $waits
+is waits-are-unharmed 0 $?
+wait $recorder
+"$A" --format csv --top 0 offcpu waits.zst >waits.csv 2>/dev/null
+for reason in futex io poll sleep; do
+	check "waits-of-$reason" awk -F, -v r=$reason '$1 == "pid" { for (i = 1; i <= NF; i++) if ($i == "reason") c = i } c && $c == r { y = 1 } END { exit !y }' waits.csv
+done
