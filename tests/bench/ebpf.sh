@@ -21,6 +21,7 @@ ${CC:-cc} -O0 -fcf-protection=none -shared -fPIC -Wl,-soname,libcuda.so.1 many.c
 hold() {
 	rm -f in out
 	mkfifo in
+	: >out
 	"$B/bpf/gated_calls" "$@" <in >out 7>&- &
 	held=$!
 	exec 7>in
