@@ -141,7 +141,8 @@ tell semaphore
 rm deleted
 as_before deleted-file
 if unshare -m -p -f true 2>/dev/null; then
-	begin unshare -m -p -f sh -c 'mount -t tmpfs none /mnt && cp "$1" /mnt/prog && exec /mnt/prog' sh "$prog"
+	mkdir there
+	begin unshare -m -p -f sh -c 'mount -t tmpfs none "$2" && cp "$1" "$2/prog" && exec "$2/prog"' sh "$prog" "$PWD/there"
 	tell semaphore
 	pid=$(grep -l "^PPid:[[:space:]]*$child\$" /proc/[0-9]*/status 2>/dev/null | cut -d / -f 3)
 	as_before other-namespaces
