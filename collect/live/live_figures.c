@@ -39,7 +39,6 @@ static void add_gpu_work(struct gt_live_figures *f, const struct gt_event *ev)
 	struct gt_live_gpu *gpu = gpu_of(f, device == GT_NONE ? 0 : ev->seg->tracks[device].id);
 	int64_t from = ev->row.start;
 
-	f->has_gpu = true;
 	if (!gpu || ev->row.end <= gpu->until)
 		return;
 	from = from < gpu->until ? gpu->until : from;

@@ -18,7 +18,7 @@ struct gt_live_figures { /* zeroed: ready; release it */
 	struct gt_live_function *functions;
 	size_t n, cap;
 	uint64_t calls, ioctls, ioctl_ns, sync_ns, off_cpu_ns, lost, failed;
-	bool has_gpu, has_scheduling; /* rows of these have been seen at any time */
+	bool has_scheduling; /* rows of it have been seen at any time */
 	struct gt_live_gpu {
 		int64_t id, until; /* until: ns, it is busy to there as far as known */
 		uint64_t busy;     /* ns */

@@ -104,11 +104,6 @@ int gt_kernel_functions_read(struct gt_kernel_functions *f, FILE *list,
 	return 0;
 }
 
-bool gt_kernel_functions_has(const struct gt_kernel_functions *f, const char *name)
-{
-	return f->n && bsearch(&name, f->names, f->n, sizeof(*f->names), by_name);
-}
-
 void gt_kernel_functions_release(struct gt_kernel_functions *f)
 {
 	for (size_t i = 0; i < f->n; i++)

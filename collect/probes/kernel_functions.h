@@ -23,7 +23,5 @@ struct gt_kernel_selection {
  * as in kallsyms. Release *f in any case. 0 or -ENOMEM. */
 int gt_kernel_functions_read(struct gt_kernel_functions *f, FILE *list,
 	const struct gt_kernel_selection *which, struct gt_err *err);
-/* Has it the name? */
-bool gt_kernel_functions_has(const struct gt_kernel_functions *f, const char *name);
 void gt_kernel_functions_release(struct gt_kernel_functions *f);
 #endif

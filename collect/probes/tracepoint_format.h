@@ -32,11 +32,6 @@ struct gt_tracepoint_format {
 int gt_tracepoint_names_check(const struct gt_opt_list *list, struct gt_err *err);
 /* Fields that all tracepoints have (common_*) and arrays of numbers are left out. 0 or -EINVAL. */
 int gt_tracepoint_format_read(struct gt_tracepoint_format *f, FILE *file, struct gt_err *err);
-
-static inline bool gt_tracepoint_is_text(const struct gt_tracepoint_field *f)
-{
-	return f->kind >= GT_TRACEPOINT_TEXT;
-}
 /* The number in the record of a hit, of which `size` bytes are known; 0 beyond them. */
 uint64_t gt_tracepoint_number(const struct gt_tracepoint_field *f, const void *record, size_t size);
 /* The text, as far as it is in these bytes and in `to`. */
