@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "collect/bpf/bpf_internal.h"
-#include "formats/trace/clock.h"
 
 int gt_bpf_losses_open(struct gt_bpf_way *b, struct gt_err *err)
 {
@@ -30,11 +29,10 @@ static void add(struct gt_cpu_loss *to, uint64_t count, uint64_t from, uint64_t 
 void gt_bpf_losses_take(struct gt_bpf_way *b)
 {
 	struct gt_cpu_loss *to = b->opt.rings->cpu_losses;
-	uint64_t now = (uint64_t)gt_clock_monotonic();
 	uint32_t zero = 0;
 
-	if (b->no_memory)
-		add(&to[0], b->no_memory, now, now);
+	/* those are of no CPU */
+	__atomic_fetch_add(&b->opt.rings->s->untraced, b->no_memory, __ATOMIC_RELAXED);
 	b->no_memory = 0;
 	if (bpf_map_lookup_elem(b->losses, &zero, b->now))
 		return;

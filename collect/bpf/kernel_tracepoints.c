@@ -70,6 +70,13 @@ static int read_format(struct gt_tracepoint_format *to, int tracefs, const char 
 	snprintf(path, sizeof(path), "events/%s/%s/format", category, name);
 	fd = openat(tracefs, path, O_RDONLY | O_CLOEXEC);
 	f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (!f && errno != ENOENT) {
+		rc = -errno;
+		if (fd >= 0)
+			close(fd);
+		return gt_err_set(err, rc, "--tracepoint '%s:%s': cannot read its format: %s",
+			category, name, strerror(-rc));
+	}
 	if (!f) {
 		gt_err_set(err, -ENOENT, "--tracepoint '%s:%s': the kernel has no such tracepoint",
 			category, name);

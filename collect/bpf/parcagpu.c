@@ -43,6 +43,23 @@ static uint64_t ahead(struct gt_bpf_way *b, uint64_t time, uint64_t now)
 	return time > now && time - now > b->realtime_ahead / 2 ? b->realtime_ahead : 0;
 }
 
+/* The values by number of the argument: one that cannot be read is left out of the record, and 0
+ * here. Returns how many arguments the probe has. */
+static unsigned arguments_of(const struct gt_bpf_probe *p, uint64_t v[GT_PROBE_VALUES])
+{
+	unsigned n = 0, which;
+
+	memset(v, 0, GT_PROBE_VALUES * sizeof(*v));
+	for (unsigned i = 0; i < p->fields.n; i++) {
+		which = GT_PROBE_FIELD_WHICH(p->fields.fields[i]);
+		if (which >= GT_PROBE_VALUES)
+			continue;
+		v[which] = p->values[i];
+		n = which + 1 > n ? which + 1 : n;
+	}
+	return n;
+}
+
 /* The recorder learns where the process's GPU work comes from. */
 static void report_source(
 	struct gt_bpf_way *b, struct gt_written_thread *t, uint32_t probe, uint64_t now)
@@ -55,12 +72,11 @@ static void report_source(
 		gt_ring_writer_event(&b->writer, t, GT_EV_GPU_STATE, now, now, &e, sizeof(e));
 }
 
-static void write_kernel(
-	struct gt_bpf_way *b, struct gt_written_thread *t, const struct gt_bpf_probe *p)
+static void write_kernel(struct gt_bpf_way *b, struct gt_written_thread *t,
+	const struct gt_bpf_probe *p, const uint64_t *v, unsigned n)
 {
-	const uint64_t *v = p->values;
 	const uint64_t off = ahead(b, v[1], p->head.start);
-	bool first_version = p->fields.n < 8;
+	bool first_version = n < 8;
 	const char *name = gt_bpf_probe_text(p, p->fields.n - 1u);
 	struct gt_ev_kernel e = { .work = { .correlation = (uint32_t)v[2],
 					  .device = (uint32_t)(first_version ? v[2] >> 32 : v[3]),
@@ -90,14 +106,14 @@ static uint32_t callback_of(struct gt_bpf_way *b, uint16_t function)
 
 /* The driver fires the probe within the call, the runtime behind it: then the thread's last launch
  * is meant. */
-static void write_call(
-	struct gt_bpf_way *b, struct gt_written_thread *t, const struct gt_bpf_probe *p)
+static void write_call(struct gt_bpf_way *b, struct gt_written_thread *t,
+	const struct gt_bpf_probe *p, const uint64_t *v)
 {
-	int32_t callback = (int32_t)p->values[1];
-	bool is_driver = callback < 0;
+	uint32_t callback = (uint32_t)v[1]; /* the driver's are negative */
+	bool is_driver = callback >> 31;
 	uint64_t at = is_driver ? p->head.start : t->launched_at;
-	struct gt_ev_call e = { .correlation = (uint32_t)p->values[0],
-		.cbid = is_driver ? (uint32_t)-callback
+	struct gt_ev_call e = { .correlation = (uint32_t)v[0],
+		.cbid = is_driver ? -callback
 			: at      ? callback_of(b, t->launch)
 				  : 0,
 		.tid = (int32_t)p->head.tid };
@@ -109,8 +125,10 @@ static void write_call(
 bool gt_parcagpu_take(struct gt_bpf_way *b, const struct gt_bpf_probe *p)
 {
 	enum gt_parcagpu which = b->probes[p->probe].parcagpu;
-	bool is_kernel = which == GT_PARCAGPU_KERNEL && p->fields.n >= 5,
-	     is_call = which == GT_PARCAGPU_CALL && p->fields.n >= 2;
+	uint64_t v[GT_PROBE_VALUES];
+	unsigned n = which ? arguments_of(p, v) : 0;
+	bool is_kernel = which == GT_PARCAGPU_KERNEL && n >= 5,
+	     is_call = which == GT_PARCAGPU_CALL && n >= 2;
 	struct gt_written_thread *t;
 
 	if (!b->opt.rings->s->gpu || (!is_kernel && !is_call))
@@ -122,8 +140,8 @@ bool gt_parcagpu_take(struct gt_bpf_way *b, const struct gt_bpf_probe *p)
 	if (!t->reports_kernels)
 		report_source(b, t, p->probe, p->head.start);
 	if (is_kernel)
-		write_kernel(b, t, p);
+		write_kernel(b, t, p, v, n);
 	else
-		write_call(b, t, p);
+		write_call(b, t, p, v);
 	return true;
 }

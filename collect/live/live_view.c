@@ -107,8 +107,8 @@ struct gt_live_view *gt_live_view_start(const struct gt_live_view_options *opt, 
 		code = errno;
 	else if (gt_out_open_fd(&v->out, STDOUT_FILENO, "standard output", err))
 		code = -err->code;
-	else
-		code = pthread_create(&v->thread, NULL, run, v);
+	else if ((code = pthread_create(&v->thread, NULL, run, v)))
+		gt_out_close(&v->out, err);
 	if (!code)
 		return v;
 	gt_err_set(err, -code, "cannot print while recording: %s", strerror(code));
