@@ -71,6 +71,7 @@ enum gt_bpf_kind {
 	GT_BPF_REQUEST,
 	GT_BPF_OPEN_CALL,
 	GT_BPF_EXEC /* a head only */,
+	GT_BPF_EXIT /* of a process; a head only */,
 	GT_BPF_PROBE,
 	GT_BPF_TRACEPOINT
 };

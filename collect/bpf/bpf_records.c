@@ -49,6 +49,16 @@ static void set_name(struct gt_bpf_way *b, uint32_t tgid, uint64_t handle, const
 	gt_ring_writer_text(&b->writer, t, GT_REC_NAME, handle, text);
 }
 
+static void forget_names(struct gt_bpf_way *b, uint32_t tgid)
+{
+	for (size_t i = b->nnames; i-- > 0;)
+		if (b->names[i].tgid == tgid) {
+			free(b->names[i].text);
+			gt_map_remove_item(&b->names_map, b->names, &b->nnames, sizeof(*b->names),
+				(uint32_t)i, offsetof(struct gt_bpf_kernel_name, text));
+		}
+}
+
 /* What the guest's hooks do: they learn the names of kernels. */
 static void note_names(struct gt_bpf_way *b, const struct gt_bpf_call *c,
 	const struct gt_call_plan *plan, struct gt_written_thread *t)
@@ -214,7 +224,10 @@ void gt_bpf_write_records(struct gt_bpf_way *b)
 		else if (h->kind == GT_BPF_EXEC)
 			gt_ring_writer_exec(&b->writer, (int32_t)h->tgid, (int32_t)h->tid, h->comm,
 				(int64_t)h->start);
-		else if (!is_in_window(b, h))
+		else if (h->kind == GT_BPF_EXIT) {
+			forget_names(b, h->tgid);
+			gt_probe_pairs_end(b, h->tgid);
+		} else if (!is_in_window(b, h))
 			continue;
 		else if (h->kind == GT_BPF_OPEN_CALL)
 			write_open_call(b, (const struct gt_bpf_call *)h);
@@ -236,7 +249,7 @@ static size_t size_of(const struct gt_bpf_head *h)
 		return sizeof(struct gt_bpf_sched);
 	if (h->kind == GT_BPF_REQUEST)
 		return sizeof(struct gt_bpf_request);
-	if (h->kind == GT_BPF_EXEC)
+	if (h->kind == GT_BPF_EXEC || h->kind == GT_BPF_EXIT)
 		return sizeof(*h);
 	if (h->kind == GT_BPF_TRACEPOINT)
 		return sizeof(struct gt_bpf_tracepoint);

@@ -1,6 +1,6 @@
 /* --pair: two hits of probes with an equal argument make one range. The first is stored until the
- * second comes. A hit without the other one remains a mark: a start when the recording ends, or
- * when another start has the same key. */
+ * second comes. A hit without the other one remains a mark: a start when its process or the
+ * recording ends, or when another start has the same key. */
 #include "collect/bpf/probe_pairs.h"
 
 #include <stdlib.h>
@@ -40,22 +40,13 @@ static uint32_t find(const struct gt_probe_pairs *pairs, const struct gt_probe_s
 	return gt_map_find_item(&pairs->map, pairs->starts, sizeof(*key), key, KEY_BYTES);
 }
 
-static uint32_t hash_of(const struct gt_probe_start *key)
-{
-	return (uint32_t)gt_hash(key, KEY_BYTES);
-}
-
 /* Takes it out: free it. */
 static struct gt_bpf_probe *take(struct gt_probe_pairs *pairs, uint32_t i)
 {
 	struct gt_bpf_probe *hit = pairs->starts[i].hit;
-	uint32_t last = (uint32_t)--pairs->n;
 
-	gt_map_remove(&pairs->map, hash_of(&pairs->starts[i]), i);
-	if (i != last) {
-		gt_map_set(&pairs->map, hash_of(&pairs->starts[last]), last, i);
-		pairs->starts[i] = pairs->starts[last];
-	}
+	gt_map_remove_item(
+		&pairs->map, pairs->starts, &pairs->n, sizeof(*pairs->starts), i, KEY_BYTES);
 	return hit;
 }
 
@@ -124,13 +115,16 @@ static bool store(struct gt_bpf_way *b, const struct gt_bpf_probe *p, struct gt_
 	if (i != UINT32_MAX)
 		write_mark(b, take(pairs, i));
 	new->hit = pairs->n < OPEN_MAX ? malloc(bytes) : NULL;
-	if (!new->hit)
+	if (!new->hit) {
+		pairs->unpaired++;
 		return false;
+	}
 	memcpy(new->hit, p, bytes);
 	if (gt_map_add_item(&pairs->map, &pairs->starts, &pairs->n, &pairs->cap, sizeof(*new), new,
 		    KEY_BYTES) != UINT32_MAX)
 		return true;
 	free(new->hit);
+	pairs->unpaired++;
 	return false;
 }
 
@@ -150,6 +144,13 @@ bool gt_probe_pairs_take(struct gt_bpf_way *b, const struct gt_bpf_probe *p)
 			b->pairs.unpaired++;
 	}
 	return probe->starts && make_key(b, p, probe->starts - 1u, &key) && store(b, p, &key);
+}
+
+void gt_probe_pairs_end(struct gt_bpf_way *b, uint32_t tgid)
+{
+	for (size_t i = b->pairs.n; i-- > 0;)
+		if (b->pairs.starts[i].tgid == tgid)
+			write_mark(b, take(&b->pairs, (uint32_t)i));
 }
 
 void gt_probe_pairs_flush(struct gt_bpf_way *b)

@@ -17,6 +17,8 @@ struct gt_bpf_known_probe;
 void gt_probe_pairs_set_roles(const struct gt_bpf_way *b, struct gt_bpf_known_probe *p);
 /* True: the hit is stored, or is written as the end of a range. */
 bool gt_probe_pairs_take(struct gt_bpf_way *b, const struct gt_bpf_probe *p);
+/* The process ends: its stored hits are written as marks. */
+void gt_probe_pairs_end(struct gt_bpf_way *b, uint32_t tgid);
 /* The recording ends: stored hits are written as marks. */
 void gt_probe_pairs_flush(struct gt_bpf_way *b);
 void gt_probe_pairs_release(struct gt_probe_pairs *pairs);

@@ -6,6 +6,7 @@
 #include "formats/base/buf.h"
 
 #define TEXT_MAX 4096u /* bytes of a text */
+#define LISTED_MIN 64u /* see forget_ended() */
 
 static uint64_t payload(const struct gt_ring_writer *w)
 {
@@ -69,6 +70,25 @@ static bool owns_thread(const struct gt_ring_writer *w, const struct gt_written_
 	return slot->state == GT_SLOT_LIVE && slot->generation == t->generation;
 }
 
+/* Removes processes and threads that have ended, whenever their number has doubled. */
+static void forget_ended(struct gt_ring_writer *w)
+{
+	if (w->nprocesses >= w->processes_max) {
+		for (size_t i = w->nprocesses; i-- > 0;)
+			if (!owns_process(w, &w->processes[i]))
+				gt_map_remove_item(&w->processes_map, w->processes, &w->nprocesses,
+					sizeof(*w->processes), (uint32_t)i, sizeof(int32_t));
+		w->processes_max = 2 * w->nprocesses + LISTED_MIN;
+	}
+	if (w->nthreads >= w->threads_max) {
+		for (size_t i = w->nthreads; i-- > 0;)
+			if (!owns_thread(w, &w->threads[i]))
+				gt_map_remove_item(&w->threads_map, w->threads, &w->nthreads,
+					sizeof(*w->threads), (uint32_t)i, sizeof(int32_t));
+		w->threads_max = 2 * w->nthreads + LISTED_MIN;
+	}
+}
+
 static uint32_t process_slot(
 	struct gt_ring_writer *w, int32_t tgid, const char comm[16], int64_t at)
 {
@@ -127,6 +147,8 @@ struct gt_written_thread *gt_ring_writer_thread(
 
 	if (i != UINT32_MAX && owns_thread(w, &w->threads[i]))
 		return &w->threads[i];
+	forget_ended(w);
+	i = gt_map_find_item(&w->threads_map, w->threads, sizeof(new), &new, sizeof(new.tid));
 	proc = process_slot(w, tgid, comm, at);
 	new.slot = proc == GT_RING_NIL ? GT_RING_NIL : take_thread_slot(w, proc, tid, comm);
 	new.generation = new.slot == GT_RING_NIL ? 0 : w->rings->threads[new.slot].generation;

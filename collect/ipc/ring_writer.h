@@ -29,6 +29,7 @@ struct gt_ring_writer { /* zeroed, with `rings` and `server`: ready */
 	struct gt_written_process *processes;
 	struct gt_written_thread *threads;
 	size_t nprocesses, processes_cap, nthreads, threads_cap;
+	size_t processes_max, threads_max; /* then those that have ended are removed */
 };
 
 /* The thread of a process, both with their ids in gtcollect's pid namespace. at: ns, when it was

@@ -15,6 +15,7 @@
 
 #define DEAD_OPEN_MAX 8192
 #define MISSING_FOR (GT_SECOND / 2) /* see has_ended() */
+#define THREAD_TRACK_FOR GT_SECOND  /* see forget_thread_tracks() */
 /* calls of one thread without a record; larger counts are damage */
 #define TOTAL_MAX (1ull << 40)
 
@@ -198,12 +199,15 @@ static struct gt_thread_track *find_thread_track(
 /* The track of a new slot of a thread. */
 static uint32_t thread_track(struct gt_recorder *r, const struct gt_track *track)
 {
-	struct gt_thread_track new = { track->parent, (int32_t)track->id, GT_NONE };
-	const struct gt_thread_track *known =
-		r->rings->with_ebpf ? find_thread_track(r, &new) : NULL;
+	struct gt_thread_track new = {
+		.process = track->parent, .tid = (int32_t)track->id, .slots = 1
+	};
+	struct gt_thread_track *known = r->rings->with_ebpf ? find_thread_track(r, &new) : NULL;
 
-	if (known)
+	if (known) {
+		known->slots++;
 		return known->track;
+	}
 	r->totals.threads++;
 	new.track = gt_writer_track(r->w, track);
 	if (r->rings->with_ebpf && new.track != GT_NONE)
@@ -211,6 +215,29 @@ static uint32_t thread_track(struct gt_recorder *r, const struct gt_track *track
 			&r->thread_tracks_cap, sizeof(new), &new,
 			offsetof(struct gt_thread_track, track));
 	return new.track;
+}
+
+/* A slot of the thread has been freed. */
+static void leave_thread_track(struct gt_recorder *r, const struct gt_traced_thread *t)
+{
+	const struct gt_thread_track key = { .process = r->procs[t->proc].track, .tid = t->tid };
+	struct gt_thread_track *known = r->rings->with_ebpf ? find_thread_track(r, &key) : NULL;
+
+	if (!known || known->track != t->track)
+		return;
+	known->slots--;
+	known->ended_at = r->now.monotonic;
+}
+
+/* Later, another thread may have the id. Until then, gtcollect may write the last records. */
+static void forget_thread_tracks(struct gt_recorder *r)
+{
+	for (size_t i = r->nthread_tracks; i-- > 0;)
+		if (!r->thread_tracks[i].slots &&
+			r->now.monotonic - r->thread_tracks[i].ended_at >= THREAD_TRACK_FOR)
+			gt_map_remove_item(&r->thread_tracks_map, r->thread_tracks,
+				&r->nthread_tracks, sizeof(*r->thread_tracks), (uint32_t)i,
+				offsetof(struct gt_thread_track, track));
 }
 
 /* False: its process is not attached yet. */
@@ -461,6 +488,7 @@ int gt_registry_check_alive(struct gt_recorder *r, struct gt_err *err)
 				thread_has_exited(&r->procs[t->proc], t->tid), &t->missing_since);
 		repeat_progress(r, t);
 	}
+	forget_thread_tracks(r);
 	return read_names(r, err);
 }
 
@@ -533,6 +561,7 @@ static int reap_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
 	r->totals.in_handler += plausible_count(&ring->in_handler);
 	r->totals.sampled_out += plausible_count(&ring->sampled_out);
 	free_chunks(r, i, t);
+	leave_thread_track(r, t);
 	ring->first = GT_RING_NIL;
 	t->used = false;
 	__atomic_store_n(&ring->state, GT_SLOT_FREE, __ATOMIC_RELEASE);

@@ -88,7 +88,8 @@ struct gt_dead_open_call {
 struct gt_thread_track {
 	uint32_t process; /* track; the key with the next */
 	int32_t tid;
-	uint32_t track;
+	uint32_t track, slots; /* slots: that it has now */
+	int64_t ended_at;      /* ns: when it lost the last one */
 };
 
 struct gt_recorder {

@@ -115,6 +115,19 @@ uint32_t gt_map_add_item(struct gt_map *m, void *items, size_t *n, size_t *cap, 
 	return (uint32_t)(*n)++;
 }
 
+void gt_map_remove_item(
+	struct gt_map *m, void *items, size_t *n, size_t item_size, uint32_t i, size_t key_size)
+{
+	uint32_t last = (uint32_t)-- * n;
+	char *to = (char *)items + i * item_size, *from = (char *)items + last * item_size;
+
+	gt_map_remove(m, gt_hash(to, key_size), i);
+	if (i == last)
+		return;
+	gt_map_set(m, gt_hash(from, key_size), last, i);
+	memcpy(to, from, item_size);
+}
+
 void gt_map_clear(struct gt_map *m)
 {
 	if (m->slots)

@@ -66,6 +66,9 @@ static inline uint32_t gt_map_find_item(const struct gt_map *m, const void *item
  * to the array, as in gt_grow(); *n: its length. */
 uint32_t gt_map_add_item(struct gt_map *m, void *items, size_t *n, size_t *cap, size_t item_size,
 	const void *item, size_t key_size);
+/* Removes item i; the last item takes its place. */
+void gt_map_remove_item(
+	struct gt_map *m, void *items, size_t *n, size_t item_size, uint32_t i, size_t key_size);
 
 void gt_map_clear(struct gt_map *m); /* empties it and keeps its memory */
 void gt_map_release(struct gt_map *m);

@@ -1,6 +1,8 @@
 /* BPF programs at functions that the user names: of libraries and programs, and of the kernel. The
  * cookie of an attachment is the probe's number, with how many arguments it records, and whether
  * the function is one of the kernel (GT_BPF_FUNCTION). */
+#ifndef GT_BPF_FUNCTIONS_H
+#define GT_BPF_FUNCTIONS_H
 #include "collect/bpf/programs/probe_records.h"
 
 #define FUNCTIONS_OPEN 16 /* nested calls of one thread */
@@ -14,8 +16,9 @@ struct open_functions {
 	struct open_function open[FUNCTIONS_OPEN];
 };
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 4096);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u64); /* a thread; in the kernel | 1 << 32 */
 	__type(value, struct open_functions);
 } functions SEC(".maps");
@@ -46,6 +49,16 @@ static __always_inline struct open_functions *open_functions_of(__u64 key)
 	return bpf_map_lookup_elem(&functions, &key);
 }
 
+/* The thread ends or executes a program. */
+static __always_inline void forget_functions(__u32 tid)
+{
+	__u64 key = tid;
+
+	bpf_map_delete_elem(&functions, &key);
+	key |= 1ull << 32;
+	bpf_map_delete_elem(&functions, &key);
+}
+
 /* The kernel permits no address in ctx that the compiler computes: registers are read before the
  * first branch. */
 #define READ_NOW(variable) __asm__ volatile("" : "+r"(variable))
@@ -67,8 +80,10 @@ static __always_inline int enter_function(struct pt_regs *ctx, __u64 cookie, __u
 
 	READ_NOW(frame);
 	f = open_functions_of(functions_key(pid_tgid, cookie));
-	if (!f)
+	if (!f) {
+		count_loss(bpf_ktime_get_ns());
 		return 0;
+	}
 	depth = f->depth;
 	/* calls that longjmp or an exception has left: their frames are below this one. A tail call
 	 * of another function has the same frame. */
@@ -186,3 +201,4 @@ int on_kernel_entry(struct pt_regs *ctx) { return on_entry_of_function(ctx); }
 
 SEC("kprobe")
 int on_kernel_return(struct pt_regs *ctx) { return on_return_of_function(ctx); }
+#endif

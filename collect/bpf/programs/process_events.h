@@ -58,18 +58,6 @@ static __always_inline void report_process(__u32 tgid, bool is_current)
 	bpf_ringbuf_submit(to, BPF_RB_FORCE_WAKEUP);
 }
 
-static __always_inline void write_exec(void)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	void *ring = bpf_map_lookup_elem(&rings, &cpu);
-	struct gt_bpf_head head = { .kind = GT_BPF_EXEC };
-
-	head.start = head.end = bpf_ktime_get_ns();
-	name_thread(&head);
-	if (!ring || bpf_ringbuf_output(ring, &head, sizeof(head), BPF_RB_NO_WAKEUP))
-		count_loss(head.end);
-}
-
 /* sched_process_exec(struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm): calls that
  * were open are gone, and the thread may have another id and name. */
 SEC("raw_tp/sched_process_exec")
@@ -84,12 +72,15 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 		t->depth = 0;
 		t->record.call.head.tid = 0;
 	}
+	forget_functions((__u32)ids);
+	if (!settings.pid_namespace) /* a thread gets the id of its process */
+		forget_functions((__u32)ctx->args[1]);
 	if (bpf_map_lookup_elem(&starting, &tgid)) {
 		bpf_map_update_elem(&traced, &tgid, &value, BPF_ANY);
 		bpf_map_delete_elem(&starting, &tgid);
 	}
 	if (is_traced(ids))
-		write_exec();
+		write_head(GT_BPF_EXEC);
 	/* any file may have USDT probes, also the program's own */
 	if (tgid &&
 		(settings.filters ||

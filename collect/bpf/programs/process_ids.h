@@ -17,8 +17,14 @@ struct pid {
 	unsigned level;
 	struct upid numbers[1];
 } __attribute__((preserve_access_index));
+struct signal_struct {
+	struct {
+		int counter;
+	} live; /* threads */
+} __attribute__((preserve_access_index));
 struct task_struct {
 	int pid, tgid;
+	struct signal_struct *signal;
 	char comm[16];
 	struct pid *thread_pid;
 	struct task_struct *group_leader;

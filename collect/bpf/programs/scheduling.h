@@ -3,6 +3,7 @@
  * thread waited for, from its system call and its state. */
 #ifndef GT_BPF_SCHEDULING_H
 #define GT_BPF_SCHEDULING_H
+#include "collect/bpf/programs/functions.h"
 #include "collect/bpf/programs/threads.h"
 
 /* A thread that does not run. */
@@ -107,13 +108,18 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/sched_process_exit")
 int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	__u64 pid_tgid = current_ids();
 	__u32 tid = (__u32)pid_tgid, tgid = pid_tgid >> 32;
 
 	bpf_map_delete_elem(&waits, &tid);
 	forget_thread();
-	if (tid == tgid)
-		bpf_map_delete_elem(&traced, &tgid);
+	forget_functions(tid);
+	if (BPF_CORE_READ(task, signal, live.counter) > 0)
+		return 0; /* other threads of the process go on */
+	if (is_traced(pid_tgid))
+		write_head(GT_BPF_EXIT);
+	bpf_map_delete_elem(&traced, &tgid);
 	return 0;
 }
 #endif

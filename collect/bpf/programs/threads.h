@@ -15,7 +15,7 @@ struct thread {
 	struct open_call open[GT_BPF_DEPTH];
 	/* of the call that returns; the head names the thread from its first call on */
 	struct gt_bpf_call_with_pieces record;
-	struct gt_bpf_request request;         /* end: 0 while it lasts; start: 0: none */
+	struct gt_bpf_request request; /* end: 0 while it lasts; start: 0: none */
 };
 
 struct {
@@ -68,8 +68,8 @@ static __always_inline struct thread *make_thread_by_id(void)
 static __always_inline struct thread *make_thread(void)
 {
 	if (settings.has_task_storage)
-		return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL,
-			BPF_LOCAL_STORAGE_GET_F_CREATE);
+		return bpf_task_storage_get(
+			&threads, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	return make_thread_by_id();
 }
 
@@ -84,8 +84,8 @@ static __always_inline void forget_thread(void)
 	bpf_map_delete_elem(&threads_by_id, &tid);
 }
 
-/* The place of a call in `open`. A compiler that knows the depth to be below GT_BPF_DEPTH leaves out
- * the mask; but the verifier of Linux 6.1 knows the limit of the compared register only. */
+/* The place of a call in `open`. A compiler that knows the depth to be below GT_BPF_DEPTH leaves
+ * out the mask; but the verifier of Linux 6.1 knows the limit of the compared register only. */
 static __always_inline struct open_call *open_at(struct thread *t, __u32 depth)
 {
 	__asm__ volatile("" : "+r"(depth));
@@ -99,5 +99,18 @@ static __always_inline void name_thread(struct gt_bpf_head *head)
 	head->tgid = pid_tgid >> 32;
 	head->tid = (__u32)pid_tgid;
 	bpf_get_current_comm(head->comm, sizeof(head->comm));
+}
+
+/* A record of the current thread without more. */
+static __always_inline void write_head(__u32 kind)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	struct gt_bpf_head head = { .kind = kind };
+
+	head.start = head.end = bpf_ktime_get_ns();
+	name_thread(&head);
+	if (!ring || bpf_ringbuf_output(ring, &head, sizeof(head), BPF_RB_NO_WAKEUP))
+		count_loss(head.end);
 }
 #endif

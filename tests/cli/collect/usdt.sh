@@ -120,6 +120,16 @@ is pairs-are-ranges 101 "$(hits pairs gt_test:request)"
 is pairs-have-both-arguments 1 "$(rows pairs | grep -c 'request arg0:req-42,arg1:42,end_arg1:420')"
 check pairs-left-over-are-told grep -q 'note: 3 hits of --pair without a start or an end remain marks' pairs.err
 is pair-ends-the-latest-start 1 "$(rows pairs | grep -c 'request arg0:again,arg1:2,end_arg1:3')"
+# a start is a mark as soon as its process has ended
+begin "$prog"
+record ended -e 'usdt:gt_test:*' --pair start=gt_test:request_start,end=request_end,key=arg0 -a
+tell pairs\ 1
+finish
+left() { rows ended | grep -c 'request_start arg0:never ends'; }
+until_it_is 1 left
+is start-of-an-ended-process-is-a-mark 1 "$(left)"
+kill -INT $recorder
+wait $recorder
 printf 'texts 1\n' | "$G" -f -e usdt:gt_test:text,usdt:gt_test:texts -o no-match.zst -- "$prog" >/dev/null 2>no-match.err
 check unmatched-is-told grep -q 'no file of the processes has a probe that matches usdt:gt_test:texts' no-match.err
 

@@ -44,4 +44,51 @@ static void calls_of_a_process_that_ends_within_a_pass(void)
 	CHECK_EQ(nrows, 8);
 }
 
-T_MAIN(T(calls_of_a_process_that_ends_within_a_pass))
+/* The thread of id 1000 makes a call and ends. */
+static void live_and_end(void)
+{
+	struct pen p = new_thread(0, 0);
+
+	call(&p, "cuInit", past(100), past(50));
+	CHECK(gt_recorder_pass(r, &err) > 0);
+	rings.threads[0].state = GT_SLOT_DONE;
+	for (int i = 0; i < 1000 && rings.threads[0].state != GT_SLOT_FREE; i++) {
+		usleep(1000);
+		gt_recorder_pass(r, &err);
+	}
+	CHECK_EQ(rings.threads[0].state, GT_SLOT_FREE);
+}
+
+static unsigned count_threads(const struct gt_reader *reader)
+{
+	const struct gt_segment *seg = gt_reader_segment(reader, 0);
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < seg->ntracks; i++)
+		n += seg->tracks[i].kind == GT_TRACK_THREAD;
+	return n;
+}
+
+/* Two slots one after the other are the guest's and gtcollect's; much later, another thread. */
+static void a_thread_id_that_is_used_again_has_another_track(void)
+{
+	struct gt_reader *reader;
+	int64_t ended;
+
+	CHECK(begin(GT_ARGS_NONE));
+	rings.with_ebpf = true;
+	live_and_end();
+	live_and_end();
+	CHECK_EQ(gt_recorder_totals(r)->threads, 1);
+	for (ended = gt_clock_monotonic(); gt_clock_monotonic() - ended < 2 * GT_SECOND;
+		gt_recorder_pass(r, &err))
+		usleep(10000);
+	live_and_end();
+	CHECK_EQ(gt_recorder_totals(r)->threads, 2);
+	reader = end();
+	CHECK(reader && count_threads(reader) == 2);
+	gt_reader_close(reader);
+}
+
+T_MAIN(T(a_thread_id_that_is_used_again_has_another_track),
+	T(calls_of_a_process_that_ends_within_a_pass))

@@ -113,5 +113,27 @@ static void items_are_found_by_their_first_bytes(void)
 	gt_map_release(&m);
 }
 
-T_MAIN(T(a_value_is_replaced), T(the_first_of_a_hash), T(cleared_is_empty_and_can_be_filled),
-	T(removed_values_leave_the_others), T(items_are_found_by_their_first_bytes))
+static void an_item_is_removed(void)
+{
+	uint64_t *items = NULL;
+	size_t n = 0, cap = 0;
+	struct gt_map m = { 0 };
+
+	for (uint64_t i = 0; i < 1000; i++)
+		CHECK_EQ(gt_map_add_item(&m, &items, &n, &cap, sizeof(i), &i, sizeof(i)), i);
+	for (uint32_t i = 1000; i-- > 0;)
+		if (i % 3)
+			gt_map_remove_item(&m, items, &n, sizeof(*items), i, sizeof(*items));
+	CHECK_EQ(n, 334);
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint32_t at = gt_map_find_item(&m, items, sizeof(i), &i, sizeof(i));
+
+		CHECK(i % 3 ? at == UINT32_MAX : at < n && items[at] == i);
+	}
+	free(items);
+	gt_map_release(&m);
+}
+
+T_MAIN(T(an_item_is_removed), T(a_value_is_replaced), T(the_first_of_a_hash),
+	T(cleared_is_empty_and_can_be_filled), T(removed_values_leave_the_others),
+	T(items_are_found_by_their_first_bytes))
