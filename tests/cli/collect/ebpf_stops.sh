@@ -9,17 +9,17 @@ if ! "$G" --via ebpf -q -f -o try.zst -- true >try.out 2>&1; then
 	skip ebpf "$(tail -n 1 try.out)"
 	exit
 fi
-many='"$1" -t 20 -n 10000 || exit 8'	# until they end, the file has grown
+many='"$1" -s 2 || exit 8'	# gtcollect writes once a second
 trains='for i in 1 2 3 4 5 6 7 8 9 10; do "$0" -n 3 || exit 9; done; echo all >trained'
 
 # ---- the file cannot be written any more: the program goes on ----
 if command -v prlimit >/dev/null; then
-	want limit-status 125 $T "$G" --via ebpf -f -o limit.zst -- sh -c "prlimit --pid \$PPID --fsize=1000; $many; $trains" "$B/samples/train" "$B/samples/many_threads"
+	want limit-status 125 $T "$G" --via ebpf -f -o limit.zst -- sh -c "prlimit --pid \$PPID --fsize=1000; $many; $trains" "$B/samples/train" "$B/samples/spin_calls"
 	is limit-harms-nothing all "$(cat trained)"
 	is limit-is-said "1 1" "$(grep -c 'File too large' want.err) $(grep -c 'recording stopped after' want.err)"
 	rm -f trained
 	want limit-status-of-the-program-wins 7 $T "$G" --via ebpf -q -f -o limit.zst -- \
-		sh -c "prlimit --pid \$PPID --fsize=1000; $many; $trains; exit 7" "$B/samples/train" "$B/samples/many_threads"
+		sh -c "prlimit --pid \$PPID --fsize=1000; $many; $trains; exit 7" "$B/samples/train" "$B/samples/spin_calls"
 else
 	skip limit "there is no prlimit"
 fi
@@ -29,7 +29,7 @@ rm -f trained
 mkfifo pipe
 exec 9<>pipe
 head -c 60000 /dev/zero >&9
-"$G" --via ebpf -q -f -o pipe -- sh -c "$many; $trains" "$B/samples/train" "$B/samples/many_threads" >/dev/null 2>pipe.err 9<&- &
+"$G" --via ebpf -q -f -o pipe -- sh -c "$many; $trains" "$B/samples/train" "$B/samples/spin_calls" >/dev/null 2>pipe.err 9<&- &
 recorder=$!
 until_it_is yes there trained
 is full-pipe-harms-nothing all "$(cat trained)"
