@@ -226,10 +226,12 @@ end second $gated
 
 # ---- gtcollect is killed: nothing remains, and what was recorded is readable ----
 gated killed "$B/bpf/gated_calls" "$cuda" 1 1000
-links() { bpftool link 2>/dev/null | grep -c "pids.*gtcollect($recorder)"; }
+links() { bpftool link 2>/dev/null | sed -n 's/^\([0-9]*\):.*/\1/p'; }
+links >links.before
 before=$(code $gated "$cuda")
 attach killed.zst -e api -p $gated
 check probes-are-in-the-code test "$(code $gated "$cuda")" != "$before"
+links | grep -vxFf links.before >links.recording
 go killed
 on_disk() { made killed.zst; }
 until_it_is 1000 on_disk
@@ -238,7 +240,14 @@ wait $recorder 2>/dev/null
 original() { [ "$(code $gated "$cuda")" = "$before" ] && echo yes; }
 until_it_is yes original
 is code-is-the-original "$before" "$(code $gated "$cuda")"
-if command -v bpftool >/dev/null 2>&1; then is no-link-remains 0 "$(links)"; else skip no-link-remains "needs bpftool"; fi
+if command -v bpftool >/dev/null 2>&1; then
+	check recording-has-links test -s links.recording
+	remaining() { links | grep -cvxFf links.before; }
+	until_it_is 0 remaining
+	is no-link-remains 0 "$(remaining)"
+else
+	skip no-link-remains "needs bpftool"
+fi
 is killed-file-has-the-calls 1000 "$(made killed.zst)"
 go killed
 is killed-harms-nothing 1000 "$(results killed)"

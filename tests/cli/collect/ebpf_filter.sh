@@ -58,6 +58,8 @@ if [ -z "$mounted" ] || ! mkdir "$group" 2>/dev/null || ! mkdir "$group/below" 2
 	rmdir "$group/below" "$group" 2>/dev/null
 	exit 0
 fi
+empty() { cat "$group/below/cgroup.procs" "$group/cgroup.procs"; }
+trap 'kill $moved 2>/dev/null; until_it_is "" empty; rmdir "$group/below" "$group"' EXIT
 "$B/samples/spin_calls" -s 600 >/dev/null &
 moved=$!
 until_it_is yes maps_driver $moved
@@ -76,7 +78,5 @@ same cgroup-selects-its-processes wanted cgroup.names
 record both.zst --cgroup "$group" --comm 'other-name'
 sh -c 'echo $$ >"$1/below/cgroup.procs"; exec "$2" -n 20' sh "$group" ./chosen-late >/dev/null
 end_record
+want both-is-recorded 0 "$A" header both.zst
 is both-must-match "" "$(processes both.zst)"
-empty() { cat "$group/below/cgroup.procs" "$group/cgroup.procs"; }
-until_it_is "" empty
-rmdir "$group/below" "$group"

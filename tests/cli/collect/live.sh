@@ -51,6 +51,7 @@ is open-call-is-one-line 1 "$(grep -cE ' cuStreamSynchronize\(.*\) <unfinished \
 is live-status 0 $?
 check live-has-rates grep -qE '^gtcollect: [0-9.]+ s: [0-9]+ calls/s \(cuLaunchKernel [0-9]+/s, .*\), .*GPU 0 busy [0-9.]+ %, .*in synchronizing calls [0-9.]+ ms, 0 lost$' live.err
 "$G" -q --live -o losses.zst --ring-memory 1M -- "$B/samples/spin_calls" -s 1 >/dev/null 2>live.err
+check live-loses-some test "$(figure lost losses.zst)" -gt 0
 is live-losses-are-those-of-the-file "$(figure lost losses.zst)" "$(sed -n '$s/.* \([0-9]*\) lost$/\1/p' live.err)"
 if command -v script >/dev/null 2>&1; then
 	script -qec "'$G' -q --live -o tty.zst -- '$B/samples/train' -n 50 >/dev/null" /dev/null >screen.out 2>&1
