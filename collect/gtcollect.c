@@ -87,7 +87,7 @@ static int enable_sources(struct gt_err *err)
 	code = o->inject ? gt_child_check_inject(err) : 0;
 	if (code)
 		return code;
-	gt_sources_inject(&run.selection, o->events, run.events);
+	gt_sources_inject(&run.selection, o->events, o->with_ebpf, run.events);
 	o->events = run.events;
 	if (o->inject && !o->quiet)
 		gt_message(stderr, TOOL,

@@ -25,22 +25,25 @@
 #define LAST_WORK_TIMEOUT GT_SECOND
 #define LOOK_EVERY (GT_SECOND / 20)
 
-/* Does -e name what only the library records? The default names GPU work, too, and is no request.
- */
+/* Does -e name what only the library records? */
 static bool names_gpu_work(const char *events)
 {
-	return strcmp(events, gt_sources_default()) &&
-		(gt_sources_has(events, "gpu") || gt_sources_has(events, "runtime") ||
-			gt_sources_has(events, "um"));
+	return gt_sources_has(events, "gpu") || gt_sources_has(events, "runtime") ||
+		gt_sources_has(events, "um");
 }
 
 void gt_attached_choose_way(void)
 {
 	struct gt_collect_options *o = &gt_options;
 	bool needs_ebpf = gt_sources_only_ebpf(o->events) || gt_options_has_probes(),
-	     needs_library = gt_options_attach() ? !o->all_processes && names_gpu_work(o->events)
-						 : gt_sources_of_guest(o->events);
+	     is_default = !strcmp(o->events, gt_sources_default()), needs_library;
 
+	/* with probes alone, GPU work is not requested */
+	if (gt_options_attach())
+		needs_library = !o->all_processes && !(is_default && needs_ebpf) &&
+			names_gpu_work(o->events);
+	else
+		needs_library = gt_sources_of_guest(o->events);
 	if (o->via != GT_VIA_AUTO)
 		return;
 	o->with_ebpf = needs_ebpf && needs_library;
@@ -48,8 +51,11 @@ void gt_attached_choose_way(void)
 		o->via = needs_ebpf && !needs_library ? GT_VIA_EBPF : GT_VIA_PRELOAD;
 	else if (o->all_processes || (needs_ebpf && !needs_library))
 		o->via = GT_VIA_EBPF;
-	else
+	else {
 		o->via = gt_bpf_way_is_allowed() && !needs_library ? GT_VIA_EBPF : GT_VIA_INJECT;
+		o->with_ebpf |= o->via == GT_VIA_INJECT && gt_bpf_way_is_allowed() &&
+			gt_sources_has(o->events, "ioctl");
+	}
 }
 
 bool gt_attached_starts_command(void)
@@ -87,7 +93,8 @@ int gt_attached_open(
 			(!gt_options.with_ebpf || gt_options_has_probes() || gt_options.usdt.nusdt),
 		/* the guest library records the same */
 		.calls = !gt_options.with_ebpf && gt_sources_has(gt_options.events, "api"),
-		.requests = !gt_options.with_ebpf && gt_sources_has(gt_options.events, "ioctl"),
+		.requests = gt_options.via != GT_VIA_PRELOAD &&
+			gt_sources_has(gt_options.events, "ioctl"),
 		.scheduling = gt_sources_has(gt_options.events, "sched"),
 		.slow_probes = gt_options.slow_probes,
 		.usdt = &gt_options.usdt,
@@ -103,6 +110,7 @@ int gt_attached_open(
 	if (gt_options.via != GT_VIA_EBPF && !gt_options.with_ebpf)
 		return 0;
 	a->bpf = gt_bpf_way_open(&opt, err);
+	a->has_probes = a->bpf;
 	if (!a->bpf)
 		return err->code;
 	for (unsigned i = 0; gt_bpf_way_missing(a->bpf, i); i++)
@@ -183,18 +191,26 @@ int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err)
 }
 
 /* ", 3 places of USDT probes" */
-static const char *usdt_places(const struct gt_bpf_way_totals *t, char text[64])
+/* " (3 functions of 1 library, 2 places of USDT probes)"; of the library's own recording: "". */
+static const char *probe_counts(const struct gt_bpf_way_totals *t, char text[128])
 {
+	char places[64] = "";
+
 	*text = 0;
 	if (gt_options.usdt.nusdt)
-		snprintf(text, 64, ", %u place%s of USDT probes", t->usdt, t->usdt == 1 ? "" : "s");
+		snprintf(places, sizeof(places), ", %u place%s of USDT probes", t->usdt,
+			t->usdt == 1 ? "" : "s");
+	if (gt_options.via != GT_VIA_INJECT || t->functions || *places)
+		snprintf(text, 128, " (%u function%s of %u librar%s%s)", t->functions,
+			t->functions == 1 ? "" : "s", t->libraries, t->libraries == 1 ? "y" : "ies",
+			places);
 	return text;
 }
 
 static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 {
 	struct gt_bpf_way_totals t;
-	char places[64];
+	char counts[128];
 	int rc = set_all_probes(a, err);
 
 	if (rc)
@@ -202,10 +218,9 @@ static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 	gt_bpf_way_drop_rights(a->bpf);
 	gt_bpf_way_totals(a->bpf, &t);
 	if (!gt_options.quiet)
-		gt_message(stderr, TOOL,
-			"recording %s (%u function%s of %u librar%s%s); Ctrl-C ends it",
-			gt_options.events, t.functions, t.functions == 1 ? "" : "s", t.libraries,
-			t.libraries == 1 ? "y" : "ies", usdt_places(&t, places));
+		gt_message(stderr, TOOL, "recording %s%s%s; Ctrl-C ends it", gt_options.events,
+			gt_options.via == GT_VIA_INJECT ? " by CUPTI and eBPF" : "",
+			probe_counts(&t, counts));
 	report_left_out(a);
 	return 0;
 }
@@ -240,6 +255,12 @@ static int inject_one(struct gt_attached_programs *a, pid_t pid, struct gt_err *
 	if (!gt_guest_read(pid, &a->list[a->n]))
 		return gt_err_set(err, -ESRCH, "there is no process %d", (int)pid);
 	rc = gt_inject(pid, a->server->dir.library, a->server->dir.path, &done, err);
+	if (rc && gt_options.with_ebpf) {
+		size_t n = strlen(err->text);
+
+		snprintf(err->text + n, sizeof(err->text) - n,
+			" (--via ebpf loads nothing into it)");
+	}
 	if (rc)
 		return rc;
 	if (done.connection >= 0)
@@ -370,21 +391,23 @@ void gt_attached_stop_probes(struct gt_attached_programs *a)
 {
 	if (a->bpf)
 		gt_bpf_way_stop(a->bpf);
+	a->has_probes = false;
 }
 
 void gt_attached_drain(struct gt_attached_programs *a)
 {
-	if (!a->bpf)
+	if (!a->has_probes)
 		return;
 	gt_bpf_way_drain(a->bpf);
 	report_stuck(a);
 }
 
+/* Probes first: ending the guests takes some time, which is not part of the recording. */
 void gt_attached_detach(struct gt_attached_programs *a, const struct gt_attached_recorder *r)
 {
+	gt_attached_stop_probes(a);
 	if (has_guests(a))
 		detach_guests(a, r);
-	gt_attached_stop_probes(a);
 	if (gt_attached_starts_command())
 		report_left_out(a);
 	if (a->bpf && !gt_options.quiet)

@@ -12,7 +12,8 @@ struct gt_bpf_way;
 struct gt_attached_programs { /* zeroed: none; release it with gt_attached_close */
 	struct gt_rings *rings;
 	struct gt_guest_server *server;
-	struct gt_bpf_way *bpf; /* NULL: the library is loaded */
+	struct gt_bpf_way *bpf; /* NULL: only the library records */
+	bool has_probes;        /* they are set, or may be at any time */
 	struct gt_guest *list;  /* the processes of -p, as far as they are attached to */
 	size_t n;
 	pid_t stuck;     /* the last process that was said to stay stopped */

@@ -48,7 +48,7 @@ static const struct gt_opt what_to_record[] = {
 	{ 0, "cgroup", GT_OPT_STR, &o.cgroup, "FOLDER",
 		"with -a: only processes in this cgroup (v2) or below", NULL },
 	{ 0, "via", GT_OPT_WORD, &o.via, "WAY",
-		"auto (the default): preload for a COMMAND, and ebpf besides for what only it records, as -e sched; for -p and -a ebpf, which needs CAP_BPF and CAP_PERFMON; for -p without these, or with -e gpu, inject: GPU times and calls by CUPTI, of a process of the same user",
+		"auto (the default): preload for a COMMAND, and ebpf besides for what only it records, as -e sched; for -p inject: calls and GPU times by CUPTI, of a process of the same user, and ebpf besides with CAP_BPF and CAP_PERFMON; for -p without -e gpu, and for -a, ebpf",
 		via_words },
 	{ 0, "probe", GT_OPT_LIST, &o.probes, "LIB:GLOB",
 		"by ebpf: also calls of these functions of a library or program that the process maps, with the first N arguments for LIB:GLOB(N); may be given several times",
@@ -137,14 +137,19 @@ static size_t append(size_t n, const struct gt_opt *options, size_t more)
 	return n + more <= COUNT(all) ? n + more : n;
 }
 
-/* --kernel: besides what -e names, or the calls. */
-static void add_kernel_sources(void)
+/* --kernel: besides what -e names. Of what is recorded without -e, eBPF alone sees only the calls.
+ */
+static int add_kernel_sources(struct gt_err *err)
 {
 	static char list[1024];
+	bool only_ebpf = o.all_processes || o.via == GT_VIA_EBPF;
+	const char *named = only_ebpf && o.events == gt_sources_default() ? "api" : o.events;
+	int n = snprintf(list, sizeof(list), "%s," KERNEL_SOURCES, named);
 
-	snprintf(list, sizeof(list), "%s," KERNEL_SOURCES,
-		o.events == gt_sources_default() ? "api" : o.events);
+	if (n >= (int)sizeof(list))
+		return gt_err_set(err, -EINVAL, "-e %.40s...: the list is too long", named);
 	o.events = list;
+	return 0;
 }
 
 int gt_options_parse(int argc, char **argv, int *operands, struct gt_err *err)
@@ -170,9 +175,7 @@ int gt_options_parse(int argc, char **argv, int *operands, struct gt_err *err)
 		command.noptions = append(command.noptions, (*s)->options, (*s)->noptions);
 	command.noptions = append(command.noptions, when_and_how, COUNT(when_and_how));
 	code = gt_opt_parse(&command, argc, argv, operands, err);
-	if (!code && o.kernel)
-		add_kernel_sources();
-	return code;
+	return code || !o.kernel ? code : add_kernel_sources(err);
 }
 
 static int check_range(struct gt_err *err)

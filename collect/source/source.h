@@ -101,8 +101,9 @@ struct gt_sources {
 int gt_sources_enable(
 	struct gt_session *s, struct gt_sources *own, const char *list, struct gt_err *err);
 /* For --inject: closes the gates of sources that it cannot record. `list` becomes the list of those
- * that it or eBPF records. */
-void gt_sources_inject(struct gt_session *s, const char *requested, char list[GT_SOURCES_LIST]);
+ * that it records; with_ebpf: and of those that eBPF records beside it. */
+void gt_sources_inject(
+	struct gt_session *s, const char *requested, bool with_ebpf, char list[GT_SOURCES_LIST]);
 /* Is the source in the list? */
 bool gt_sources_has(const char *list, const char *name);
 /* For --via ebpf: the list of those sources of `requested` that it can record. by_default: the user

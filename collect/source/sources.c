@@ -224,7 +224,8 @@ int gt_sources_enable(
 	}
 }
 
-void gt_sources_inject(struct gt_session *s, const char *requested, char list[GT_SOURCES_LIST])
+void gt_sources_inject(
+	struct gt_session *s, const char *requested, bool with_ebpf, char list[GT_SOURCES_LIST])
 {
 	s->inject = 1;
 	s->ioctls = 0;
@@ -236,7 +237,7 @@ void gt_sources_inject(struct gt_session *s, const char *requested, char list[GT
 
 		for (const char *p = requested; *p; p += strcspn(p, ","), p += *p == ',')
 			named |= gt_source_find(p, strcspn(p, ",")) == *source;
-		if ((named && ((*source)->with_inject || (*source)->only_ebpf)) ||
+		if ((named && ((*source)->with_inject || (with_ebpf && (*source)->with_ebpf))) ||
 			(*source)->always_injected)
 			append_name(list, ",", (*source)->name);
 	}

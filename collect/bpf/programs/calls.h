@@ -41,8 +41,7 @@ static __always_inline int enter(struct pt_regs *ctx, __u32 id)
 	depth = t->depth;
 	/* calls that longjmp or an exception has left: their frames are below this one */
 	for (int i = 0; i < GT_BPF_DEPTH; i++)
-		if (depth && depth <= GT_BPF_DEPTH &&
-			open_at(t, depth - 1)->frame <= frame)
+		if (depth && depth <= GT_BPF_DEPTH && open_at(t, depth - 1)->frame <= frame)
 			depth--;
 	t->depth = depth + 1;
 	if (depth >= GT_BPF_DEPTH)

@@ -146,8 +146,7 @@ int on_system_call(__u64 *ctx)
 	__u32 number = ctx[1];
 	struct thread *t;
 
-	if ((!settings.scheduling && !may_be_request(number)) ||
-		!is_traced(current_ids()))
+	if ((!settings.scheduling && !may_be_request(number)) || !is_traced(current_ids()))
 		return 0;
 	t = make_thread();
 	if (!t)

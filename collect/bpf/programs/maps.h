@@ -24,7 +24,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, __u32); /* a process */
+	__type(key, __u32);  /* a process */
 	__type(value, __u8); /* GT_BPF_TRACED, GT_BPF_HAS_PROBES */
 } traced SEC(".maps");
 

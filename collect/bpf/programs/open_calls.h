@@ -1,5 +1,5 @@
-/* BPF programs that write the open calls of a thread: when it ends, and of all threads at the end of
- * the recording. */
+/* BPF programs that write the open calls of a thread: when it ends, and of all threads at the end
+ * of the recording. */
 #include "collect/bpf/programs/threads.h"
 
 struct bpf_iter_meta;

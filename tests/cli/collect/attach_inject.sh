@@ -116,6 +116,30 @@ same output-is-the-same alone.text recorded.text
 check end-has-calls test "$(calls cuLaunchKernel end.zst)" -gt 1000
 want reads 0 "$A" end.zst
 
+# ---- eBPF beside the library: requests by default, scheduling and functions if they are named ----
+if "$G" --via ebpf -q -f -e sched -o try.zst -p $$ --duration 1ms >try.out 2>&1; then
+	"$B/samples/train" -n 100000000 >/dev/null &
+	p=$!
+	until_it_is yes mapped
+	want auto-with-rights 0 "$G" -f -p $p --duration 50ms -o default.zst
+	says auto-with-rights-is-told 'recording api,ioctl,gpu,nvtx by CUPTI and eBPF; Ctrl-C ends it'
+	"$A" header default.zst >header.out 2>/dev/null
+	check auto-records-requests grep -q 'injection, cupti: api ioctl gpu' header.out
+	want both 0 "$G" -f -e api,gpu,sched --probe libc:pthread_cond_wait -p $p --duration 200ms -o both.zst
+	says both-is-told 'by CUPTI and eBPF ([0-9]* functions of 1 library)'
+	is both-is-one-process 1 "$("$A" threads --format csv both.zst 2>/dev/null | awk -F, 'NR > 1 { print $1 }' | sort -u | wc -l)"
+	check both-has-kernels test "$(calls 'relu<float>' both.zst)" -gt 0
+	check both-has-calls test "$(calls cuLaunchKernel both.zst)" -gt 0
+	check both-has-functions test "$(calls pthread_cond_wait both.zst)" -gt 0
+	want both-offcpu 0 "$A" offcpu both.zst
+	check both-has-scheduling grep -q ' futex ' want.out
+	is both-loses-nothing 0 "$(figure lost both.zst)"
+	kill $p
+	wait $p 2>/dev/null
+else
+	skip both "$(tail -n 1 try.out)"
+fi
+
 # ---- annotations, as the program has not used NVTX before ----
 mkfifo late.in
 "$B/guest/fake/nvtx" late <late.in &

@@ -36,7 +36,7 @@ if ! "$G" --via ebpf -q -f -o try.zst -p $idle --duration 1ms >try.out 2>&1; the
 fi
 
 # ---- three capabilities are enough, and two are not for another user's process ----
-capable() { setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$1" --ambient-caps="$1" "$G" -q -f -o "$shared/$2.zst" -p $idle --duration 1ms; }
+capable() { setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$1" --ambient-caps="$1" "$G" --via ebpf -q -f -o "$shared/$2.zst" -p $idle --duration 1ms; }
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	shared=$(mktemp -d)
 	chmod 777 "$shared"
@@ -53,7 +53,7 @@ mkfifo go2
 "$B/bpf/parent" "$B/samples/train" -n 20000 <go2 >/dev/null &
 parent=$!
 exec 6>go2
-attach child.zst -p $parent
+attach child.zst --via ebpf -p $parent
 echo >&6
 exec 6>&-
 wait $parent
@@ -100,10 +100,10 @@ check programs-without-calls-are-not-listed test "$(figure processes every.zst)"
 # ---- attached in the middle, and killed: the program goes on ----
 "$B/samples/spin_calls" -s 3 >spin.out &
 spin=$!
-"$G" -q -f -o part.zst -p $spin --duration 500ms
+"$G" --via ebpf -q -f -o part.zst -p $spin --duration 500ms
 is duration-ends-it 0 $?
 check part-has-calls test "$(calls cuCtxGetCurrent part.zst)" -gt 1000
-"$G" -q -f -o killed.zst -p $spin &
+"$G" --via ebpf -q -f -o killed.zst -p $spin &
 recorder=$!
 until_it_is yes there killed.zst
 kill -KILL $recorder
@@ -163,7 +163,7 @@ exec 7>end_zombie
 until_it_is yes there zombie.pid
 zombie=$(cat zombie.pid)
 until_it_is yes maps_driver $zombie
-attach zombie.zst -p $zombie
+attach zombie.zst --via ebpf -p $zombie
 echo >&7
 exec 7>&-
 wait $recorder
@@ -174,7 +174,7 @@ wait $careless 2>/dev/null
 short=$!
 exec 7>end_child
 until_it_is yes maps_driver $short
-attach short.zst -p $short
+attach short.zst --via ebpf -p $short
 echo >&7
 exec 7>&-
 wait $short

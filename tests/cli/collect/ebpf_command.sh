@@ -87,7 +87,7 @@ is input-is-passed-on text "$(echo text | "$G" --via ebpf -q -f -o input.zst -- 
 # ---- --delay and --duration ----
 "$G" --via ebpf -e api -q -f --duration 1ns -o window.zst -- "$B/samples/train" -n 5 >/dev/null
 is duration-has-passed 0 "$(calls cuLaunchKernel window.zst)"
-"$G" --via ebpf -e api -q -f --delay 1h -o window.zst -- "$B/samples/train" -n 5 >/dev/null
+want delay 0 "$G" --via ebpf -e api -q -f --delay 3600s -o window.zst -- "$B/samples/train" -n 5
 is delay-has-not-passed 0 "$(calls cuLaunchKernel window.zst)"
 
 # ---- gtcollect is killed: the program goes on, and is not stopped ----

@@ -39,14 +39,14 @@ if grep -q 'CAP_BPF\|built without' want.err; then
 fi
 says gone-is-told "there is no process $gone"
 one_line gone
-want no-driver 125 "$G" -o none.zst -p $$
+want no-driver 125 "$G" --via ebpf -o none.zst -p $$
 says no-driver-is-told 'has no CUDA driver mapped'
 one_line no-driver
 cp "$(ldd "$B/bpf/gated_calls" | awk '/libc.so/ { print $3 }')" libcuda.so.1
 LD_PRELOAD=$PWD/libcuda.so.1 sleep 600 &
 other=$!
 until_it_is yes maps_driver $other
-want no-functions 125 "$G" -o none.zst -p $other
+want no-functions 125 "$G" --via ebpf -o none.zst -p $other
 says no-functions-is-told 'libcuda.so.1 has no function to record'
 one_line no-functions
 kill $other
@@ -59,7 +59,7 @@ until_it_is sleep comm
 kill "$(cat dead.pid)"
 state() { sed -n 's/^State:.\(.\).*/\1/p' "/proc/$(cat dead.pid)/status"; }
 until_it_is Z state
-want zombie 125 "$G" -o none.zst -p "$(cat dead.pid)"
+want zombie 125 "$G" --via ebpf -o none.zst -p "$(cat dead.pid)"
 says zombie-is-told "process $(cat dead.pid) has ended"
 kill $careless
 wait $careless 2>/dev/null
@@ -80,7 +80,7 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 	gated "ends$i" "$B/bpf/gated_calls" "$cuda" 1 100
 	status=0
 	exec 7>&-
-	"$G" -q -o "ends$i.zst" -p $gated 2>ends.err || status=$?
+	"$G" --via ebpf -q -o "ends$i.zst" -p $gated 2>ends.err || status=$?
 	wait $gated || wrong="$wrong program:$?"
 	case $status in
 	0) "$A" "ends$i.zst" >/dev/null 2>&1 || wrong="$wrong unreadable" ;;
@@ -92,7 +92,7 @@ is ends-during-attach "" "$wrong"
 
 # ---- it executes another program ----
 gated execs "$B/bpf/gated_calls" "$cuda" 1 1000 "$B/bpf/gated_calls" "$cuda" 1 1000
-attach execs.zst -p $gated
+attach execs.zst --via ebpf -p $gated
 go execs
 exec 7>&-
 wait $gated
