@@ -166,6 +166,9 @@ static void report_usdt(const struct gt_attached_programs *a)
 		gt_message(stderr, TOOL,
 			"note: %u mapped file%s may have USDT probes but cannot be read (%s): root may",
 			t.unreadable, t.unreadable == 1 ? "" : "s", t.first_unreadable);
+	if (t.failed)
+		gt_message(stderr, TOOL, "note: %u time%s probes could not be set: %s", t.failed,
+			t.failed == 1 ? "" : "s", t.first_failure);
 	if (t.unread)
 		gt_message(stderr, TOOL,
 			"note: %u argument%s of USDT probes cannot be read and %s left out: %s",

@@ -8,6 +8,7 @@
 #include "collect/bpf/function_probes.h"
 #include "collect/bpf/kernel_probes.h"
 #include "collect/bpf/parcagpu.h"
+#include "collect/bpf/linked_files.h"
 #include "collect/bpf/probe_link.h"
 #include "collect/bpf/probe_pairs.h"
 #include "collect/bpf/stop_guard.h"
@@ -22,14 +23,6 @@ struct ring_buffer;
 
 #define GT_BPF_MISSING 16u
 #define GT_BPF_KERNEL_PROGRAMS 11u /* at tracepoints */
-
-/* A library whose functions have probes, and of which process; 0: of all. */
-struct gt_bpf_attached {
-	dev_t device;
-	ino_t inode;
-	pid_t pid;
-	struct gt_probe_link link;
-};
 
 /* The name of a kernel by handle. */
 struct gt_bpf_kernel_name {
@@ -66,8 +59,9 @@ struct gt_bpf_way {
 	struct gt_call_plan plans[GT_API_MAX];
 	struct gt_ring_writer writer;
 	struct bpf_link *kernel[GT_BPF_KERNEL_PROGRAMS], *new_code; /* new_code: loader_probes.c */
-	struct gt_bpf_attached *attached;
-	size_t nattached, attached_cap;
+	struct gt_linked_files linked;
+	unsigned nfailed; /* as in the totals */
+	struct gt_err failure;
 	struct gt_bpf_known_probe *probes;
 	size_t nprobes, probes_cap;
 	struct gt_probe_pairs pairs;
@@ -97,13 +91,15 @@ int gt_bpf_why_not(int code, struct gt_err *err);
 /* kernel_probes.c: notes what this kernel refuses (gt_bpf_way_missing). */
 void gt_bpf_missing(struct gt_bpf_way *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* bpf_probes.c: does the file have its probes, of the process or of all? */
-struct gt_mapped_library;
-bool gt_bpf_is_attached(const struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid);
 /* loader_probes.c: the loader's call is enough to learn what the processes map later. */
 bool gt_loader_is_enough(const struct gt_bpf_way *b);
 /* Sets the probe in the loader of the process. 0 or negative. */
 int gt_loader_watch(struct gt_bpf_way *b, pid_t pid);
+/* bpf_probes.c: sets the probes in a library, and counts them. 0 or negative. */
+struct gt_library_functions;
+int gt_bpf_link_functions(struct gt_bpf_way *b, struct gt_linked_file which,
+	const struct gt_library_functions *f, const char *name, const struct gt_probe_places *p,
+	struct gt_err *err);
 /* The process is recorded no longer. */
 void gt_bpf_detach(struct gt_bpf_way *b, pid_t pid);
 void gt_bpf_detach_all(struct gt_bpf_way *b);

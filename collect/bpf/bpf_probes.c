@@ -32,32 +32,21 @@ static int select_functions(struct gt_bpf_way *b, const struct gt_library_functi
 	return 0;
 }
 
-static int link_library(struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid,
-	const struct gt_probe_places *p, struct gt_err *err)
+int gt_bpf_link_functions(struct gt_bpf_way *b, struct gt_linked_file which,
+	const struct gt_library_functions *f, const char *name, const struct gt_probe_places *p,
+	struct gt_err *err)
 {
-	struct gt_bpf_attached *a;
 	int rc;
 
-	if (gt_grow(&b->attached, &b->attached_cap, b->nattached + 1, sizeof(*b->attached)))
-		return gt_err_set(err, -ENOMEM, "out of memory (probes)");
-	a = &b->attached[b->nattached];
-	*a = (struct gt_bpf_attached){ .device = l->device, .inode = l->inode, .pid = pid };
-	rc = gt_probe_link_open(&a->link, &b->programs, l->path, pid, p);
+	if (b->opt.all_processes)
+		which.pid = 0;
+	rc = gt_linked_files_add(&b->linked, which,
+		which.kind == GT_LINKED_DRIVER ? &b->programs : &b->function_programs, f->path, p);
 	if (rc)
-		return gt_err_set(err, rc, "%s: cannot set probes: %s", l->name, strerror(-rc));
-	b->nattached++;
+		return gt_err_set(err, rc, "%s: cannot set probes: %s", name, strerror(-rc));
 	b->totals.libraries++;
 	b->totals.functions += p->n;
 	return 0;
-}
-
-bool gt_bpf_is_attached(const struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid)
-{
-	for (size_t i = 0; i < b->nattached; i++)
-		if (b->attached[i].device == l->device && b->attached[i].inode == l->inode &&
-			(!b->attached[i].pid || b->attached[i].pid == pid))
-			return true;
-	return false;
 }
 
 static int attach_library(
@@ -65,15 +54,18 @@ static int attach_library(
 {
 	struct gt_library_functions f;
 	struct gt_probe_places p = { NULL };
+	struct gt_linked_file which = {
+		.kind = GT_LINKED_DRIVER, .pid = pid, .device = l->device, .inode = l->inode
+	};
 	int rc;
 
-	if (gt_bpf_is_attached(b, l, pid))
+	if (gt_linked_files_have(&b->linked, &which))
 		return 0;
 	rc = gt_library_functions_read(&f, l, "cu*", false, err);
 	if (!rc)
 		rc = select_functions(b, &f, &p, err);
 	if (!rc && p.n)
-		rc = link_library(b, l, b->opt.all_processes ? 0 : pid, &p, err);
+		rc = gt_bpf_link_functions(b, which, &f, l->name, &p, err);
 	else if (!rc)
 		rc = gt_err_set(err, -ENOENT,
 			b->totals.slow ? "%s: all probes would be slow: --slow-probes sets them"
@@ -92,11 +84,28 @@ static bool has_ended(pid_t pid)
 	return !gt_guest_read(pid, &process) || gt_guest_has_exited(&process);
 }
 
+/* Remembers the first error. */
+static void keep_first(int code, struct gt_err *one, int *rc, struct gt_err *err)
+{
+	if (code && !*rc) {
+		*rc = code;
+		*err = *one;
+	}
+	*one = (struct gt_err)GT_ERR_INIT;
+}
+
+static bool is_driver(const void *arg, const char *name)
+{
+	(void)arg;
+	return gt_mapped_file_has_prefix(name, "libcuda.so");
+}
+
 int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 {
 	struct gt_mapped_library list[LIBRARIES];
+	struct gt_err one = GT_ERR_INIT;
 	int rc = gt_loader_watch(b, pid),
-	    n = gt_mapped_libraries(pid, "libcuda.so", list, LIBRARIES, err);
+	    n = gt_mapped_libraries(pid, is_driver, NULL, list, LIBRARIES, err);
 	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
 	uint32_t key = (uint32_t)pid;
 	bool has_probes = (n > 0 && b->opt.calls) || b->functions || b->opt.usdt->nusdt;
@@ -110,13 +119,19 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 		return gt_err_set(err, -ESRCH, "process %d has ended", (int)pid);
 	if (rc)
 		return gt_bpf_why_not(rc, err);
-	rc = gt_usdt_attach(b, pid, err);
-	if (!rc && !n && b->opt.calls && !b->functions && !b->kernel_probes)
-		return gt_err_set(err, -ENOENT,
-			"process %d has no CUDA driver mapped (libcuda.so.1)", (int)pid);
-	for (int i = 0; b->opt.calls && !rc && i < n && i < (int)LIBRARIES; i++)
-		rc = attach_library(b, &list[i], pid, err);
-	return rc || !b->functions ? rc : gt_function_probes_attach(b->functions, pid, err);
+	if (gt_linked_files_remove_ended(&b->linked))
+		gt_usdt_forget_seen(&b->usdt);
+	/* one that cannot have its probes does not prevent those of others */
+	keep_first(gt_usdt_attach(b, pid, &one), &one, &rc, err);
+	if (!n && b->opt.calls && !b->functions && !b->kernel_probes)
+		keep_first(gt_err_set(&one, -ENOENT,
+				   "process %d has no CUDA driver mapped (libcuda.so.1)", (int)pid),
+			&one, &rc, err);
+	for (int i = 0; b->opt.calls && i < n && i < (int)LIBRARIES; i++)
+		keep_first(attach_library(b, &list[i], pid, &one), &one, &rc, err);
+	if (b->functions)
+		keep_first(gt_function_probes_attach(b->functions, pid, &one), &one, &rc, err);
+	return rc;
 }
 
 int gt_bpf_way_check(const struct gt_bpf_way *b, struct gt_err *err)
@@ -150,22 +165,15 @@ void gt_bpf_detach(struct gt_bpf_way *b, pid_t pid)
 {
 	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
 	uint32_t key = (uint32_t)pid;
-	size_t n = 0;
 
 	bpf_map_delete_elem(traced, &key);
-	for (size_t i = 0; i < b->nattached; i++)
-		if (b->attached[i].pid == pid)
-			gt_probe_link_close(&b->attached[i].link);
-		else
-			b->attached[n++] = b->attached[i];
-	b->nattached = n;
+	if (gt_linked_files_remove(&b->linked, pid))
+		gt_usdt_forget_seen(&b->usdt);
 }
 
 void gt_bpf_detach_all(struct gt_bpf_way *b)
 {
-	for (size_t i = 0; i < b->nattached; i++)
-		gt_probe_link_close(&b->attached[i].link);
-	b->nattached = 0;
+	gt_linked_files_close(&b->linked);
 	bpf_link__destroy(b->new_code);
 	b->new_code = NULL;
 }

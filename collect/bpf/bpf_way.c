@@ -404,6 +404,8 @@ void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t)
 	t->first_unread = b->usdt.unread;
 	t->unreadable = b->usdt.nunreadable;
 	t->first_unreadable = b->usdt.unreadable;
+	t->failed = b->nfailed;
+	t->first_failure = b->failure.text;
 	t->unmatched = gt_usdt_first_unmatched(b);
 }
 
@@ -440,9 +442,7 @@ void gt_bpf_way_stop(struct gt_bpf_way *b)
 	gt_bpf_way_take_events(b);
 	gt_bpf_detach_all(b);
 	write_open_calls(b);
-	gt_function_probes_detach(b->functions);
 	gt_kernel_probes_detach(b->kernel_probes);
-	gt_usdt_detach_all(b);
 	drain_until(b, UINT64_MAX);
 	gt_probe_pairs_flush(b);
 	gt_bpf_write_waiting(b);
@@ -455,7 +455,6 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	gt_bpf_detach_all(b);
 	gt_function_probes_close(b->functions);
 	gt_kernel_probes_close(b->kernel_probes);
-	gt_usdt_detach_all(b);
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_link__destroy(b->kernel[i]);
 	b->ended = true;
@@ -479,7 +478,6 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	gt_usdt_release(&b->usdt);
 	free(b->names);
 	free(b->records);
-	free(b->attached);
 	free(b->ring_fds);
 	free(b);
 }

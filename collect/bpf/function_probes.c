@@ -17,19 +17,10 @@ struct named_function {
 	bool has_file, has_function; /* in any process */
 	char nearest[64];            /* the function with the most similar name; "" */
 };
-struct attached_file {
-	dev_t device;
-	ino_t inode;
-	pid_t pid; /* 0: of all processes */
-	size_t function;
-	struct gt_probe_link link;
-};
 struct gt_function_probes {
 	struct gt_bpf_way *way;
 	struct named_function *functions;
 	size_t n;
-	struct attached_file *attached;
-	size_t nattached, attached_cap;
 };
 
 struct gt_function_probes *gt_function_probes_open(struct gt_bpf_way *b, struct gt_err *err)
@@ -54,21 +45,10 @@ struct gt_function_probes *gt_function_probes_open(struct gt_bpf_way *b, struct 
 	return f;
 }
 
-void gt_function_probes_detach(struct gt_function_probes *f)
-{
-	for (size_t i = 0; f && i < f->nattached; i++)
-		gt_probe_link_close(&f->attached[i].link);
-	if (f)
-		f->nattached = 0;
-}
-
 void gt_function_probes_close(struct gt_function_probes *f)
 {
-	gt_function_probes_detach(f);
-	if (f) {
-		free(f->attached);
+	if (f)
 		free(f->functions);
-	}
 	free(f);
 }
 
@@ -96,28 +76,6 @@ static int select_places(struct gt_function_probes *f, struct named_function *on
 	return 0;
 }
 
-static int link_file(struct gt_function_probes *f, size_t function,
-	const struct gt_mapped_library *l, pid_t pid, const struct gt_probe_places *places,
-	struct gt_err *err)
-{
-	struct attached_file *a;
-	int rc;
-
-	if (gt_grow(&f->attached, &f->attached_cap, f->nattached + 1, sizeof(*a)))
-		return gt_err_set(err, -ENOMEM, "out of memory (probes)");
-	a = &f->attached[f->nattached];
-	*a = (struct attached_file){
-		.device = l->device, .inode = l->inode, .pid = pid, .function = function
-	};
-	rc = gt_probe_link_open(&a->link, &f->way->function_programs, l->path, pid, places);
-	if (rc)
-		return gt_err_set(err, rc, "%s: cannot set probes: %s", l->name, strerror(-rc));
-	f->nattached++;
-	f->way->totals.libraries++;
-	f->way->totals.functions += places->n;
-	return 0;
-}
-
 /* The file has no such function: which one has a similar name? */
 static void find_nearest(struct named_function *one, const struct gt_mapped_library *l)
 {
@@ -133,29 +91,20 @@ static void find_nearest(struct named_function *one, const struct gt_mapped_libr
 	gt_library_functions_release(&all);
 }
 
-static bool has_probes(const struct gt_function_probes *f, size_t function,
-	const struct gt_mapped_library *l, pid_t pid)
-{
-	for (size_t i = 0; i < f->nattached; i++) {
-		const struct attached_file *a = &f->attached[i];
-
-		if (a->function == function && a->device == l->device && a->inode == l->inode &&
-			(!a->pid || a->pid == pid))
-			return true;
-	}
-	return false;
-}
-
 static int attach_file(struct gt_function_probes *f, size_t function,
 	const struct gt_mapped_library *l, pid_t pid, struct gt_err *err)
 {
 	struct named_function *one = &f->functions[function];
 	struct gt_probe_places places = { NULL };
 	struct gt_library_functions all;
+	struct gt_linked_file which = { .kind = GT_LINKED_FUNCTION + (unsigned)function,
+		.pid = pid,
+		.device = l->device,
+		.inode = l->inode };
 	int rc;
 
 	one->has_file = true;
-	if (has_probes(f, function, l, pid))
+	if (gt_linked_files_have(&f->way->linked, &which))
 		return 0;
 	rc = gt_library_functions_read(&all, l, one->spec.glob, true, err);
 	if (!rc && !all.n && !one->has_function && !*one->nearest)
@@ -164,13 +113,18 @@ static int attach_file(struct gt_function_probes *f, size_t function,
 	if (!rc)
 		rc = select_places(f, one, &all, &places, err);
 	if (!rc && places.n)
-		rc = link_file(f, function, l, f->way->opt.all_processes ? 0 : pid, &places, err);
+		rc = gt_bpf_link_functions(f->way, which, &all, l->name, &places, err);
 	gt_library_functions_release(&all);
 	gt_probe_places_release(&places);
 	return rc;
 }
 
 /* ---- all ---- */
+
+static bool is_file(const void *spec, const char *name)
+{
+	return gt_function_spec_is_file(spec, name);
+}
 
 int gt_function_probes_attach(struct gt_function_probes *f, pid_t pid, struct gt_err *err)
 {
@@ -179,13 +133,12 @@ int gt_function_probes_attach(struct gt_function_probes *f, pid_t pid, struct gt
 
 	for (size_t i = 0; !rc && i < f->n; i++) {
 		const struct gt_function_spec *s = &f->functions[i].spec;
-		int n = gt_mapped_libraries(pid, s->library, list, FILES, err);
+		int n = gt_mapped_libraries(pid, is_file, s, list, FILES, err);
 
 		if (n < 0)
 			return n;
 		for (int k = 0; !rc && k < n && k < (int)FILES; k++)
-			if (gt_function_spec_is_file(s, list[k].name))
-				rc = attach_file(f, i, &list[k], pid, err);
+			rc = attach_file(f, i, &list[k], pid, err);
 	}
 	return rc;
 }

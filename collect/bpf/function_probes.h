@@ -9,9 +9,7 @@ struct gt_function_probes;
 
 /* new: close it. Reads the options of the way. NULL: err. */
 struct gt_function_probes *gt_function_probes_open(struct gt_bpf_way *b, struct gt_err *err);
-/* NULL is fine for both. */
-void gt_function_probes_close(struct gt_function_probes *f);
-void gt_function_probes_detach(struct gt_function_probes *f);
+void gt_function_probes_close(struct gt_function_probes *f); /* NULL is fine */
 /* Sets the probes in the files that the process has mapped, and that have none yet. 0 or negative.
  */
 int gt_function_probes_attach(struct gt_function_probes *f, pid_t pid, struct gt_err *err);

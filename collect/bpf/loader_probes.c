@@ -13,21 +13,22 @@ bool gt_loader_is_enough(const struct gt_bpf_way *b)
 		!b->filters;
 }
 
-static int link_loader(struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid,
-	const struct gt_library_functions *f)
+static int link_loader(
+	struct gt_bpf_way *b, struct gt_linked_file which, const struct gt_library_functions *f)
 {
 	struct gt_probe_places places = { NULL };
-	struct gt_bpf_attached new = { .device = l->device, .inode = l->inode, .pid = pid };
 	int rc = f->n ? gt_probe_places_add(&places, f->list[0].offset, 0) : -ENOENT;
 
-	if (!rc && gt_grow(&b->attached, &b->attached_cap, b->nattached + 1, sizeof(new)))
-		rc = -ENOMEM;
 	if (!rc)
-		rc = gt_probe_link_open(&new.link, &b->loader_programs, l->path, pid, &places);
-	if (!rc)
-		b->attached[b->nattached++] = new;
+		rc = gt_linked_files_add(&b->linked, which, &b->loader_programs, f->path, &places);
 	gt_probe_places_release(&places);
 	return rc;
+}
+
+static bool is_loader(const void *arg, const char *name)
+{
+	(void)arg;
+	return gt_mapped_file_has_prefix(name, "ld-");
 }
 
 static int watch(struct gt_bpf_way *b, pid_t pid)
@@ -35,15 +36,19 @@ static int watch(struct gt_bpf_way *b, pid_t pid)
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_library_functions f;
 	struct gt_mapped_library l;
+	struct gt_linked_file which;
 	int rc;
 
-	if (gt_mapped_libraries(pid, "ld-", &l, 1, &err) < 1)
+	if (gt_mapped_libraries(pid, is_loader, NULL, &l, 1, &err) < 1)
 		return -ENOENT;
-	if (gt_bpf_is_attached(b, &l, pid))
+	which = (struct gt_linked_file){
+		.kind = GT_LINKED_LOADER, .pid = pid, .device = l.device, .inode = l.inode
+	};
+	if (gt_linked_files_have(&b->linked, &which))
 		return 0;
 	rc = gt_library_functions_read(&f, &l, "_dl_debug_state", false, &err);
 	if (!rc)
-		rc = link_loader(b, &l, pid, &f);
+		rc = link_loader(b, which, &f);
 	gt_library_functions_release(&f);
 	return rc;
 }

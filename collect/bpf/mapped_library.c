@@ -20,7 +20,7 @@
 /* ---- libraries of a process ---- */
 
 /* A file in memory (memfd_create) has the name that it was given, after "/memfd:". */
-static bool has_prefix(const char *name, const char *prefix)
+bool gt_mapped_file_has_prefix(const char *name, const char *prefix)
 {
 	const char *base = strrchr(name, '/');
 
@@ -34,7 +34,7 @@ static bool is_file(const char *path, const struct gt_mapping *m)
 {
 	struct stat st;
 
-	return !stat(path, &st) && st.st_ino == m->inode;
+	return !stat(path, &st) && S_ISREG(st.st_mode) && st.st_ino == m->inode;
 }
 
 /* The descriptor of the process that is this file; false: it has none. */
@@ -86,9 +86,24 @@ void gt_mapped_library_set(struct gt_mapped_library *l, pid_t pid, const struct 
 	set_path(pid, m, l);
 }
 
+/* A file with the path may be another one than that of the mapping, and no regular one: to open it
+ * must not block. */
+int gt_mapped_library_open(const struct gt_mapped_library *l)
+{
+	int fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_ino == l->inode))
+		return fd;
+	close(fd);
+	errno = ESTALE;
+	return -1;
+}
+
 struct search {
 	pid_t pid;
-	const char *prefix;
+	gt_mapped_file_wants *wants;
+	const void *arg;
 	struct gt_mapped_library *list;
 	size_t max;
 	int n;
@@ -108,7 +123,7 @@ static int add_library(void *arg, const struct gt_mapping *m, struct gt_err *err
 	struct search *s = arg;
 	struct gt_mapped_library *l;
 
-	if (!m->inode || m->flags[2] != 'x' || !has_prefix(m->name, s->prefix) || is_listed(s, m))
+	if (!m->inode || m->flags[2] != 'x' || !s->wants(s->arg, m->name) || is_listed(s, m))
 		return 0;
 	if (s->n++ >= (int)s->max)
 		return 0;
@@ -117,10 +132,10 @@ static int add_library(void *arg, const struct gt_mapping *m, struct gt_err *err
 	return 0;
 }
 
-int gt_mapped_libraries(pid_t pid, const char *prefix, struct gt_mapped_library *list, size_t max,
-	struct gt_err *err)
+int gt_mapped_libraries(pid_t pid, gt_mapped_file_wants *wants, const void *arg,
+	struct gt_mapped_library *list, size_t max, struct gt_err *err)
 {
-	struct search s = { pid, prefix, list, max, 0 };
+	struct search s = { pid, wants, arg, list, max, 0 };
 	int rc = gt_mappings_each(pid, add_library, &s, err);
 
 	return rc ? rc : s.n;
@@ -198,12 +213,13 @@ static int read_symbols(struct gt_library_functions *f, Elf *elf, Elf_Scn *secti
 int gt_library_functions_read(struct gt_library_functions *f, const struct gt_mapped_library *l,
 	const char *glob, bool all, struct gt_err *err)
 {
-	int fd = open(l->path, O_RDONLY | O_CLOEXEC), rc = 0;
+	int fd = gt_mapped_library_open(l), rc = 0;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	Elf *elf;
 
-	*f = (struct gt_library_functions){ NULL };
+	*f = (struct gt_library_functions){ .fd = fd };
+	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", fd);
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
 		return gt_err_set(err, -EACCES,
 			strstr(l->path, "/map_files/")
@@ -213,7 +229,8 @@ int gt_library_functions_read(struct gt_library_functions *f, const struct gt_ma
 	if (fd < 0)
 		return gt_err_set(err, -errno, "%s: %s", l->name, strerror(errno));
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	/* no ELF_C_READ_MMAP: the file may be cut while it is read */
+	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
 		rc = gt_err_set(err, -EINVAL, "%s: not a library", l->name);
 	while (!rc && (section = elf_nextscn(elf, section)))
@@ -223,7 +240,6 @@ int gt_library_functions_read(struct gt_library_functions *f, const struct gt_ma
 	if (rc == -ENOMEM)
 		gt_err_set(err, -ENOMEM, "out of memory (functions of a library)");
 	elf_end(elf);
-	close(fd);
 	return rc;
 }
 
@@ -232,5 +248,7 @@ void gt_library_functions_release(struct gt_library_functions *f)
 	for (size_t i = 0; i < f->n; i++)
 		free(f->list[i].name);
 	free(f->list);
-	*f = (struct gt_library_functions){ NULL };
+	if (f->fd >= 0)
+		close(f->fd);
+	*f = (struct gt_library_functions){ .fd = -1 };
 }

@@ -16,11 +16,16 @@ struct gt_mapped_library {
 	char name[PATH_MAX];      /* as the process maps it */
 	char path[PATH_MAX + 32]; /* by which the kernel and gtcollect open it */
 };
-/* Fills in at most `max` libraries of the process whose file name begins with `prefix`
- * ("libcuda.so"). Returns their number (which may be larger than max), or negative: -ESRCH there is
- * no such process, -EACCES it may not be read. */
-int gt_mapped_libraries(pid_t pid, const char *prefix, struct gt_mapped_library *list, size_t max,
-	struct gt_err *err);
+/* Does the name of the file, without its folder, begin so? */
+bool gt_mapped_file_has_prefix(const char *name, const char *prefix);
+typedef bool gt_mapped_file_wants(const void *arg, const char *name);
+/* Fills in at most `max` libraries of the process for whose names `wants` is true. Returns their
+ * number (which may be larger than max), or negative: -ESRCH there is no such process, -EACCES it
+ * may not be read. */
+int gt_mapped_libraries(pid_t pid, gt_mapped_file_wants *wants, const void *arg,
+	struct gt_mapped_library *list, size_t max, struct gt_err *err);
+/* new: close it. -1, and errno: ESTALE: the path leads to another file now. */
+int gt_mapped_library_open(const struct gt_mapped_library *l);
 
 struct gt_mapping;
 /* The file of a mapping of the process. */
@@ -35,6 +40,8 @@ struct gt_library_function {
 struct gt_library_functions {
 	struct gt_library_function *list;
 	size_t n, cap;
+	int fd;        /* the file that was read */
+	char path[32]; /* which leads to it */
 };
 /* Functions that the library exports, or all that it has symbols of, and whose names match the
  * glob. Release *f in any case. 0 or negative. */

@@ -90,7 +90,10 @@ static int link_pair(struct gt_probe_link *l, const struct gt_probe_programs *pr
 	const char *path, pid_t pid, const struct gt_probe_places *p)
 {
 	pid_t of = programs->has_session ? pid : 0;
-	int rc = l->multi[0] = link_multi(programs->entry, GT_UPROBE_MULTI, 0, path, of, p);
+	int rc;
+
+	l->is_of_all = !of;
+	rc = l->multi[0] = link_multi(programs->entry, GT_UPROBE_MULTI, 0, path, of, p);
 
 	if (rc >= 0 && !programs->is_point)
 		rc = l->multi[1] =
@@ -148,8 +151,10 @@ int gt_probe_link_open(struct gt_probe_link *l, const struct gt_probe_programs *
 	else
 		rc = link_pair(l, programs, path, pid, places);
 	/* also points: without functions no session was tried */
-	if (rc == -EINVAL && (programs->is_point || !programs->has_session))
+	if (rc == -EINVAL && (programs->is_point || !programs->has_session)) {
+		l->is_of_all = !pid;
 		rc = link_each(l, programs, path, pid, places);
+	}
 	if (rc < 0)
 		gt_probe_link_close(l);
 	return rc < 0 ? rc : 0;

@@ -33,6 +33,7 @@ struct gt_probe_link {
 	int multi[2]; /* of a session, or of entries and of returns; or -1 */
 	struct bpf_link **perf;
 	size_t nperf;
+	bool is_of_all; /* it is set in all processes */
 };
 #define GT_PROBE_NO_LINK                                                                           \
 	{                                                                                          \

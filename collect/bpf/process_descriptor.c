@@ -42,7 +42,8 @@ int gt_process_descriptor(pid_t pid, ino_t inode)
 		found = (int)syscall(SYS_pidfd_getfd, process, i, 0);
 		if (found < 0 && errno != EBADF)
 			break;
-		if (found >= 0 && (fstat(found, &st) || st.st_ino != inode)) {
+		if (found >= 0 &&
+			(fstat(found, &st) || !S_ISREG(st.st_mode) || st.st_ino != inode)) {
 			close(found);
 			found = -1;
 		}

@@ -16,16 +16,25 @@ static void continue_process(struct gt_bpf_way *b, uint32_t tgid)
 	bpf_map_delete_elem(bpf_object__find_map_fd_by_name(b->object, "stopped"), &tgid);
 }
 
+/* A process may end meanwhile, or have nothing to record. */
+static void attach(struct gt_bpf_way *b, pid_t pid)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int rc = gt_bpf_way_attach(b, pid, &err);
+
+	if (rc && rc != -ENOENT && rc != -ESRCH && !b->nfailed++)
+		b->failure = err;
+}
+
 static int take_event(void *arg, void *data, size_t size)
 {
 	struct gt_bpf_way *b = arg;
 	const struct gt_bpf_process_event *e = data;
-	struct gt_err err = GT_ERR_INIT;
 
 	if (size < sizeof(*e))
 		return 0;
 	if (!b->ended && (!b->filters || gt_process_filter_matches(b->opt.filter, (pid_t)e->tgid)))
-		gt_bpf_way_attach(b, (pid_t)e->tgid, &err);
+		attach(b, (pid_t)e->tgid);
 	else if (!b->ended)
 		gt_bpf_detach(b, (pid_t)e->tgid);
 	if (e->is_stopped)

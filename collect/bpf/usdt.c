@@ -103,17 +103,14 @@ static int read_sites(struct gt_bpf_way *b, int fd, struct gt_usdt_file *file, s
 }
 
 /* The number of the file; negative: an error. */
-static int64_t find_file(struct gt_bpf_way *b, int fd, struct gt_err *err)
+static int64_t find_file(struct gt_bpf_way *b, int fd, const struct stat *st, struct gt_err *err)
 {
 	struct gt_usdt *u = &b->usdt;
 	struct gt_usdt_file new;
-	struct stat st;
 	uint32_t i;
 	int rc;
 
-	if (fstat(fd, &st))
-		return gt_err_set(err, -errno, "a mapped file: %s", strerror(errno));
-	new = file_of(&st);
+	new = file_of(st);
 	i = gt_map_find_item(&u->files_map, u->files, sizeof(new), &new, GT_USDT_FILE_KEY);
 	if (i != UINT32_MAX)
 		return i;
@@ -129,49 +126,52 @@ static int64_t find_file(struct gt_bpf_way *b, int fd, struct gt_err *err)
 
 /* ---- links ---- */
 
-static bool is_linked(const struct gt_usdt *u, uint32_t file, pid_t pid)
-{
-	for (size_t i = 0; i < u->nlinks; i++)
-		if (u->links[i].file == file && u->links[i].pid == pid)
-			return true;
-	return false;
-}
-
-static int link_file(struct gt_bpf_way *b, const struct gt_mapped_library *l, uint32_t file,
-	pid_t pid, struct gt_err *err)
+static int link_file(struct gt_bpf_way *b, const struct gt_linked_file *which, const char *path,
+	const char *name, uint32_t file, struct gt_err *err)
 {
 	const struct gt_probe_places *places = &b->usdt.files[file].places;
-	struct gt_usdt *u = &b->usdt;
-	struct gt_usdt_link *new;
 	int rc;
 
-	if (!places->n || is_linked(u, file, pid))
+	if (!places->n)
 		return 0;
-	if (gt_grow(&u->links, &u->links_cap, u->nlinks + 1, sizeof(*u->links)))
-		return gt_err_set(err, -ENOMEM, "out of memory (USDT probes)");
-	new = &u->links[u->nlinks];
-	*new = (struct gt_usdt_link){ .file = file, .pid = pid };
-	rc = gt_probe_link_open(&new->link, &b->usdt_programs, l->path, pid, places);
+	rc = gt_linked_files_add(&b->linked, *which, &b->usdt_programs, path, places);
 	if (rc)
-		return gt_err_set(err, rc, "%s: cannot set probes: %s", l->name, strerror(-rc));
-	u->nlinks++;
+		return gt_err_set(err, rc, "%s: cannot set probes: %s", name, strerror(-rc));
 	b->totals.usdt += places->n;
 	return 0;
 }
 
-/* Opens the file, and sets the path by which the kernel finds it. */
-static int open_file(struct gt_mapped_library *l, pid_t pid)
+static int open_file(const struct gt_mapped_library *l, pid_t pid)
 {
-	int fd = open(l->path, O_RDONLY | O_CLOEXEC);
+	int fd = gt_mapped_library_open(l);
 
 	if (fd >= 0 || (errno != EACCES && errno != EPERM))
 		return fd;
 	fd = gt_process_descriptor(pid, l->inode);
-	if (fd < 0)
-		errno = EACCES;
-	else
-		snprintf(l->path, sizeof(l->path), "/proc/self/fd/%d", fd);
+	errno = EACCES;
 	return fd;
+}
+
+/* The places of a new file, or of one that has changed, and its link. */
+static int attach_opened(
+	struct gt_bpf_way *b, int fd, const char *name, pid_t pid, struct gt_err *err)
+{
+	struct gt_linked_file which = { .kind = GT_LINKED_USDT,
+		.pid = b->opt.all_processes ? 0 : pid };
+	char path[32];
+	struct stat st;
+	int64_t file;
+
+	if (fstat(fd, &st))
+		return gt_err_set(err, -errno, "a mapped file: %s", strerror(errno));
+	which.device = st.st_dev;
+	which.inode = st.st_ino;
+	/* a linked file remains the same one when its mode or its number of names changes */
+	if (gt_linked_files_have(&b->linked, &which))
+		return 0;
+	file = find_file(b, fd, &st, err);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return file < 0 ? (int)file : link_file(b, &which, path, name, (uint32_t)file, err);
 }
 
 /* A file that cannot be opened gets no probes. */
@@ -179,15 +179,12 @@ static int attach_file(
 	struct gt_bpf_way *b, struct gt_mapped_library *l, pid_t pid, struct gt_err *err)
 {
 	int fd = open_file(l, pid), rc = 0;
-	int64_t file;
 
 	if (fd < 0 && errno == EACCES && !b->usdt.nunreadable++)
 		snprintf(b->usdt.unreadable, sizeof(b->usdt.unreadable), "%.199s", l->name);
 	if (fd < 0)
 		return 0;
-	file = find_file(b, fd, err);
-	rc = file < 0 ? (int)file
-		      : link_file(b, l, (uint32_t)file, b->opt.all_processes ? 0 : pid, err);
+	rc = attach_opened(b, fd, l->name, pid, err);
 	close(fd);
 	return rc;
 }
@@ -229,21 +226,10 @@ static int look_at(void *arg, const struct gt_mapping *m, struct gt_err *err)
 
 /* ---- processes ---- */
 
-/* Processes that have ended: their ids may belong to others soon. */
-static void forget_ended(struct gt_usdt *u)
+void gt_usdt_forget_seen(struct gt_usdt *u)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < u->nlinks; i++)
-		if (u->links[i].pid && kill(u->links[i].pid, 0) && errno == ESRCH)
-			gt_probe_link_close(&u->links[i].link);
-		else
-			u->links[kept++] = u->links[i];
-	if (kept < u->nlinks) {
-		u->nseen = 0;
-		gt_map_clear(&u->seen_map);
-	}
-	u->nlinks = kept;
+	u->nseen = 0;
+	gt_map_clear(&u->seen_map);
 }
 
 int gt_usdt_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
@@ -254,7 +240,6 @@ int gt_usdt_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 		return 0;
 	if (!b->usdt.matched)
 		b->usdt.matched = calloc(b->opt.usdt->nusdt, sizeof(*b->usdt.matched));
-	forget_ended(&b->usdt);
 	return gt_mappings_each(pid, look_at, &s, err);
 }
 
@@ -266,13 +251,6 @@ const struct gt_usdt_pattern *gt_usdt_first_unmatched(const struct gt_bpf_way *b
 	return NULL;
 }
 
-void gt_usdt_detach_all(struct gt_bpf_way *b)
-{
-	for (size_t i = 0; i < b->usdt.nlinks; i++)
-		gt_probe_link_close(&b->usdt.links[i].link);
-	b->usdt.nlinks = 0;
-}
-
 void gt_usdt_release(struct gt_usdt *u)
 {
 	for (size_t i = 0; i < u->nfiles; i++)
@@ -281,6 +259,5 @@ void gt_usdt_release(struct gt_usdt *u)
 	gt_map_release(&u->seen_map);
 	free(u->files);
 	free(u->seen);
-	free(u->links);
 	free(u->matched);
 }

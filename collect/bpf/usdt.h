@@ -17,12 +17,6 @@ struct gt_usdt_file {
 	struct gt_probe_places places;         /* of its wanted probes */
 };
 #define GT_USDT_FILE_KEY offsetof(struct gt_usdt_file, places)
-/* The probes of a file in a process; pid 0: in all. */
-struct gt_usdt_link {
-	uint32_t file;
-	pid_t pid;
-	struct gt_probe_link link;
-};
 /* A mapping that was looked at. */
 struct gt_usdt_mapping {
 	uint64_t pid, from, inode, device;
@@ -30,8 +24,7 @@ struct gt_usdt_mapping {
 struct gt_usdt {
 	struct gt_map files_map;
 	struct gt_usdt_file *files;
-	struct gt_usdt_link *links;
-	size_t nfiles, files_cap, nlinks, links_cap;
+	size_t nfiles, files_cap;
 	struct gt_map seen_map;
 	struct gt_usdt_mapping *seen;
 	size_t nseen, seen_cap;
@@ -49,6 +42,7 @@ struct gt_usdt {
 int gt_usdt_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
 /* The first of the selected patterns that no file has; NULL: there is none. */
 const struct gt_usdt_pattern *gt_usdt_first_unmatched(const struct gt_bpf_way *b);
-void gt_usdt_detach_all(struct gt_bpf_way *b);
+/* Links were closed: mappings are looked at again. */
+void gt_usdt_forget_seen(struct gt_usdt *u);
 void gt_usdt_release(struct gt_usdt *u);
 #endif

@@ -127,6 +127,12 @@ static bool load(struct empty *e, struct gt_probe_programs *programs, bool sessi
 	return false;
 }
 
+static bool is_driver(const void *arg, const char *name)
+{
+	(void)arg;
+	return gt_mapped_file_has_prefix(name, "libcuda.so");
+}
+
 static void attach_empty(struct empty *e)
 {
 	struct gt_mapped_library library;
@@ -137,13 +143,13 @@ static void attach_empty(struct empty *e)
 
 	if (!load(e, &programs, true) && !load(e, &programs, false))
 		die("cannot load the empty programs");
-	if (gt_mapped_libraries(getpid(), "libcuda.so", &library, 1, &err) != 1 ||
+	if (gt_mapped_libraries(getpid(), is_driver, NULL, &library, 1, &err) != 1 ||
 		gt_library_functions_read(&f, &library, "cu*", false, &err))
 		die(err.text);
 	for (size_t i = 0; i < f.n; i++)
 		if (!f.list[i].slow)
 			gt_probe_places_add(&places, f.list[i].offset, i);
-	if (gt_probe_link_open(&e->link, &programs, library.path, getpid(), &places))
+	if (gt_probe_link_open(&e->link, &programs, f.path, getpid(), &places))
 		die("cannot attach the empty programs");
 	gt_probe_places_release(&places);
 	gt_library_functions_release(&f);

@@ -66,6 +66,29 @@ is no-word-of-cuda 0 "$(grep -c 'no CUDA call was seen' want.err)"
 want command-without-function 0 "$G" -f -o c.zst --probe functions:oute -- "$B/bpf/functions" </dev/null
 says command-without-function-is-told 'functions has no such function; similar is outer'
 
+# ---- a library among many whose names begin alike ----
+library=$(ldd "$G" | grep -o '/[^ ]*libelf[^ ]*')
+if [ -n "$library" ]; then
+	all=./libf.so
+	cp "$library" libf.so
+	for i in 0 1 2 3 4 5 6 7 8 9; do
+		cp "$library" libfile$i.so
+		all="$all ./libfile$i.so"
+	done
+	mkfifo many
+	LD_PRELOAD=$all "$B/bpf/functions" <many >many.out &
+	program=$!
+	exec 5>many
+	echo >&5
+	until_it_is yes there many.out
+	want library-among-many 0 "$G" -f -o m.zst --probe libf:elf_version -p $program --duration 1ms
+	exec 5>&-
+	wait $program
+	is many-is-unharmed 0 $?
+else
+	skip library-among-many "gtcollect is linked with libelf statically"
+fi
+
 # ---- two probes at one function: its second return takes no caller away, also not one that is the same function ----
 echo | "$G" -q -f -o t.zst --slow-probes --probe functions:outer --probe functions:innermost --probe 'functions:inner*' --probe functions:deeper --probe 'functions:deep*' -- "$B/bpf/functions" >/dev/null
 is twice-probed-is-unharmed 0 $?

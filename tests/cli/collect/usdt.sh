@@ -223,6 +223,22 @@ kill -INT $recorder; wait $recorder; is everywhere-ends 0 $?
 finish
 check everywhere-has-hits test "$(hits everywhere gt_test:numbers)" -gt 0
 
+# ---- a file whose mode changes remains the same one: its probes are not set twice ----
+cp "$prog" changed
+begin ./changed
+record changed -a -e 'usdt:gt_*:*'
+until_it_is 1 semaphore
+finish
+chmod 700 changed
+begin ./changed
+tell memory
+until_it_is 1 raised # events come in order
+tell numbers
+tell semaphore; is semaphore-of-a-changed-file 1 "$answer"
+kill -INT $recorder; wait $recorder; is changed-ends 0 $?
+finish
+is changed-hits 2 "$(hits changed gt_test:numbers)"
+
 # ---- a second opinion ----
 if command -v bpftrace >/dev/null 2>&1; then
 	begin "$prog"

@@ -1,0 +1,38 @@
+/* The files that have probes: of functions of the driver, of functions that the user names, of
+ * loaders, and of USDT. A file has a link for each process, or one for all. */
+#ifndef GT_LINKED_FILES_H
+#define GT_LINKED_FILES_H
+#include <sys/types.h>
+#include "collect/bpf/probe_link.h"
+
+enum gt_linked_kind {
+	GT_LINKED_DRIVER,
+	GT_LINKED_LOADER,
+	GT_LINKED_USDT,
+	GT_LINKED_FUNCTION /* plus the number of the --probe */
+};
+struct gt_linked_file {
+	unsigned kind;
+	pid_t pid; /* 0: all processes */
+	dev_t device;
+	ino_t inode; /* the kernel keeps the file while it has a link */
+	struct gt_probe_link link;
+};
+struct gt_linked_files {
+	struct gt_linked_file *list;
+	size_t n, cap;
+};
+
+/* Has the file such probes in the process, or in all? */
+bool gt_linked_files_have(const struct gt_linked_files *f, const struct gt_linked_file *which);
+/* Sets probes. The kernel may set them in all processes instead. 0 or negative. */
+int gt_linked_files_add(struct gt_linked_files *f, struct gt_linked_file which,
+	const struct gt_probe_programs *programs, const char *path,
+	const struct gt_probe_places *places);
+/* Closes those of the process. Returns whether it had any. */
+bool gt_linked_files_remove(struct gt_linked_files *f, pid_t pid);
+/* Closes those of processes that have ended: their ids may belong to others soon. Returns whether
+ * there were any. */
+bool gt_linked_files_remove_ended(struct gt_linked_files *f);
+void gt_linked_files_close(struct gt_linked_files *f);
+#endif
