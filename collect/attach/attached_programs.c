@@ -166,6 +166,10 @@ static void report_usdt(const struct gt_attached_programs *a)
 		gt_message(stderr, TOOL,
 			"note: %u mapped file%s may have USDT probes but cannot be read (%s): root may",
 			t.unreadable, t.unreadable == 1 ? "" : "s", t.first_unreadable);
+	if (t.left_out)
+		gt_message(stderr, TOOL,
+			"note: %u place%s of USDT probes %s left out: 65536 at most can be recorded",
+			t.left_out, t.left_out == 1 ? "" : "s", t.left_out == 1 ? "is" : "are");
 	if (t.failed)
 		gt_message(stderr, TOOL, "note: %u time%s probes could not be set: %s", t.failed,
 			t.failed == 1 ? "" : "s", t.first_failure);

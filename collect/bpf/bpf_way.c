@@ -404,6 +404,7 @@ void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t)
 	t->first_unread = b->usdt.unread;
 	t->unreadable = b->usdt.nunreadable;
 	t->first_unreadable = b->usdt.unreadable;
+	t->left_out = b->usdt.nleft_out;
 	t->failed = b->nfailed;
 	t->first_failure = b->failure.text;
 	t->unmatched = gt_usdt_first_unmatched(b);

@@ -48,6 +48,8 @@ static int add_site(struct gt_bpf_way *b, const struct gt_usdt_site *site,
 	uint32_t number = b->usdt.nsites;
 	char bad[64];
 
+	if (pattern && number == SITES_MAX)
+		b->usdt.nleft_out++;
 	if (!pattern || number == SITES_MAX)
 		return 0;
 	if (to.probe == GT_NONE ||
@@ -98,6 +100,7 @@ static int read_sites(struct gt_bpf_way *b, int fd, struct gt_usdt_file *file, s
 	rc = rc == -EINVAL ? 0 : rc;
 	for (size_t i = 0; !rc && i < sites.n; i++)
 		rc = add_site(b, &sites.list[i], &file->places, err);
+	b->usdt.nleft_out += sites.left_out;
 	gt_usdt_sites_release(&sites);
 	return rc;
 }

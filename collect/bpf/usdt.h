@@ -31,6 +31,7 @@ struct gt_usdt {
 	uint32_t nsites;
 	char unread[200]; /* the first argument that cannot be read, with its probe; "": none */
 	unsigned nunread;
+	unsigned nleft_out; /* places: there are too many */
 	/* files that the user may not read, and the first of them */
 	unsigned nunreadable;
 	char unreadable[200];

@@ -5,10 +5,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "formats/base/buf.h"
 
 #define NOTE_TYPE 3
-#define SITES_MAX 65536u /* of one file: limits memory */
+/* limits of one file: it may be made to cost much */
+#define SITES_MAX 65536u
+#define NOTES_BYTES (16u << 20)
+#define SYMBOLS_BYTES (512u << 20) /* of a table, or of its names */
 
 /* A note's description: the addresses of the place, of the section .stapsdt.base when the file was
  * linked, and of the semaphore; then three texts. */
@@ -17,10 +21,17 @@ struct note {
 	const char *provider, *name, *arguments;
 };
 
+struct symbol {
+	const char *name;
+	uint64_t address;
+};
 struct reader {
 	struct gt_usdt_sites *to;
 	Elf *elf;
 	size_t nsegments;
+	struct symbol *symbols; /* by name, as soon as one is needed */
+	size_t nsymbols, symbols_cap;
+	bool has_symbols;
 	uint64_t base; /* of .stapsdt.base now; 0: there is none */
 	gt_usdt_wants *wants;
 	void *arg;
@@ -62,25 +73,73 @@ static bool read_note(const char *data, size_t n, struct note *note)
 
 /* ---- symbols ---- */
 
-/* The address of a symbol of n characters; 0: it is not known. */
-static uint64_t find_symbol(const struct reader *r, const char *name, size_t n)
+/* Is the section small enough to be read? */
+static bool is_small(Elf_Scn *section, uint64_t limit)
+{
+	GElf_Shdr h;
+
+	return section && gelf_getshdr(section, &h) && h.sh_size <= limit;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct symbol *)a)->name, ((const struct symbol *)b)->name);
+}
+
+static int add_symbols(struct reader *r, Elf_Scn *section, size_t names)
+{
+	Elf_Data *data = is_small(section, SYMBOLS_BYTES) &&
+			is_small(elf_getscn(r->elf, names), SYMBOLS_BYTES)
+		? elf_getdata(section, NULL)
+		: NULL;
+	GElf_Sym sym;
+
+	for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
+		const char *name = elf_strptr(r->elf, names, sym.st_name);
+
+		if (!name || !*name || !sym.st_value)
+			continue;
+		if (gt_grow(&r->symbols, &r->symbols_cap, r->nsymbols + 1, sizeof(*r->symbols)))
+			return -ENOMEM;
+		r->symbols[r->nsymbols++] = (struct symbol){ name, sym.st_value };
+	}
+	return 0;
+}
+
+static int read_symbols(struct reader *r)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr h;
-	GElf_Sym sym;
+	int rc = 0;
 
-	while ((section = elf_nextscn(r->elf, section))) {
-		Elf_Data *data = gelf_getshdr(section, &h) &&
-				(h.sh_type == SHT_SYMTAB || h.sh_type == SHT_DYNSYM)
-			? elf_getdata(section, NULL)
-			: NULL;
+	while (!rc && (section = elf_nextscn(r->elf, section)))
+		if (gelf_getshdr(section, &h) &&
+			(h.sh_type == SHT_SYMTAB || h.sh_type == SHT_DYNSYM))
+			rc = add_symbols(r, section, h.sh_link);
+	if (r->nsymbols)
+		qsort(r->symbols, r->nsymbols, sizeof(*r->symbols), by_name);
+	r->has_symbols = true;
+	return rc;
+}
 
-		for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
-			const char *its = elf_strptr(r->elf, h.sh_link, sym.st_name);
+/* The address of a symbol of n characters; 0: it is not known. */
+static uint64_t find_symbol(struct reader *r, const char *name, size_t n)
+{
+	size_t low = 0, high;
 
-			if (its && !strncmp(its, name, n) && !its[n] && sym.st_value)
-				return sym.st_value;
-		}
+	if (!r->has_symbols && read_symbols(r))
+		return 0;
+	for (high = r->nsymbols; low < high;) {
+		size_t middle = low + (high - low) / 2;
+		const struct symbol *s = &r->symbols[middle];
+		int order = strncmp(s->name, name, n);
+
+		if (!order && !s->name[n])
+			return s->address;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
 	}
 	return 0;
 }
@@ -88,7 +147,7 @@ static uint64_t find_symbol(const struct reader *r, const char *name, size_t n)
 /* A place in memory that the compiler names by a symbol: "8@counter+4(%rip)". An operand that is
  * none remains as it is. */
 static void add_operand(
-	const struct reader *r, uint64_t place, const char *operand, size_t n, struct gt_buf *to)
+	struct reader *r, uint64_t place, const char *operand, size_t n, struct gt_buf *to)
 {
 	static const char behind[] = "(%rip)";
 	size_t symbol = strcspn(operand, "+-("), end = n - strlen(behind);
@@ -105,7 +164,7 @@ static void add_operand(
 }
 
 /* new: the arguments without symbols. NULL: no memory. */
-static char *resolve_symbols(const struct reader *r, const struct note *note)
+static char *resolve_symbols(struct reader *r, const struct note *note)
 {
 	const char *p = note->arguments ? note->arguments : "";
 	struct gt_buf to = { NULL };
@@ -138,8 +197,12 @@ static int add(struct reader *r, const struct note *note)
 	struct gt_usdt_site new = { .offset = offset_of(r, note->place + moved, PF_X),
 		.semaphore = note->semaphore ? offset_of(r, note->semaphore + moved, PF_W) : 0 };
 
-	if (!new.offset || s->n >= SITES_MAX)
+	if (!new.offset)
 		return 0;
+	if (s->n == SITES_MAX) {
+		s->left_out++;
+		return 0;
+	}
 	if (gt_grow(&s->list, &s->cap, s->n + 1, sizeof(*s->list)))
 		return -ENOMEM;
 	new.provider = strdup(note->provider);
@@ -169,7 +232,24 @@ static int read_section(struct reader *r, Elf_Data *data)
 	return 0;
 }
 
-/* fn for each section; `names` is the section of their names. */
+static bool is_named(const struct reader *r, size_t names, const GElf_Shdr *h, const char *name)
+{
+	const char *its = elf_strptr(r->elf, names, h->sh_name);
+
+	return its && !strcmp(its, name);
+}
+
+/* libelf has memory for each section and segment. Files with so many that the header has no room
+ * for the number are no libraries. */
+static bool has_few_parts(int fd)
+{
+	Elf64_Ehdr h;
+
+	return pread(fd, &h, sizeof(h), 0) == sizeof(h) && (h.e_shnum || !h.e_shoff) &&
+		h.e_phnum != PN_XNUM;
+}
+
+/* `names` is the section of the names of sections. */
 static int read_sections(struct reader *r)
 {
 	Elf_Scn *section = NULL;
@@ -177,17 +257,14 @@ static int read_sections(struct reader *r)
 	size_t names;
 	int rc = 0;
 
-	if (elf_getshdrstrndx(r->elf, &names))
+	if (elf_getshdrstrndx(r->elf, &names) || !is_small(elf_getscn(r->elf, names), NOTES_BYTES))
 		return 0;
-	while ((section = elf_nextscn(r->elf, section))) {
-		const char *name =
-			gelf_getshdr(section, &h) ? elf_strptr(r->elf, names, h.sh_name) : NULL;
-
-		if (name && !strcmp(name, ".stapsdt.base"))
+	while ((section = elf_nextscn(r->elf, section)))
+		if (gelf_getshdr(section, &h) && is_named(r, names, &h, ".stapsdt.base"))
 			r->base = h.sh_addr;
-	}
 	while (!rc && (section = elf_nextscn(r->elf, section)))
-		if (gelf_getshdr(section, &h) && h.sh_type == SHT_NOTE)
+		if (gelf_getshdr(section, &h) && h.sh_type == SHT_NOTE &&
+			h.sh_size <= NOTES_BYTES && is_named(r, names, &h, ".note.stapsdt"))
 			rc = read_section(r, elf_getdata(section, NULL));
 	return rc;
 }
@@ -201,7 +278,7 @@ int gt_usdt_sites_read(
 	*s = (struct gt_usdt_sites){ NULL };
 	elf_version(EV_CURRENT);
 	/* no ELF_C_READ_MMAP: the file may be cut while it is read */
-	r.elf = elf_begin(fd, ELF_C_READ, NULL);
+	r.elf = has_few_parts(fd) ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 	if (!r.elf || elf_kind(r.elf) != ELF_K_ELF || gelf_getclass(r.elf) != ELFCLASS64)
 		rc = gt_err_set(err, -EINVAL, "it is no ELF file of 64 bits");
 	else if (!elf_getphdrnum(r.elf, &r.nsegments))
@@ -209,6 +286,7 @@ int gt_usdt_sites_read(
 	if (rc == -ENOMEM)
 		gt_err_set(err, rc, "out of memory (USDT probes)");
 	elf_end(r.elf);
+	free(r.symbols);
 	return rc;
 }
 

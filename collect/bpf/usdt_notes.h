@@ -16,6 +16,7 @@ struct gt_usdt_site {
 struct gt_usdt_sites {
 	struct gt_usdt_site *list;
 	size_t n, cap;
+	unsigned left_out; /* more than a file may have */
 };
 /* Adds the sites of the file for which `wants` is true. A note that is damaged is skipped, with the
  * rest of its section. Release *s in any case. 0; -ENOMEM; -EINVAL: it is no ELF file of 64 bits.

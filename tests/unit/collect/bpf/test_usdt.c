@@ -1,6 +1,8 @@
 /* The notes and arguments of USDT probes, also damaged ones. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include "collect/bpf/usdt_arguments.h"
 #include "collect/bpf/usdt_notes.h"
 #include "tests/unit/collect/bpf/memory_library.h"
@@ -183,8 +185,46 @@ static void any_bytes(void)
 	CHECK(found > 500);
 }
 
+static long memory_kib(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_maxrss;
+}
+
+/* A section that is no part of a real library, and takes no space on the disk, is not read. */
+static void large_notes(void)
+{
+	const uint64_t bytes = 256ul << 20;
+	Elf64_Shdr *notes = (Elf64_Shdr *)(file + SECTIONS) + 1;
+	int fd = memfd_create("notes", MFD_CLOEXEC);
+	long before = memory_kib();
+
+	memory_library_write(file);
+	notes->sh_size = bytes;
+	CHECK(fd >= 0 && write(fd, file, sizeof(file)) == (ssize_t)sizeof(file) &&
+		!ftruncate(fd, NOTE + (off_t)bytes));
+	CHECK_EQ(gt_usdt_sites_read(&sites, fd, any, NULL, &err), 0);
+	CHECK_EQ(sites.n, 0);
+	gt_usdt_sites_release(&sites);
+	close(fd);
+	CHECK(memory_kib() - before < 65536);
+}
+
+/* libelf would have memory for all sections. */
+static void many_sections(void)
+{
+	memory_library_write(file);
+	((Elf64_Ehdr *)file)->e_shnum = 0;
+	((Elf64_Shdr *)(file + SECTIONS))->sh_size = 3;
+	CHECK_EQ(read_file(sizeof(file)), -EINVAL);
+	gt_usdt_sites_release(&sites);
+}
+
 T_MAIN(
 #if defined(__x86_64__)
 	T(operands), T(arguments_that_cannot_be_read),
 #endif
-	T(numbers_remain), T(notes_of_a_library), T(damaged_notes), T(any_bytes))
+	T(numbers_remain), T(notes_of_a_library), T(large_notes), T(many_sections),
+	T(damaged_notes), T(any_bytes))
