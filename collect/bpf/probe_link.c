@@ -22,15 +22,17 @@ int gt_probe_places_add(struct gt_probe_places *p, uint64_t offset, uint64_t coo
 {
 	size_t cap = p->cap;
 
-	for (uint32_t i = 0; i < p->n; i++)
-		if (p->offsets[i] == offset)
-			return 0;
+	if (gt_map_find_item(&p->map, p->offsets, sizeof(offset), &offset, sizeof(offset)) !=
+		UINT32_MAX)
+		return 0;
 	if (gt_grow(&p->offsets, &cap, p->n + 1ul, sizeof(*p->offsets)))
 		return -ENOMEM;
 	cap = p->cap; /* both arrays grow alike */
 	if (gt_grow(&p->cookies, &cap, p->n + 1ul, sizeof(*p->cookies)))
 		return -ENOMEM;
 	p->cap = (uint32_t)cap;
+	if (gt_map_add(&p->map, gt_hash(&offset, sizeof(offset)), p->n))
+		return -ENOMEM;
 	p->offsets[p->n] = offset;
 	p->cookies[p->n++] = cookie;
 	return 0;
@@ -52,6 +54,7 @@ int gt_probe_places_add_counted(
 
 void gt_probe_places_release(struct gt_probe_places *p)
 {
+	gt_map_release(&p->map);
 	free(p->counters);
 	free(p->offsets);
 	free(p->cookies);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "formats/base/map.h"
 
 struct bpf_link;
 struct bpf_program;
@@ -15,6 +16,7 @@ struct gt_probe_places {
 	uint64_t *offsets, *cookies;
 	uint64_t *counters; /* NULL; or offsets of counters that are incremented meanwhile, or 0 */
 	uint32_t n, cap;
+	struct gt_map map; /* by offset */
 };
 /* A place that is there already is not added again: two names of one function. 0 or -ENOMEM. */
 int gt_probe_places_add(struct gt_probe_places *p, uint64_t offset, uint64_t cookie);
