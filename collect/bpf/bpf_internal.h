@@ -62,6 +62,7 @@ struct gt_bpf_way {
 	struct gt_linked_files linked;
 	unsigned nfailed; /* as in the totals */
 	struct gt_err failure;
+	struct gt_map probes_map; /* by names */
 	struct gt_bpf_known_probe *probes;
 	size_t nprobes, probes_cap;
 	struct gt_probe_pairs pairs;

@@ -8,20 +8,32 @@
 
 /* ---- names ---- */
 
+static bool has_names(const void *probes, uint32_t i, const void *key, size_t unused)
+{
+	const struct gt_bpf_known_probe *p = (const struct gt_bpf_known_probe *)probes + i;
+	const char *const *names = key;
+
+	(void)unused;
+	return !strcmp(p->domain, names[0]) && !strcmp(p->name, names[1]);
+}
+
 uint32_t gt_bpf_probe_add(struct gt_bpf_way *b, const char *domain, const char *name)
 {
-	struct gt_bpf_known_probe *p = b->probes;
+	const char *const names[] = { domain, name };
+	const uint64_t hash = gt_hash(domain, strlen(domain)) ^ gt_hash(name, strlen(name)) << 1;
+	struct gt_bpf_known_probe *p;
+	uint32_t i;
 
-	for (uint32_t i = 0; i < b->nprobes; i++)
-		if (!strcmp(p[i].domain, domain) && !strcmp(p[i].name, name))
-			return i;
+	i = gt_map_get(&b->probes_map, hash, has_names, b->probes, names, 0);
+	if (i != UINT32_MAX)
+		return i;
 	if (gt_grow(&b->probes, &b->probes_cap, b->nprobes + 1, sizeof(*p)))
 		return GT_NONE;
 	p = &b->probes[b->nprobes];
 	*p = (struct gt_bpf_known_probe){ .domain = strdup(domain), .name = strdup(name) };
 	p->parcagpu = gt_parcagpu_probe(domain, name);
 	gt_probe_pairs_set_roles(b, p);
-	if (p->domain && p->name)
+	if (p->domain && p->name && !gt_map_add(&b->probes_map, hash, (uint32_t)b->nprobes))
 		return (uint32_t)b->nprobes++;
 	free(p->domain);
 	free(p->name);
@@ -44,6 +56,7 @@ void gt_bpf_probes_release(struct gt_bpf_way *b)
 		free(b->probes[i].name);
 		free(b->probes[i].fields);
 	}
+	gt_map_release(&b->probes_map);
 	free(b->probes);
 }
 
