@@ -148,8 +148,8 @@ static void report_left_out(const struct gt_attached_programs *a)
 	gt_bpf_way_totals(a->bpf, &t);
 	if (t.slow && !gt_options.quiet)
 		gt_message(stderr, TOOL,
-			"note: %u functions are left out, because their probes cost some 10 us a call (--slow-probes)",
-			t.slow);
+			"note: %u function%s left out, because their probes cost some 10 us a call (--slow-probes)",
+			t.slow, t.slow == 1 ? " is" : "s are");
 }
 
 /* What the last lines should say about USDT probes. */
