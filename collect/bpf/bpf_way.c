@@ -31,8 +31,9 @@ static const struct {
 	bool always, requests;
 } kernel_programs[GT_BPF_KERNEL_PROGRAMS] = {
 	{ "on_fork", true, false },
-	{ "on_exit", true, false },
+	/* before on_exit, which forgets the thread */
 	{ "on_exit_in_call", true, false },
+	{ "on_exit", true, false },
 	{ "on_exec", true, false },
 	{ "on_cgroup_change", false, false },
 	{ "on_child", false, false },
