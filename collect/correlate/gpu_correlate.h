@@ -96,7 +96,7 @@ struct gt_gpu_event {
 	uint16_t id;
 	int64_t start, end;
 	uint8_t n;
-	union gt_event_body body;
+	union gt_gpu_event_body body;
 };
 
 /* new: close it. NULL: out of memory. The writer stays the caller's. partly: only a part of the

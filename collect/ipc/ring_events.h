@@ -228,8 +228,9 @@ struct gt_ev_probe {
 	uint64_t values[GT_PROBE_VALUES]; /* a text: its hash */
 };
 
-union gt_event_body {
-	uint64_t words[17];
+/* Of events about the GPU, many of which wait for others. */
+union gt_gpu_event_body {
+	uint64_t words[11];
 	struct gt_ev_state state;
 	struct gt_ev_loss loss;
 	struct gt_ev_work work; /* of kernel, copy and set */
@@ -243,6 +244,10 @@ union gt_event_body {
 	struct gt_ev_node node;
 	struct gt_ev_graph graph;
 	struct gt_ev_device device;
+};
+union gt_event_body {
+	uint64_t words[17];
+	union gt_gpu_event_body gpu;
 	struct gt_ev_annotation annotation;
 	struct gt_ev_annotation_end annotation_end;
 	struct gt_ev_name name;
@@ -271,4 +276,5 @@ GT_EV_SIZE(sched, 2);
 GT_EV_SIZE(probe, 5 + GT_PROBE_VALUES);
 #undef GT_EV_SIZE
 _Static_assert(sizeof(union gt_event_body) == 8 * 17, "the longest event has 17 words");
+_Static_assert(sizeof(union gt_gpu_event_body) == 8 * 11, "the longest of the GPU has eleven");
 #endif

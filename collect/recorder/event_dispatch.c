@@ -67,7 +67,7 @@ int gt_dispatch_node_created(struct gt_recorder *r, struct gt_traced_thread *t, 
 static int take_graph_copy(struct gt_recorder *r, struct gt_process *p,
 	const struct gt_event_record *rec, struct gt_err *err)
 {
-	const struct gt_ev_graph *e = &rec->body.graph;
+	const struct gt_ev_graph *e = &rec->body.gpu.graph;
 
 	return r->gpu && rec->n &&
 			gt_gpu_graph_cloned(&p->gpu, p->track, e->new, e->old, e->handle,
@@ -86,7 +86,7 @@ static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt
 		.start = (int64_t)rec->start,
 		.end = (int64_t)rec->end,
 		.n = rec->n,
-		.body = rec->body,
+		.body = rec->body.gpu,
 	};
 	const struct gt_ev_loss *loss = &e.body.loss;
 
@@ -246,7 +246,7 @@ static int put_device(struct gt_recorder *r, struct gt_process *p, unsigned devi
 static int take_device(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct gt_event_record *rec, struct gt_err *err)
 {
-	const struct gt_ev_device *e = &rec->body.device;
+	const struct gt_ev_device *e = &rec->body.gpu.device;
 	bool known = rec->n && e->device < GT_LIVE_NO_DEVICE;
 
 	t->device = known ? (uint8_t)(e->device + 1) : 0;
@@ -308,7 +308,7 @@ int gt_dispatch_event(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct gt_event_record *rec, struct gt_err *err)
 {
 	if (rec->id == GT_EV_NODE) {
-		t->node = rec->body.node.node;
+		t->node = rec->body.gpu.node.node;
 		t->node_call = rec->n ? rec->start : 0;
 		return 0;
 	}
