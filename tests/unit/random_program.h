@@ -7,6 +7,7 @@
  * that never returns. Two devices with two streams each run the launched operations, mostly one
  * after the other on a stream, sometimes concurrently (the seed decides). Some operations take 0
  * ns, some have no known launch, some kernels are NCCL's. Waits end when their stream is done.
+ * If rp_functions is set, requests to the driver have functions of the kernel inside.
  * If rp_scheduled is set, the threads are blocked, runnable and preempted between and in calls.
  * On demand they have rows of their own, as recorded waits do, and a program that uses one
  * device has only one. The includer defines _GNU_SOURCE (memfd_create). */
@@ -51,6 +52,7 @@ struct rp_op {
 };
 /* of the programs that are made next: their threads have rows of scheduling */
 static bool rp_scheduled __attribute__((unused));
+static bool rp_functions __attribute__((unused));
 struct rp_off { /* time off the processor */
 	int thread;
 	enum gt_sched_state state;
@@ -64,7 +66,7 @@ struct rp {
 	int ncalls, nops;
 	int64_t stream_end[2][2];
 	struct gpus g;
-	uint32_t types[RP_WHATS], names[5];
+	uint32_t types[RP_WHATS], names[5], function;
 	unsigned seed;
 	bool waits; /* have rows */
 	/* per stream: a call waits if more operations than this are queued; some work begins
@@ -282,6 +284,11 @@ static inline void rp_types(struct rp *p)
 
 		p->types[i] = gt_writer_type(w, &type);
 	}
+	if (rp_functions)
+		p->function = gt_writer_type(w,
+			&(struct gt_type){ .name = gt_writer_string(w, "nv_function"),
+				.category = GT_CAT_KERNEL,
+				.layer = GT_LAYER_USER });
 	for (int i = 0; i < 5; i++)
 		p->names[i] = gt_writer_string(w, rp_kernels[i]);
 }
@@ -322,6 +329,13 @@ static inline void rp_put_offs(
 				&p->g.err);
 }
 
+static inline void rp_put_function(struct rp *p, const struct rp_call *c)
+{
+	gt_writer_row(p->g.w, GT_SPAN, p->g.thread[c->thread],
+		&(struct gt_row){ .start = c->start, .end = c->end, .type = p->function }, NULL,
+		&p->g.err);
+}
+
 /* A row is written in the epoch in which it ended. */
 static inline void rp_write(struct rp *p)
 {
@@ -334,8 +348,11 @@ static inline void rp_write(struct rp *p)
 		to = from < 0 ? epoch : from + epoch < RP_END ? from + epoch : RP_END;
 		for (int i = 0; i < p->ncalls; i++)
 			if (p->calls[i].open ? to == RP_END
-					     : p->calls[i].end >= from && p->calls[i].end < to)
+					     : p->calls[i].end >= from && p->calls[i].end < to) {
+				if (rp_functions && p->calls[i].what == RP_IOCTL)
+					rp_put_function(p, &p->calls[i]);
 				rp_put_call(p, &p->calls[i]);
+			}
 		for (int i = 0; p->waits && i < p->ncalls; i++)
 			if ((p->calls[i].what == RP_SYNC || p->calls[i].what == RP_SYNC_ALL) &&
 				!p->calls[i].open && p->calls[i].end >= from &&

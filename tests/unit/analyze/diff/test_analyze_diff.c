@@ -71,6 +71,7 @@ static void every_column_has_a_role(void)
 	for (const struct gt_diff_rule *r = gt_diff_rules; r->table; r++)
 		gt_diff_request_table(&all, r);
 	known(&alone, true);
+	rp_functions = true;
 	read = read_side(&side, rp_make(p, 3), &all, 1) & read_side(&calls, end(&alone), &all, 1);
 	for (const struct gt_diff_rule *r = gt_diff_rules; read && r->table; r++) {
 		const struct gt_table *t = gt_side_table(&side, r->table);
@@ -80,6 +81,7 @@ static void every_column_has_a_role(void)
 			printf("# the report %s made no table %s\n", r->report, r->table);
 		fine &= (!r->report || t) && (!t || fits(r, t));
 	}
+	rp_functions = false;
 	gt_side_release(&side);
 	gt_side_release(&calls);
 	free(p);

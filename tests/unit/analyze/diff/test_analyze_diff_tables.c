@@ -208,7 +208,7 @@ static void figures_are_those_of_reports(void)
 {
 	unsigned unseen = 0;
 
-	rp_scheduled = true;
+	rp_scheduled = rp_functions = true;
 	for (const struct gt_diff_rule *r = gt_diff_rules; r->table; r++) {
 		const char *const reports[] = { r->report, NULL };
 		bool any = false;
@@ -230,7 +230,7 @@ static void figures_are_those_of_reports(void)
 			printf("# no row of %s\n", r->table);
 		unseen += is_of_reports(r) && !any;
 	}
-	rp_scheduled = false;
+	rp_scheduled = rp_functions = false;
 	CHECK(!unseen);
 }
 
