@@ -74,7 +74,8 @@ type_in 1; seen follow-timeline 'RECORDING'
 tail -c +$((n / 2 + 1)) "$all" >&9; seen follow-all '8.232 s'
 seen follow-complete 'complete: the recorder closed the trace'
 type_in j; seen follow-ends ! 'RECORDING'
-head -c 0 "$all" >grows.zst; type_in j; type_in q; seen follow-left 'left 0'
+# the file becomes empty: a key may need a block that is not there any more, which gtview says and ends with 1
+head -c 0 "$all" >grows.zst; type_in j; type_in q; seen follow-left 'left [01]$'
 exec 9>&-
 head -c $((n / 3)) "$all" >grows.zst
 run "clear; '$V' --follow grows.zst; echo left \$?"; seen killed-says 'the recorder ended without closing the trace\|NOT CLOSED'
