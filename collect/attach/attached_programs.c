@@ -136,7 +136,7 @@ static int set_all_probes(struct gt_attached_programs *a, struct gt_err *err)
 	return rc ? rc : gt_bpf_way_check(a->bpf, err);
 }
 
-/* What the user has named and what has no probes. */
+/* Prints which of the named functions have no probes. */
 static void report_left_out(const struct gt_attached_programs *a)
 {
 	struct gt_err err = GT_ERR_INIT;

@@ -16,7 +16,7 @@ struct gt_attached_programs { /* zeroed: none; release it with gt_attached_close
 	bool has_probes;        /* they are set, or may be at any time */
 	struct gt_guest *list;  /* the processes of -p, as far as they are attached to */
 	size_t n;
-	pid_t stuck;     /* the last process that was said to stay stopped */
+	pid_t stuck;     /* the last process that a message has named as still stopped */
 	int64_t checked; /* ns: when gt_attached_have_ended last looked for them */
 };
 

@@ -45,7 +45,7 @@ struct gt_bpf_settings {
 	GT_U8 watches_loaders;  /* what processes map is learned from their loaders */
 	/* gtcollect's, as the number of /proc/self/ns/pid; 0: the first one, of the machine */
 	GT_U32 pid_namespace;
-	/* files of which gtcollect is told when they are mapped: how their names begin; 0: all */
+	/* prefixes of the names of files whose mapping is reported to gtcollect; 0: all files */
 	GT_U8 nlibraries;
 	char libraries[GT_BPF_LIBRARIES][GT_BPF_LIBRARY_PREFIX];
 };

@@ -1,5 +1,6 @@
-/* Records calls of programs that already run, by BPF programs at the entry and the return of the
- * functions of their CUDA driver. Nothing is loaded into a program. The records go into the rings
+/* Records programs from outside, by BPF programs: calls of the CUDA driver and of named functions,
+ * requests, scheduling, USDT probes and events of the kernel. Nothing is loaded into the recorded
+ * program. The records go into the rings
  * of the session (ring_writer.h), so the recorder treats them as those of the guest. */
 #ifndef GT_BPF_WAY_H
 #define GT_BPF_WAY_H
@@ -55,7 +56,7 @@ int gt_bpf_way_start(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
  * -ENOENT: it has none; or negative. */
 int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
 /* The same for all processes that have a driver mapped. Their probes also work in processes that
- * map the same file later. 0; -ENOENT: there are none; or negative. */
+ * map the same file later. 0, also if there are none; or negative. */
 int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err);
 /* What was requested and this kernel refuses: the i-th text; NULL: there are no more. */
 const char *gt_bpf_way_missing(const struct gt_bpf_way *b, unsigned i);

@@ -42,7 +42,8 @@ static void guard(int pipe, int stopped)
 	_exit(0);
 }
 
-/* The guard has no signal at its end, so that gtcollect's waits for its children ignore it. */
+/* The guard sends no signal when it ends, so that gtcollect does not wait for it as for a COMMAND.
+ */
 int gt_stop_guard_start(struct gt_stop_guard *g, int stopped, struct gt_err *err)
 {
 	int fds[2];

@@ -28,9 +28,10 @@ int gt_remote_stop(
 int gt_remote_call(struct gt_remote_thread *t, uint64_t function, const uint64_t arguments[4],
 	uint64_t *result);
 #define GT_REMOTE_ARGUMENTS(...) ((const uint64_t[4]){ __VA_ARGS__ })
-/* Puts a text on the thread's stack, where it stays until the thread continues. 0: it failed. */
+/* Puts a text on the thread's stack, where it stays until the thread continues. Returns its
+ * address; 0: it failed. */
 uint64_t gt_remote_put_text(struct gt_remote_thread *t, const char *text);
-/* Makes room for bytes there, which are set. 0: it failed. */
+/* Puts bytes there. Returns their address; 0: it failed. */
 uint64_t gt_remote_put(struct gt_remote_thread *t, const void *bytes, size_t n);
 bool gt_remote_read(const struct gt_remote_thread *t, uint64_t at, void *to, size_t n);
 /* Reads a text of the process. */

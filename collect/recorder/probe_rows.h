@@ -19,7 +19,7 @@ struct gt_probe_rows {
 	uint64_t nameless; /* hits lost because there are too many names */
 };
 
-/* Could a program of gtcollect have written it? words: of the event's body. */
+/* False: the event is damaged. words: of its body. */
 bool gt_probe_is_valid(const struct gt_ev_probe *e, unsigned words);
 /* A hit on the track of its thread. name, domain and the values that are texts: string ids. 0 or
  * negative. */

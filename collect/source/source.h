@@ -76,9 +76,9 @@ struct gt_source {
 extern const struct gt_source *const gt_source_table[];               /* NULL-terminated */
 const struct gt_source *gt_source_find(const char *name, size_t len); /* or NULL */
 
-/* The first source of the list, as -e has it, that only eBPF records; NULL: there is none. */
-/* Does the list have a source that the guest library records? */
+/* Does the list, as -e has it, name a source that the guest library records? */
 bool gt_sources_of_guest(const char *list);
+/* The first source of the list that only eBPF records; NULL: there is none. */
 const struct gt_source *gt_sources_only_ebpf(const char *list);
 
 #define GT_SOURCES_LIST 128

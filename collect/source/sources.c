@@ -115,7 +115,7 @@ static const struct gt_source gt_source_fault = {
 static const struct gt_source gt_source_usdt = {
 	/* probes that programs declare; collect/probes/probe_selection.h */
 	.name = "usdt",
-	.needs = "eBPF (-p or -a)",
+	.needs = "eBPF",
 	.with_ebpf = true,
 	.only_ebpf = true,
 	.has_names = true,
@@ -279,9 +279,8 @@ int gt_sources_ebpf(
 		if (source && (source->with_ebpf || source->open))
 			append_name(list, ",", source->name);
 		else if (source && !by_default)
-			return gt_err_set(err, -EINVAL,
-				"-e %s: eBPF does not see it; --via ebpf records api, ioctl and sched",
-				source->name);
+			return gt_err_set(
+				err, -EINVAL, "-e %s: eBPF does not see it", source->name);
 	}
 	return 0;
 }
