@@ -2,7 +2,7 @@
 #include "collect/bpf/bpf_way.h"
 
 #include <errno.h>
-#include "collect/bpf/kernel_features.h"
+#include "collect/bpf/kernel/kernel_features.h"
 
 const struct gt_kernel_feature gt_kernel_features[] = { { NULL, NULL } };
 

@@ -11,9 +11,11 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include "collect/bpf/bpf_internal.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/records/bpf_records.h"
+#include "collect/bpf/processes/new_code.h"
 #include "collect/bpf/bpf_object.h"
-#include "collect/bpf/kernel_features.h"
+#include "collect/bpf/kernel/kernel_features.h"
 #include "formats/cuda/cuda_api.h"
 #include "formats/trace/clock.h"
 

@@ -22,7 +22,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include "collect/bpf/bpf_way.h"
-#include "collect/bpf/kernel_features.h"
+#include "collect/bpf/kernel/kernel_features.h"
 #include "collect/cli/child_process.h"
 #include "collect/cli/metadata.h"
 #include "collect/ipc/cupti_paths.h"

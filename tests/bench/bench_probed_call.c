@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "collect/bpf/bpf_way.h"
-#include "collect/bpf/mapped_library.h"
-#include "collect/bpf/probe_link.h"
+#include "collect/bpf/links/mapped_library.h"
+#include "collect/bpf/links/probe_link.h"
 #include "formats/base/sorted.h"
 
 #define ROUNDS 7

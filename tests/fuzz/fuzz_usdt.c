@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "collect/bpf/usdt_arguments.h"
-#include "collect/bpf/usdt_notes.h"
+#include "collect/bpf/usdt/usdt_arguments.h"
+#include "collect/bpf/usdt/usdt_notes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "collect/bpf/linked_files.h"
-#include "collect/bpf/mapped_library.h"
+#include "collect/bpf/links/linked_files.h"
+#include "collect/bpf/links/mapped_library.h"
 #include "formats/base/buf.h"
 #include "tests/unit/t.h"
 

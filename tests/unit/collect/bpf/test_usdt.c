@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include "collect/bpf/usdt_arguments.h"
-#include "collect/bpf/usdt_notes.h"
+#include "collect/bpf/usdt/usdt_arguments.h"
+#include "collect/bpf/usdt/usdt_notes.h"
 #include "tests/unit/collect/bpf/memory_library.h"
 #include "tests/unit/t.h"
 

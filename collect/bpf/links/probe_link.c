@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "collect/bpf/probe_link.h"
+#include "collect/bpf/links/probe_link.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "collect/bpf/bpf_internal.h"
+#include "collect/bpf/bpf_state.h"
 #include "formats/base/buf.h"
 
 #define PROBE_FILES 65536u /* descriptors that a recording may have */

@@ -1,7 +1,8 @@
-#include "collect/bpf/parcagpu.h"
+#include "collect/bpf/usdt/parcagpu.h"
 
 #include <string.h>
-#include "collect/bpf/bpf_internal.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/records/bpf_records.h"
 #include "formats/cuda/cuda_api.h"
 #include "formats/cuda/cuda_api_cbid.h"
 #include "formats/trace/clock.h"

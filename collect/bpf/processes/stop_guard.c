@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "collect/bpf/stop_guard.h"
+#include "collect/bpf/processes/stop_guard.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

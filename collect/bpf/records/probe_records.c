@@ -2,7 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "collect/bpf/bpf_internal.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/records/bpf_records.h"
 #include "formats/text/printable.h"
 #include "formats/trace/record.h"
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "collect/bpf/usdt.h"
+#include "collect/bpf/usdt/usdt.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -12,11 +12,12 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include "collect/bpf/bpf_internal.h"
-#include "collect/bpf/mapped_library.h"
-#include "collect/bpf/process_descriptor.h"
-#include "collect/bpf/usdt_arguments.h"
-#include "collect/bpf/usdt_notes.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/records/bpf_records.h"
+#include "collect/bpf/links/mapped_library.h"
+#include "collect/bpf/processes/process_descriptor.h"
+#include "collect/bpf/usdt/usdt_arguments.h"
+#include "collect/bpf/usdt/usdt_notes.h"
 #include "collect/ipc/process_maps.h"
 #include "formats/trace/record.h"
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "collect/bpf/kernel_tracepoints.h"
+#include "collect/bpf/kernel/kernel_tracepoints.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -11,8 +11,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "collect/bpf/bpf_internal.h"
-#include "collect/bpf/tracefs.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/records/bpf_records.h"
+#include "collect/bpf/kernel/tracefs.h"
 #include "collect/probes/tracepoint_format.h"
 #include "formats/cmdline/did_you_mean.h"
 #include "formats/trace/record.h"

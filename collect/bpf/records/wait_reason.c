@@ -1,4 +1,4 @@
-#include "collect/bpf/wait_reason.h"
+#include "collect/bpf/records/wait_reason.h"
 
 #include <sys/syscall.h>
 

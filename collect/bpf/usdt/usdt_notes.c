@@ -1,4 +1,4 @@
-#include "collect/bpf/usdt_notes.h"
+#include "collect/bpf/usdt/usdt_notes.h"
 
 #include <errno.h>
 #include <gelf.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "collect/bpf/kernel_features.h"
+#include "collect/bpf/kernel/kernel_features.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include "collect/bpf/bpf_internal.h"
-#include "collect/bpf/tracefs.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/kernel/tracefs.h"
 
 #define PROBED "bpf_fentry_test1" /* the kernel has this function for such trials */
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "collect/bpf/tracefs.h"
+#include "collect/bpf/kernel/tracefs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "collect/bpf/bpf_internal.h"
-#include "collect/bpf/mapped_library.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/calls/driver_probes.h"
+#include "collect/bpf/processes/new_code.h"
+#include "collect/bpf/links/mapped_library.h"
 #include "formats/cuda/cuda_api.h"
 
 #define LIBRARIES 8u /* versions of the driver in one process */

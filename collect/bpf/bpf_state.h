@@ -1,18 +1,19 @@
-/* Private to this folder. bpf_way.c loads the programs and drains their rings, bpf_probes.c sets
- * probes in libraries, bpf_records.c makes records of the session's rings, of hits of probes
- * probe_records.c. */
-#ifndef GT_BPF_INTERNAL_H
-#define GT_BPF_INTERNAL_H
+/* What the folders of collect/bpf share. bpf_way.c loads the programs and drains their rings;
+ * links/ sets probes in files, calls/ those of the driver's functions and of --probe, usdt/ those
+ * of USDT, kernel/ those of the kernel; processes/ follows what starts, ends and maps code;
+ * records/ makes records of the session's rings. */
+#ifndef GT_BPF_STATE_H
+#define GT_BPF_STATE_H
 #include "collect/bpf/bpf_way.h"
-#include "collect/bpf/call_plan.h"
-#include "collect/bpf/function_probes.h"
-#include "collect/bpf/kernel_probes.h"
-#include "collect/bpf/parcagpu.h"
-#include "collect/bpf/linked_files.h"
-#include "collect/bpf/probe_link.h"
-#include "collect/bpf/probe_pairs.h"
-#include "collect/bpf/stop_guard.h"
-#include "collect/bpf/usdt.h"
+#include "collect/bpf/calls/call_plan.h"
+#include "collect/bpf/calls/function_probes.h"
+#include "collect/bpf/kernel/kernel_probes.h"
+#include "collect/bpf/usdt/parcagpu.h"
+#include "collect/bpf/links/linked_files.h"
+#include "collect/bpf/links/probe_link.h"
+#include "collect/bpf/records/probe_pairs.h"
+#include "collect/bpf/processes/stop_guard.h"
+#include "collect/bpf/usdt/usdt.h"
 #include "collect/ipc/ring_writer.h"
 #include "formats/base/buf.h"
 
@@ -92,50 +93,7 @@ int gt_bpf_why_not(int code, struct gt_err *err);
 /* kernel_probes.c: notes what this kernel refuses (gt_bpf_way_missing). */
 void gt_bpf_missing(struct gt_bpf_way *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* loader_probes.c: the loader's call is enough to learn what the processes map later. */
-bool gt_loader_is_enough(const struct gt_bpf_way *b);
-/* Sets the probe in the loader of the process. 0 or negative. */
-int gt_loader_watch(struct gt_bpf_way *b, pid_t pid);
-/* bpf_probes.c: sets the probes in a library, and counts them. 0 or negative. */
-struct gt_library_functions;
-int gt_bpf_link_functions(struct gt_bpf_way *b, struct gt_linked_file which,
-	const struct gt_library_functions *f, const char *name, const struct gt_probe_places *p,
-	struct gt_err *err);
 /* The process is recorded no longer. */
 void gt_bpf_detach(struct gt_bpf_way *b, pid_t pid);
 void gt_bpf_detach_all(struct gt_bpf_way *b);
-/* process_events.c: the ring of events. 0 or negative. */
-int gt_bpf_events_open(struct gt_bpf_way *b, struct gt_err *err);
-/* cpu_losses.c: losses become those of the session. open: 0 or negative. */
-int gt_bpf_losses_open(struct gt_bpf_way *b, struct gt_err *err);
-void gt_bpf_losses_take(struct gt_bpf_way *b);
-void gt_bpf_losses_close(struct gt_bpf_way *b);
-/* probe_records.c: makes a probe known. Returns its number; GT_NONE: no memory. The same names have
- * the same number. */
-uint32_t gt_bpf_probe_add(struct gt_bpf_way *b, const char *domain, const char *name);
-/* Names its values: "a,b,c". 0 or -ENOMEM. */
-int gt_bpf_probe_name_fields(struct gt_bpf_way *b, uint32_t probe, const char *names);
-/* The end of a range that a pair of hits makes. */
-struct gt_bpf_range_end {
-	const struct gt_bpf_probe *hit;
-	uint32_t name; /* of the range: number of a probe */
-	unsigned key;  /* number of the argument that is equal */
-};
-/* end: NULL: it is no range of a pair. */
-void gt_bpf_write_hit(
-	struct gt_bpf_way *b, const struct gt_bpf_probe *p, const struct gt_bpf_range_end *end);
-/* The text that value i points to; NULL: it is a number. */
-const char *gt_bpf_probe_text(const struct gt_bpf_probe *p, unsigned i);
-/* Takes a hit of a record: it may be one of a pair. */
-void gt_bpf_write_probe(struct gt_bpf_way *b, const struct gt_bpf_probe *p);
-size_t gt_bpf_probe_size(const struct gt_bpf_probe *p); /* of the record, in bytes */
-void gt_bpf_probes_release(struct gt_bpf_way *b);
-/* bpf_records.c: takes a record of a ring of the programs; a callback of libbpf. */
-int gt_bpf_take_record(void *arg, void *data, size_t size);
-/* Takes the records that the last drain kept. */
-void gt_bpf_take_later(struct gt_bpf_way *b);
-/* Writes the records that were taken, by time. */
-void gt_bpf_write_records(struct gt_bpf_way *b);
-/* Threads that wait at the end: their rows end now. */
-void gt_bpf_write_waiting(struct gt_bpf_way *b);
 #endif

@@ -1,11 +1,13 @@
 #define _GNU_SOURCE
-#include "collect/bpf/function_probes.h"
+#include "collect/bpf/calls/function_probes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "collect/bpf/bpf_internal.h"
-#include "collect/bpf/mapped_library.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/records/bpf_records.h"
+#include "collect/bpf/calls/driver_probes.h"
+#include "collect/bpf/links/mapped_library.h"
 #include "formats/cmdline/did_you_mean.h"
 #include "formats/trace/record.h"
 

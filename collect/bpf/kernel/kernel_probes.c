@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "collect/bpf/kernel_probes.h"
+#include "collect/bpf/kernel/kernel_probes.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "collect/bpf/bpf_internal.h"
-#include "collect/bpf/kernel_features.h"
-#include "collect/bpf/kernel_tracepoints.h"
-#include "collect/bpf/tracefs.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/records/bpf_records.h"
+#include "collect/bpf/kernel/kernel_features.h"
+#include "collect/bpf/kernel/kernel_tracepoints.h"
+#include "collect/bpf/kernel/tracefs.h"
 #include "collect/probes/function_spec.h"
 #include "collect/probes/kernel_functions.h"
 #include "formats/trace/record.h"

@@ -1,4 +1,4 @@
-#include "collect/bpf/linked_files.h"
+#include "collect/bpf/links/linked_files.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "collect/bpf/usdt_arguments.h"
+#include "collect/bpf/usdt/usdt_arguments.h"
 
 #include <errno.h>
 #include <stdbool.h>

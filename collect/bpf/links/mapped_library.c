@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "collect/bpf/mapped_library.h"
+#include "collect/bpf/links/mapped_library.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,11 +1,12 @@
 /* --pair: two hits of probes with an equal argument make one range. The first is stored until the
  * second comes. A hit without the other one remains a mark: a start when its process or the
  * recording ends, or when another start has the same key. */
-#include "collect/bpf/probe_pairs.h"
+#include "collect/bpf/records/probe_pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include "collect/bpf/bpf_internal.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/records/bpf_records.h"
 #include "formats/base/buf.h"
 #include "formats/trace/record.h"
 

@@ -4,7 +4,8 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include "collect/bpf/bpf_internal.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/records/bpf_records.h"
 
 int gt_bpf_losses_open(struct gt_bpf_way *b, struct gt_err *err)
 {

@@ -4,8 +4,9 @@
  * if something else needs it, or if a process has no such loader. */
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include "collect/bpf/bpf_internal.h"
-#include "collect/bpf/mapped_library.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/processes/new_code.h"
+#include "collect/bpf/links/mapped_library.h"
 
 bool gt_loader_is_enough(const struct gt_bpf_way *b)
 {

@@ -7,9 +7,10 @@
 #include <bpf/libbpf.h>
 #include <stdlib.h>
 #include <string.h>
-#include "collect/bpf/bpf_internal.h"
-#include "collect/bpf/request_words.h"
-#include "collect/bpf/wait_reason.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/records/bpf_records.h"
+#include "collect/bpf/records/request_words.h"
+#include "collect/bpf/records/wait_reason.h"
 #include "formats/base/sorted.h"
 #include "formats/cuda/cuda_api.h"
 #include "formats/trace/clock.h"

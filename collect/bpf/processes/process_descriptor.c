@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "collect/bpf/process_descriptor.h"
+#include "collect/bpf/processes/process_descriptor.h"
 
 #include <errno.h>
 #include <stdbool.h>

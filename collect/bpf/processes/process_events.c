@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include "collect/bpf/bpf_internal.h"
+#include "collect/bpf/bpf_state.h"
+#include "collect/bpf/processes/new_code.h"
 
 /* The mark is for the guard, so it is removed after the signal. */
 static void continue_process(struct gt_bpf_way *b, uint32_t tgid)

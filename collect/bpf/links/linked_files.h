@@ -3,7 +3,7 @@
 #ifndef GT_LINKED_FILES_H
 #define GT_LINKED_FILES_H
 #include <sys/types.h>
-#include "collect/bpf/probe_link.h"
+#include "collect/bpf/links/probe_link.h"
 
 enum gt_linked_kind {
 	GT_LINKED_DRIVER,

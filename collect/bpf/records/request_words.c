@@ -1,4 +1,4 @@
-#include "collect/bpf/request_words.h"
+#include "collect/bpf/records/request_words.h"
 
 #include <errno.h>
 #include <stdio.h>

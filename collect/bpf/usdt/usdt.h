@@ -6,7 +6,7 @@
 #define GT_USDT_H
 #include <stdbool.h>
 #include <sys/types.h>
-#include "collect/bpf/probe_link.h"
+#include "collect/bpf/links/probe_link.h"
 #include "formats/base/err.h"
 #include "formats/base/map.h"
 

@@ -1,4 +1,4 @@
-#include "collect/bpf/call_plan.h"
+#include "collect/bpf/calls/call_plan.h"
 
 #include <stdio.h>
 #include <string.h>
