@@ -7,7 +7,8 @@ reports=$("$A" --list --format tsv | sed 1d | cut -f 1)
 
 # at WIDTH COMMAND: what a terminal of that many columns gets; coloured: with escapes.
 coloured() { script -qec "stty cols $1; $2" /dev/null </dev/null | tr -d '\r'; }
-plain() { sed 's/\x1b\[[0-9]*m//g'; }
+# what was erased on a line (progress of a slow run) is not on the terminal
+plain() { sed 's/.*\x1b\[K//; s/\x1b\[[0-9]*m//g'; }
 at() { coloured "$@" | plain; }
 if ! command -v script >/dev/null || [ "$(at 44 'stty size' | cut -d ' ' -f 2)" != 44 ]; then
 	skip fits-terminals "no script(1) that gives a terminal"
