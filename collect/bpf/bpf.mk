@@ -4,7 +4,8 @@ BPF_CLANG   := $(firstword $(foreach c,clang clang-19 clang-18 clang-16 clang-14
 HAVE_BPF    := $(if $(BPF_CLANG),$(shell printf '\043include <bpf/libbpf.h>\n\043include <gelf.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes))
 BPF_SOURCES := $(shell find collect/bpf -name "*.c" -not -name bpf_missing.c -not -path "*/programs/*")
 BPF_LIBS    := $(if $(HAVE_BPF),-lbpf -lelf)
-BPF_ARCH    := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+# the processor that $(CC) compiles for: the programs know its registers
+BPF_ARCH    := $(shell $(CC) -dumpmachine | sed 's/-.*//; s/x86_64/x86/; s/aarch64/arm64/')
 
 $(BUILD)/gen/all_bpf_context.o: BPF_FLAGS := -DSESSION_OF_CONTEXT
 $(BUILD)/gen/all_bpf.o $(BUILD)/gen/all_bpf_context.o: $(wildcard collect/bpf/programs/*) collect/bpf/bpf_events.h

@@ -26,7 +26,7 @@ static __always_inline int enter(struct pt_regs *ctx, __u32 id)
 {
 	const struct gt_bpf_plan *plan = bpf_map_lookup_elem(&plans, &id);
 	struct thread *t = make_thread();
-	__u64 frame = ctx->sp;
+	__u64 frame = frame_of_entry(ctx);
 	struct open_call *c;
 	__u32 depth;
 
@@ -49,14 +49,9 @@ static __always_inline int enter(struct pt_regs *ctx, __u32 id)
 	c = open_at(t, depth);
 	c->id = id;
 	c->frame = frame;
-	c->words[0] = ctx->di;
-	c->words[1] = ctx->si;
-	c->words[2] = ctx->dx;
-	c->words[3] = ctx->cx;
-	c->words[4] = ctx->r8;
-	c->words[5] = ctx->r9;
+	read_arguments(ctx, c->words);
 	if (plan->words > 6)
-		bpf_probe_read_user(&c->words[6], 8 * (GT_BPF_WORDS - 6), (void *)(frame + 8));
+		read_more_arguments(ctx, c->words, GT_BPF_WORDS);
 	c->start = bpf_ktime_get_ns();
 	return 0;
 }
@@ -139,7 +134,7 @@ static __always_inline void write_call(
 /* The frame tells which call returns. Calls inside it that are still open have been left. */
 static __always_inline int leave(struct pt_regs *ctx)
 {
-	__u64 frame = ctx->sp - 8;
+	__u64 frame = frame_of_return(ctx);
 	struct thread *t = find_thread();
 	__u32 depth;
 
@@ -158,7 +153,7 @@ static __always_inline int leave(struct pt_regs *ctx)
 		return 0;
 	depth--;
 	t->depth = depth;
-	write_call(t, open_at(t, depth), depth, (int)ctx->ax);
+	write_call(t, open_at(t, depth), depth, (int)ctx->RETURN_VALUE);
 	return 0;
 }
 

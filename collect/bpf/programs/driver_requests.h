@@ -4,14 +4,6 @@
 #define GT_BPF_DRIVER_REQUESTS_H
 #include "collect/bpf/programs/scheduling.h"
 
-#if defined(__TARGET_ARCH_x86)
-enum { CALL_MMAP = 9, CALL_CLOSE = 3, CALL_IOCTL = 16, CALL_OPEN = 2, CALL_OPENAT = 257 };
-#define ARG(regs, x86, arm64) BPF_CORE_READ(regs, x86)
-#else
-enum { CALL_MMAP = 222, CALL_CLOSE = 57, CALL_IOCTL = 29, CALL_OPEN = -1, CALL_OPENAT = 56 };
-#error "requests: registers of this architecture"
-#endif
-
 struct qstr {
 	const unsigned char *name;
 } __attribute__((preserve_access_index));
@@ -88,14 +80,15 @@ static __always_inline bool may_be_request(__u32 number)
 
 static __always_inline void begin_request(struct thread *t, struct pt_regs *regs, __u32 number)
 {
-	__u32 fd = number == CALL_MMAP ? BPF_CORE_READ(regs, r8) : BPF_CORE_READ(regs, di);
+	__u32 fd = number == CALL_MMAP ? BPF_CORE_READ(regs, CALL_ARGUMENT_5)
+				       : BPF_CORE_READ(regs, CALL_ARGUMENT_1);
 	struct gt_bpf_request *r = &t->request;
 
 	__builtin_memset(r, 0, sizeof(*r));
 	r->system_call = number;
-	r->request = BPF_CORE_READ(regs, si);
+	r->request = BPF_CORE_READ(regs, CALL_ARGUMENT_2);
 	r->value = number == CALL_MMAP ? r->request
-		: number == CALL_IOCTL ? BPF_CORE_READ(regs, dx)
+		: number == CALL_IOCTL ? BPF_CORE_READ(regs, CALL_ARGUMENT_3)
 				       : fd;
 	if (number != CALL_OPEN && number != CALL_OPENAT && !describe_file(r, fd))
 		return;
@@ -165,7 +158,7 @@ int on_system_call_end(__u64 *ctx)
 	struct pt_regs *regs = (void *)ctx[0];
 	struct thread *t;
 
-	if (!settings.scheduling && !may_be_request(regs->orig_ax))
+	if (!settings.scheduling && !may_be_request(regs->CALL_NUMBER))
 		return 0;
 	t = find_thread();
 	if (!t || !t->system_call)

@@ -73,7 +73,7 @@ static __always_inline struct open_function *open_function_at(struct open_functi
 
 static __always_inline int enter_function(struct pt_regs *ctx, __u64 cookie, __u64 pid_tgid)
 {
-	__u64 frame = ctx->sp;
+	__u64 frame = frame_of_entry(ctx);
 	struct open_functions *f;
 	struct open_function *o;
 	__u32 depth;
@@ -98,45 +98,39 @@ static __always_inline int enter_function(struct pt_regs *ctx, __u64 cookie, __u
 	o = open_function_at(f, depth);
 	o->probe = (__u32)cookie;
 	o->frame = frame;
-	o->arguments[0] = ctx->di;
-	o->arguments[1] = ctx->si;
-	o->arguments[2] = ctx->dx;
-	o->arguments[3] = ctx->cx;
-	o->arguments[4] = ctx->r8;
-	o->arguments[5] = ctx->r9;
+	read_arguments(ctx, o->arguments);
 	o->start = bpf_ktime_get_ns();
 	return 0;
 }
 
-/* The depth inside the innermost open call of the function that returns with this stack pointer; 0:
- * none is open. Its callers have frames above. Functions of the kernel return with another stack
- * pointer. */
-static __always_inline __u32 depth_of_return(struct open_functions *f, __u64 cookie, __u64 sp)
+/* The depth inside the innermost open call of the function that returns from this frame; 0: none is
+ * open. Its callers have frames above. Functions of the kernel return with another stack pointer. */
+static __always_inline __u32 depth_of_return(struct open_functions *f, __u64 cookie, __u64 frame)
 {
 	__u32 depth = f->depth;
 
 	if (GT_BPF_FUNCTION_IS_KERNEL(cookie))
-		sp = ~0ull;
+		frame = ~0ull;
 	for (int i = 0; i < FUNCTIONS_OPEN; i++)
 		if (depth && depth <= FUNCTIONS_OPEN &&
 			(open_function_at(f, depth - 1)->probe != (__u32)cookie ||
-				open_function_at(f, depth - 1)->frame >= sp))
+				open_function_at(f, depth - 1)->frame > frame))
 			depth--;
 	return depth;
 }
 
 static __always_inline int leave_function(struct pt_regs *ctx, __u64 cookie, __u64 pid_tgid)
 {
-	__u64 key = functions_key(pid_tgid, cookie), ret = ctx->ax, sp = ctx->sp;
+	__u64 key = functions_key(pid_tgid, cookie), ret = ctx->RETURN_VALUE, frame = frame_of_return(ctx);
 	__u32 depth, n = GT_BPF_FUNCTION_ARGUMENTS(cookie);
 	struct gt_bpf_probe p = { .is_range = 1 };
 	const struct open_function *o;
 	struct open_functions *f;
 
 	READ_NOW(ret);
-	READ_NOW(sp);
+	READ_NOW(frame);
 	f = bpf_map_lookup_elem(&functions, &key);
-	depth = f ? depth_of_return(f, cookie, sp) : 0;
+	depth = f ? depth_of_return(f, cookie, frame) : 0;
 	if (!f || !depth)
 		return 0;
 	/* calls inside this one have been left, and do not return */

@@ -1,5 +1,4 @@
-/* What all programs use: kernel structs as far as they are read, settings, the traced processes,
- * and the rings for records. */
+/* What all programs use: settings, the traced processes, and the rings for records. */
 #ifndef GT_BPF_MAPS_H
 #define GT_BPF_MAPS_H
 #include <stdbool.h>
@@ -8,13 +7,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include "collect/bpf/bpf_events.h"
-
-/* ---- kernel structs ---- */
-
-struct pt_regs {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip,
-		cs, flags, sp, ss;
-} __attribute__((preserve_access_index));
+#include "collect/bpf/programs/registers.h"
 
 /* ---- settings and traced processes ---- */
 

@@ -25,9 +25,6 @@ struct {
 	__type(value, __u8);
 } stopped SEC(".maps");
 
-#if defined(__TARGET_ARCH_x86)
-enum { CALL_CLONE = 56, CALL_FORK = 57, CALL_CLONE3 = 435 };
-#endif
 #define EXECUTABLE 4    /* of mmap: PROT_EXEC */
 #define ANONYMOUS 0x20  /* of mmap */
 #define SHARES_VM 0x100 /* of clone */
@@ -133,15 +130,15 @@ static __always_inline bool is_library(__u32 fd)
 
 static __always_inline bool has_mapped_library(struct pt_regs *regs, long ret)
 {
-	return (ret >= 0 || ret < -4095) && BPF_CORE_READ(regs, dx) & EXECUTABLE &&
-		!(BPF_CORE_READ(regs, r10) & ANONYMOUS) && is_library(BPF_CORE_READ(regs, r8));
+	return (ret >= 0 || ret < -4095) && BPF_CORE_READ(regs, CALL_ARGUMENT_3) & EXECUTABLE &&
+		!(BPF_CORE_READ(regs, CALL_ARGUMENT_4) & ANONYMOUS) && is_library(BPF_CORE_READ(regs, CALL_ARGUMENT_5));
 }
 
 /* In a child: it has a copy of its parent's memory, but not yet the probes. */
 static __always_inline bool is_child(struct pt_regs *regs, __u32 number, long ret, __u64 pid_tgid)
 {
 	return !ret && (__u32)pid_tgid == pid_tgid >> 32 &&
-		(number != CALL_CLONE || !(BPF_CORE_READ(regs, di) & SHARES_VM));
+		(number != CALL_CLONE || !(BPF_CORE_READ(regs, CALL_ARGUMENT_1) & SHARES_VM));
 }
 
 /* _dl_debug_state of the dynamic loader, after it has mapped a library */
@@ -173,7 +170,7 @@ SEC("tp_btf/sys_exit")
 int on_new_code(__u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
-	__u32 number = regs->orig_ax, tgid;
+	__u32 number = regs->CALL_NUMBER, tgid;
 	long ret = ctx[1];
 	__u64 pid_tgid;
 	__u8 *value;

@@ -13,34 +13,18 @@ struct {
 } usdt_sites SEC(".maps");
 
 /* One read of the context for each register: the verifier refuses a computed offset. */
-#define REGISTER(number, name)                                                                     \
+#define READ_REGISTER(number, name)                                                                \
 	case number:                                                                               \
 		value = ctx->name;                                                                 \
 		__asm__ volatile("" : "+r"(value));                                                \
-		break
+		break;
 
 static __noinline __u64 register_value(struct pt_regs *ctx, __u32 number)
 {
 	__u64 value = 0;
 
 	switch (number) {
-		REGISTER(0, ax);
-		REGISTER(1, cx);
-		REGISTER(2, dx);
-		REGISTER(3, bx);
-		REGISTER(4, sp);
-		REGISTER(5, bp);
-		REGISTER(6, si);
-		REGISTER(7, di);
-		REGISTER(8, r8);
-		REGISTER(9, r9);
-		REGISTER(10, r10);
-		REGISTER(11, r11);
-		REGISTER(12, r12);
-		REGISTER(13, r13);
-		REGISTER(14, r14);
-		REGISTER(15, r15);
-		REGISTER(16, ip);
+		FOR_EACH_REGISTER(READ_REGISTER)
 	}
 	return value;
 }
