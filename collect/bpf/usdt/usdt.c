@@ -56,7 +56,7 @@ static int add_site(struct gt_bpf_way *b, const struct gt_usdt_site *site,
 	if (to.probe == GT_NONE ||
 		gt_probe_places_add_counted(places, site->offset, number, site->semaphore))
 		return gt_err_set(err, -ENOMEM, "out of memory (USDT probes)");
-	if (gt_usdt_arguments_parse(site->arguments, &to, bad) && !b->usdt.nunread++)
+	if (gt_usdt_arguments_parse(site->arguments, site->machine, &to, bad) && !b->usdt.nunread++)
 		snprintf(b->usdt.unread, sizeof(b->usdt.unread), "%s of %.60s:%.60s", bad,
 			site->provider, site->name);
 	set_formats(&to.fields, pattern);

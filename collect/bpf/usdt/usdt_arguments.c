@@ -1,14 +1,26 @@
 #include "collect/bpf/usdt/usdt_arguments.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- registers ---- */
+static bool take_number(const char **p, uint64_t *to)
+{
+	char *end;
 
-#if defined(__x86_64__)
+	errno = 0;
+	*to = **p == '-' ? (uint64_t)strtoll(*p, &end, 0) : strtoull(*p, &end, 0);
+	if (end == *p || errno)
+		return false;
+	*p = end;
+	return true;
+}
+
+/* ---- x86-64 ---- */
+
 /* By their numbers in instructions: the names of 8, 4, 2 bytes and of the lowest byte. */
 static const char names[][4][6] = { { "rax", "eax", "ax", "al" }, { "rcx", "ecx", "cx", "cl" },
 	{ "rdx", "edx", "dx", "dl" }, { "rbx", "ebx", "bx", "bl" }, { "rsp", "esp", "sp", "spl" },
@@ -47,18 +59,6 @@ static bool take_register(const char **p, uint8_t *number, uint8_t *shift)
 	return false;
 }
 
-static bool take_number(const char **p, uint64_t *to)
-{
-	char *end;
-
-	errno = 0;
-	*to = **p == '-' ? (uint64_t)strtoll(*p, &end, 0) : strtoull(*p, &end, 0);
-	if (end == *p || errno)
-		return false;
-	*p = end;
-	return true;
-}
-
 /* (BASE,INDEX,SCALE), each of which may be missing. */
 static bool take_address(const char **p, struct gt_bpf_usdt_argument *a)
 {
@@ -78,9 +78,8 @@ static bool take_address(const char **p, struct gt_bpf_usdt_argument *a)
 	return 1ull << a->scale == scale && **p == ')' && ++*p;
 }
 
-static bool take_operand(const char **p, struct gt_bpf_usdt_argument *a)
+static bool take_x86_operand(const char **p, struct gt_bpf_usdt_argument *a)
 {
-	a->base = a->index = GT_BPF_NO_REGISTER;
 	if (**p == '$')
 		return ++*p, take_number(p, &a->constant);
 	if (**p == '%') {
@@ -89,11 +88,63 @@ static bool take_operand(const char **p, struct gt_bpf_usdt_argument *a)
 	}
 	return (**p == '(' || take_number(p, &a->constant)) && **p == '(' && take_address(p, a);
 }
-#else
-static bool take_operand(const char **p, struct gt_bpf_usdt_argument *a) { return false; }
-#endif
+
+/* ---- aarch64 ---- */
+
+/* x0 to x30, their lower halves w0 to w30, and sp, which is number 31 here. */
+static bool take_arm_register(const char **p, uint8_t *number)
+{
+	uint64_t n = 31;
+
+	if (!strncmp(*p, "sp", 2)) {
+		*p += 2;
+	} else {
+		if ((**p != 'x' && **p != 'w') || !strchr("0123456789", (*p)[1]))
+			return false;
+		++*p;
+		if (!take_number(p, &n) || n > 30)
+			return false;
+	}
+	*number = (uint8_t)n;
+	return true;
+}
+
+/* Some compilers write a # before constants. */
+static bool take_arm_constant(const char **p, struct gt_bpf_usdt_argument *a)
+{
+	*p += **p == '#';
+	return take_number(p, &a->constant);
+}
+
+/* [BASE] or [BASE, DISPLACEMENT], a register, or a constant. */
+static bool take_arm_operand(const char **p, struct gt_bpf_usdt_argument *a)
+{
+	if (**p != '[') {
+		a->operand = strchr("xws", **p) ? GT_BPF_REGISTER : GT_BPF_CONSTANT;
+		return a->operand == GT_BPF_REGISTER ? take_arm_register(p, &a->base)
+						     : take_arm_constant(p, a);
+	}
+	a->operand = GT_BPF_MEMORY;
+	++*p;
+	if (!take_arm_register(p, &a->base))
+		return false;
+	if (**p == ',') {
+		*p += 1 + strspn(*p + 1, " ");
+		if (!take_arm_constant(p, a))
+			return false;
+	}
+	return **p == ']' && ++*p;
+}
 
 /* ---- arguments ---- */
+
+static bool take_operand(const char **p, uint16_t machine, struct gt_bpf_usdt_argument *a)
+{
+	a->base = a->index = GT_BPF_NO_REGISTER;
+	return machine == EM_X86_64     ? take_x86_operand(p, a)
+		: machine == EM_AARCH64 ? take_arm_operand(p, a)
+					: false;
+}
 
 /* The kind of a value; GT_PROBE_KINDS: its size is wrong. */
 static enum gt_probe_kind kind_of(const struct gt_bpf_usdt_argument *a, bool is_float)
@@ -110,7 +161,8 @@ static enum gt_probe_kind kind_of(const struct gt_bpf_usdt_argument *a, bool is_
 }
 
 /* An argument of n characters. Without a size it has that of a register. */
-static enum gt_probe_kind parse_argument(const char *p, size_t n, struct gt_bpf_usdt_argument *a)
+static enum gt_probe_kind parse_argument(
+	const char *p, size_t n, uint16_t machine, struct gt_bpf_usdt_argument *a)
 {
 	const char *end = p + n, *at = memchr(p, '@', n);
 	bool is_float = false;
@@ -128,10 +180,21 @@ static enum gt_probe_kind parse_argument(const char *p, size_t n, struct gt_bpf_
 			return GT_PROBE_KINDS;
 	}
 	a->bits = (uint8_t)(size * 8);
-	return take_operand(&p, a) && p == end ? kind_of(a, is_float) : GT_PROBE_KINDS;
+	return take_operand(&p, machine, a) && p == end ? kind_of(a, is_float) : GT_PROBE_KINDS;
 }
 
-unsigned gt_usdt_arguments_parse(const char *text, struct gt_bpf_usdt_site *to, char bad[64])
+/* Up to the next space; there may be spaces within brackets. */
+static size_t length_of(const char *text)
+{
+	size_t n = strcspn(text, " [");
+
+	if (text[n] == '[')
+		n += strcspn(text + n, "]");
+	return n + strcspn(text + n, " ");
+}
+
+unsigned gt_usdt_arguments_parse(
+	const char *text, uint16_t machine, struct gt_bpf_usdt_site *to, char bad[64])
 {
 	struct gt_bpf_probe_fields *f = &to->fields;
 	unsigned number = 0, nbad = 0;
@@ -139,8 +202,8 @@ unsigned gt_usdt_arguments_parse(const char *text, struct gt_bpf_usdt_site *to, 
 	memset(f, 0, sizeof(*f));
 	while (*(text += strspn(text, " ")) && number < GT_PROBE_VALUES) {
 		struct gt_bpf_usdt_argument a = { 0 };
-		size_t n = strcspn(text, " ");
-		enum gt_probe_kind kind = parse_argument(text, n, &a);
+		size_t n = length_of(text);
+		enum gt_probe_kind kind = parse_argument(text, n, machine, &a);
 
 		if (kind != GT_PROBE_KINDS) {
 			f->fields[f->n] = (uint8_t)GT_PROBE_FIELD(kind, number);

@@ -33,6 +33,7 @@ struct reader {
 	size_t nsymbols, symbols_cap;
 	bool has_symbols;
 	uint64_t base; /* of .stapsdt.base now; 0: there is none */
+	uint16_t machine;
 	gt_usdt_wants *wants;
 	void *arg;
 };
@@ -195,7 +196,8 @@ static int add(struct reader *r, const struct note *note)
 	uint64_t moved = r->base && note->base ? r->base - note->base : 0;
 	struct gt_usdt_sites *s = r->to;
 	struct gt_usdt_site new = { .offset = offset_of(r, note->place + moved, PF_X),
-		.semaphore = note->semaphore ? offset_of(r, note->semaphore + moved, PF_W) : 0 };
+		.semaphore = note->semaphore ? offset_of(r, note->semaphore + moved, PF_W) : 0,
+		.machine = r->machine };
 
 	if (!new.offset)
 		return 0;
@@ -254,11 +256,14 @@ static int read_sections(struct reader *r)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr h;
+	GElf_Ehdr file;
 	size_t names;
 	int rc = 0;
 
-	if (elf_getshdrstrndx(r->elf, &names) || !is_small(elf_getscn(r->elf, names), NOTES_BYTES))
+	if (!gelf_getehdr(r->elf, &file) || elf_getshdrstrndx(r->elf, &names) ||
+		!is_small(elf_getscn(r->elf, names), NOTES_BYTES))
 		return 0;
+	r->machine = file.e_machine;
 	while ((section = elf_nextscn(r->elf, section)))
 		if (gelf_getshdr(section, &h) && is_named(r, names, &h, ".stapsdt.base"))
 			r->base = h.sh_addr;

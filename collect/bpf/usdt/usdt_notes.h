@@ -12,6 +12,7 @@ struct gt_usdt_site {
 	char *arguments;    /* as in the note, but SYMBOL(%rip) is N(%rip), N from the place on */
 	uint64_t offset;    /* in the file */
 	uint64_t semaphore; /* offset in the file; 0: it has none */
+	uint16_t machine;   /* of the file: ELF's e_machine */
 };
 struct gt_usdt_sites {
 	struct gt_usdt_site *list;

@@ -1,5 +1,5 @@
-/* A shared library with a USDT probe, gt_memory:hit(8@%rdi -8@%rsi), written byte by byte into a
- * memory file and loaded from there, as libstapsdt does it: no path leads to it. x86-64. */
+/* A shared library with a USDT probe, gt_memory:hit(uint64_t, int64_t), written byte by byte into a
+ * memory file and loaded from there, as libstapsdt does it: no path leads to it. */
 #ifndef MEMORY_LIBRARY_H
 #define MEMORY_LIBRARY_H
 #include <dlfcn.h>
@@ -10,6 +10,16 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#ifdef __aarch64__
+#define MEMORY_MACHINE EM_AARCH64
+#define MEMORY_ARGUMENTS "8@x0 -8@x1"
+#define MEMORY_CODE 0x1f, 0x20, 0x03, 0xd5, 0xc0, 0x03, 0x5f, 0xd6 /* nop; ret */
+#else
+#define MEMORY_MACHINE EM_X86_64
+#define MEMORY_ARGUMENTS "8@%rdi -8@%rsi"
+#define MEMORY_CODE 0x90, 0xc3 /* nop; ret */
+#endif
 
 struct memory_library {
 	void (*fire)(uint64_t a, int64_t b);
@@ -22,7 +32,7 @@ enum { NOTE = 0x2000, NAMES = 0x2100, SECTIONS = 0x2200, FILE_BYTES = 0x2400 };
 
 static inline void memory_library_note(uint8_t *to)
 {
-	static const char texts[] = "gt_memory\0hit\0008@%rdi -8@%rsi";
+	static const char texts[] = "gt_memory\0hit\0" MEMORY_ARGUMENTS;
 	const uint64_t addresses[3] = { CODE, 0, SEMAPHORE_AT };
 	const Elf64_Nhdr head = { 8, sizeof(addresses) + sizeof(texts), 3 };
 
@@ -35,10 +45,10 @@ static inline void memory_library_note(uint8_t *to)
 static inline void memory_library_write(uint8_t *to)
 {
 	static const char names[] = "\0.note.stapsdt\0.shstrtab";
-	static const uint8_t code[] = { 0x90, 0xc3 }; /* nop; ret */
+	static const uint8_t code[] = { MEMORY_CODE };
 	const Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
 		.e_type = ET_DYN,
-		.e_machine = EM_X86_64,
+		.e_machine = MEMORY_MACHINE,
 		.e_version = 1,
 		.e_phoff = sizeof(head),
 		.e_shoff = SECTIONS,

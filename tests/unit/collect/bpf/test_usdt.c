@@ -1,5 +1,6 @@
 /* The notes and arguments of USDT probes, also damaged ones. */
 #define _GNU_SOURCE
+#include <elf.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -13,20 +14,26 @@
 static struct gt_bpf_usdt_site site;
 static char bad[64];
 
+/* Of the functions below. */
+static uint16_t machine;
+
 /* The only argument. */
 static const struct gt_bpf_usdt_argument *one(const char *text)
 {
 	site = (struct gt_bpf_usdt_site){ 0 };
-	return !gt_usdt_arguments_parse(text, &site, bad) && site.fields.n == 1 ? &site.arguments[0]
-										: NULL;
+	return !gt_usdt_arguments_parse(text, machine, &site, bad) && site.fields.n == 1
+		? &site.arguments[0]
+		: NULL;
 }
 
 static unsigned kind(unsigned i) { return GT_PROBE_FIELD_KIND(site.fields.fields[i]); }
 
-#if defined(__x86_64__)
-static void operands(void)
+static void operands_of_x86(void)
 {
-	const struct gt_bpf_usdt_argument *a = one("8@%rdi");
+	const struct gt_bpf_usdt_argument *a;
+
+	machine = EM_X86_64;
+	a = one("8@%rdi");
 
 	CHECK(a && a->operand == GT_BPF_REGISTER && a->base == 7 && a->bits == 64);
 	CHECK_EQ(kind(0), GT_PROBE_MAYBE_TEXT);
@@ -59,34 +66,80 @@ static void operands(void)
 	CHECK(a && a->base == 16);
 }
 
-static void arguments_that_cannot_be_read(void)
+static void operands_of_arm(void)
 {
-	static const char *const all[] = { "8@symbol(%rip)", "8@%xmm0", "3@%rax", "9@%rax", "8@",
-		"8@%", "@%rax", "8@$", "8@$x", "8@(%rax", "8@(%rax,%rbx,3)", "8@(%rax,,8)",
-		"8@1(%rax)x", "1f@%al", "8@%raxx", "-@%rax", "--4@%eax",
-		"8@99999999999999999999(%rax)", "8@%fs:16", "x", "8@(", "8@-(%rax)", "8@()x" };
+	const struct gt_bpf_usdt_argument *a;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		CHECK_EQ(gt_usdt_arguments_parse(all[i], &site, bad), 1);
+	machine = EM_AARCH64;
+	a = one("8@x0");
+	CHECK(a && a->operand == GT_BPF_REGISTER && a->base == 0 && a->bits == 64);
+	CHECK_EQ(kind(0), GT_PROBE_MAYBE_TEXT);
+	a = one("-4@w30");
+	CHECK(a && a->operand == GT_BPF_REGISTER && a->base == 30 && a->bits == 32 && a->is_signed);
+	a = one("8@sp");
+	CHECK(a && a->operand == GT_BPF_REGISTER && a->base == 31);
+	a = one("-4@-5");
+	CHECK(a && a->operand == GT_BPF_CONSTANT && (int64_t)a->constant == -5);
+	a = one("4@#0x10");
+	CHECK(a && a->operand == GT_BPF_CONSTANT && a->constant == 16);
+	a = one("-4@[sp, 12]");
+	CHECK(a && a->operand == GT_BPF_MEMORY && a->base == 31 && a->constant == 12 &&
+		a->index == GT_BPF_NO_REGISTER);
+	a = one("8@[x29, #-8]");
+	CHECK(a && a->operand == GT_BPF_MEMORY && a->base == 29 && (int64_t)a->constant == -8);
+	a = one("2@[sp,6]");
+	CHECK(a && a->base == 31 && a->constant == 6 && a->bits == 16);
+	a = one("8f@[sp]");
+	CHECK(a && a->base == 31 && !a->constant && kind(0) == GT_PROBE_FLOAT);
+	a = one("x7");
+	CHECK(a && a->bits == 64 && a->base == 7);
+	CHECK_EQ(gt_usdt_arguments_parse(" 4@[sp, 12]  8@[x0, 8] 8@1 ", machine, &site, bad), 0);
+	CHECK_EQ(site.fields.n, 3);
+	CHECK(site.arguments[0].constant == 12 && site.arguments[1].constant == 8 &&
+		site.arguments[2].constant == 1);
+}
+
+static void cannot_be_read(const char *const *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		CHECK_EQ(gt_usdt_arguments_parse(all[i], machine, &site, bad), 1);
 		CHECK_EQ(site.fields.n, 0);
 		CHECK_STR(bad, all[i]);
 	}
 }
-#endif
+
+static void arguments_that_cannot_be_read(void)
+{
+	static const char *const x86[] = { "8@symbol(%rip)", "8@%xmm0", "3@%rax", "9@%rax", "8@",
+		"8@%", "@%rax", "8@$", "8@$x", "8@(%rax", "8@(%rax,%rbx,3)", "8@(%rax,,8)",
+		"8@1(%rax)x", "1f@%al", "8@%raxx", "-@%rax", "--4@%eax",
+		"8@99999999999999999999(%rax)", "8@%fs:16", "x", "8@(", "8@-(%rax)", "8@()x",
+		"8@x0", "8@[sp, 12]" };
+	static const char *const arm[] = { "8@d0", "8@x31", "8@x", "8@w-1", "8@xzr", "8@[", "8@[]",
+		"8@[sp", "8@[sp,", "8@[sp,]", "8@[sp, x1]", "8@[x0, 8]!", "8@[x1, #:lo12:symbol]",
+		"8@symbol", "8@spx", "3@x0", "8@", "8@#", "8@%rdi", "8@$5" };
+
+	machine = EM_X86_64;
+	cannot_be_read(x86, sizeof(x86) / sizeof(*x86));
+	machine = EM_AARCH64;
+	cannot_be_read(arm, sizeof(arm) / sizeof(*arm));
+	machine = EM_RISCV;
+	cannot_be_read(arm, 3);
+}
 
 /* The numbers of the others do not change. */
 static void numbers_remain(void)
 {
-	CHECK_EQ(gt_usdt_arguments_parse(" 8@$1  8@symbol(%rip) -4@$2 ", &site, bad), 1);
+	CHECK_EQ(gt_usdt_arguments_parse(" 8@$1  8@symbol(%rip) -4@$2 ", EM_X86_64, &site, bad), 1);
 	CHECK_EQ(site.fields.n, 2);
 	CHECK_EQ(GT_PROBE_FIELD_WHICH(site.fields.fields[0]), 0);
 	CHECK_EQ(GT_PROBE_FIELD_WHICH(site.fields.fields[1]), 2);
-	CHECK_EQ(gt_usdt_arguments_parse("", &site, bad), 0);
+	CHECK_EQ(gt_usdt_arguments_parse("", EM_X86_64, &site, bad), 0);
 	CHECK_EQ(site.fields.n, 0);
 	/* no more than a record has */
 	CHECK_EQ(gt_usdt_arguments_parse("4@$0 4@$1 4@$2 4@$3 4@$4 4@$5 4@$6 4@$7 4@$8 4@$9 4@$10 "
 					 "4@$11 4@$12",
-			 &site, bad),
+			 EM_X86_64, &site, bad),
 		0);
 	CHECK_EQ(site.fields.n, GT_PROBE_VALUES);
 }
@@ -121,9 +174,10 @@ static void notes_of_a_library(void)
 	CHECK_EQ(sites.n, 1);
 	CHECK_STR(sites.list[0].provider, "gt_memory");
 	CHECK_STR(sites.list[0].name, "hit");
-	CHECK_STR(sites.list[0].arguments, "8@%rdi -8@%rsi");
+	CHECK_STR(sites.list[0].arguments, MEMORY_ARGUMENTS);
 	CHECK_EQ(sites.list[0].offset, CODE);
 	CHECK_EQ(sites.list[0].semaphore, SEMAPHORE_AT);
+	CHECK_EQ(sites.list[0].machine, MEMORY_MACHINE);
 	gt_usdt_sites_release(&sites);
 }
 
@@ -222,9 +276,5 @@ static void many_sections(void)
 	gt_usdt_sites_release(&sites);
 }
 
-T_MAIN(
-#if defined(__x86_64__)
-	T(operands), T(arguments_that_cannot_be_read),
-#endif
-	T(numbers_remain), T(notes_of_a_library), T(large_notes), T(many_sections),
-	T(damaged_notes), T(any_bytes))
+T_MAIN(T(operands_of_x86), T(operands_of_arm), T(arguments_that_cannot_be_read), T(numbers_remain),
+	T(notes_of_a_library), T(large_notes), T(many_sections), T(damaged_notes), T(any_bytes))
