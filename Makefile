@@ -3,6 +3,8 @@
 ifeq ($(origin CC),default)
 CC       := gcc
 endif
+# for programs that the build itself runs, where $(CC) compiles for another machine: make CC=aarch64-linux-gnu-gcc HOSTCC=gcc
+HOSTCC   ?= $(CC)
 PREFIX   ?= /usr/local
 ifneq ($(SAN),)
 BUILD    ?= build/san

@@ -1,7 +1,7 @@
 # make portable: BUILD/gt-portable-ARCH.tar.gz, a tarball for any node of a cluster. Its programs
 # contain zstd, zlib and jansson (gtview also ncurses) and run on glibc 2.31 and newer. The
 # preloaded library needs nothing newer than 2.17.
-ARCH     := $(shell uname -m)
+ARCH     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 PORT     := $(BUILD)/portable
 PORTNAME := gt-portable-$(ARCH)
 PORTLIBS  = -Wl,-Bstatic $(if $(filter %/gtview,$@),$(CURSES)) $(if $(filter %/gtcollect,$@),$(BPF_LIBS)) -lzstd -lz -ljansson -Wl,-Bdynamic
@@ -18,7 +18,7 @@ $(PORT)/shim.o: portable/shim.c
 stubs     = $(addprefix $(PORT)/stubs-$(1)/,libpthread.so libdl.so librt.so libm.so libc.so)
 port_link = $(CC) -pie -nodefaultlibs -Wl,--wrap=__libc_start_main $(WRAPS) -Wl,-z,relro,-z,now,--strip-debug $(filter %.o,$^) \
             -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PORTLIBS) \
-            -Wl,--no-as-needed $(call stubs,2.31) -lgcc -o $@
+            -Wl,--as-needed $(PORT)/stubs-2.31/loader.so -Wl,--no-as-needed $(call stubs,2.31) -lgcc -o $@
 
 $(PORT)/bin/gtcollect: $(call obj,collect/gtcollect.c $(COLLECT))
 $(PORT)/bin/gtexport: $(call obj,formats/gtexport.c)
@@ -32,7 +32,7 @@ $(PORT)/bin/%: $(PORT)/shim.o $(LIBGT) $(PORT)/stubs-2.31/done
 # The guest is built to need nothing newer than 2.17.
 $(PORT)/lib/gt/libgtpreload.so: $(BUILD)/libgtpreload.so
 	@mkdir -p $(@D)
-	objcopy --strip-debug $< $@
+	$(shell $(CC) -print-prog-name=objcopy) --strip-debug $< $@
 
 # The notices of the libraries that the programs contain, from the packages that they were linked from.
 NOTICES  := $(wildcard $(foreach p,libzstd-dev zlib1g-dev libjansson-dev libncurses-dev $(if $(HAVE_BPF),libbpf-dev libelf-dev),/usr/share/doc/$(p)/copyright))

@@ -67,6 +67,10 @@ for lib in libc libm; do
 	symbols $lib.so.6 >"$out/$lib.txt"
 	stub $lib.so.6 $lib "$out/$lib.txt"
 done
+# the loader, which has __stack_chk_guard of aarch64
+case $($CC -dumpmachine) in aarch64-*) loader=ld-linux-aarch64.so.1 ;; *) loader=ld-linux-x86-64.so.2 ;; esac
+symbols $loader >"$out/loader.txt"
+stub $loader loader "$out/loader.txt"
 : >"$out/empty.txt"
 for lib in libpthread.so.0 libdl.so.2 librt.so.1; do
 	stub $lib "${lib%%.*}" "$out/empty.txt"

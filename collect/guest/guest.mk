@@ -7,7 +7,7 @@ GUEST_FLAGS := -O2 -g -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-st
 
 $(BUILD)/gen/gen_wrappers: collect/guest/gen_wrappers.c formats/cuda/cuda_api.c formats/cuda/cuda_api.def formats/cuda/cuda_api.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -I. -Wall -Wextra -O1 $(filter %.c,$^) -o $@
+	$(HOSTCC) -std=gnu11 -I. -Wall -Wextra -O1 $(filter %.c,$^) -o $@
 $(GUEST_GEN): $(BUILD)/gen/gen_wrappers
 	$< > $@
 $(BUILD)/guest/%.o: %.c
