@@ -18,8 +18,10 @@ $(BUILD)/collect/bpf/bpf_object.o: $(BUILD)/gen/all_bpf.o $(BUILD)/gen/all_bpf_c
 # What tests/cli/collect/ebpf*.sh observe.
 $(BUILD)/bpf/%: tests/unit/collect/bpf/%_prog.c
 	@mkdir -p $(@D)
-	$(CC) -O1 -g -I. $< -pthread -ldl -o $@
+	$(CC) -O1 -g -I. $(BPF_TEST_FLAGS) $< -pthread -ldl -o $@
 $(BUILD)/bpf/usdt: tests/unit/collect/bpf/memory_library.h
+# gcc would name variables in its notes by labels that no file has (aarch64)
+$(BUILD)/bpf/usdt: BPF_TEST_FLAGS := $(if $(filter arm64,$(BPF_ARCH)),-fno-section-anchors)
 # <sys/sdt.h> is systemtap-sdt-dev's
 HAVE_SDT := $(shell printf '\043include <sys/sdt.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 units: $(patsubst %,$(BUILD)/bpf/%,waits parent functions driver_requests gated_calls without_bpf $(if $(HAVE_SDT),usdt kernels))

@@ -164,12 +164,38 @@ static void add_operand(
 		gt_buf_add(to, operand, n);
 }
 
+/* The same for aarch64: "8@[x0, #:lo12:counter+4]", where x0 is the address of the page. */
+static void resolve_low_bits(struct reader *r, const char *p, struct gt_buf *to)
+{
+	static const char before[] = "#:lo12:";
+	const char *at;
+
+	while ((at = strstr(p, before))) {
+		const char *name = at + strlen(before);
+		size_t n = strcspn(name, "+-] ");
+		uint64_t address = find_symbol(r, name, n);
+
+		gt_buf_add(to, p, (size_t)(at - p));
+		p = name + n;
+		if (address)
+			gt_buf_printf(to, "%u",
+				(unsigned)(address + (uint64_t)strtoll(p, (char **)&p, 0)) & 0xfff);
+		else
+			gt_buf_add(to, at, (size_t)(p - at));
+	}
+	gt_buf_add(to, p, strlen(p));
+}
+
 /* new: the arguments without symbols. NULL: no memory. */
 static char *resolve_symbols(struct reader *r, const struct note *note)
 {
 	const char *p = note->arguments ? note->arguments : "";
 	struct gt_buf to = { NULL };
 
+	if (r->machine == EM_AARCH64) {
+		resolve_low_bits(r, p, &to);
+		p = "";
+	}
 	while (*p) {
 		size_t before = strcspn(p, "@ "), n;
 

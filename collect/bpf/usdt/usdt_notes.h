@@ -9,7 +9,8 @@
 /* A place in the code that fires the probe. There may be several of one name. */
 struct gt_usdt_site {
 	char *provider, *name;
-	char *arguments;    /* as in the note, but SYMBOL(%rip) is N(%rip), N from the place on */
+	char *arguments;    /* as in the note; SYMBOL(%rip) is N(%rip), N from the place on, and
+			     #:lo12:SYMBOL is N */
 	uint64_t offset;    /* in the file */
 	uint64_t semaphore; /* offset in the file; 0: it has none */
 	uint16_t machine;   /* of the file: ELF's e_machine */
