@@ -36,5 +36,7 @@ else
 	check assembles-guest $X -std=gnu11 -I"$SRC" -Wall -Wextra -Wno-unused-parameter -Werror -O2 -fPIC -fvisibility=hidden -shared -Wl,-Bsymbolic \
 		-Wl,-z,defs $guest -o guest.so
 	need=$(aarch64-linux-gnu-objdump -T guest.so 2>/dev/null | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)
+	check assembles-collect $X -std=gnu11 -fsyntax-only -I"$SRC" -I"$B/gen" -idirafter /usr/include -Wall -Wextra -Wno-unused-parameter -Werror \
+		-DGT_BPF_OBJECTS='""' $(find "$SRC/collect" -name '*.c' ! -path '*/guest/*' ! -path '*/programs/*' ! -name bpf_missing.c)
 	check assembles-guest-for-old-systems test "$need" = GLIBC_2.17
 fi
