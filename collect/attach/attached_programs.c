@@ -152,8 +152,8 @@ static void report_left_out(const struct gt_attached_programs *a)
 			t.slow, t.slow == 1 ? " is" : "s are");
 }
 
-/* What the last lines should say about USDT probes. */
-static void report_usdt(const struct gt_attached_programs *a)
+/* What the last lines should say about probes. */
+static void report_probes(const struct gt_attached_programs *a)
 {
 	struct gt_bpf_way_totals t;
 
@@ -170,6 +170,9 @@ static void report_usdt(const struct gt_attached_programs *a)
 		gt_message(stderr, TOOL,
 			"note: %u place%s of USDT probes %s left out: 65536 at most can be recorded",
 			t.left_out, t.left_out == 1 ? "" : "s", t.left_out == 1 ? "is" : "are");
+	if (t.refused)
+		gt_message(stderr, TOOL, "note: %u place%s left out: %s", t.refused,
+			t.refused == 1 ? " is" : "s are", t.first_refused);
 	if (t.failed)
 		gt_message(stderr, TOOL, "note: %u time%s probes could not be set: %s", t.failed,
 			t.failed == 1 ? "" : "s", t.first_failure);
@@ -418,7 +421,7 @@ void gt_attached_detach(struct gt_attached_programs *a, const struct gt_attached
 	if (gt_attached_starts_command())
 		report_left_out(a);
 	if (a->bpf && !gt_options.quiet)
-		report_usdt(a);
+		report_probes(a);
 }
 
 void gt_attached_close(struct gt_attached_programs *a)

@@ -159,33 +159,33 @@ static struct bpf_program *program(const struct gt_bpf_way *b, const char *name,
 	return p;
 }
 
-static void select_point_programs(struct gt_bpf_way *b, bool session)
+static void select_point_programs(struct gt_bpf_way *b, struct gt_uprobe_features kernel)
 {
 	struct bpf_program *p = program(b, "on_usdt", b->opt.usdt->nusdt);
 
 	bpf_program__set_expected_attach_type(p, (enum bpf_attach_type)GT_UPROBE_MULTI);
 	b->usdt_programs =
-		(struct gt_probe_programs){ .is_point = true, .has_session = session, .entry = p };
+		(struct gt_probe_programs){ .is_point = true, .kernel = kernel, .entry = p };
 	p = program(b, "on_loader", gt_loader_is_enough(b));
 	bpf_program__set_expected_attach_type(p, (enum bpf_attach_type)GT_UPROBE_MULTI);
 	b->loader_programs =
-		(struct gt_probe_programs){ .is_point = true, .has_session = session, .entry = p };
+		(struct gt_probe_programs){ .is_point = true, .kernel = kernel, .entry = p };
 }
 
 /* The programs at functions of libraries: one for sessions, else one each for entry and return. A
  * kernel without multi links does not look at the types. */
 static void select_programs(const struct gt_bpf_way *b, struct gt_probe_programs *p,
-	const char *const names[3], bool are_needed, bool session)
+	const char *const names[3], bool are_needed, struct gt_uprobe_features kernel)
 {
-	struct bpf_program *both = program(b, names[0], are_needed && session),
-			   *entry = program(b, names[1], are_needed && !session),
-			   *ret = program(b, names[2], are_needed && !session);
+	struct bpf_program *both = program(b, names[0], are_needed && kernel.session),
+			   *entry = program(b, names[1], are_needed && !kernel.session),
+			   *ret = program(b, names[2], are_needed && !kernel.session);
 
 	bpf_program__set_expected_attach_type(both, (enum bpf_attach_type)GT_UPROBE_SESSION);
 	bpf_program__set_expected_attach_type(entry, (enum bpf_attach_type)GT_UPROBE_MULTI);
 	bpf_program__set_expected_attach_type(ret, (enum bpf_attach_type)GT_UPROBE_MULTI);
 	*p = (struct gt_probe_programs){
-		.has_session = session, .session = both, .entry = entry, .ret = ret
+		.kernel = kernel, .session = both, .entry = entry, .ret = ret
 	};
 }
 
@@ -201,10 +201,11 @@ static void select_kernel_programs(struct gt_bpf_way *b)
 	program(b, "on_tracepoint", gt_kernel_probes_have_tracepoints(b->kernel_probes));
 }
 
-/* What a kernel may have: sessions (Linux 6.13), which ask with the context as parameter
- * (bpf_object.h), and storage of threads (Linux 5.12). */
+/* What a kernel may have: programs of sessions ask with the context as parameter (bpf_object.h);
+ * storage of threads (Linux 5.12). */
 struct features {
-	bool session, session_has_context, task_storage;
+	struct gt_uprobe_features uprobes;
+	bool session_has_context, task_storage;
 };
 
 static int load(struct gt_bpf_way *b, const struct features *f, struct gt_err *err)
@@ -222,9 +223,9 @@ static int load(struct gt_bpf_way *b, const struct features *f, struct gt_err *e
 		: bpf_object__open_mem(gt_bpf_object, gt_bpf_object_bytes, NULL);
 	if (!b->object)
 		return gt_err_set(err, -errno, "cannot read the BPF programs: %s", strerror(errno));
-	select_programs(b, &b->programs, calls, b->opt.calls, f->session);
-	select_programs(b, &b->function_programs, functions, b->opt.probes->n, f->session);
-	select_point_programs(b, f->session);
+	select_programs(b, &b->programs, calls, b->opt.calls, f->uprobes);
+	select_programs(b, &b->function_programs, functions, b->opt.probes->n, f->uprobes);
+	select_point_programs(b, f->uprobes);
 	select_kernel_programs(b);
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_program__set_autoload(
@@ -249,14 +250,23 @@ static int load(struct gt_bpf_way *b, const struct features *f, struct gt_err *e
 /* With as much as this kernel has. */
 static int load_for_kernel(struct gt_bpf_way *b, struct gt_err *err)
 {
-	static const struct features tries[] = { { true, false, true }, { true, true, true },
-		{ false, false, true }, { false, false, false } };
+	static const struct {
+		bool session, session_has_context, task_storage;
+	} tries[] = { { true, false, true }, { true, true, true }, { false, false, true },
+		{ false, false, false } };
+	struct features f = { .uprobes = gt_uprobe_features() };
+	const bool has_session = f.uprobes.session;
 	struct gt_err why = GT_ERR_INIT;
 	int rc = -EINVAL;
 
 	for (size_t i = 0; rc && rc != -EPERM && i < sizeof(tries) / sizeof(*tries); i++) {
+		if (tries[i].session && !has_session)
+			continue;
 		why = (struct gt_err)GT_ERR_INIT;
-		rc = load(b, &tries[i], &why);
+		f.uprobes.session = tries[i].session;
+		f.session_has_context = tries[i].session_has_context;
+		f.task_storage = tries[i].task_storage;
+		rc = load(b, &f, &why);
 	}
 	if (rc)
 		*err = why;
@@ -399,9 +409,49 @@ void gt_bpf_way_drain(struct gt_bpf_way *b)
 	drain_until(b, (uint64_t)gt_clock_monotonic() - SETTLED);
 }
 
+static void name_of_place(
+	const struct gt_bpf_way *b, const struct gt_refused_place *place, char *text, size_t size)
+{
+	uint32_t number = (uint32_t)place->cookie;
+	struct gt_bpf_usdt_site site;
+
+	if (place->kind == GT_LINKED_DRIVER) {
+		snprintf(text, size, "%s", gt_api[number].name);
+		return;
+	}
+	if (place->kind == GT_LINKED_USDT) {
+		if (bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(b->object, "usdt_sites"),
+			    &number, &site))
+			return;
+		number = site.probe;
+	}
+	snprintf(text, size, "%.60s:%.60s", b->probes[number].domain, b->probes[number].name);
+}
+
+/* As many names as there is room for; the reason is that of the last one. */
+static void totals_of_refused(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t)
+{
+	const struct gt_linked_files *f = &b->linked;
+	const size_t room = sizeof(t->first_refused) - 50; /* for the reason */
+	char name[128] = "";
+	size_t i, at = 0;
+
+	for (i = 0; i < f->nrefused; i++) {
+		name_of_place(b, &f->refused[i], name, sizeof(name));
+		if (at + strlen(name) + 2 > room)
+			break;
+		at += (size_t)sprintf(t->first_refused + at, "%s%s", at ? ", " : "", name);
+	}
+	if (i)
+		snprintf(t->first_refused + at, sizeof(t->first_refused) - at, "%s: %.40s",
+			i < f->nrefused ? ", ..." : "", gt_refusal_text(f->refused[i - 1].why));
+	t->refused = (unsigned)f->nrefused;
+}
+
 void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t)
 {
 	*t = b->totals;
+	totals_of_refused(b, t);
 	t->unpaired = b->pairs.unpaired;
 	t->unread = b->usdt.nunread;
 	t->first_unread = b->usdt.unread;
@@ -480,6 +530,7 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	gt_bpf_probes_release(b);
 	gt_bpf_losses_close(b);
 	gt_usdt_release(&b->usdt);
+	gt_linked_files_release(&b->linked);
 	free(b->names);
 	free(b->records);
 	free(b->ring_fds);
@@ -506,7 +557,7 @@ bool gt_bpf_way_doctor(FILE *to)
 
 	if (b)
 		fprintf(to, "calls, requests to the driver and scheduling; %s",
-			b->programs.has_session
+			b->programs.kernel.session
 				? "one link for all functions of a library"
 				: "two links, or before Linux 6.6 a perf event for each function");
 	else

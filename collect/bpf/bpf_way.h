@@ -36,8 +36,10 @@ struct gt_bpf_way_totals {
 	const char *first_unread;      /* "%xmm0 of PROVIDER:PROBE" */
 	unsigned unreadable;           /* mapped files that the user may not read */
 	const char *first_unreadable;
-	unsigned left_out; /* places of USDT probes: there are too many */
-	unsigned failed;   /* times that new code of a process could not have its probes */
+	unsigned left_out;       /* places of USDT probes: there are too many */
+	unsigned refused;        /* places that the kernel refuses */
+	char first_refused[200]; /* "NAME, NAME: REASON" */
+	unsigned failed;         /* times that new code of a process could not have its probes */
 	const char *first_failure;
 	/* the first pattern of USDT probes that no file has; NULL: there is none */
 	const struct gt_usdt_pattern *unmatched;

@@ -44,10 +44,10 @@ int gt_bpf_link_functions(struct gt_bpf_way *b, struct gt_linked_file which,
 		which.pid = 0;
 	rc = gt_linked_files_add(&b->linked, which,
 		which.kind == GT_LINKED_DRIVER ? &b->programs : &b->function_programs, f->path, p);
-	if (rc)
-		return gt_err_set(err, rc, "%s: cannot set probes: %s", name, strerror(-rc));
-	b->totals.libraries++;
-	b->totals.functions += p->n;
+	if (rc < 0)
+		return gt_err_set(err, rc, "%s: cannot set probes: %s", name, gt_refusal_text(rc));
+	b->totals.libraries += rc > 0;
+	b->totals.functions += (unsigned)rc;
 	return 0;
 }
 

@@ -17,21 +17,99 @@ bool gt_linked_files_have(const struct gt_linked_files *f, const struct gt_linke
 	return false;
 }
 
+/* ---- places that the kernel refuses ---- */
+
+uint64_t gt_file_changed(const struct stat *st)
+{
+	return (uint64_t)st->st_ctim.tv_sec * 1000000000u + (uint64_t)st->st_ctim.tv_nsec;
+}
+
+/* The key of a place of the file. */
+static struct gt_refused_place place_at(
+	const struct gt_linked_file *which, const struct stat *st, uint64_t offset)
+{
+	return (struct gt_refused_place){ .device = which->device,
+		.inode = which->inode,
+		.changed = gt_file_changed(st),
+		.offset = offset,
+		.kind = which->kind };
+}
+
+static int note_refusals(struct gt_linked_files *f, const struct gt_linked_file *which,
+	const struct stat *st, const struct gt_refusals *refusals)
+{
+	for (size_t i = 0; i < refusals->n; i++) {
+		struct gt_refused_place r = place_at(which, st, refusals->list[i].offset);
+
+		r.cookie = refusals->list[i].cookie;
+		r.why = refusals->list[i].why;
+		if (gt_map_add_item(&f->refused_map, &f->refused, &f->nrefused, &f->refused_cap,
+			    sizeof(r), &r, GT_REFUSED_PLACE_KEY) == UINT32_MAX)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The places of which it is not known that the kernel refuses them. */
+static int select_places(const struct gt_linked_files *f, const struct gt_linked_file *which,
+	const struct stat *st, const struct gt_probe_places *all, struct gt_probe_places *some)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < all->n; i++) {
+		const struct gt_refused_place r = place_at(which, st, all->offsets[i]);
+
+		if (gt_map_find_item(&f->refused_map, f->refused, sizeof(r), &r,
+			    GT_REFUSED_PLACE_KEY) == UINT32_MAX)
+			rc = gt_probe_places_copy(some, all, i);
+	}
+	return rc;
+}
+
+/* ---- links ---- */
+
+/* Returns the number of places that have probes, or negative. */
+static int link_places(struct gt_linked_files *f, struct gt_linked_file *which,
+	const struct gt_probe_programs *programs, const char *path, const struct stat *st,
+	const struct gt_probe_places *places)
+{
+	struct gt_refusals refusals;
+	int rc = gt_probe_link_open(&which->link, programs, path, which->pid, places, &refusals),
+	    n = (int)(places->n - refusals.n);
+
+	if (!rc)
+		rc = note_refusals(f, which, st, &refusals);
+	if (rc || !n)
+		gt_probe_link_close(&which->link);
+	gt_refusals_release(&refusals);
+	return rc ? rc : n;
+}
+
 int gt_linked_files_add(struct gt_linked_files *f, struct gt_linked_file which,
 	const struct gt_probe_programs *programs, const char *path,
 	const struct gt_probe_places *places)
 {
-	int rc;
+	struct gt_probe_places some = { NULL };
+	struct stat st;
+	int rc = 0;
 
 	if (gt_grow(&f->list, &f->cap, f->n + 1, sizeof(*f->list)))
 		return -ENOMEM;
-	rc = gt_probe_link_open(&which.link, programs, path, which.pid, places);
-	if (rc)
+	if (stat(path, &st))
+		return -errno;
+	if (f->nrefused) {
+		rc = select_places(f, &which, &st, places, &some);
+		places = &some;
+	}
+	if (!rc && places->n)
+		rc = link_places(f, &which, programs, path, &st, places);
+	gt_probe_places_release(&some);
+	if (rc <= 0)
 		return rc;
 	if (which.link.is_of_all)
 		which.pid = 0;
 	f->list[f->n++] = which;
-	return 0;
+	return rc;
 }
 
 static bool has_ended(pid_t pid) { return pid && kill(pid, 0) && errno == ESRCH; }
@@ -58,6 +136,14 @@ void gt_linked_files_close(struct gt_linked_files *f)
 {
 	for (size_t i = 0; i < f->n; i++)
 		gt_probe_link_close(&f->list[i].link);
+	f->n = 0;
+}
+
+void gt_linked_files_release(struct gt_linked_files *f)
+{
+	gt_linked_files_close(f);
+	gt_map_release(&f->refused_map);
+	free(f->refused);
 	free(f->list);
 	*f = (struct gt_linked_files){ NULL };
 }

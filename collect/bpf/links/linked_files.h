@@ -2,7 +2,7 @@
  * loaders, and of USDT. A file has a link for each process, or one for all. */
 #ifndef GT_LINKED_FILES_H
 #define GT_LINKED_FILES_H
-#include <sys/types.h>
+#include <sys/stat.h>
 #include "collect/bpf/links/probe_link.h"
 
 enum gt_linked_kind {
@@ -18,14 +18,27 @@ struct gt_linked_file {
 	ino_t inode; /* the kernel keeps the file while it has a link */
 	struct gt_probe_link link;
 };
+/* A place that the kernel refuses, in a file as it was. */
+struct gt_refused_place {
+	uint64_t device, inode, changed, offset, kind; /* the key; changed: ns */
+	uint64_t cookie;
+	int why;
+};
+#define GT_REFUSED_PLACE_KEY offsetof(struct gt_refused_place, cookie)
 struct gt_linked_files {
 	struct gt_linked_file *list;
 	size_t n, cap;
+	struct gt_map refused_map;
+	struct gt_refused_place *refused; /* not tried again */
+	size_t nrefused, refused_cap;
 };
 
+/* When the file was changed, in ns. */
+uint64_t gt_file_changed(const struct stat *st);
 /* Has the file such probes in the process, or in all? */
 bool gt_linked_files_have(const struct gt_linked_files *f, const struct gt_linked_file *which);
-/* Sets probes. The kernel may set them in all processes instead. 0 or negative. */
+/* Sets probes. The kernel may set them in all processes instead, and refuse some of the places or
+ * all. Returns the number of places that have probes, or negative. */
 int gt_linked_files_add(struct gt_linked_files *f, struct gt_linked_file which,
 	const struct gt_probe_programs *programs, const char *path,
 	const struct gt_probe_places *places);
@@ -34,5 +47,7 @@ bool gt_linked_files_remove(struct gt_linked_files *f, pid_t pid);
 /* Closes those of processes that have ended: their ids may belong to others soon. Returns whether
  * there were any. */
 bool gt_linked_files_remove_ended(struct gt_linked_files *f);
+/* Closes all links. The refused places remain. */
 void gt_linked_files_close(struct gt_linked_files *f);
+void gt_linked_files_release(struct gt_linked_files *f);
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 
 #define PROBE_FILES 65536u /* descriptors that a recording may have */
 #define CLOSERS 64u        /* threads */
+#define TRIES_MAX 1024u    /* to find refused places */
 #define MULTI_AT_RETURN 1u /* flag of the kernel's interface */
 
 /* ---- places ---- */
@@ -52,6 +54,14 @@ int gt_probe_places_add_counted(
 	return 0;
 }
 
+int gt_probe_places_copy(
+	struct gt_probe_places *to, const struct gt_probe_places *from, uint32_t place)
+{
+	return from->counters ? gt_probe_places_add_counted(to, from->offsets[place],
+					from->cookies[place], from->counters[place])
+			      : gt_probe_places_add(to, from->offsets[place], from->cookies[place]);
+}
+
 void gt_probe_places_release(struct gt_probe_places *p)
 {
 	gt_map_release(&p->map);
@@ -70,10 +80,10 @@ struct multi_link {
 	uint32_t count, multi_flags, pid, unused;
 };
 
-static int link_multi(const struct bpf_program *program, unsigned type, unsigned flags,
-	const char *path, pid_t pid, const struct gt_probe_places *p)
+int gt_multi_link(int program, unsigned type, unsigned flags, const char *path, pid_t pid,
+	const struct gt_probe_places *p)
 {
-	struct multi_link a = { .program = (uint32_t)bpf_program__fd(program),
+	struct multi_link a = { .program = (uint32_t)program,
 		.type = type,
 		.path = (uintptr_t)path,
 		.offsets = (uintptr_t)p->offsets,
@@ -87,12 +97,18 @@ static int link_multi(const struct bpf_program *program, unsigned type, unsigned
 	return link < 0 ? -errno : link;
 }
 
-/* Before Linux 6.10 a link for one process sees only its first thread. So links of older kernels
- * are for all, and the programs choose the processes. */
+static int link_multi(const struct bpf_program *program, unsigned type, unsigned flags,
+	const char *path, pid_t pid, const struct gt_probe_places *p)
+{
+	return gt_multi_link(bpf_program__fd(program), type, flags, path, pid, p);
+}
+
+/* A link for one process sees only its first thread where the kernel has no `of_process`: then
+ * links are for all, and the programs choose the processes. */
 static int link_pair(struct gt_probe_link *l, const struct gt_probe_programs *programs,
 	const char *path, pid_t pid, const struct gt_probe_places *p)
 {
-	pid_t of = programs->has_session ? pid : 0;
+	pid_t of = programs->kernel.of_process ? pid : 0;
 	int rc;
 
 	l->is_of_all = !of;
@@ -103,6 +119,131 @@ static int link_pair(struct gt_probe_link *l, const struct gt_probe_programs *pr
 			link_multi(programs->ret, GT_UPROBE_MULTI, MULTI_AT_RETURN, path, of, p);
 	return rc;
 }
+
+/* All places or none. 0 or negative; then *l is closed. */
+static int link_all(struct gt_probe_link *l, const struct gt_probe_programs *programs,
+	const char *path, pid_t pid, const struct gt_probe_places *places)
+{
+	int rc;
+
+	*l = (struct gt_probe_link)GT_PROBE_NO_LINK;
+	if (programs->kernel.session && !programs->is_point)
+		rc = l->multi[0] =
+			link_multi(programs->session, GT_UPROBE_SESSION, 0, path, pid, places);
+	else
+		rc = link_pair(l, programs, path, pid, places);
+	if (rc < 0)
+		gt_probe_link_close(l);
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- places that the kernel refuses ---- */
+
+/* Does the error concern a place, and not the process, the rights or the memory? EINVAL: another
+ * tracer has a probe there with another semaphore; EIO: the file is shorter. */
+static bool is_refusal(int code)
+{
+	return code == -GT_ENOTSUPP || code == -EOPNOTSUPP || code == -EINVAL || code == -EIO;
+}
+
+static int note_refusal(
+	struct gt_refusals *r, const struct gt_probe_places *p, uint32_t place, int why)
+{
+	if (gt_grow(&r->list, &r->cap, r->n + 1, sizeof(*r->list)))
+		return -ENOMEM;
+	r->list[r->n++] = (struct gt_refusal){ p->offsets[place], p->cookies[place], why };
+	return 0;
+}
+
+const char *gt_refusal_text(int code)
+{
+	return code == -GT_ENOTSUPP ? "the kernel cannot probe the instruction"
+		: code == -EINVAL   ? "invalid, or in use by another tracer"
+		: code == -E2BIG    ? "the kernel refuses too many of them"
+				    : strerror(-code);
+}
+
+void gt_refusals_release(struct gt_refusals *r)
+{
+	free(r->list);
+	*r = (struct gt_refusals){ NULL };
+}
+
+/* The kernel sets all places of a link or none, and does not say which one it refuses. */
+struct refusal_search {
+	const struct gt_probe_programs *programs;
+	const char *path;
+	pid_t pid;
+	const struct gt_probe_places *places;
+	struct gt_refusals *refusals;
+	unsigned tries;
+};
+
+static int try_part(struct refusal_search *s, uint32_t from, uint32_t n)
+{
+	const struct gt_probe_places *p = s->places,
+				     part = { .offsets = p->offsets + from,
+					     .cookies = p->cookies + from,
+					     .counters = p->counters ? p->counters + from : NULL,
+					     .n = n };
+	struct gt_probe_link l;
+	int rc;
+
+	if (s->tries++ == TRIES_MAX)
+		return -E2BIG;
+	rc = link_all(&l, s->programs, s->path, s->pid, &part);
+	gt_probe_link_close(&l);
+	return rc;
+}
+
+/* Notes the refused places of a part that the kernel refuses as a whole, by trying its halves. */
+static int search_refused(struct refusal_search *s, uint32_t from, uint32_t n)
+{
+	uint32_t half = n / 2;
+	int rc = try_part(s, from, half ? half : n);
+	bool is_good = !rc;
+
+	if (!half)
+		return is_refusal(rc) ? note_refusal(s->refusals, s->places, from, rc) : rc;
+	if (is_refusal(rc))
+		rc = search_refused(s, from, half);
+	/* if the first half is good, the other one is refused */
+	if (!rc && !is_good)
+		rc = try_part(s, from + half, n - half);
+	return is_good || is_refusal(rc) ? search_refused(s, from + half, n - half) : rc;
+}
+
+/* new: release it. The places that are not refused. */
+static int select_good(
+	const struct gt_probe_places *p, const struct gt_refusals *r, struct gt_probe_places *good)
+{
+	size_t k = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < p->n; i++)
+		if (k < r->n && r->list[k].offset == p->offsets[i])
+			k++;
+		else
+			rc = gt_probe_places_copy(good, p, i);
+	return rc;
+}
+
+static int link_rest(struct gt_probe_link *l, struct refusal_search *s)
+{
+	struct gt_probe_places good = { NULL };
+	int rc = search_refused(s, 0, s->places->n);
+
+	if (!rc && !s->refusals->n)
+		return -EINVAL; /* each place is good by itself, and all of them are not */
+	if (!rc)
+		rc = select_good(s->places, s->refusals, &good);
+	if (!rc && good.n)
+		rc = link_all(l, s->programs, s->path, s->pid, &good);
+	gt_probe_places_release(&good);
+	return rc;
+}
+
+/* ---- a perf event for each probe ---- */
 
 /* Each probe has two descriptors; the usual limit is 1024. */
 static void raise_limit_of_files(void)
@@ -119,48 +260,60 @@ static void raise_limit_of_files(void)
 	setrlimit(RLIMIT_NOFILE, &new);
 }
 
-static int link_each(struct gt_probe_link *l, const struct gt_probe_programs *programs,
-	const char *path, pid_t pid, const struct gt_probe_places *p)
+static struct bpf_link *link_one(const struct gt_probe_programs *programs, const char *path,
+	pid_t pid, const struct gt_probe_places *p, uint32_t place, bool at_return)
 {
+	const struct bpf_uprobe_opts opt = { .sz = sizeof(opt),
+		.retprobe = at_return,
+		.ref_ctr_offset = p->counters ? p->counters[place] : 0,
+		.bpf_cookie = p->cookies[place] };
+
+	return bpf_program__attach_uprobe_opts(at_return ? programs->ret : programs->entry,
+		pid ? pid : -1, path, p->offsets[place], &opt);
+}
+
+static int link_each(struct gt_probe_link *l, const struct gt_probe_programs *programs,
+	const char *path, pid_t pid, const struct gt_probe_places *p, struct gt_refusals *refusals)
+{
+	int rc = 0;
+
 	l->perf = calloc(2ul * p->n, sizeof(struct bpf_link *));
 	if (!l->perf)
 		return -ENOMEM;
 	raise_limit_of_files();
-	for (uint32_t i = 0; i < 2 * p->n; i += programs->is_point ? 2 : 1) {
-		const struct bpf_uprobe_opts opt = { .sz = sizeof(opt),
-			.retprobe = i % 2,
-			.ref_ctr_offset = p->counters ? p->counters[i / 2] : 0,
-			.bpf_cookie = p->cookies[i / 2] };
-		struct bpf_link *link =
-			bpf_program__attach_uprobe_opts(i % 2 ? programs->ret : programs->entry,
-				pid ? pid : -1, path, p->offsets[i / 2], &opt);
+	for (uint32_t i = 0; !rc && i < 2 * p->n; i += programs->is_point ? 2 : 1) {
+		struct bpf_link *link = link_one(programs, path, pid, p, i / 2, i % 2);
 
-		if (!link)
-			return -errno;
-		l->perf[l->nperf++] = link;
+		if (link) {
+			l->perf[l->nperf++] = link;
+			continue;
+		}
+		rc = is_refusal(-errno) ? note_refusal(refusals, p, i / 2, -errno) : -errno;
+		i += !programs->is_point; /* no probe at its return */
 	}
-	return 0;
+	return rc;
 }
 
 int gt_probe_link_open(struct gt_probe_link *l, const struct gt_probe_programs *programs,
-	const char *path, pid_t pid, const struct gt_probe_places *places)
+	const char *path, pid_t pid, const struct gt_probe_places *places,
+	struct gt_refusals *refusals)
 {
+	struct refusal_search s = { programs, path, pid, places, refusals, 0 };
 	int rc;
 
 	*l = (struct gt_probe_link)GT_PROBE_NO_LINK;
-	if (programs->has_session && !programs->is_point)
-		rc = l->multi[0] =
-			link_multi(programs->session, GT_UPROBE_SESSION, 0, path, pid, places);
-	else
-		rc = link_pair(l, programs, path, pid, places);
-	/* also points: without functions no session was tried */
-	if (rc == -EINVAL && (programs->is_point || !programs->has_session)) {
+	*refusals = (struct gt_refusals){ NULL };
+	if (programs->kernel.multi) {
+		rc = link_all(l, programs, path, pid, places);
+		if (is_refusal(rc))
+			rc = link_rest(l, &s);
+	} else {
 		l->is_of_all = !pid;
-		rc = link_each(l, programs, path, pid, places);
+		rc = link_each(l, programs, path, pid, places, refusals);
 	}
 	if (rc < 0)
 		gt_probe_link_close(l);
-	return rc < 0 ? rc : 0;
+	return rc;
 }
 
 /* ---- closing ---- */

@@ -23,12 +23,26 @@ int gt_probe_places_add(struct gt_probe_places *p, uint64_t offset, uint64_t coo
 /* With a counter; then all of the places have been added by this function. */
 int gt_probe_places_add_counted(
 	struct gt_probe_places *p, uint64_t offset, uint64_t cookie, uint64_t counter);
+/* Adds a place of others. 0 or -ENOMEM. */
+int gt_probe_places_copy(
+	struct gt_probe_places *to, const struct gt_probe_places *from, uint32_t place);
 void gt_probe_places_release(struct gt_probe_places *p);
+
+/* What the kernel has. */
+struct gt_uprobe_features {
+	bool multi;      /* a link of many probes: Linux 6.6 */
+	bool of_process; /* such a link is for all threads of a process, not only its first
+			    one: 6.10 */
+	bool session;    /* one program at the entry and the return: 6.13 */
+};
+/* Asks the kernel. Without the right to load programs all are false. */
+struct gt_uprobe_features gt_uprobe_features(void);
 
 /* The programs at the entry and the return. */
 struct gt_probe_programs {
-	bool is_point;    /* there is only `entry` */
-	bool has_session; /* the kernel has them; then `session` is loaded, else the other two */
+	bool is_point; /* there is only `entry` */
+	/* with `session` and no point, the program `session` is loaded, else the other two */
+	struct gt_uprobe_features kernel;
 	const struct bpf_program *session, *entry, *ret;
 };
 struct gt_probe_link {
@@ -41,10 +55,29 @@ struct gt_probe_link {
 	{                                                                                          \
 		.multi = { -1, -1 }                                                                \
 	}
-/* pid: 0: in all processes. 0 or negative; then *l is closed. */
+#define GT_ENOTSUPP 524 /* an error code of the kernel: it cannot probe the instruction */
+/* Places that the kernel refuses, in the order of the places. */
+struct gt_refusal {
+	uint64_t offset, cookie;
+	int why; /* negative */
+};
+struct gt_refusals {
+	struct gt_refusal *list;
+	size_t n, cap;
+};
+/* pid: 0: in all processes. Places that the kernel refuses are left out, and noted in *refusals;
+ * if it refuses all, there is no link. 0 or negative; then *l is closed. Release *refusals in any
+ * case. */
 int gt_probe_link_open(struct gt_probe_link *l, const struct gt_probe_programs *programs,
-	const char *path, pid_t pid, const struct gt_probe_places *places);
+	const char *path, pid_t pid, const struct gt_probe_places *places,
+	struct gt_refusals *refusals);
+void gt_refusals_release(struct gt_refusals *r);
+/* The meaning of a negative code; static, or strerror's. */
+const char *gt_refusal_text(int code);
 void gt_probe_link_close(struct gt_probe_link *l);
+/* new: close it. All places or none. program: a descriptor; flags: of the kernel's interface. */
+int gt_multi_link(int program, unsigned type, unsigned flags, const char *path, pid_t pid,
+	const struct gt_probe_places *places);
 
 /* Of the kernel's interface: headers before Linux 6.6 and 6.13 lack them. */
 #define GT_UPROBE_MULTI 48u

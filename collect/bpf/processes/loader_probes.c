@@ -23,7 +23,7 @@ static int link_loader(
 	if (!rc)
 		rc = gt_linked_files_add(&b->linked, which, &b->loader_programs, f->path, &places);
 	gt_probe_places_release(&places);
-	return rc;
+	return rc > 0 ? 0 : rc ? rc : -ENOENT;
 }
 
 static bool is_loader(const void *arg, const char *name)

@@ -88,8 +88,7 @@ static struct gt_usdt_file file_of(const struct stat *st)
 	return (struct gt_usdt_file){ .device = st->st_dev,
 		.inode = st->st_ino,
 		.size = (uint64_t)st->st_size,
-		.changed = (uint64_t)st->st_ctim.tv_sec * 1000000000u +
-			(uint64_t)st->st_ctim.tv_nsec };
+		.changed = gt_file_changed(st) };
 }
 
 /* Reads the sites of a new file. One that is no ELF file has none. */
@@ -139,9 +138,9 @@ static int link_file(struct gt_bpf_way *b, const struct gt_linked_file *which, c
 	if (!places->n)
 		return 0;
 	rc = gt_linked_files_add(&b->linked, *which, &b->usdt_programs, path, places);
-	if (rc)
-		return gt_err_set(err, rc, "%s: cannot set probes: %s", name, strerror(-rc));
-	b->totals.usdt += places->n;
+	if (rc < 0)
+		return gt_err_set(err, rc, "%s: cannot set probes: %s", name, gt_refusal_text(rc));
+	b->totals.usdt += (unsigned)rc;
 	return 0;
 }
 
@@ -193,6 +192,8 @@ static int attach_file(
 	return rc;
 }
 
+/* ---- processes ---- */
+
 struct search {
 	struct gt_bpf_way *b;
 	pid_t pid;
@@ -227,8 +228,6 @@ static int look_at(void *arg, const struct gt_mapping *m, struct gt_err *err)
 	gt_mapped_library_set(&l, s->pid, m);
 	return attach_file(s->b, &l, s->pid, err);
 }
-
-/* ---- processes ---- */
 
 void gt_usdt_forget_seen(struct gt_usdt *u)
 {

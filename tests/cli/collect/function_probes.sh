@@ -66,6 +66,16 @@ is no-word-of-cuda 0 "$(grep -c 'no CUDA call was seen' want.err)"
 want command-without-function 0 "$G" -f -o c.zst --probe functions:oute -- "$B/bpf/functions" </dev/null
 says command-without-function-is-told 'functions has no such function; similar is outer'
 
+# ---- a function that the kernel refuses, beside others ----
+if [ "$(uname -m)" = x86_64 ]; then
+	echo | "$G" -f -o r.zst --slow-probes --probe 'functions:[iol]*' --probe functions:locked -- "$B/bpf/functions" >/dev/null 2>r.err
+	"$B/gtexport" --jsonl -f -o f.jsonl r.zst 2>/dev/null
+	is functions-beside-a-refused-one "0 20 120" "$(calls_of locked functions) $(calls_of outer functions) $(calls_of innermost functions)"
+	check refused-functions-are-told grep -q 'note: 2 places are left out: functions:locked, functions:locked: the kernel cannot probe the instruction' r.err
+else
+	skip refused-functions "another architecture has other instructions that cannot be probed"
+fi
+
 # ---- a library among many whose names begin alike ----
 library=$(ldd "$G" | grep -o '/[^ ]*libelf[^ ]*')
 if [ -n "$library" ]; then

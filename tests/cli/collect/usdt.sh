@@ -106,6 +106,39 @@ until_it_is 0 semaphore
 tell semaphore; is semaphore-after-kill 0 "$answer"
 finish
 
+# ---- places that the kernel refuses are left out, and the rest is recorded ----
+if [ "$(uname -m)" = x86_64 ]; then
+	begin "$prog"
+	tell semaphore
+	record refused -e 'usdt:gt_refused:*' -p $pid
+	tell refused
+	finish
+	wait $recorder; is refused-ends 0 $?
+	is refused-places-are-left-out "0 4" "$(hits refused gt_refused:bad.) $(hits refused gt_refused:good)"
+	check refused-places-are-told grep -q 'note: 3 places are left out: gt_refused:bad1, gt_refused:bad2, gt_refused:bad3: the kernel cannot probe the instruction' refused.err
+else
+	skip refused-places "another architecture has other instructions that cannot be probed"
+fi
+
+# Another tracer, which does not raise the semaphore. The kernel permits one semaphore at a place.
+events=/sys/kernel/tracing/uprobe_events
+if [ -w "$events" ] && echo "p:gt_test_$$ $prog:$(($(readelf -n "$prog" | sed -n '/Name: counted/{n;s/.*Location: \(0x[0-9a-f]*\).*/\1/p}')))" >>"$events"; then
+	enabled=/sys/kernel/tracing/events/uprobes/gt_test_$$/enable
+	echo 1 >"$enabled"
+	begin "$prog"
+	tell semaphore
+	record conflict -e 'usdt:gt_test:*' -p $pid
+	tell numbers
+	finish
+	wait $recorder
+	echo 0 >"$enabled"
+	echo "-:gt_test_$$" >>"$events"
+	is conflict-leaves-the-rest 2 "$(hits conflict gt_test:numbers)"
+	check conflict-is-told grep -q 'note: 1 place is left out: gt_test:counted: invalid, or in use by another tracer' conflict.err
+else
+	skip another-tracer "needs tracefs, and readelf (binutils)"
+fi
+
 # ---- pairs: by text, in two threads; the rest are marks ----
 begin "$prog"
 record pairs -e 'usdt:gt_test:*' --pair start=gt_test:request_start,end=request_end,key=arg0 -p $pid

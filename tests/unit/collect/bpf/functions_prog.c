@@ -54,6 +54,15 @@ KEEP __attribute__((optimize("O2"))) long tail(long a)
 	return innermost(a, 7);
 }
 
+/* The kernel sets no probe at an instruction with the prefix `lock`. */
+long locked(void);
+#if defined(__x86_64__)
+__asm__(".globl locked\n\t.type locked, @function\n"
+	"locked:\tlock incl -8(%rsp)\n\tmov $1, %eax\n\tret\n\t.size locked, . - locked");
+#else
+long locked(void) { return 1; }
+#endif
+
 /* Each page is new, so the first write to it is a page fault. */
 static KEEP void touch_new_pages(void)
 {
@@ -76,7 +85,7 @@ int main(void)
 			sum += outer(i) + deeper(3);
 			if (!setjmp(back))
 				leave(i);
-			sum += tail(i);
+			sum += tail(i) + locked();
 			sum += abs((int)getppid()) > 0;
 		}
 		touch_new_pages();

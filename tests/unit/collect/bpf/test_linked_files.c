@@ -39,7 +39,7 @@ static void links_of_all(void)
 	CHECK(have(GT_LINKED_USDT, 5, 100) && have(GT_LINKED_USDT, 5, 0));
 	CHECK(have(GT_LINKED_DRIVER, 5, 100) && !have(GT_LINKED_DRIVER, 5, 101));
 	CHECK(!have(GT_LINKED_USDT, 6, 0) && !have(GT_LINKED_FUNCTION, 5, 100));
-	gt_linked_files_close(&files);
+	gt_linked_files_release(&files);
 	CHECK(!have(GT_LINKED_USDT, 5, 0));
 }
 
@@ -58,7 +58,7 @@ static void links_of_processes(void)
 	CHECK(have(GT_LINKED_FUNCTION + 1, 2, getpid()) && have(GT_LINKED_DRIVER, 3, 7));
 	CHECK(gt_linked_files_remove(&files, getpid()));
 	CHECK(!have(GT_LINKED_FUNCTION + 1, 2, getpid()) && have(GT_LINKED_DRIVER, 3, 7));
-	gt_linked_files_close(&files);
+	gt_linked_files_release(&files);
 }
 
 static int open_as(const char *path, ino_t inode)

@@ -8,6 +8,8 @@
  *	counted N	N times: fires `counted` if its semaphore is raised; prints how often it did
  *	semaphore	prints the semaphore's value
  *	pairs N		N requests: request_start in this thread, request_end in another
+ *	refused		fires 7 probes of provider gt_refused, 3 of them at instructions that the
+ *			kernel does not probe
  *	memory		loads a library that exists only in memory, and that has the probe
  *gt_memory:hit hits N		fires that probe N times; prints its semaphore
  *
@@ -136,6 +138,31 @@ static void pairs(long n)
 	STAP_PROBE2(gt_test, request_end, (const char *)"again", 3);
 }
 
+/* ---- places that the kernel refuses ---- */
+
+#define PROBE_AT(instruction, name)                                                                \
+	"990:\n\t" instruction "\n\t"                                                              \
+	".pushsection .note.stapsdt,\"\",\"note\"\n\t.balign 4\n\t"                                \
+	".4byte 992f-991f, 994f-993f, 3\n"                                                         \
+	"991:\t.asciz \"stapsdt\"\n"                                                               \
+	"992:\t.balign 4\n"                                                                        \
+	"993:\t.8byte 990b, _.stapsdt.base, 0\n\t"                                                 \
+	".asciz \"gt_refused\"\n\t.asciz \"" name "\"\n\t.asciz \"\"\n"                            \
+	"994:\t.balign 4\n\t.popsection\n"
+
+static void refused(void)
+{
+#if defined(__x86_64__)
+	static volatile int counter;
+
+	/* an instruction with the prefix `lock` cannot be executed at another address */
+	__asm__ volatile(PROBE_AT("nop", "good") PROBE_AT("lock incl %0", "bad1") PROBE_AT(
+		"nop", "good") PROBE_AT("nop", "good") PROBE_AT("lock incl %0", "bad2")
+				 PROBE_AT("lock incl %0", "bad3") PROBE_AT("nop", "good")
+			 : "+m"(counter));
+#endif
+}
+
 int main(void)
 {
 	struct memory_library library = { NULL, NULL };
@@ -160,6 +187,8 @@ int main(void)
 			n = gt_test_counted_semaphore;
 		else if (!strcmp(word, "pairs"))
 			pairs(n);
+		else if (!strcmp(word, "refused"))
+			refused();
 		else if (!strcmp(word, "memory"))
 			n = memory_library_load(&library);
 		else if (!strcmp(word, "hits")) {
