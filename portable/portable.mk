@@ -50,5 +50,7 @@ $(BUILD)/$(PORTNAME).tar.gz: $(PORT)/complete
 portable: setup | all
 	@$(MAKE) --no-print-directory -j$$(nproc) $(BUILD)/$(PORTNAME).tar.gz
 	@ls -l $(BUILD)/$(PORTNAME).tar.gz
-.PHONY: portable
+# what tests/vm/run has in a machine of another architecture
+for_vm: $(BUILD)/$(PORTNAME).tar.gz $(BPF_TESTS) $(SIM) $(SAMPLES)
+.PHONY: portable for_vm
 .SECONDARY: $(PORT)/stubs-2.31/done
