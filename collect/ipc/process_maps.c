@@ -32,6 +32,9 @@ int gt_mappings_each(pid_t pid, gt_mapping_fn *fn, void *arg, struct gt_err *err
 	if (!f)
 		return errno == ENOENT || errno == ESRCH
 			? gt_err_set(err, -ESRCH, "there is no process %d", (int)pid)
+			: errno == EACCES || errno == EPERM
+			? gt_err_set(err, -errno,
+				  "%s: only its user, root or CAP_SYS_PTRACE may read it", path)
 			: gt_err_set(err, -errno, "%s: %s", path, strerror(errno));
 	while (!rc && fgets(line, sizeof(line), f))
 		rc = read_line(line, &m) ? fn(arg, &m, err) : 0;

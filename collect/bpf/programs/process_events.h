@@ -175,8 +175,7 @@ int on_new_code(__u64 *ctx)
 	__u64 pid_tgid;
 	__u8 *value;
 
-	if (number != CALL_MMAP && number != CALL_CLONE && number != CALL_CLONE3 &&
-		number != CALL_FORK)
+	if (number != CALL_MMAP && !is_first_call_of_child(number))
 		return 0;
 	pid_tgid = current_ids();
 	tgid = pid_tgid >> 32;

@@ -2,6 +2,7 @@
  * calls. Names of registers are those of the kernel's struct pt_regs. */
 #ifndef GT_BPF_REGISTERS_H
 #define GT_BPF_REGISTERS_H
+#include <stdbool.h>
 #include <linux/types.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
@@ -44,6 +45,12 @@ enum {
 	CALL_CLONE3 = 435
 };
 
+/* Does a child process end this call before it executes code of the program? It returns 0. */
+static __always_inline bool is_first_call_of_child(__u32 number)
+{
+	return number == CALL_CLONE || number == CALL_CLONE3 || number == CALL_FORK;
+}
+
 /* X(number, name): registers of USDT arguments. usdt_arguments.c has the same numbers. */
 #define FOR_EACH_REGISTER(X)                                                                       \
 	X(0, ax)                                                                                   \
@@ -79,17 +86,22 @@ struct pt_regs {
 #define CALL_ARGUMENT_4 regs[3]
 #define CALL_ARGUMENT_5 regs[4]
 
-/* There are no open and no fork. */
+/* There is no open. */
 enum {
 	CALL_OPEN = -1,
 	CALL_CLOSE = 57,
 	CALL_MMAP = 222,
 	CALL_IOCTL = 29,
+	CALL_SET_ROBUST_LIST = 99,
 	CALL_CLONE = 220,
-	CALL_FORK = -1,
-	CALL_OPENAT = 56,
-	CALL_CLONE3 = 435
+	CALL_OPENAT = 56
 };
+
+/* The kernel traces no end of clone in a child; the C library makes this call there first. */
+static __always_inline bool is_first_call_of_child(__u32 number)
+{
+	return number == CALL_SET_ROBUST_LIST;
+}
 
 #define FOR_EACH_REGISTER(X)                                                                       \
 	X(0, regs[0])                                                                              \

@@ -36,28 +36,43 @@ SEMAPHORE(request_end);
 
 static uint64_t table[4] = { 1, 0xfffffffe, 33, 0 };
 
+/* A place that fires the probe, with these arguments. */
+#define OPERANDS(arguments)                                                                        \
+	"990:\n\tnop\n\t"                                                                          \
+	".pushsection .note.stapsdt,\"\",\"note\"\n\t.balign 4\n\t"                                \
+	".4byte 992f-991f, 994f-993f, 3\n"                                                         \
+	"991:\t.asciz \"stapsdt\"\n"                                                               \
+	"992:\t.balign 4\n"                                                                        \
+	"993:\t.8byte 990b, _.stapsdt.base, 0\n\t"                                                 \
+	".asciz \"gt_test\"\n\t.asciz \"operands\"\n\t.asciz \"" arguments "\"\n"                  \
+	"994:\t.balign 4\n\t.popsection"
+
 static void operands(void)
 {
-#if defined(__x86_64__)
+	const uint64_t number = 0x1234567890abcd80;
 	const double d = 2.5;
 	const float f = -0.5f;
 	uint32_t bits;
 
 	memcpy(&table[3], &d, sizeof(d));
 	memcpy(&bits, &f, sizeof(f));
+#if defined(__x86_64__)
 	register uint64_t r8 __asm__("r8") = bits;
-	__asm__ volatile("990:\n\tnop\n\t"
-			 ".pushsection .note.stapsdt,\"\",\"note\"\n\t.balign 4\n\t"
-			 ".4byte 992f-991f, 994f-993f, 3\n"
-			 "991:\t.asciz \"stapsdt\"\n"
-			 "992:\t.balign 4\n"
-			 "993:\t.8byte 990b, _.stapsdt.base, 0\n\t"
-			 ".asciz \"gt_test\"\n\t.asciz \"operands\"\n\t"
-			 ".asciz \"8@(%%rax,%%rcx,8) -4@8(%%rax) 2@%%bx -1@%%bl 1@%%bh 4@%%ebx "
-			 "8@%%rbx 4@$7 -8@$-7 8f@24(%%rax) 4f@%%r8d 8@table(%%rip)\"\n"
-			 "994:\t.balign 4\n\t.popsection"
+	__asm__ volatile(OPERANDS("8@(%%rax,%%rcx,8) -4@8(%%rax) 2@%%bx -1@%%bl 1@%%bh 4@%%ebx "
+				  "8@%%rbx 4@$7 -8@$-7 8f@24(%%rax) 4f@%%r8d 8@table(%%rip)")
 			 :
-			 : "a"(table), "c"(2ul), "b"(0x1234567890abcd80ul), "r"(r8)
+			 : "a"(table), "c"(2ul), "b"(number), "r"(r8)
+			 : "memory");
+#elif defined(__aarch64__)
+	register const void *x9 __asm__("x9") = table;
+	register uint64_t x10 __asm__("x10") = number;
+	register const void *x11 __asm__("x11") = &number;
+	register uint64_t x12 __asm__("x12") = bits;
+	register uint64_t x13 __asm__("x13") = (uintptr_t)table & ~0xffful;
+	__asm__ volatile(OPERANDS("8@[x9, 16] -4@[x9, #8] 2@w10 -1@w10 1@[x11,1] 4@w10 "
+				  "8@x10 4@7 -8@#-7 8f@[x9, 24] 4f@w12 8@[x13, #:lo12:table]")
+			 :
+			 : "r"(x9), "r"(x10), "r"(x11), "r"(x12), "r"(x13)
 			 : "memory");
 #endif
 }
