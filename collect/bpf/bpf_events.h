@@ -193,6 +193,11 @@ struct gt_bpf_process_event {
 	GT_U32 tgid, is_stopped; /* stopped: until gtcollect continues it */
 };
 
+/* A mapping of gtcollect, and the kernel's inode of its file; 0: it has none. */
+struct gt_bpf_own_mapping {
+	GT_U64 from, inode;
+};
+
 /* The cookie of a probe at a function that the user named. */
 #define GT_BPF_ARGUMENTS 6 /* at most: those in registers */
 #define GT_BPF_FUNCTION(probe, arguments, is_kernel)                                               \

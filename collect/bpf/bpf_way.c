@@ -213,6 +213,7 @@ static int load(struct gt_bpf_way *b, const struct features *f, struct gt_err *e
 	static const char *const calls[] = { "on_session", "on_entry", "on_return" };
 	static const char *const functions[] = { "on_function", "on_function_entry",
 		"on_function_return" };
+	struct bpf_program *p;
 	struct bpf_map *rings;
 	int rc;
 
@@ -227,6 +228,9 @@ static int load(struct gt_bpf_way *b, const struct features *f, struct gt_err *e
 	select_programs(b, &b->function_programs, functions, b->opt.probes->n, f->uprobes);
 	select_point_programs(b, f->uprobes);
 	select_kernel_programs(b);
+	/* iterators over mappings are as old as storage of threads */
+	p = program(b, "on_own_mapping", f->task_storage);
+	b->linked.own_mappings = f->task_storage ? p : NULL;
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(b->object, kernel_programs[i].name),

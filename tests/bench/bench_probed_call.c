@@ -102,8 +102,9 @@ struct empty {
 
 static int no_print(enum libbpf_print_level level, const char *format, va_list args) { return 0; }
 
-static bool load(struct empty *e, struct gt_probe_programs *programs, bool session)
+static void load(struct empty *e, struct gt_probe_programs *programs)
 {
+	const struct gt_uprobe_features kernel = gt_uprobe_features();
 	char path[PATH_MAX + 32];
 	struct bpf_program *p[3];
 
@@ -114,17 +115,17 @@ static bool load(struct empty *e, struct gt_probe_programs *programs, bool sessi
 	p[0] = bpf_object__find_program_by_name(e->object, "on_session");
 	p[1] = bpf_object__find_program_by_name(e->object, "on_entry");
 	p[2] = bpf_object__find_program_by_name(e->object, "on_return");
-	bpf_program__set_autoload(p[0], session);
-	bpf_program__set_autoload(p[1], !session);
-	bpf_program__set_autoload(p[2], !session);
+	bpf_program__set_autoload(p[0], kernel.session);
+	bpf_program__set_autoload(p[1], !kernel.session);
+	bpf_program__set_autoload(p[2], !kernel.session);
 	bpf_program__set_expected_attach_type(p[0], (enum bpf_attach_type)GT_UPROBE_SESSION);
+	bpf_program__set_expected_attach_type(p[1], (enum bpf_attach_type)GT_UPROBE_MULTI);
+	bpf_program__set_expected_attach_type(p[2], (enum bpf_attach_type)GT_UPROBE_MULTI);
 	*programs = (struct gt_probe_programs){
-		.has_session = session, .session = p[0], .entry = p[1], .ret = p[2]
+		.kernel = kernel, .session = p[0], .entry = p[1], .ret = p[2]
 	};
-	if (!bpf_object__load(e->object))
-		return true;
-	bpf_object__close(e->object);
-	return false;
+	if (bpf_object__load(e->object))
+		die("cannot load the empty programs");
 }
 
 static bool is_driver(const void *arg, const char *name)
@@ -139,18 +140,25 @@ static void attach_empty(struct empty *e)
 	struct gt_library_functions f;
 	struct gt_probe_places places = { NULL };
 	struct gt_probe_programs programs;
+	struct gt_refusals refusals;
 	struct gt_err err = GT_ERR_INIT;
+	char path[32];
+	int fd;
 
-	if (!load(e, &programs, true) && !load(e, &programs, false))
-		die("cannot load the empty programs");
-	if (gt_mapped_libraries(getpid(), is_driver, NULL, &library, 1, &err) != 1 ||
-		gt_library_functions_read(&f, &library, "cu*", false, &err))
+	load(e, &programs);
+	if (gt_mapped_libraries(getpid(), is_driver, NULL, &library, 1, &err) != 1)
+		die("no driver is mapped");
+	fd = gt_mapped_library_open(&library, &err);
+	if (fd < 0 || gt_library_functions_read(&f, fd, library.name, "cu*", false, &err))
 		die(err.text);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	for (size_t i = 0; i < f.n; i++)
 		if (!f.list[i].slow)
 			gt_probe_places_add(&places, f.list[i].offset, i);
-	if (gt_probe_link_open(&e->link, &programs, f.path, getpid(), &places))
+	if (gt_probe_link_open(&e->link, &programs, path, getpid(), &places, &refusals))
 		die("cannot attach the empty programs");
+	gt_refusals_release(&refusals);
+	close(fd);
 	gt_probe_places_release(&places);
 	gt_library_functions_release(&f);
 }

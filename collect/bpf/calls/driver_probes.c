@@ -34,16 +34,12 @@ static int select_functions(struct gt_bpf_way *b, const struct gt_library_functi
 	return 0;
 }
 
-int gt_bpf_link_functions(struct gt_bpf_way *b, struct gt_linked_file which,
-	const struct gt_library_functions *f, const char *name, const struct gt_probe_places *p,
-	struct gt_err *err)
+int gt_bpf_link_functions(struct gt_bpf_way *b, const struct gt_linked_file *which, int fd,
+	const char *name, const struct gt_probe_places *p, struct gt_err *err)
 {
-	int rc;
+	int rc = gt_linked_files_add(&b->linked, *which,
+		which->kind == GT_LINKED_DRIVER ? &b->programs : &b->function_programs, fd, p);
 
-	if (b->opt.all_processes)
-		which.pid = 0;
-	rc = gt_linked_files_add(&b->linked, which,
-		which.kind == GT_LINKED_DRIVER ? &b->programs : &b->function_programs, f->path, p);
 	if (rc < 0)
 		return gt_err_set(err, rc, "%s: cannot set probes: %s", name, gt_refusal_text(rc));
 	b->totals.libraries += rc > 0;
@@ -51,30 +47,40 @@ int gt_bpf_link_functions(struct gt_bpf_way *b, struct gt_linked_file which,
 	return 0;
 }
 
-static int attach_library(
-	struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid, struct gt_err *err)
+static int link_library(struct gt_bpf_way *b, const struct gt_linked_file *which, int fd,
+	const char *name, struct gt_err *err)
 {
 	struct gt_library_functions f;
 	struct gt_probe_places p = { NULL };
-	struct gt_linked_file which = {
-		.kind = GT_LINKED_DRIVER, .pid = pid, .device = l->device, .inode = l->inode
-	};
-	int rc;
+	int rc = gt_library_functions_read(&f, fd, name, "cu*", false, err);
 
-	if (gt_linked_files_have(&b->linked, &which))
-		return 0;
-	rc = gt_library_functions_read(&f, l, "cu*", false, err);
 	if (!rc)
 		rc = select_functions(b, &f, &p, err);
 	if (!rc && p.n)
-		rc = gt_bpf_link_functions(b, which, &f, l->name, &p, err);
+		rc = gt_bpf_link_functions(b, which, fd, name, &p, err);
 	else if (!rc)
 		rc = gt_err_set(err, -ENOENT,
 			b->totals.slow ? "%s: all probes would be slow: --slow-probes sets them"
 				       : "%s has no function to record",
-			l->name);
+			name);
 	gt_library_functions_release(&f);
 	gt_probe_places_release(&p);
+	return rc;
+}
+
+static int attach_library(
+	struct gt_bpf_way *b, const struct gt_mapped_library *l, pid_t pid, struct gt_err *err)
+{
+	struct gt_linked_file which = { .kind = GT_LINKED_DRIVER,
+		.pid = b->opt.all_processes ? 0 : pid };
+	int fd = gt_mapped_library_open(l, err), rc = fd;
+
+	if (fd < 0)
+		return rc;
+	rc = gt_linked_files_identify(&b->linked, &which, fd)
+		? 0
+		: link_library(b, &which, fd, l->name, err);
+	close(fd);
 	return rc;
 }
 

@@ -3,9 +3,7 @@
 #define GT_DRIVER_PROBES_H
 #include "collect/bpf/bpf_state.h"
 
-/* Sets the probes in a library, and counts them. 0 or negative. */
-struct gt_library_functions;
-int gt_bpf_link_functions(struct gt_bpf_way *b, struct gt_linked_file which,
-	const struct gt_library_functions *f, const char *name, const struct gt_probe_places *p,
-	struct gt_err *err);
+/* Sets the probes in an open library, and counts them. 0 or negative. */
+int gt_bpf_link_functions(struct gt_bpf_way *b, const struct gt_linked_file *which, int fd,
+	const char *name, const struct gt_probe_places *p, struct gt_err *err);
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "collect/bpf/bpf_state.h"
 #include "collect/bpf/records/bpf_records.h"
 #include "collect/bpf/calls/driver_probes.h"
@@ -79,13 +80,13 @@ static int select_places(struct gt_function_probes *f, struct named_function *on
 }
 
 /* The file has no such function: which one has a similar name? */
-static void find_nearest(struct named_function *one, const struct gt_mapped_library *l)
+static void find_nearest(struct named_function *one, int fd, const char *name)
 {
 	struct gt_nearest nearest = GT_NEAREST(one->spec.glob);
 	struct gt_library_functions all;
 	struct gt_err ignored = GT_ERR_INIT;
 
-	gt_library_functions_read(&all, l, "*", true, &ignored);
+	gt_library_functions_read(&all, fd, name, "*", true, &ignored);
 	for (size_t i = 0; i < all.n; i++)
 		gt_nearest_try(&nearest, all.list[i].name);
 	if (nearest.best)
@@ -93,31 +94,40 @@ static void find_nearest(struct named_function *one, const struct gt_mapped_libr
 	gt_library_functions_release(&all);
 }
 
-static int attach_file(struct gt_function_probes *f, size_t function,
-	const struct gt_mapped_library *l, pid_t pid, struct gt_err *err)
+static int link_file(struct gt_function_probes *f, struct named_function *one,
+	const struct gt_linked_file *which, int fd, const char *name, struct gt_err *err)
 {
-	struct named_function *one = &f->functions[function];
 	struct gt_probe_places places = { NULL };
 	struct gt_library_functions all;
-	struct gt_linked_file which = { .kind = GT_LINKED_FUNCTION + (unsigned)function,
-		.pid = pid,
-		.device = l->device,
-		.inode = l->inode };
-	int rc;
+	int rc = gt_library_functions_read(&all, fd, name, one->spec.glob, true, err);
 
-	one->has_file = true;
-	if (gt_linked_files_have(&f->way->linked, &which))
-		return 0;
-	rc = gt_library_functions_read(&all, l, one->spec.glob, true, err);
 	if (!rc && !all.n && !one->has_function && !*one->nearest)
-		find_nearest(one, l);
+		find_nearest(one, fd, name);
 	one->has_function |= all.n > 0;
 	if (!rc)
 		rc = select_places(f, one, &all, &places, err);
 	if (!rc && places.n)
-		rc = gt_bpf_link_functions(f->way, which, &all, l->name, &places, err);
+		rc = gt_bpf_link_functions(f->way, which, fd, name, &places, err);
 	gt_library_functions_release(&all);
 	gt_probe_places_release(&places);
+	return rc;
+}
+
+static int attach_file(struct gt_function_probes *f, size_t function,
+	const struct gt_mapped_library *l, pid_t pid, struct gt_err *err)
+{
+	struct gt_linked_file which = { .kind = GT_LINKED_FUNCTION + (unsigned)function,
+		.pid = f->way->opt.all_processes ? 0 : pid };
+	struct named_function *one = &f->functions[function];
+	int fd = gt_mapped_library_open(l, err), rc = fd;
+
+	one->has_file = true;
+	if (fd < 0)
+		return rc;
+	rc = gt_linked_files_identify(&f->way->linked, &which, fd)
+		? 0
+		: link_file(f, one, &which, fd, l->name, err);
+	close(fd);
 	return rc;
 }
 

@@ -2,19 +2,41 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include "collect/bpf/links/file_identity.h"
 #include "formats/base/buf.h"
+
+static bool is_same_file(const struct gt_linked_file *a, const struct gt_linked_file *b)
+{
+	return (a->inode == b->inode && a->device == b->device) ||
+		(a->identity && a->identity == b->identity);
+}
 
 bool gt_linked_files_have(const struct gt_linked_files *f, const struct gt_linked_file *which)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		const struct gt_linked_file *l = &f->list[i];
 
-		if (l->inode == which->inode && l->device == which->device &&
-			l->kind == which->kind && (!l->pid || l->pid == which->pid))
+		if (l->kind == which->kind && (!l->pid || l->pid == which->pid) &&
+			is_same_file(l, which))
 			return true;
 	}
 	return false;
+}
+
+bool gt_linked_files_identify(const struct gt_linked_files *f, struct gt_linked_file *which, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+	which->device = st.st_dev;
+	which->inode = st.st_ino;
+	if (gt_linked_files_have(f, which))
+		return true;
+	which->identity = f->own_mappings ? gt_file_identity(f->own_mappings, fd) : 0;
+	return gt_linked_files_have(f, which);
 }
 
 /* ---- places that the kernel refuses ---- */
@@ -86,17 +108,18 @@ static int link_places(struct gt_linked_files *f, struct gt_linked_file *which,
 }
 
 int gt_linked_files_add(struct gt_linked_files *f, struct gt_linked_file which,
-	const struct gt_probe_programs *programs, const char *path,
-	const struct gt_probe_places *places)
+	const struct gt_probe_programs *programs, int fd, const struct gt_probe_places *places)
 {
 	struct gt_probe_places some = { NULL };
 	struct stat st;
+	char path[32];
 	int rc = 0;
 
 	if (gt_grow(&f->list, &f->cap, f->n + 1, sizeof(*f->list)))
 		return -ENOMEM;
-	if (stat(path, &st))
+	if (fstat(fd, &st))
 		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (f->nrefused) {
 		rc = select_places(f, &which, &st, places, &some);
 		places = &some;

@@ -15,7 +15,8 @@ struct gt_linked_file {
 	unsigned kind;
 	pid_t pid; /* 0: all processes */
 	dev_t device;
-	ino_t inode; /* the kernel keeps the file while it has a link */
+	ino_t inode;
+	uint64_t identity; /* file_identity.h; the kernel keeps the file while it has a link */
 	struct gt_probe_link link;
 };
 /* A place that the kernel refuses, in a file as it was. */
@@ -28,6 +29,7 @@ struct gt_refused_place {
 struct gt_linked_files {
 	struct gt_linked_file *list;
 	size_t n, cap;
+	const struct bpf_program *own_mappings; /* of file_identity.h; NULL: there is none */
 	struct gt_map refused_map;
 	struct gt_refused_place *refused; /* not tried again */
 	size_t nrefused, refused_cap;
@@ -35,13 +37,16 @@ struct gt_linked_files {
 
 /* When the file was changed, in ns. */
 uint64_t gt_file_changed(const struct stat *st);
-/* Has the file such probes in the process, or in all? */
+/* Has the file such probes in the process, or in all? By device and inode. */
 bool gt_linked_files_have(const struct gt_linked_files *f, const struct gt_linked_file *which);
-/* Sets probes. The kernel may set them in all processes instead, and refuse some of the places or
- * all. Returns the number of places that have probes, or negative. */
+/* Sets device, inode and identity of an open file. Returns whether it has such probes, also by
+ * another path. */
+bool gt_linked_files_identify(
+	const struct gt_linked_files *f, struct gt_linked_file *which, int fd);
+/* Sets probes in an open file. The kernel may set them in all processes instead, and refuse some of
+ * the places or all. Returns the number of places that have probes, or negative. */
 int gt_linked_files_add(struct gt_linked_files *f, struct gt_linked_file which,
-	const struct gt_probe_programs *programs, const char *path,
-	const struct gt_probe_places *places);
+	const struct gt_probe_programs *programs, int fd, const struct gt_probe_places *places);
 /* Closes those of the process. Returns whether it had any. */
 bool gt_linked_files_remove(struct gt_linked_files *f, pid_t pid);
 /* Closes those of processes that have ended: their ids may belong to others soon. Returns whether

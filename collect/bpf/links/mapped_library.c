@@ -30,15 +30,28 @@ bool gt_mapped_file_has_prefix(const char *name, const char *prefix)
 	return !strncmp(base, prefix, strlen(prefix));
 }
 
-static bool is_file(const char *path, const struct gt_mapping *m)
+/* Is it the file of the mapping? The device that /proc/PID/maps shows is not that of stat() for
+ * files of btrfs, and before Linux 6.8 of overlay mounts. So another device counts only if the
+ * link of the mapping shows it, which more rights are needed for. */
+static bool is_mapped_file(const struct stat *st, const struct gt_mapped_library *l)
+{
+	struct stat mapped;
+
+	if (!S_ISREG(st->st_mode) || st->st_ino != l->inode)
+		return false;
+	return st->st_dev == l->device || stat(l->link, &mapped) ||
+		(mapped.st_dev == st->st_dev && mapped.st_ino == st->st_ino);
+}
+
+static bool is_file(const char *path, const struct gt_mapped_library *l)
 {
 	struct stat st;
 
-	return !stat(path, &st) && S_ISREG(st.st_mode) && st.st_ino == m->inode;
+	return !stat(path, &st) && is_mapped_file(&st, l);
 }
 
 /* The descriptor of the process that is this file; false: it has none. */
-static bool find_descriptor(pid_t pid, const struct gt_mapping *m, char *path, size_t size)
+static bool find_descriptor(pid_t pid, struct gt_mapped_library *l)
 {
 	char folder[32];
 	struct dirent *e;
@@ -48,8 +61,8 @@ static bool find_descriptor(pid_t pid, const struct gt_mapping *m, char *path, s
 	snprintf(folder, sizeof(folder), "/proc/%d/fd", (int)pid);
 	all = opendir(folder);
 	while (all && !found && (e = readdir(all))) {
-		snprintf(path, size, "%s/%s", folder, e->d_name);
-		found = is_file(path, m);
+		snprintf(l->path, sizeof(l->path), "%s/%s", folder, e->d_name);
+		found = is_file(l->path, l);
 	}
 	if (all)
 		closedir(all);
@@ -58,24 +71,18 @@ static bool find_descriptor(pid_t pid, const struct gt_mapping *m, char *path, s
 
 /* The path of the mapping in the process's own root, if it is still that file; else the link of the
  * mapping itself, which needs more rights; else a descriptor of the process. */
-static void set_path(pid_t pid, const struct gt_mapping *m, struct gt_mapped_library *l)
+static void set_path(pid_t pid, struct gt_mapped_library *l)
 {
 	bool is_closed;
 
 	snprintf(l->path, sizeof(l->path), "/proc/%d/root%s", (int)pid, l->name);
 	errno = 0;
-	if (is_file(l->path, m))
+	if (is_file(l->path, l))
 		return;
 	is_closed = errno == EACCES;
-	snprintf(l->path, sizeof(l->path), "/proc/%d/map_files/%llx-%llx", (int)pid,
-		(unsigned long long)m->from, (unsigned long long)m->to);
-	if (is_file(l->path, m))
-		return;
-	if (is_closed) /* its error says what is missing */
-		snprintf(l->path, sizeof(l->path), "/proc/%d/root%s", (int)pid, l->name);
-	else if (!find_descriptor(pid, m, l->path, sizeof(l->path)))
-		snprintf(l->path, sizeof(l->path), "/proc/%d/map_files/%llx-%llx", (int)pid,
-			(unsigned long long)m->from, (unsigned long long)m->to);
+	if (!is_file(l->link, l) && (is_closed || find_descriptor(pid, l)))
+		return; /* the error of a closed path says what is missing */
+	snprintf(l->path, sizeof(l->path), "%s", l->link);
 }
 
 void gt_mapped_library_set(struct gt_mapped_library *l, pid_t pid, const struct gt_mapping *m)
@@ -83,21 +90,30 @@ void gt_mapped_library_set(struct gt_mapped_library *l, pid_t pid, const struct 
 	l->device = makedev(m->major, m->minor);
 	l->inode = m->inode;
 	snprintf(l->name, sizeof(l->name), "%.*s", (int)sizeof(l->name) - 1, m->name);
-	set_path(pid, m, l);
+	snprintf(l->link, sizeof(l->link), "/proc/%d/map_files/%llx-%llx", (int)pid,
+		(unsigned long long)m->from, (unsigned long long)m->to);
+	set_path(pid, l);
 }
 
 /* A file with the path may be another one than that of the mapping, and no regular one: to open it
  * must not block. */
-int gt_mapped_library_open(const struct gt_mapped_library *l)
+int gt_mapped_library_open(const struct gt_mapped_library *l, struct gt_err *err)
 {
 	int fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
-	if (fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_ino == l->inode))
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return gt_err_set(err, -EACCES,
+			strstr(l->path, "/map_files/")
+				? "%s: only root or CAP_CHECKPOINT_RESTORE may read a file that a process maps and that has no path any more"
+				: "%s: it is mapped by a process that only its user, root or CAP_SYS_PTRACE may read",
+			l->name);
+	if (fd < 0)
+		return gt_err_set(err, -errno, "%s: %s", l->name, strerror(errno));
+	if (!fstat(fd, &st) && is_mapped_file(&st, l))
 		return fd;
 	close(fd);
-	errno = ESTALE;
-	return -1;
+	return gt_err_set(err, -ESTALE, "%s: %s", l->name, strerror(ESTALE));
 }
 
 struct search {
@@ -216,29 +232,20 @@ static int read_symbols(struct gt_library_functions *f, Elf *elf, Elf_Scn *secti
 	return 0;
 }
 
-int gt_library_functions_read(struct gt_library_functions *f, const struct gt_mapped_library *l,
+int gt_library_functions_read(struct gt_library_functions *f, int fd, const char *name,
 	const char *glob, bool all, struct gt_err *err)
 {
-	int fd = gt_mapped_library_open(l), rc = 0;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	Elf *elf;
+	int rc = 0;
 
-	*f = (struct gt_library_functions){ .fd = fd };
-	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", fd);
-	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		return gt_err_set(err, -EACCES,
-			strstr(l->path, "/map_files/")
-				? "%s: only root or CAP_CHECKPOINT_RESTORE may read a file that a process maps and that has no path any more"
-				: "%s: it is mapped by a process that only its user, root or CAP_SYS_PTRACE may read",
-			l->name);
-	if (fd < 0)
-		return gt_err_set(err, -errno, "%s: %s", l->name, strerror(errno));
+	*f = (struct gt_library_functions){ NULL };
 	elf_version(EV_CURRENT);
 	/* no ELF_C_READ_MMAP: the file may be cut while it is read */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
-		rc = gt_err_set(err, -EINVAL, "%s: not a library", l->name);
+		rc = gt_err_set(err, -EINVAL, "%s: not a library", name);
 	while (!rc && (section = elf_nextscn(elf, section)))
 		if (gelf_getshdr(section, &header) &&
 			(header.sh_type == SHT_DYNSYM || (all && header.sh_type == SHT_SYMTAB)))
@@ -254,7 +261,5 @@ void gt_library_functions_release(struct gt_library_functions *f)
 	for (size_t i = 0; i < f->n; i++)
 		free(f->list[i].name);
 	free(f->list);
-	if (f->fd >= 0)
-		close(f->fd);
-	*f = (struct gt_library_functions){ .fd = -1 };
+	*f = (struct gt_library_functions){ NULL };
 }

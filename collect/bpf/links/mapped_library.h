@@ -11,8 +11,9 @@
 #include "formats/base/err.h"
 
 struct gt_mapped_library {
-	dev_t device; /* with the inode it identifies the file */
+	dev_t device; /* as /proc/PID/maps shows it */
 	ino_t inode;
+	char link[64];            /* of the mapping: /proc/PID/map_files/FROM-TO */
 	char name[PATH_MAX];      /* as the process maps it */
 	char path[PATH_MAX + 32]; /* by which the kernel and gtcollect open it */
 };
@@ -24,8 +25,8 @@ typedef bool gt_mapped_file_wants(const void *arg, const char *name);
  * may not be read. */
 int gt_mapped_libraries(pid_t pid, gt_mapped_file_wants *wants, const void *arg,
 	struct gt_mapped_library *list, size_t max, struct gt_err *err);
-/* new: close it. -1, and errno: ESTALE: the path leads to another file now. */
-int gt_mapped_library_open(const struct gt_mapped_library *l);
+/* new: close it. Or negative: -EACCES; -ESTALE: the path leads to another file now. */
+int gt_mapped_library_open(const struct gt_mapped_library *l, struct gt_err *err);
 
 struct gt_mapping;
 /* The file of a mapping of the process. */
@@ -40,12 +41,10 @@ struct gt_library_function {
 struct gt_library_functions {
 	struct gt_library_function *list;
 	size_t n, cap;
-	int fd;        /* the file that was read */
-	char path[32]; /* which leads to it */
 };
-/* Functions that the library exports, or all that it has symbols of, and whose names match the
- * glob. Release *f in any case. 0 or negative. */
-int gt_library_functions_read(struct gt_library_functions *f, const struct gt_mapped_library *l,
+/* Functions that an open library exports, or all that it has symbols of, and whose names match the
+ * glob. name: for errors. Release *f in any case. 0 or negative. */
+int gt_library_functions_read(struct gt_library_functions *f, int fd, const char *name,
 	const char *glob, bool all, struct gt_err *err);
 void gt_library_functions_release(struct gt_library_functions *f);
 #endif

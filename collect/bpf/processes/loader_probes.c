@@ -4,6 +4,7 @@
  * if something else needs it, or if a process has no such loader. */
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <unistd.h>
 #include "collect/bpf/bpf_state.h"
 #include "collect/bpf/processes/new_code.h"
 #include "collect/bpf/links/mapped_library.h"
@@ -14,14 +15,18 @@ bool gt_loader_is_enough(const struct gt_bpf_way *b)
 		!b->filters;
 }
 
-static int link_loader(
-	struct gt_bpf_way *b, struct gt_linked_file which, const struct gt_library_functions *f)
+static int link_loader(struct gt_bpf_way *b, const struct gt_linked_file *which, int fd,
+	const char *name, struct gt_err *err)
 {
 	struct gt_probe_places places = { NULL };
-	int rc = f->n ? gt_probe_places_add(&places, f->list[0].offset, 0) : -ENOENT;
+	struct gt_library_functions f;
+	int rc = gt_library_functions_read(&f, fd, name, "_dl_debug_state", false, err);
 
 	if (!rc)
-		rc = gt_linked_files_add(&b->linked, which, &b->loader_programs, f->path, &places);
+		rc = f.n ? gt_probe_places_add(&places, f.list[0].offset, 0) : -ENOENT;
+	if (!rc)
+		rc = gt_linked_files_add(&b->linked, *which, &b->loader_programs, fd, &places);
+	gt_library_functions_release(&f);
 	gt_probe_places_release(&places);
 	return rc > 0 ? 0 : rc ? rc : -ENOENT;
 }
@@ -34,23 +39,20 @@ static bool is_loader(const void *arg, const char *name)
 
 static int watch(struct gt_bpf_way *b, pid_t pid)
 {
+	struct gt_linked_file which = { .kind = GT_LINKED_LOADER, .pid = pid };
 	struct gt_err err = GT_ERR_INIT;
-	struct gt_library_functions f;
 	struct gt_mapped_library l;
-	struct gt_linked_file which;
-	int rc;
+	int fd, rc;
 
 	if (gt_mapped_libraries(pid, is_loader, NULL, &l, 1, &err) < 1)
 		return -ENOENT;
-	which = (struct gt_linked_file){
-		.kind = GT_LINKED_LOADER, .pid = pid, .device = l.device, .inode = l.inode
-	};
-	if (gt_linked_files_have(&b->linked, &which))
-		return 0;
-	rc = gt_library_functions_read(&f, &l, "_dl_debug_state", false, &err);
-	if (!rc)
-		rc = link_loader(b, which, &f);
-	gt_library_functions_release(&f);
+	fd = rc = gt_mapped_library_open(&l, &err);
+	if (fd < 0)
+		return rc;
+	rc = gt_linked_files_identify(&b->linked, &which, fd)
+		? 0
+		: link_loader(b, &which, fd, l.name, &err);
+	close(fd);
 	return rc;
 }
 

@@ -129,15 +129,15 @@ static int64_t find_file(struct gt_bpf_way *b, int fd, const struct stat *st, st
 
 /* ---- links ---- */
 
-static int link_file(struct gt_bpf_way *b, const struct gt_linked_file *which, const char *path,
-	const char *name, uint32_t file, struct gt_err *err)
+static int link_file(struct gt_bpf_way *b, struct gt_linked_file *which, int fd, const char *name,
+	uint32_t file, struct gt_err *err)
 {
 	const struct gt_probe_places *places = &b->usdt.files[file].places;
 	int rc;
 
-	if (!places->n)
+	if (!places->n || gt_linked_files_identify(&b->linked, which, fd))
 		return 0;
-	rc = gt_linked_files_add(&b->linked, *which, &b->usdt_programs, path, places);
+	rc = gt_linked_files_add(&b->linked, *which, &b->usdt_programs, fd, places);
 	if (rc < 0)
 		return gt_err_set(err, rc, "%s: cannot set probes: %s", name, gt_refusal_text(rc));
 	b->totals.usdt += (unsigned)rc;
@@ -146,13 +146,13 @@ static int link_file(struct gt_bpf_way *b, const struct gt_linked_file *which, c
 
 static int open_file(const struct gt_mapped_library *l, pid_t pid)
 {
-	int fd = gt_mapped_library_open(l);
+	struct gt_err ignored = GT_ERR_INIT;
+	int fd = gt_mapped_library_open(l, &ignored), copy;
 
-	if (fd >= 0 || (errno != EACCES && errno != EPERM))
+	if (fd != -EACCES)
 		return fd;
-	fd = gt_process_descriptor(pid, l->inode);
-	errno = EACCES;
-	return fd;
+	copy = gt_process_descriptor(pid, l->inode);
+	return copy >= 0 ? copy : fd;
 }
 
 /* The places of a new file, or of one that has changed, and its link. */
@@ -161,7 +161,6 @@ static int attach_opened(
 {
 	struct gt_linked_file which = { .kind = GT_LINKED_USDT,
 		.pid = b->opt.all_processes ? 0 : pid };
-	char path[32];
 	struct stat st;
 	int64_t file;
 
@@ -173,8 +172,7 @@ static int attach_opened(
 	if (gt_linked_files_have(&b->linked, &which))
 		return 0;
 	file = find_file(b, fd, &st, err);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return file < 0 ? (int)file : link_file(b, &which, path, name, (uint32_t)file, err);
+	return file < 0 ? (int)file : link_file(b, &which, fd, name, (uint32_t)file, err);
 }
 
 /* A file that cannot be opened gets no probes. */
@@ -183,7 +181,7 @@ static int attach_file(
 {
 	int fd = open_file(l, pid), rc = 0;
 
-	if (fd < 0 && errno == EACCES && !b->usdt.nunreadable++)
+	if (fd == -EACCES && !b->usdt.nunreadable++)
 		snprintf(b->usdt.unreadable, sizeof(b->usdt.unreadable), "%.199s", l->name);
 	if (fd < 0)
 		return 0;

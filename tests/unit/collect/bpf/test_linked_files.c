@@ -61,13 +61,18 @@ static void links_of_processes(void)
 	gt_linked_files_release(&files);
 }
 
+static char mapped[64]; /* what the link of the mapping leads to */
+
 static int open_as(const char *path, ino_t inode)
 {
 	static struct gt_mapped_library l;
 
+	struct gt_err err = GT_ERR_INIT;
+
 	l.inode = inode;
 	snprintf(l.path, sizeof(l.path), "%s", path);
-	return gt_mapped_library_open(&l);
+	snprintf(l.link, sizeof(l.link), "%s", mapped);
+	return gt_mapped_library_open(&l, &err);
 }
 
 /* Also one with the number of the mapped file blocks nobody. */
@@ -80,12 +85,19 @@ static void files_of_other_kinds(void)
 	CHECK(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/file", folder);
 	CHECK(!mkfifo(path, 0600) && !stat(path, &st));
-	CHECK(open_as(path, st.st_ino) == -1 && errno == ESTALE);
+	CHECK(open_as(path, st.st_ino) == -ESTALE);
 	unlink(path);
 	fd = open(path, O_CREAT | O_WRONLY, 0600);
 	CHECK(fd >= 0 && !fstat(fd, &st));
 	close(fd);
-	CHECK(open_as(path, st.st_ino + 1) == -1 && errno == ESTALE);
+	CHECK(open_as(path, st.st_ino + 1) == -ESTALE);
+	fd = open_as(path, st.st_ino);
+	CHECK(fd >= 0);
+	close(fd);
+	/* the number is the same, the device is another one, and the mapping's link says so */
+	snprintf(mapped, sizeof(mapped), "%s", folder);
+	CHECK(open_as(path, st.st_ino) == -ESTALE);
+	snprintf(mapped, sizeof(mapped), "%s", path);
 	fd = open_as(path, st.st_ino);
 	CHECK(fd >= 0);
 	close(fd);

@@ -246,18 +246,18 @@ static void known_places(void)
 	add_places(&places, 8);
 	boot(true, true, true);
 	kernel.refused[3] = kernel.refused[6] = true;
-	CHECK_EQ(gt_linked_files_add(&f, which, &programs, path, &places), 6);
+	CHECK_EQ(gt_linked_files_add(&f, which, &programs, fd, &places), 6);
 	CHECK_EQ(f.nrefused, 2);
 	CHECK_EQ(f.refused[1].cookie, 7006);
 	kernel.links = 0;
 	which.pid = 2;
-	CHECK_EQ(gt_linked_files_add(&f, which, &programs, path, &places), 6);
+	CHECK_EQ(gt_linked_files_add(&f, which, &programs, fd, &places), 6);
 	CHECK_EQ(kernel.links, 1);
 	CHECK_EQ(f.nrefused, 2);
 	kernel.refused[3] = kernel.refused[6] = false;
 	do
 		CHECK(!fchmod(fd, 0640) && !fchmod(fd, 0600));
-	while (gt_linked_files_add(&f, which, &programs, path, &places) == 6);
+	while (gt_linked_files_add(&f, which, &programs, fd, &places) == 6);
 	CHECK_EQ(kernel.open, 8);
 	gt_linked_files_close(&f);
 	CHECK_EQ(f.nrefused, 2);
