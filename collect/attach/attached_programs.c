@@ -196,7 +196,6 @@ int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err)
 	if (rc)
 		return rc;
 	gt_bpf_way_drop_rights(a->bpf);
-	/* a thread has the rights of the one that starts it */
 	return gt_options.with_ebpf ? gt_guest_server_start(a->server, err) : 0;
 }
 
@@ -226,6 +225,12 @@ static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 	if (rc)
 		return rc;
 	gt_bpf_way_drop_rights(a->bpf);
+	if (gt_options.with_ebpf) { /* the thread that injection needed has all rights */
+		gt_guest_server_stop(a->server);
+		rc = gt_guest_server_start(a->server, err);
+	}
+	if (rc)
+		return rc;
 	gt_bpf_way_totals(a->bpf, &t);
 	if (!gt_options.quiet)
 		gt_message(stderr, TOOL, "recording %s%s%s; Ctrl-C ends it", gt_options.events,

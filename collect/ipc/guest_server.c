@@ -403,10 +403,12 @@ int gt_guest_server_start(struct gt_guest_server *s, struct gt_err *err)
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	code = pthread_create(&s->accept_thread, NULL, accept_thread, s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (code)
-		return gt_err_set(err, -code, "cannot start a thread: %s", strerror(code));
-	s->running = true;
-	return 0;
+	s->running = !code;
+	if (!code)
+		return 0;
+	close(s->stop[0]);
+	close(s->stop[1]);
+	return gt_err_set(err, -code, "cannot start a thread: %s", strerror(code));
 }
 
 int gt_guest_server_open(struct gt_guest_server *s, const struct gt_rings *r, struct gt_err *err)
@@ -414,7 +416,7 @@ int gt_guest_server_open(struct gt_guest_server *s, const struct gt_rings *r, st
 	int code;
 
 	memset(s, 0, sizeof(*s));
-	s->dir.fd = s->listen_fd = s->by_pid_fd = s->stop[0] = s->stop[1] = -1;
+	s->dir.fd = s->listen_fd = s->by_pid_fd = -1;
 	s->memory_fd = r->fd;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->accept_lock, NULL);
@@ -428,20 +430,25 @@ int gt_guest_server_open(struct gt_guest_server *s, const struct gt_rings *r, st
 	return r->ebpf || r->with_ebpf ? 0 : gt_guest_server_start(s, err);
 }
 
+void gt_guest_server_stop(struct gt_guest_server *s)
+{
+	if (!s->running)
+		return;
+	close(s->stop[1]);
+	pthread_join(s->accept_thread, NULL);
+	close(s->stop[0]);
+	s->running = false;
+}
+
 void gt_guest_server_close(struct gt_guest_server *s)
 {
-	if (s->running) {
-		close(s->stop[1]);
-		s->stop[1] = -1;
-		pthread_join(s->accept_thread, NULL);
-		s->running = false;
-	}
-	for (int *fd = (int[]){ s->listen_fd, s->by_pid_fd, s->stop[0], s->stop[1], -2 }; *fd != -2;
-		fd++)
-		if (*fd >= 0)
-			close(*fd);
+	gt_guest_server_stop(s);
+	if (s->listen_fd >= 0)
+		close(s->listen_fd);
+	if (s->by_pid_fd >= 0)
+		close(s->by_pid_fd);
 	gt_session_dir_remove(&s->dir);
-	s->listen_fd = s->by_pid_fd = s->stop[0] = s->stop[1] = -1;
+	s->listen_fd = s->by_pid_fd = -1;
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->accept_lock);
 }

@@ -28,8 +28,9 @@ struct gt_guest {
 };
 #define GT_GUESTS_MAX 1024 /* processes that have connected and were not seen in a slot yet */
 struct gt_guest_server {
-	struct gt_session_dir dir;         /* no path: not open */
-	int listen_fd, by_pid_fd, stop[2]; /* by_pid_fd: -1 if another process has that name */
+	struct gt_session_dir dir; /* no path: not open */
+	int listen_fd, by_pid_fd;  /* by_pid_fd: -1 if another process has that name */
+	int stop[2];               /* a pipe, while the thread runs */
 	int memory_fd;
 	pthread_t accept_thread;
 	bool running;
@@ -40,9 +41,12 @@ struct gt_guest_server {
 	uint64_t connections;                       /* connections so far */
 	unsigned unrecorded[GT_UNRECORDED_REASONS]; /* processes removed from the list */
 };
-/* Beside eBPF, gt_guest_server_start() starts its thread, after rights have been given up. */
+/* Beside eBPF, gt_guest_server_start() starts its thread, after rights have been given up: a thread
+ * has those of the thread that starts it. */
 int gt_guest_server_open(struct gt_guest_server *s, const struct gt_rings *r, struct gt_err *err);
 int gt_guest_server_start(struct gt_guest_server *s, struct gt_err *err); /* 0 or negative */
+/* Ends the thread. Processes that connect meanwhile wait until it is started again. */
+void gt_guest_server_stop(struct gt_guest_server *s);
 /* Stops accepting connections and removes the folder. */
 void gt_guest_server_close(struct gt_guest_server *s);
 /* Takes the process with this process id (of its own namespace) from the list. False: it has not
