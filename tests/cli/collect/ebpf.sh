@@ -25,6 +25,21 @@ until_it_is yes maps_driver $idle
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	want no-rights 125 setpriv --reuid=65534 --clear-groups "$G" --via ebpf -o no.zst -p $idle
 	says no-rights-is-told 'CAP_BPF and CAP_PERFMON.*--via inject needs none'
+	# no_rights OPTION...: each option that needs eBPF says what is missing, in one line
+	wrong=
+	no_rights() {
+		setpriv --reuid=65534 --clear-groups "$G" -o no.zst "$@" >no.out 2>no.err
+		status=$?
+		[ $status = 125 ] && grep -q 'CAP_BPF and CAP_PERFMON' no.err && [ "$(wc -l <no.err)" -eq 1 ] ||
+			wrong="$wrong; $*: $status $(tr '\n' ' ' <no.err)"
+	}
+	no_rights -a
+	for option in '--via ebpf' '-e sched' '-e ioctl,sched' '-e driver' '-e fault' --kernel '-e usdt:a:b' '-e api,usdt:a:b --pair start=x,end=y,key=arg0' \
+		'--probe libc:read' '--kprobe vfs_read' '--tracepoint sched:sched_switch' '-e api,gpu,sched'; do
+		no_rights $option -p $idle
+		no_rights $option -- true
+	done
+	is no-rights-of-each-option "" "$wrong"
 	check no-rights-leaves-no-file test ! -e no.zst
 else
 	skip no-rights "needs root and setpriv"

@@ -24,6 +24,18 @@ else
 	skip limit "there is no prlimit"
 fi
 
+# ---- the disk is full while the program runs ----
+rm -f trained
+mkdir small
+if unshare -m mount -t tmpfs none small 2>/dev/null; then
+	want full-disk 125 unshare -m sh -c 'mount -t tmpfs -o size=16k none small && exec "$@"' sh \
+		$T "$G" --via ebpf -f -o small/full.zst -- sh -c "$many; $trains" "$B/samples/train" "$B/samples/spin_calls"
+	is full-disk-harms-nothing all "$(cat trained)"
+	is full-disk-is-told "1 1" "$(grep -c 'No space left' want.err) $(grep -c 'recording stopped after' want.err)"
+else
+	skip full-disk "a container that permits unshare and mount is needed"
+fi
+
 # ---- nobody reads the output, a pipe: the program goes on ----
 rm -f trained
 mkfifo pipe
