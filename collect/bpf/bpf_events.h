@@ -57,11 +57,20 @@ struct gt_bpf_fetch {
 	GT_U8 param, what;
 	GT_U16 bytes; /* at most; of a text with its zero */
 };
+/* Records of most calls have one of two sizes. So the programs write them into the ring in place.
+ */
+enum gt_bpf_size {
+	GT_BPF_ANY_SIZE,
+	GT_BPF_SMALL, /* GT_BPF_SMALL_WORDS, and at most one piece of GT_BPF_SMALL_PIECE bytes */
+	GT_BPF_WIDE   /* GT_BPF_WORDS, and such a piece */
+};
+#define GT_BPF_SMALL_WORDS 4
+#define GT_BPF_SMALL_PIECE 8
 struct gt_bpf_plan {
 	GT_U8 words; /* parameters to copy, from the first on */
 	GT_U8 fetches;
 	GT_U8 success; /* memory is read only if the function returns 0 */
-	GT_U8 unused;
+	GT_U8 size;    /* enum gt_bpf_size */
 	struct gt_bpf_fetch fetch[GT_BPF_FETCHES];
 };
 
@@ -84,8 +93,8 @@ struct gt_bpf_head {
 	GT_U32 kind, unused;
 };
 
-/* A call that has returned. Behind it lie the parameter words that its plan needs, and then the
- * fetched memory; each piece begins at a whole word. */
+/* A call that has returned. Behind it lie parameter words, at least those that its plan needs, and
+ * then the fetched memory; each piece begins at a whole word. A record in a ring may be longer. */
 struct gt_bpf_call {
 	struct gt_bpf_head head;
 	GT_U16 id;   /* of the API table */

@@ -59,6 +59,16 @@ static void add_names(struct gt_bpf_plan *p, const char *name)
 	}
 }
 
+static enum gt_bpf_size size_of_record(const struct gt_bpf_plan *p)
+{
+	if (p->fetches > 1 ||
+		(p->fetches &&
+			(p->fetch[0].what != GT_BPF_BYTES ||
+				p->fetch[0].bytes > GT_BPF_SMALL_PIECE)))
+		return GT_BPF_ANY_SIZE;
+	return p->words <= GT_BPF_SMALL_WORDS ? GT_BPF_SMALL : GT_BPF_WIDE;
+}
+
 void gt_call_plan_make(struct gt_call_plan *plan, const struct gt_api *api, int mode)
 {
 	struct gt_api_field all[GT_FIELDS_MAX];
@@ -78,6 +88,7 @@ void gt_call_plan_make(struct gt_call_plan *plan, const struct gt_api *api, int 
 			add_fetch(&plan->bpf, gt_arg_memory(&a), GT_BPF_BYTES, bytes_of(&a));
 	}
 	add_names(&plan->bpf, api->name);
+	plan->bpf.size = (uint8_t)size_of_record(&plan->bpf);
 }
 
 static const char *data(const struct gt_bpf_call *call)

@@ -39,9 +39,11 @@ static __always_inline int enter(struct pt_regs *ctx, __u32 id)
 	if (!t->record.call.head.tid)
 		return 1; /* of another pid namespace */
 	depth = t->depth;
-	/* calls that longjmp or an exception has left: their frames are below this one */
+	/* calls that longjmp or an exception has left: their frames are below this one. A tail call
+	 * of another function has the same frame. */
 	for (int i = 0; i < GT_BPF_DEPTH; i++)
-		if (depth && depth <= GT_BPF_DEPTH && open_at(t, depth - 1)->frame <= frame)
+		if (depth && depth <= GT_BPF_DEPTH &&
+			open_at(t, depth - 1)->frame < frame + (open_at(t, depth - 1)->id == id))
 			depth--;
 	t->depth = depth + 1;
 	if (depth >= GT_BPF_DEPTH)
@@ -98,37 +100,75 @@ static __always_inline __u32 fetch(struct gt_bpf_call_with_pieces *to,
 	return at;
 }
 
-static __always_inline __u32 fill(struct gt_bpf_call_with_pieces *to, const struct open_call *c,
+static __always_inline void fill(struct gt_bpf_call *to, const struct open_call *c, __u32 words,
+	__u32 depth, int ret)
+{
+	to->head.start = c->start;
+	to->head.end = bpf_ktime_get_ns();
+	to->head.kind = GT_BPF_CALL;
+	to->id = c->id;
+	to->depth = depth;
+	to->words = words;
+	to->ret = ret;
+	*(__u64 *)to->bytes = 0;
+}
+
+/* words: constant, because the kernel must know the size of a record. */
+static __always_inline int put_call(void *ring, const struct thread *t, const struct open_call *c,
+	const struct gt_bpf_plan *plan, __u32 depth, int ret, const int words)
+{
+	struct gt_bpf_call_with_pieces *to =
+		bpf_ringbuf_reserve(ring, sizeof(to->call) + 8 * words + GT_BPF_SMALL_PIECE, 0);
+	__u32 param = plan->fetch[0].param;
+	__u64 bytes = plan->fetch[0].bytes;
+
+	if (!to)
+		return -1;
+	to->call.head = t->record.call.head;
+	fill(&to->call, c, words, depth, ret);
+	__builtin_memcpy(to->data, c->words, 8 * words);
+	if (plan->fetches && param < GT_BPF_WORDS && bytes <= GT_BPF_SMALL_PIECE &&
+		c->words[param] && !(plan->success && ret) &&
+		!bpf_probe_read_user(to->data + 8 * words, bytes, (void *)c->words[param]))
+		to->call.bytes[0] = bytes;
+	bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* A record of any size is made in the thread's storage first. */
+static __always_inline int copy_call(void *ring, struct thread *t, const struct open_call *c,
 	const struct gt_bpf_plan *plan, __u32 depth, int ret)
 {
-	to->call.head.start = c->start;
-	to->call.head.end = bpf_ktime_get_ns();
-	to->call.head.kind = GT_BPF_CALL;
-	to->call.id = c->id;
-	to->call.depth = depth;
-	to->call.ret = ret;
-	*(__u64 *)to->call.bytes = 0;
-	to->call.words = plan->words;
-	__builtin_memcpy(to->data, c->words, 8 * 4);
-	if (plan->words > 4)
-		__builtin_memcpy(to->data + 8 * 4, c->words + 4, 8 * (GT_BPF_WORDS - 4));
-	return plan->success && ret ? 8 * plan->words : fetch(to, plan, c);
+	__u32 bytes = 8 * plan->words;
+
+	fill(&t->record.call, c, plan->words, depth, ret);
+	__builtin_memcpy(t->record.data, c->words, sizeof(c->words));
+	if (!plan->success || !ret)
+		bytes = fetch(&t->record, plan, c);
+	bytes += sizeof(t->record.call);
+	if (bytes > sizeof(t->record))
+		bytes = sizeof(t->record);
+	return bpf_ringbuf_output(ring, &t->record, bytes, BPF_RB_NO_WAKEUP);
 }
 
 static __always_inline void write_call(
 	struct thread *t, const struct open_call *c, __u32 depth, int ret)
 {
-	__u32 id = c->id, cpu = bpf_get_smp_processor_id(), bytes;
+	__u32 id = c->id, cpu = bpf_get_smp_processor_id();
 	const struct gt_bpf_plan *plan = bpf_map_lookup_elem(&plans, &id);
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	int failed;
 
 	if (!plan || !ring)
 		return;
-	bytes = sizeof(t->record.call) + fill(&t->record, c, plan, depth, ret);
-	if (bytes > sizeof(t->record))
-		bytes = sizeof(t->record);
-	if (bpf_ringbuf_output(ring, &t->record, bytes, BPF_RB_NO_WAKEUP))
-		count_loss(t->record.call.head.end);
+	if (plan->size == GT_BPF_SMALL)
+		failed = put_call(ring, t, c, plan, depth, ret, GT_BPF_SMALL_WORDS);
+	else if (plan->size == GT_BPF_WIDE)
+		failed = put_call(ring, t, c, plan, depth, ret, GT_BPF_WORDS);
+	else
+		failed = copy_call(ring, t, c, plan, depth, ret);
+	if (failed)
+		count_loss(bpf_ktime_get_ns());
 }
 
 /* The frame tells which call returns. Calls inside it that are still open have been left. */

@@ -82,11 +82,27 @@ static void note_names(struct gt_bpf_way *b, const struct gt_bpf_call *c,
 
 /* ---- records ---- */
 
+static size_t size_of(const struct gt_bpf_head *h)
+{
+	if (h->kind == GT_BPF_SCHED)
+		return sizeof(struct gt_bpf_sched);
+	if (h->kind == GT_BPF_REQUEST)
+		return sizeof(struct gt_bpf_request);
+	if (h->kind == GT_BPF_EXEC || h->kind == GT_BPF_EXIT)
+		return sizeof(*h);
+	if (h->kind == GT_BPF_TRACEPOINT)
+		return sizeof(struct gt_bpf_tracepoint);
+	if (h->kind == GT_BPF_PROBE)
+		return gt_bpf_probe_size((const struct gt_bpf_probe *)h);
+	return gt_call_size((const struct gt_bpf_call *)h);
+}
+
 /* Records have whole words. One that finds no memory is lost, and counted. */
 int gt_bpf_take_record(void *arg, void *data, size_t size)
 {
 	struct gt_bpf_way *b = arg;
 	const struct gt_bpf_head *h = data;
+	size_t used = size_of(h);
 	bool late = h->end > b->until;
 	struct gt_buf *to = late ? &b->later : &b->bytes;
 	size_t at = to->len;
@@ -95,7 +111,7 @@ int gt_bpf_take_record(void *arg, void *data, size_t size)
 		b->no_memory++;
 		return 0;
 	}
-	gt_buf_add(to, data, size);
+	gt_buf_add(to, data, used < size ? used : size);
 	if (to->failed) {
 		to->failed = false;
 		b->no_memory++;
@@ -242,21 +258,6 @@ void gt_bpf_write_records(struct gt_bpf_way *b)
 		else if (h->kind == GT_BPF_PROBE)
 			gt_bpf_write_probe(b, (const struct gt_bpf_probe *)h);
 	}
-}
-
-static size_t size_of(const struct gt_bpf_head *h)
-{
-	if (h->kind == GT_BPF_SCHED)
-		return sizeof(struct gt_bpf_sched);
-	if (h->kind == GT_BPF_REQUEST)
-		return sizeof(struct gt_bpf_request);
-	if (h->kind == GT_BPF_EXEC || h->kind == GT_BPF_EXIT)
-		return sizeof(*h);
-	if (h->kind == GT_BPF_TRACEPOINT)
-		return sizeof(struct gt_bpf_tracepoint);
-	if (h->kind == GT_BPF_PROBE)
-		return gt_bpf_probe_size((const struct gt_bpf_probe *)h);
-	return gt_call_size((const struct gt_bpf_call *)h);
 }
 
 /* Records that the last drain kept come first. */
