@@ -52,17 +52,8 @@ SEC("iter/task")
 int on_each_thread(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct thread *t;
-	__u32 tid;
+	struct thread *t = task ? thread_of(task) : NULL;
 
-	if (!task)
-		return 0;
-	if (settings.has_task_storage)
-		t = bpf_task_storage_get(&threads, task, NULL, 0);
-	else {
-		tid = task->pid;
-		t = bpf_map_lookup_elem(&threads_by_id, &tid);
-	}
 	if (t)
 		write_open_calls(t);
 	return 0;

@@ -1,6 +1,7 @@
 /* What the programs remember of a thread between two events: its open calls, its request to the
- * driver, its system call. It lies in the thread's own storage, or, where the kernel has none for
- * these programs (before Linux 5.12), in a map by thread id. */
+ * driver, its system call. It lies in an array, of which a thread has a place of its own; if another
+ * thread has the place, in the thread's own storage. Before Linux 5.12, which has neither that
+ * storage for these programs nor atomic exchange, it lies in a map by thread id. */
 #ifndef GT_BPF_THREADS_H
 #define GT_BPF_THREADS_H
 #include "collect/bpf/programs/process_ids.h"
@@ -41,47 +42,97 @@ struct {
 	__type(value, struct thread);
 } new_thread SEC(".maps");
 
-/* The current thread. NULL: nothing is known of it. */
-static __always_inline struct thread *find_thread(void)
-{
-	__u32 tid;
+/* Threads that came first: the place is the last bits of the thread's number. It is found without a
+ * call of the kernel, which the storage above needs. */
+#define PLACES 1024
+struct thread_place {
+	__u32 owner, unused; /* a thread, as the kernel numbers it; 0: free, and the rest is zero */
+	struct thread thread;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PLACES);
+	__type(key, __u32);
+	__type(value, struct thread_place);
+} thread_places SEC(".maps");
 
-	if (settings.has_task_storage)
-		return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
-	tid = (__u32)bpf_get_current_pid_tgid();
-	return bpf_map_lookup_elem(&threads_by_id, &tid);
+static __always_inline struct thread_place *place_of(__u32 number)
+{
+	__u32 i = number % PLACES;
+
+	return bpf_map_lookup_elem(&thread_places, &i);
 }
+
+/* A thread of which something is known. NULL: nothing is. */
+static __always_inline struct thread *thread_of(struct task_struct *task)
+{
+	struct thread_place *p;
+	__u32 number;
+
+	if (!settings.has_task_storage) {
+		number = BPF_CORE_READ(task, pid);
+		return bpf_map_lookup_elem(&threads_by_id, &number);
+	}
+	number = task->pid;
+	p = place_of(number);
+	if (p && p->owner == number)
+		return &p->thread;
+	return bpf_task_storage_get(&threads, task, NULL, 0);
+}
+
+static __always_inline struct task_struct *current_task(void)
+{
+	return settings.has_task_storage ? bpf_get_current_task_btf()
+					 : (struct task_struct *)bpf_get_current_task();
+}
+
+static __always_inline struct thread *find_thread(void) { return thread_of(current_task()); }
 
 static __always_inline struct thread *make_thread_by_id(void)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), zero = 0;
-	struct thread *t = bpf_map_lookup_elem(&threads_by_id, &tid);
 	void *empty = bpf_map_lookup_elem(&new_thread, &zero);
 
-	if (t || !empty)
-		return t;
-	bpf_map_update_elem(&threads_by_id, &tid, empty, BPF_NOEXIST);
+	if (empty)
+		bpf_map_update_elem(&threads_by_id, &tid, empty, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&threads_by_id, &tid);
 }
 
 /* The same; makes it known. NULL: no memory. */
 static __always_inline struct thread *make_thread(void)
 {
-	if (settings.has_task_storage)
-		return bpf_task_storage_get(
-			&threads, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	return make_thread_by_id();
+	struct task_struct *task = current_task();
+	struct thread *t = thread_of(task);
+	struct thread_place *p;
+
+	if (t)
+		return t;
+	if (!settings.has_task_storage)
+		return make_thread_by_id();
+	p = place_of(task->pid);
+	if (p && !__sync_val_compare_and_swap(&p->owner, 0, task->pid))
+		return &p->thread;
+	return bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 /* The current thread ends. */
 static __always_inline void forget_thread(void)
 {
-	__u32 tid;
+	struct thread_place *p;
+	__u32 number;
 
-	if (settings.has_task_storage)
+	if (!settings.has_task_storage) {
+		number = (__u32)bpf_get_current_pid_tgid();
+		bpf_map_delete_elem(&threads_by_id, &number);
 		return;
-	tid = (__u32)bpf_get_current_pid_tgid();
-	bpf_map_delete_elem(&threads_by_id, &tid);
+	}
+	number = current_task()->pid;
+	p = place_of(number);
+	if (!p || p->owner != number)
+		return;
+	__builtin_memset(&p->thread, 0, __builtin_offsetof(struct thread, record.data));
+	__builtin_memset(&p->thread.request, 0, sizeof(p->thread.request));
+	p->owner = 0;
 }
 
 /* The place of a call in `open`. A compiler that knows the depth to be below GT_BPF_DEPTH leaves

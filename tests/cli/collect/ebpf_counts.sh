@@ -42,3 +42,13 @@ fi
 check functions-are-many test "$(wc -l <ebpf.counts)" -gt 10
 same preload-counts-the-same preload.counts ebpf.counts
 is nothing-is-lost 0 "$(figure lost ebpf.zst)"
+
+# A function that ends by a jump to another one: both return at once, with the same stack pointer.
+cat >tail.c <<'END'
+__attribute__((optimize("O0"))) int cuDeviceGetCount(int *count) { *count = 1; return 0; }
+int cuDriverGetVersion(int *version) { return cuDeviceGetCount(version); }
+END
+${CC:-cc} -O2 -fcf-protection=none -shared -fPIC -Wl,-soname,libcuda.so.1 tail.c -o libcuda.so.1 || exit 1
+export LD_LIBRARY_PATH="$PWD"
+echo | "$G" --via ebpf -q -f -e api -o tail.zst -- "$B/bpf/gated_calls" ./libcuda.so.1 2 500 >tail.out 2>&1
+is tail-calls-are-counted 'cuDeviceGetCount 1000 cuDriverGetVersion 1000' "$(counts tail.zst | tr '\n' ' ' | sed 's/ $//')"
