@@ -15,7 +15,7 @@ is hits-are-ioctls "$(rows ioctl.*)" "$(rows sys_enter_ioctl)"
 if [ "$(uname -m)" = x86_64 ]; then check page-faults-are-hits test "$(rows page_fault_user)" -ge 1
 else
 	"$B/gtanalyze" header events.zst >header.out 2>/dev/null
-	check page-faults-are-missing grep -q 'missing: page faults (this kernel has no tracepoint exceptions:page_fault_user)' header.out
+	check page-faults-are-missing grep -q 'page faults (this kernel has no tracepoint exceptions:page_fault_user)' header.out
 fi
 
 "$B/samples/hang" -t 600 >/dev/null 2>&1 &
