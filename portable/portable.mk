@@ -51,6 +51,6 @@ portable: setup | all
 	@$(MAKE) --no-print-directory -j$$(nproc) $(BUILD)/$(PORTNAME).tar.gz
 	@ls -l $(BUILD)/$(PORTNAME).tar.gz
 # what tests/vm/run has in a machine of another architecture
-for_vm: $(BUILD)/$(PORTNAME).tar.gz $(BPF_TESTS) $(SIM) $(SAMPLES)
+for_vm: $(BUILD)/$(PORTNAME).tar.gz $(BPF_TESTS) $(SIM) $(SAMPLES) $(BUILD)/unit/test_remote_call
 .PHONY: portable for_vm
 .SECONDARY: $(PORT)/stubs-2.31/done

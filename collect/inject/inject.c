@@ -260,8 +260,6 @@ static int try_thread(const struct work *w, pid_t tid)
 
 	if (rc == -EPERM)
 		return refuse_ptrace(w->pid, w->err);
-	if (rc == -ENOSYS)
-		return gt_err_set(w->err, rc, "--via inject works on x86-64 only");
 	if (rc)
 		return -EAGAIN;
 	rc = load(w, &t);

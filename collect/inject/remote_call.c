@@ -2,7 +2,8 @@
  * that the call must preserve beyond those that ptrace saves. The function returns to address 0.
  * The fault there stops the thread again, before any handler of the program sees it; all other
  * signals are blocked meanwhile. The 128 bytes below the stack pointer are the red zone, which code
- * of x86-64 may use without moving the pointer.
+ * of x86-64 may use without moving the pointer. thread_registers.h has what else differs between
+ * processors.
  *
  * The thread may hold a lock that dlopen takes. The loader's lock and that of the allocator are the
  * ones that matter: where the program counter or an address on the stack lies in their code, the
@@ -12,16 +13,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
-#include "formats/trace/clock.h"
-
-#ifdef __x86_64__
-#include <elf.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
+#include "collect/inject/thread_registers.h"
+#include "formats/trace/clock.h"
 
 #define STOP_NS 100000000ll    /* until an interrupted thread stops */
 #define BOUNDARY_NS 20000000ll /* until a running thread makes a system call */
@@ -64,6 +59,18 @@ static int signal_of(int status)
 	return status >> 16 || s == SYSCALL_STOP ? 0 : s;
 }
 
+/* From the end of a system call to the next stop, before the thread executes anything. */
+static int leave_call(pid_t tid, int *status)
+{
+	int rc;
+
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ||
+		ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)signal_of(*status)))
+		return -ESRCH;
+	rc = wait_until(tid, gt_clock_monotonic() + STOP_NS, status);
+	return rc ? rc : signal_of(*status) ? -EAGAIN : 0;
+}
+
 /* Continues until the thread is at the end of a system call. */
 static int run_to_boundary(pid_t tid, int *status)
 {
@@ -81,14 +88,35 @@ static int run_to_boundary(pid_t tid, int *status)
 		}
 		stops += !rc && WSTOPSIG(*status) == SYSCALL_STOP;
 	}
-	return rc;
+	return rc || GT_THREAD_CALL_END_IS_EXACT ? rc : leave_call(tid, status);
 }
 
-static bool makes_process(uint64_t call)
+static bool makes_process(int64_t call)
 {
-	return call == SYS_clone || call == SYS_fork || call == SYS_vfork || call == SYS_execve ||
-		call == SYS_execveat || call == SYS_rt_sigreturn || call == SYS_exit ||
-		call == SYS_exit_group || call == 435 /* clone3 */;
+#ifdef SYS_fork
+	if (call == SYS_fork || call == SYS_vfork)
+		return true;
+#endif
+	return call == SYS_clone || call == SYS_execve || call == SYS_execveat ||
+		call == SYS_rt_sigreturn || call == SYS_exit || call == SYS_exit_group ||
+		call == 435 /* clone3 */;
+}
+
+/* The code around the program counter: of processors with instructions of 4 bytes, the one before
+ * it and the one at it. */
+static void read_code(const struct gt_remote_thread *t, uint64_t pc, uint32_t code[2])
+{
+	if (!gt_remote_read(t, pc - 4, code, 8))
+		code[0] = code[1] = 0;
+}
+
+static struct gt_thread_call call_of(
+	const struct gt_remote_thread *t, const struct user_regs_struct *r)
+{
+	uint32_t code[2];
+
+	read_code(t, gt_thread_pc(r), code);
+	return gt_thread_call_of(r, code[0], code[1]);
 }
 
 /* Is an address in the newest part of the stack one of the loader's or the allocator's code? */
@@ -111,8 +139,11 @@ static bool is_safe(const struct gt_remote_thread *t)
 {
 	const struct user_regs_struct *r = &registers.general;
 
-	return (int64_t)r->orig_rax >= 0 && !makes_process(r->orig_rax) && r->cs == 0x33 &&
-		!gt_remote_is_unsafe(t->symbols, r->rip) && stack_is_safe(t, r->rsp);
+	const int64_t call = call_of(t, r).number;
+
+	return call >= 0 && !makes_process(call) && gt_thread_is_64_bit(r) &&
+		!gt_remote_is_unsafe(t->symbols, gt_thread_pc(r)) &&
+		stack_is_safe(t, gt_thread_sp(r));
 }
 
 static int save_registers(struct gt_remote_thread *t)
@@ -120,14 +151,14 @@ static int save_registers(struct gt_remote_thread *t)
 	struct iovec v = { registers.extended, sizeof(registers.extended) };
 	uint64_t blocked = ~(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1));
 
-	if (ptrace(PTRACE_GETREGSET, t->tid, (void *)NT_X86_XSTATE, &v) ||
+	if (ptrace(PTRACE_GETREGSET, t->tid, (void *)GT_THREAD_REGISTERS_MORE, &v) ||
 		v.iov_len >= sizeof(registers.extended) ||
 		ptrace(PTRACE_GETSIGMASK, t->tid, (void *)8, &t->mask) ||
 		ptrace(PTRACE_SETSIGMASK, t->tid, (void *)8, &blocked))
 		return -EAGAIN;
 	registers.extended_bytes = v.iov_len;
 	t->registers = &registers;
-	t->stack = registers.general.rsp - RED_ZONE;
+	t->stack = gt_thread_sp(&registers.general) - RED_ZONE;
 	return 0;
 }
 
@@ -144,12 +175,12 @@ static int stop_seized(struct gt_remote_thread *t)
 	t->stopped_at = gt_clock_monotonic();
 	if (rc)
 		return rc;
-	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &registers.general))
+	if (!gt_thread_registers_get(t->tid, &registers.general))
 		return -ESRCH;
-	if ((int64_t)registers.general.orig_rax < 0) {
+	if (call_of(t, &registers.general).number < 0) {
 		rc = run_to_boundary(t->tid, &status);
 		t->stopped_at = gt_clock_monotonic();
-		if (!rc && ptrace(PTRACE_GETREGS, t->tid, NULL, &registers.general))
+		if (!rc && !gt_thread_registers_get(t->tid, &registers.general))
 			rc = -ESRCH;
 	} else if (signal_of(status)) {
 		rc = -EAGAIN; /* a signal is about to be delivered, and detaching would drop it */
@@ -190,8 +221,10 @@ static bool write_stack(struct gt_remote_thread *t, uint64_t at, const void *byt
 /* The call waits for the loader's lock, so it has not taken anything: it can be given up. */
 static bool waits_for_loader(const struct gt_remote_thread *t, const struct user_regs_struct *r)
 {
-	return r->orig_rax == SYS_futex && r->rdi >= t->symbols->loader_data.from &&
-		r->rdi < t->symbols->loader_data.to;
+	const struct gt_thread_call call = call_of(t, r);
+
+	return call.number == SYS_futex && call.argument >= t->symbols->loader_data.from &&
+		call.argument < t->symbols->loader_data.to;
 }
 
 /* The thread has not returned in time. It waits for the loader's lock, which another thread holds:
@@ -202,7 +235,7 @@ static int stop_late_call(struct gt_remote_thread *t, struct user_regs_struct *r
 
 	ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
 	if (wait_until(t->tid, gt_clock_monotonic() + STOP_NS, &status) ||
-		ptrace(PTRACE_GETREGS, t->tid, NULL, r))
+		!gt_thread_registers_get(t->tid, r))
 		return -ESRCH;
 	if (WSTOPSIG(status) == SIGSEGV && !(status >> 16))
 		return 0; /* it has returned just now */
@@ -220,14 +253,14 @@ static int wait_for_return(struct gt_remote_thread *t, uint64_t *result)
 		rc = wait_until(t->tid, gt_clock_monotonic() + CALL_NS, &status);
 		if (rc == -ETIMEDOUT)
 			rc = stop_late_call(t, &r);
-		else if (!rc && ptrace(PTRACE_GETREGS, t->tid, NULL, &r))
+		else if (!rc && !gt_thread_registers_get(t->tid, &r))
 			rc = -ESRCH;
 		if (rc == -EAGAIN)
 			continue;
 		if (rc)
 			return rc;
-		if (!r.rip) {
-			*result = r.rax;
+		if (!gt_thread_pc(&r)) {
+			*result = gt_thread_result(&r);
 			return 0;
 		}
 		if (WSTOPSIG(status) == SIGSEGV || WSTOPSIG(status) == SIGBUS)
@@ -242,16 +275,10 @@ int gt_remote_call(struct gt_remote_thread *t, uint64_t function, const uint64_t
 	struct user_regs_struct r = registers.general;
 	const uint64_t back = 0;
 
-	r.rsp = (t->stack & ~15ull) - 8;
-	r.rip = function;
-	r.rdi = arguments[0];
-	r.rsi = arguments[1];
-	r.rdx = arguments[2];
-	r.rcx = arguments[3];
-	r.rax = 0;
-	r.orig_rax = UINT64_MAX; /* the kernel restarts no system call now */
-	r.eflags &= ~0x500ull;   /* direction, single step */
-	if (!write_stack(t, r.rsp, &back, sizeof(back)) || ptrace(PTRACE_SETREGS, t->tid, NULL, &r))
+	gt_thread_prepare_call(&r, function, arguments, t->stack);
+	/* where x86-64 has the return address */
+	if (!write_stack(t, (t->stack & ~15ull) - 8, &back, sizeof(back)) ||
+		!gt_thread_registers_set(t->tid, &r))
 		return -EFAULT;
 	return wait_for_return(t, result);
 }
@@ -305,43 +332,15 @@ int64_t gt_remote_continue(struct gt_remote_thread *t)
 {
 	struct iovec v = { registers.extended, registers.extended_bytes };
 	uint64_t at = t->has_errno ? errno_address(t) : 0;
+	uint32_t code[2];
 
 	if (at)
 		write_stack(t, at, &t->error_number, sizeof(int));
-	ptrace(PTRACE_SETREGSET, t->tid, (void *)NT_X86_XSTATE, &v);
-	ptrace(PTRACE_SETREGS, t->tid, NULL, &registers.general);
+	ptrace(PTRACE_SETREGSET, t->tid, (void *)GT_THREAD_REGISTERS_MORE, &v);
+	read_code(t, gt_thread_pc(&registers.general), code);
+	gt_thread_prepare_restart(&registers.general, code[1]);
+	gt_thread_registers_set(t->tid, &registers.general);
 	ptrace(PTRACE_SETSIGMASK, t->tid, (void *)8, &t->mask);
 	ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
 	return gt_clock_monotonic() - t->stopped_at;
 }
-
-#else
-
-int gt_remote_stop(
-	struct gt_remote_thread *t, pid_t pid, pid_t tid, const struct gt_remote_symbols *s)
-{
-	return -ENOSYS;
-}
-
-int gt_remote_call(struct gt_remote_thread *t, uint64_t function, const uint64_t arguments[4],
-	uint64_t *result)
-{
-	return -ENOSYS;
-}
-
-uint64_t gt_remote_put(struct gt_remote_thread *t, const void *bytes, size_t n) { return 0; }
-
-uint64_t gt_remote_put_text(struct gt_remote_thread *t, const char *text) { return 0; }
-
-bool gt_remote_read(const struct gt_remote_thread *t, uint64_t at, void *to, size_t n)
-{
-	return false;
-}
-
-void gt_remote_read_text(const struct gt_remote_thread *t, uint64_t at, char *text, size_t size)
-{
-	*text = 0;
-}
-
-int64_t gt_remote_continue(struct gt_remote_thread *t) { return 0; }
-#endif

@@ -19,8 +19,8 @@ struct gt_remote_thread {
 	struct gt_remote_registers *registers;
 };
 /* Stops the thread at the boundary of a system call, outside of the loader and of the allocator. 0;
- * -EAGAIN: it is not at such a place now; -ESRCH: it has ended; -EPERM: ptrace is not permitted;
- * -ENOSYS: not on this processor. On an error the thread continues. */
+ * -EAGAIN: it is not at such a place now; -ESRCH: it has ended; -EPERM: ptrace is not permitted.
+ * On an error the thread continues. */
 int gt_remote_stop(
 	struct gt_remote_thread *t, pid_t pid, pid_t tid, const struct gt_remote_symbols *s);
 /* Calls a function with up to 4 arguments. 0, or negative: -ETIMEDOUT, -EFAULT it crashed, -ESRCH

@@ -100,9 +100,11 @@ static uint64_t bias(const struct file *f, uint64_t at, uint64_t offset)
 	const Elf64_Ehdr *h = header_of(f);
 	const Elf64_Phdr *p =
 		h ? part(f, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr)) : NULL;
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
 	for (unsigned i = 0; p && i < h->e_phnum; i++)
-		if (p[i].p_type == PT_LOAD && offset >= (p[i].p_offset & ~4095ull) &&
+		if (p[i].p_type == PT_LOAD && p[i].p_flags & PF_X &&
+			offset >= (p[i].p_offset & ~(page - 1)) &&
 			offset < p[i].p_offset + p[i].p_filesz)
 			return at - offset + p[i].p_offset - p[i].p_vaddr;
 	return at - offset;
