@@ -40,6 +40,7 @@ struct gt_bpf_settings {
 	GT_U8 scheduling;       /* record switches of threads */
 	GT_U8 has_switch_state; /* sched_switch tells the state of the thread (Linux 5.18) */
 	GT_U8 has_task_storage; /* threads have storage of their own (Linux 5.12) */
+	GT_U8 has_cookies;      /* programs get the number of their probe (Linux 5.15) */
 	GT_U8 filters;          /* gtcollect decides of each program that is executed */
 	GT_U8 stop;             /* a process waits while gtcollect sets probes in new code */
 	GT_U8 watches_loaders;  /* what processes map is learned from their loaders */

@@ -45,13 +45,14 @@ struct gt_bpf_way {
 	struct gt_probe_programs programs;          /* at functions of the driver */
 	struct gt_probe_programs function_programs; /* at functions of --probe */
 	struct gt_probe_programs usdt_programs, loader_programs;
+	struct gt_cookie_wrappers wrappers;
 	struct gt_function_probes *functions; /* NULL: none */
 	struct gt_usdt usdt;
 	struct gt_kernel_probes *kernel_probes;
 	char missing[GT_BPF_MISSING][256]; /* what this kernel refuses */
 	unsigned nmissing;
-	bool has_task_storage;
-	bool filters; /* of all processes, those that opt.filter selects */
+	bool has_task_storage, has_cookies; /* as in gt_bpf_settings */
+	bool filters;                       /* of all processes, those that opt.filter selects */
 	int ncpus, *ring_fds, losses;
 	struct ring_buffer *rings, *events; /* events: process_events.c */
 	bool ended;                         /* no more probes are set */

@@ -65,7 +65,7 @@ int gt_bpf_why_not(int code, struct gt_err *err)
 		return gt_err_set(err, code,
 			"this kernel has no bpf() (CONFIG_BPF_SYSCALL); --via inject needs none");
 	return gt_err_set(err, code,
-		"the kernel does not load the BPF programs, which need Linux 5.15 or newer: %s",
+		"the kernel does not load the BPF programs, which need Linux 5.8 or newer: %s",
 		strerror(-code));
 }
 
@@ -129,6 +129,7 @@ static void set_rodata(struct gt_bpf_way *b)
 			.scheduling = b->opt.scheduling,
 			.has_switch_state = has_switch_state(),
 			.has_task_storage = b->has_task_storage,
+			.has_cookies = b->has_cookies,
 			.filters = b->filters,
 			.stop = b->opt.stops,
 			.pid_namespace = pid_namespace(),
@@ -164,17 +165,19 @@ static void select_point_programs(struct gt_bpf_way *b, struct gt_uprobe_feature
 	struct bpf_program *p = program(b, "on_usdt", b->opt.usdt->nusdt);
 
 	bpf_program__set_expected_attach_type(p, (enum bpf_attach_type)GT_UPROBE_MULTI);
-	b->usdt_programs =
-		(struct gt_probe_programs){ .is_point = true, .kernel = kernel, .entry = p };
+	b->usdt_programs = (struct gt_probe_programs){
+		.is_point = true, .kernel = kernel, .entry = p, .wrappers = &b->wrappers
+	};
 	p = program(b, "on_loader", gt_loader_is_enough(b));
 	bpf_program__set_expected_attach_type(p, (enum bpf_attach_type)GT_UPROBE_MULTI);
-	b->loader_programs =
-		(struct gt_probe_programs){ .is_point = true, .kernel = kernel, .entry = p };
+	b->loader_programs = (struct gt_probe_programs){
+		.is_point = true, .kernel = kernel, .entry = p, .wrappers = &b->wrappers
+	};
 }
 
 /* The programs at functions of libraries: one for sessions, else one each for entry and return. A
  * kernel without multi links does not look at the types. */
-static void select_programs(const struct gt_bpf_way *b, struct gt_probe_programs *p,
+static void select_programs(struct gt_bpf_way *b, struct gt_probe_programs *p,
 	const char *const names[3], bool are_needed, struct gt_uprobe_features kernel)
 {
 	struct bpf_program *both = program(b, names[0], are_needed && kernel.session),
@@ -184,9 +187,11 @@ static void select_programs(const struct gt_bpf_way *b, struct gt_probe_programs
 	bpf_program__set_expected_attach_type(both, (enum bpf_attach_type)GT_UPROBE_SESSION);
 	bpf_program__set_expected_attach_type(entry, (enum bpf_attach_type)GT_UPROBE_MULTI);
 	bpf_program__set_expected_attach_type(ret, (enum bpf_attach_type)GT_UPROBE_MULTI);
-	*p = (struct gt_probe_programs){
-		.kernel = kernel, .session = both, .entry = entry, .ret = ret
-	};
+	*p = (struct gt_probe_programs){ .kernel = kernel,
+		.session = both,
+		.entry = entry,
+		.ret = ret,
+		.wrappers = &b->wrappers };
 }
 
 static void select_kernel_programs(struct gt_bpf_way *b)
@@ -283,6 +288,8 @@ static int set_up_maps(struct gt_bpf_way *b, struct gt_err *err)
 	    rings = bpf_object__find_map_fd_by_name(b->object, "rings");
 
 	b->losses = bpf_object__find_map_fd_by_name(b->object, "losses");
+	b->wrappers.cookies =
+		b->has_cookies ? -1 : bpf_object__find_map_fd_by_name(b->object, "cookies");
 	for (uint32_t id = 0; id < gt_api_count; id++) {
 		gt_call_plan_make(&b->plans[id], &gt_api[id], (int)b->opt.rings->s->args);
 		if (bpf_map_update_elem(plans, &id, &b->plans[id].bpf, BPF_ANY))
@@ -344,6 +351,7 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 	b->writer.rings = opt->rings;
 	b->writer.server = opt->server;
 	libbpf_set_print(print_nothing);
+	b->has_cookies = gt_has_cookies();
 	b->window_until = UINT64_MAX;
 	rc = make_rings(b, err);
 	if (!rc && (opt->kprobes->n || opt->tracepoints->n || opt->driver || opt->fault)) {
@@ -520,6 +528,7 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	gt_stop_guard_end(&b->guard);
 	ring_buffer__free(b->events);
 	ring_buffer__free(b->rings);
+	gt_cookie_wrappers_close(&b->wrappers);
 	bpf_object__close(b->object);
 	for (int i = 0; b->ring_fds && i < b->ncpus; i++)
 		if (b->ring_fds[i] >= 0)

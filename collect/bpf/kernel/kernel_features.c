@@ -6,7 +6,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/capability.h>
-#include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,15 +47,6 @@ static bool read_line(const char *path, char *line, int size)
 	return any;
 }
 
-/* The kernel's number of a kind of perf events. Negative: it has none. */
-static int perf_type(const char *name)
-{
-	char path[64], line[16];
-
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
-	return read_line(path, line, sizeof(line)) ? atoi(line) : -1;
-}
-
 static bool is_linux(unsigned major, unsigned minor)
 {
 	unsigned x = 0, y = 0;
@@ -85,16 +75,32 @@ static bool check_btf(char *text, size_t size)
 
 static bool check_uprobes(char *text, size_t size)
 {
-	bool has = perf_type("uprobe") >= 0;
+	bool has = gt_perf_type("uprobe") >= 0;
 
 	return answer(has, text, size, "%s",
 		has ? "functions of programs and libraries can have probes"
 		    : "the kernel needs CONFIG_UPROBE_EVENTS");
 }
 
+bool gt_has_cookies(void)
+{
+	if (!gt_bpf_way_is_allowed())
+		return is_linux(5, 15);
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL);
+}
+
+static bool check_cookies(char *text, size_t size)
+{
+	bool has = gt_has_cookies();
+
+	return answer(has, text, size, "%s",
+		has ? "programs learn at which probe they run"
+		    : "Linux 5.15 has them; without, each probe has a small program of its own");
+}
+
 static bool check_multi(char *text, size_t size)
 {
-	bool has = is_linux(6, 6) && perf_type("uprobe") >= 0;
+	bool has = is_linux(6, 6) && gt_perf_type("uprobe") >= 0;
 
 	return answer(has, text, size, "%s",
 		has ? "Linux 6.6 or newer" : "Linux 6.6 has them; without, each probe costs more");
@@ -116,22 +122,19 @@ static bool check_sessions(char *text, size_t size)
 
 bool gt_has_kprobes(char *text, size_t size)
 {
-	int type = perf_type("kprobe"), fd, why;
-	struct perf_event_attr a = {
-		.size = sizeof(a), .config1 = (uintptr_t)PROBED, .type = (uint32_t)type
-	};
+	const struct gt_perf_probe p = { .type = gt_perf_type("kprobe"), .name = PROBED };
+	int fd;
 
-	if (type < 0)
+	if (p.type < 0)
 		return answer(false, text, size,
 			"kprobes are refused: this kernel was built without them (CONFIG_KPROBES)");
-	fd = (int)syscall(SYS_perf_event_open, &a, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-	why = errno;
+	fd = gt_perf_probe_open(&p);
 	if (fd < 0)
 		return answer(false, text, size, "kprobes are refused: %s%s",
 			is_confidential()       ? "the kernel is locked down (confidentiality): "
-				: why == EACCES ? "CAP_PERFMON is missing: "
+				: fd == -EACCES ? "CAP_PERFMON is missing: "
 						: "",
-			strerror(why));
+			strerror(-fd));
 	close(fd);
 	return answer(true, text, size, "functions of the kernel can have probes");
 }
@@ -296,6 +299,7 @@ static bool check_container(char *text, size_t size)
 const struct gt_kernel_feature gt_kernel_features[] = {
 	{ "BTF", check_btf },
 	{ "uprobes", check_uprobes },
+	{ "BPF cookies", check_cookies },
 	{ "uprobe.multi", check_multi },
 	{ "uprobe sessions", check_sessions },
 	{ "kprobes", gt_has_kprobes },

@@ -17,6 +17,9 @@ uint64_t gt_own_capabilities(void);
 /* Do perf events need CAP_SYS_ADMIN? Debian's and Ubuntu's kernels have such a setting. Before
  * Linux 6.6 probes are perf events. */
 bool gt_perf_needs_admin(void);
+/* Do BPF programs learn at which probe they run? Since Linux 5.15, and in older kernels of some
+ * distributions. */
+bool gt_has_cookies(void);
 /* Tries a probe of a kernel function. False: `text` has the reason. */
 bool gt_has_kprobes(char *text, size_t size);
 #endif

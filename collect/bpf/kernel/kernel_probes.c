@@ -54,7 +54,7 @@ struct gt_kernel_probes {
 	bool use_multi;
 	struct kernel_function *functions;
 	size_t nfunctions, functions_cap;
-	struct bpf_link **links;
+	int *links;
 	size_t nlinks, links_cap;
 	struct gt_kernel_tracepoints *tracepoints;
 };
@@ -243,19 +243,20 @@ bool gt_kernel_probes_use_multi(const struct gt_kernel_probes *k) { return k->us
 
 /* ---- links ---- */
 
-static int keep_link(struct gt_kernel_probes *k, struct bpf_link *link)
+/* link: or negative: an error. */
+static int keep_link(struct gt_kernel_probes *k, int link)
 {
-	if (!link)
-		return -errno;
-	if (gt_grow(&k->links, &k->links_cap, k->nlinks + 1, sizeof(struct bpf_link *))) {
-		bpf_link__destroy(link);
+	if (link < 0)
+		return link;
+	if (gt_grow(&k->links, &k->links_cap, k->nlinks + 1, sizeof(*k->links))) {
+		close(link);
 		return -ENOMEM;
 	}
 	k->links[k->nlinks++] = link;
 	return 0;
 }
 
-static struct bpf_program *program(const struct gt_kernel_probes *k, bool at_return)
+static const struct bpf_program *program(const struct gt_kernel_probes *k, bool at_return)
 {
 	return bpf_object__find_program_by_name(
 		k->way->object, at_return ? "on_kernel_return" : "on_kernel_entry");
@@ -266,9 +267,8 @@ static int link_together(struct gt_kernel_probes *k, size_t from, size_t to)
 {
 	const char **names = calloc(to - from, sizeof(char *));
 	__u64 *cookies = calloc(to - from, sizeof(*cookies));
-	struct bpf_kprobe_multi_opts opt = {
-		.sz = sizeof(opt), .syms = names, .cookies = cookies, .cnt = to - from
-	};
+	LIBBPF_OPTS(bpf_link_create_opts, opt, .kprobe_multi.syms = names,
+		.kprobe_multi.cookies = cookies, .kprobe_multi.cnt = (uint32_t)(to - from));
 	size_t before = k->nlinks;
 	int rc = names && cookies ? 0 : -ENOMEM;
 
@@ -277,12 +277,13 @@ static int link_together(struct gt_kernel_probes *k, size_t from, size_t to)
 		cookies[i - from] = k->functions[i].cookie;
 	}
 	for (int at_return = 0; !rc && at_return < 2; at_return++) {
-		opt.retprobe = at_return;
+		opt.kprobe_multi.flags = at_return ? BPF_F_KPROBE_MULTI_RETURN : 0;
 		rc = keep_link(k,
-			bpf_program__attach_kprobe_multi_opts(program(k, at_return), NULL, &opt));
+			bpf_link_create(bpf_program__fd(program(k, at_return)), 0,
+				BPF_TRACE_KPROBE_MULTI, &opt));
 	}
 	while (rc && k->nlinks > before)
-		bpf_link__destroy(k->links[--k->nlinks]);
+		close(k->links[--k->nlinks]);
 	free(names);
 	free(cookies);
 	return rc;
@@ -294,16 +295,16 @@ static int link_each(struct gt_kernel_probes *k, size_t i)
 	int rc = 0;
 
 	for (int at_return = 0; !rc && at_return < 2; at_return++) {
-		const struct bpf_kprobe_opts opt = { .sz = sizeof(opt),
-			.bpf_cookie = k->functions[i].cookie,
-			.retprobe = at_return };
+		const struct gt_perf_probe probe = { .type = gt_perf_type("kprobe"),
+			.name = k->functions[i].name,
+			.at_return = at_return };
 
 		rc = keep_link(k,
-			bpf_program__attach_kprobe_opts(
-				program(k, at_return), k->functions[i].name, &opt));
+			gt_perf_link(&k->way->wrappers, program(k, at_return),
+				gt_perf_probe_open(&probe), k->functions[i].cookie));
 	}
 	while (rc && k->nlinks > before)
-		bpf_link__destroy(k->links[--k->nlinks]);
+		close(k->links[--k->nlinks]);
 	return rc;
 }
 
@@ -342,7 +343,7 @@ void gt_kernel_probes_write(struct gt_kernel_probes *k, const struct gt_bpf_trac
 void gt_kernel_probes_detach(struct gt_kernel_probes *k)
 {
 	for (size_t i = 0; k && i < k->nlinks; i++)
-		bpf_link__destroy(k->links[i]);
+		close(k->links[i]);
 	if (!k)
 		return;
 	k->nlinks = 0;

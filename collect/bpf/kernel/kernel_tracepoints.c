@@ -23,7 +23,7 @@
 struct tracepoint {
 	uint32_t probe;
 	struct gt_tracepoint_format format;
-	struct bpf_link *link;
+	int link; /* or negative */
 };
 struct gt_kernel_tracepoints {
 	struct gt_bpf_way *way;
@@ -103,7 +103,7 @@ static int add(struct gt_kernel_tracepoints *k, int tracefs, const char *text, s
 {
 	char category[64], names[GT_TRACEPOINT_FIELDS * 33];
 	const char *colon = strchr(text, ':');
-	struct tracepoint one = { .link = NULL };
+	struct tracepoint one = { .link = -1 };
 	int rc;
 
 	snprintf(category, sizeof(category), "%.*s", (int)(colon - text), text);
@@ -170,17 +170,13 @@ static int attach(struct gt_kernel_tracepoints *k, struct tracepoint *t)
 		.config = t->format.id,
 		.sample_period = 1,
 		.wakeup_events = 1 };
-	const struct bpf_perf_event_opts opt = { .sz = sizeof(opt), .bpf_cookie = t->probe };
 	int fd = (int)syscall(SYS_perf_event_open, &a, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
-	t->link = bpf_program__attach_perf_event_opts(
-		bpf_object__find_program_by_name(k->way->object, "on_tracepoint"), fd, &opt);
-	if (t->link)
-		return 0; /* the link closes the descriptor */
-	close(fd);
-	return -errno;
+	t->link = gt_perf_link(&k->way->wrappers,
+		bpf_object__find_program_by_name(k->way->object, "on_tracepoint"), fd, t->probe);
+	return t->link < 0 ? t->link : 0;
 }
 
 int gt_kernel_tracepoints_attach(struct gt_kernel_tracepoints *k, struct gt_err *err)
@@ -243,8 +239,9 @@ void gt_kernel_tracepoints_write(
 void gt_kernel_tracepoints_detach(struct gt_kernel_tracepoints *k)
 {
 	for (size_t i = 0; k && i < k->n; i++) {
-		bpf_link__destroy(k->list[i].link);
-		k->list[i].link = NULL;
+		if (k->list[i].link >= 0)
+			close(k->list[i].link);
+		k->list[i].link = -1;
 	}
 }
 

@@ -245,7 +245,7 @@ static int link_rest(struct gt_probe_link *l, struct refusal_search *s)
 
 /* ---- a perf event for each probe ---- */
 
-/* Each probe has two descriptors; the usual limit is 1024. */
+/* Each probe has a descriptor; the usual limit is 1024. */
 static void raise_limit_of_files(void)
 {
 	struct rlimit old, new = { PROBE_FILES, PROBE_FILES };
@@ -260,35 +260,31 @@ static void raise_limit_of_files(void)
 	setrlimit(RLIMIT_NOFILE, &new);
 }
 
-static struct bpf_link *link_one(const struct gt_probe_programs *programs, const char *path,
-	pid_t pid, const struct gt_probe_places *p, uint32_t place, bool at_return)
-{
-	const struct bpf_uprobe_opts opt = { .sz = sizeof(opt),
-		.retprobe = at_return,
-		.ref_ctr_offset = p->counters ? p->counters[place] : 0,
-		.bpf_cookie = p->cookies[place] };
-
-	return bpf_program__attach_uprobe_opts(at_return ? programs->ret : programs->entry,
-		pid ? pid : -1, path, p->offsets[place], &opt);
-}
-
 static int link_each(struct gt_probe_link *l, const struct gt_probe_programs *programs,
 	const char *path, pid_t pid, const struct gt_probe_places *p, struct gt_refusals *refusals)
 {
+	struct gt_perf_probe probe = { .type = gt_perf_type("uprobe"), .name = path, .pid = pid };
 	int rc = 0;
 
-	l->perf = calloc(2ul * p->n, sizeof(struct bpf_link *));
+	l->perf = calloc(2ul * p->n, sizeof(*l->perf));
 	if (!l->perf)
 		return -ENOMEM;
 	raise_limit_of_files();
 	for (uint32_t i = 0; !rc && i < 2 * p->n; i += programs->is_point ? 2 : 1) {
-		struct bpf_link *link = link_one(programs, path, pid, p, i / 2, i % 2);
+		uint32_t place = i / 2;
+		int link;
 
-		if (link) {
+		probe.at_return = i % 2;
+		probe.offset = p->offsets[place];
+		probe.counter = p->counters ? p->counters[place] : 0;
+		link = gt_perf_link(programs->wrappers,
+			probe.at_return ? programs->ret : programs->entry,
+			gt_perf_probe_open(&probe), p->cookies[place]);
+		if (link >= 0) {
 			l->perf[l->nperf++] = link;
 			continue;
 		}
-		rc = is_refusal(-errno) ? note_refusal(refusals, p, i / 2, -errno) : -errno;
+		rc = is_refusal(link) ? note_refusal(refusals, p, place, link) : link;
 		i += !programs->is_point; /* no probe at its return */
 	}
 	return rc;
@@ -319,7 +315,7 @@ int gt_probe_link_open(struct gt_probe_link *l, const struct gt_probe_programs *
 /* ---- closing ---- */
 
 struct part {
-	struct bpf_link **links;
+	const int *links;
 	size_t n;
 	pthread_t thread;
 	bool has_thread;
@@ -330,7 +326,7 @@ static void *close_part(void *arg)
 	const struct part *p = arg;
 
 	for (size_t i = 0; i < p->n; i++)
-		bpf_link__destroy(p->links[i]);
+		close(p->links[i]);
 	return NULL;
 }
 

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "collect/bpf/links/perf_probe.h"
 #include "formats/base/map.h"
 
-struct bpf_link;
 struct bpf_program;
 
 /* Where the probes lie in the file, and the number that the programs get from each of them. */
@@ -44,10 +44,11 @@ struct gt_probe_programs {
 	/* with `session` and no point, the program `session` is loaded, else the other two */
 	struct gt_uprobe_features kernel;
 	const struct bpf_program *session, *entry, *ret;
+	struct gt_cookie_wrappers *wrappers;
 };
 struct gt_probe_link {
 	int multi[2]; /* of a session, or of entries and of returns; or -1 */
-	struct bpf_link **perf;
+	int *perf;    /* descriptors */
 	size_t nperf;
 	bool is_of_all; /* it is set in all processes */
 };

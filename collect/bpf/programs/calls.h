@@ -1,6 +1,7 @@
 /* BPF programs for calls of libraries. One program runs at the entry and at the return of each
  * function: as a uprobe session, or as two probes where the kernel has no sessions. The cookie of
  * an attachment is the function's number in the API table. */
+#include "collect/bpf/programs/cookies.h"
 #include "collect/bpf/programs/threads.h"
 
 /* bpf_object.h says why */
@@ -203,14 +204,14 @@ static __always_inline int leave(struct pt_regs *ctx)
 SEC("kprobe")
 int on_session(struct pt_regs *ctx)
 {
-	return IS_RETURN(ctx) ? leave(ctx) : enter(ctx, bpf_get_attach_cookie(ctx));
+	return IS_RETURN(ctx) ? leave(ctx) : enter(ctx, cookie_of(ctx));
 }
 
 SEC("kprobe")
 int on_entry(struct pt_regs *ctx)
 {
 	if (is_traced(current_ids()))
-		enter(ctx, bpf_get_attach_cookie(ctx));
+		enter(ctx, cookie_of(ctx));
 	return 0;
 }
 

@@ -3,6 +3,7 @@
  * the function is one of the kernel (GT_BPF_FUNCTION). */
 #ifndef GT_BPF_FUNCTIONS_H
 #define GT_BPF_FUNCTIONS_H
+#include "collect/bpf/programs/cookies.h"
 #include "collect/bpf/programs/probe_records.h"
 
 #define FUNCTIONS_OPEN 16 /* nested calls of one thread */
@@ -161,7 +162,7 @@ static __always_inline int leave_function(struct pt_regs *ctx, __u64 cookie, __u
 SEC("kprobe")
 int on_function(struct pt_regs *ctx)
 {
-	__u64 pid_tgid = current_ids(), cookie = bpf_get_attach_cookie(ctx);
+	__u64 pid_tgid = current_ids(), cookie = cookie_of(ctx);
 
 	if (!is_traced(pid_tgid))
 		return 1;
@@ -173,14 +174,14 @@ static __always_inline int on_entry_of_function(struct pt_regs *ctx)
 {
 	__u64 pid_tgid = current_ids();
 
-	return is_traced(pid_tgid) ? enter_function(ctx, bpf_get_attach_cookie(ctx), pid_tgid) : 0;
+	return is_traced(pid_tgid) ? enter_function(ctx, cookie_of(ctx), pid_tgid) : 0;
 }
 
 static __always_inline int on_return_of_function(struct pt_regs *ctx)
 {
 	__u64 pid_tgid = current_ids();
 
-	return is_traced(pid_tgid) ? leave_function(ctx, bpf_get_attach_cookie(ctx), pid_tgid) : 0;
+	return is_traced(pid_tgid) ? leave_function(ctx, cookie_of(ctx), pid_tgid) : 0;
 }
 
 SEC("kprobe")

@@ -1,5 +1,6 @@
 /* A BPF program at tracepoints that the user names. The cookie of an attachment is the probe's
  * number. The program copies the record as it is; gtcollect knows its fields. */
+#include "collect/bpf/programs/cookies.h"
 #include "collect/bpf/programs/process_ids.h"
 
 SEC("tracepoint")
@@ -24,7 +25,7 @@ int on_tracepoint(void *ctx)
 	to->head.kind = GT_BPF_TRACEPOINT;
 	to->head.unused = 0;
 	bpf_get_current_comm(to->head.comm, sizeof(to->head.comm));
-	to->probe = bpf_get_attach_cookie(ctx);
+	to->probe = cookie_of(ctx);
 	/* more than the record: the kernel's buffer is longer */
 	to->bytes = bpf_probe_read_kernel(to->data, sizeof(to->data), ctx) ? 0 : sizeof(to->data);
 	bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);

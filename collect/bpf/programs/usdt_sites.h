@@ -2,6 +2,7 @@
  * place in the map `usdt_sites`. */
 #ifndef GT_BPF_USDT_SITES_H
 #define GT_BPF_USDT_SITES_H
+#include "collect/bpf/programs/cookies.h"
 #include "collect/bpf/programs/probe_records.h"
 
 struct {
@@ -66,7 +67,7 @@ SEC("kprobe")
 int on_usdt(struct pt_regs *ctx)
 {
 	__u64 pid_tgid = current_ids();
-	__u32 number = bpf_get_attach_cookie(ctx);
+	__u32 number = cookie_of(ctx);
 	const struct gt_bpf_usdt_site *site;
 	struct gt_bpf_probe p = { .head = { .start = bpf_ktime_get_ns() } };
 

@@ -158,7 +158,7 @@ wait $idle 2>/dev/null
 
 # ---- what --doctor says ----
 "$G" --doctor >doctor.out 2>&1
-for row in BTF uprobes uprobe.multi 'uprobe sessions' kprobes fentry lockdown tracefs capabilities memlock perf_event_paranoid container; do
+for row in BTF uprobes 'BPF cookies' uprobe.multi 'uprobe sessions' kprobes fentry lockdown tracefs capabilities memlock perf_event_paranoid container; do
 	is "doctor-has-a-line-for-$row" 1 "$(grep -cE "^(yes|no ) *$row .*[a-z0-9)]$" doctor.out)"
 done
 is doctor-sees-uprobes yes "$(sed -n 's/^yes *uprobes .*/yes/p' doctor.out)"

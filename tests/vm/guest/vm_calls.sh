@@ -1,20 +1,7 @@
 # eBPF on this kernel: a program that runs, and one that starts later. Counts are those of the preload way.
 . "$SRC/tests/lib.sh"
-. "$SRC/tests/vm/old_kernel"
 G=$B/gtcollect A=$B/gtanalyze
 export LD_LIBRARY_PATH=$B/sim
-
-if $before_linux_5_15; then
-	"$B/samples/hang" -t 600 >/dev/null 2>&1 &
-	idle=$!
-	maps() { grep -c 'libcuda.so' /proc/$idle/maps | sed 's/^[1-9].*/yes/'; }
-	until_it_is yes maps
-	want old-kernel 125 "$G" -f -o old.zst -p $idle
-	says old-kernel-is-told 'need Linux 5.15'
-	check old-kernel-leaves-no-file test ! -e old.zst
-	kill $idle
-	exit 0
-fi
 
 # ids TYPE: of all BPF programs or links of the machine
 ids() { bpftool "$1" list 2>/dev/null | sed -n 's/^\([0-9]*\): .*/\1/p' | tr '\n' ' '; }

@@ -1,7 +1,5 @@
 # Functions of the driver on this kernel, by kprobes: those of the stand-in driver, whose calls are known.
 . "$SRC/tests/lib.sh"
-. "$SRC/tests/vm/old_kernel"
-if $before_linux_5_15; then skip kernel-functions "needs Linux 5.15"; exit; fi
 G=$B/gtcollect A=$B/gtanalyze
 
 want records 0 "$G" -f --kernel -o d.zst -- "$B/bpf/driver_requests"

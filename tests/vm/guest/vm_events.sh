@@ -1,7 +1,5 @@
 # Tracepoints and page faults, and probes of the kernel whose recorder is killed. The driver is tests/vm/module.
 . "$SRC/tests/lib.sh"
-. "$SRC/tests/vm/old_kernel"
-if $before_linux_5_15; then skip kernel-functions "needs Linux 5.15"; exit; fi
 G=$B/gtcollect
 export LD_LIBRARY_PATH=$B/sim
 
