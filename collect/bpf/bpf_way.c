@@ -54,10 +54,13 @@ static int print_nothing(enum libbpf_print_level level, const char *fmt, va_list
 int gt_bpf_why_not(int code, struct gt_err *err)
 {
 	bool refused = code == -EPERM || code == -EACCES;
+	char text[160];
 
 	if (refused && !gt_bpf_way_is_allowed())
 		return gt_err_set(err, -EPERM,
 			"eBPF needs root, or the capabilities CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gtcollect); --via inject needs none");
+	if (code == -EPERM && !gt_has_memlock(text, sizeof(text)))
+		return gt_err_set(err, -EPERM, "eBPF needs locked memory: %s", text);
 	if (refused)
 		return gt_err_set(err, -EPERM,
 			"the kernel refuses bpf() in spite of the rights: by a filter of system calls (seccomp, in a container) or by lockdown; --via inject needs no bpf()");

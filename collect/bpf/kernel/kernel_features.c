@@ -231,7 +231,7 @@ static bool check_capabilities(char *text, size_t size)
 			  "CAP_BPF, CAP_PERFMON, and CAP_SYS_PTRACE for programs of other users");
 }
 
-static bool check_memlock(char *text, size_t size)
+bool gt_has_memlock(char *text, size_t size)
 {
 	struct rlimit limit = { 0 };
 
@@ -242,7 +242,7 @@ static bool check_memlock(char *text, size_t size)
 	if (limit.rlim_cur == RLIM_INFINITY)
 		return answer(true, text, size, "no limit");
 	return answer(gt_own_capabilities() >> CAP_SYS_RESOURCE & 1, text, size,
-		"the limit is %llu KiB, and BPF maps need more: ulimit -l unlimited",
+		"the limit is %llu KiB, and BPF maps need more before Linux 5.11: ulimit -l unlimited, or the capability CAP_SYS_RESOURCE",
 		(unsigned long long)limit.rlim_cur >> 10);
 }
 
@@ -307,7 +307,7 @@ const struct gt_kernel_feature gt_kernel_features[] = {
 	{ "lockdown", check_lockdown },
 	{ "tracefs", check_tracefs },
 	{ "capabilities", check_capabilities },
-	{ "memlock", check_memlock },
+	{ "memlock", gt_has_memlock },
 	{ "perf_event_paranoid", check_paranoid },
 	{ "container", check_container },
 	{ NULL, NULL },

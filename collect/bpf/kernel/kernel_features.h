@@ -20,6 +20,8 @@ bool gt_perf_needs_admin(void);
 /* Do BPF programs learn at which probe they run? Since Linux 5.15, and in older kernels of some
  * distributions. */
 bool gt_has_cookies(void);
+/* May BPF maps be as large as they need to be? False: `text` says what to do. */
+bool gt_has_memlock(char *text, size_t size);
 /* Tries a probe of a kernel function. False: `text` has the reason. */
 bool gt_has_kprobes(char *text, size_t size);
 #endif

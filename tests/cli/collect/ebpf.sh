@@ -51,7 +51,8 @@ if ! "$G" --via ebpf -q -f -o try.zst -p $idle --duration 1ms >try.out 2>&1; the
 fi
 
 # ---- three capabilities are enough, and two are not for another user's process ----
-capable() { setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$1" --ambient-caps="$1" "$G" --via ebpf -q -f -o "$shared/$2.zst" -p $idle --duration 1ms; }
+# before Linux 5.11 BPF maps count as locked memory
+capable() { (ulimit -l unlimited; setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$1" --ambient-caps="$1" "$G" --via ebpf -q -f -o "$shared/$2.zst" -p $idle --duration 1ms); }
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	shared=$(mktemp -d)
 	chmod 777 "$shared"

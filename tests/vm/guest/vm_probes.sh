@@ -52,3 +52,15 @@ END
 head -n 5 rows >got
 same arguments want got
 is hits "5 4" "$(grep -c '^gt_test:counted' rows) $(grep -c '^gt_memory:hit' rows)"
+
+# ---- before Linux 5.11 BPF maps count as locked memory ----
+limited() { (ulimit -l 64; setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-sys_resource --inh-caps="$caps" --ambient-caps="$caps" "$G" "$@"); }
+caps=+bpf,+perfmon,+sys_ptrace
+mkdir -m 777 shared
+case $(uname -r) in
+5.?.*|5.10.*)
+	want little-locked-memory 125 limited -q -f -e sched -o shared/l.zst -p $$ --duration 1ms
+	says locked-memory-is-told 'ulimit -l unlimited, or the capability CAP_SYS_RESOURCE'
+	;;
+*) want little-locked-memory 0 limited -q -f -e sched -o shared/l.zst -p $$ --duration 1ms ;;
+esac
