@@ -133,7 +133,10 @@ static int set_all_probes(struct gt_attached_programs *a, struct gt_err *err)
 	}
 	if (!rc && gt_options.all_processes)
 		rc = gt_bpf_way_attach_all(a->bpf, err);
-	return rc ? rc : gt_bpf_way_check(a->bpf, err);
+	/* processes may match the filter later */
+	if (rc || gt_process_filter_selects(&gt_options.process_filter))
+		return rc;
+	return gt_bpf_way_check(a->bpf, err);
 }
 
 /* Prints which of the named functions have no probes. */

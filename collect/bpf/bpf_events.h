@@ -19,6 +19,7 @@
 #define GT_U64 __u64
 #endif
 #include "collect/ipc/probe_fields.h"
+#include "collect/ipc/process_filter.h"
 
 #define GT_BPF_FUNCTIONS 1024 /* GT_API_MAX */
 #define GT_BPF_WORDS 12       /* parameters that are copied: six registers, then the stack */
@@ -32,6 +33,9 @@
 /* Bits of the values in the map of traced processes. */
 #define GT_BPF_TRACED 1u
 #define GT_BPF_HAS_PROBES 2u /* its children get them, too */
+/* With a filter: its name matches, or it is the child of such a process and has no other name yet.
+ * Without GT_BPF_TRACED it was traced before. */
+#define GT_BPF_HAS_NAME 4u
 
 /* Constants of the programs. */
 struct gt_bpf_settings {
@@ -41,14 +45,18 @@ struct gt_bpf_settings {
 	GT_U8 has_switch_state; /* sched_switch tells the state of the thread (Linux 5.18) */
 	GT_U8 has_task_storage; /* threads have storage of their own (Linux 5.12) */
 	GT_U8 has_cookies;      /* programs get the number of their probe (Linux 5.15) */
-	GT_U8 filters;          /* gtcollect decides of each program that is executed */
+	GT_U8 filters;          /* of all processes, those in the map `traced` */
 	GT_U8 stop;             /* a process waits while gtcollect sets probes in new code */
 	GT_U8 watches_loaders;  /* what processes map is learned from their loaders */
 	/* gtcollect's, as the number of /proc/self/ns/pid; 0: the first one, of the machine */
 	GT_U32 pid_namespace;
-	/* prefixes of the names of files whose mapping is reported to gtcollect; 0: all files */
+	GT_U32 recorder; /* gtcollect's process, which no filter selects */
+	/* any file of a traced process may have probes; else those whose names have such a prefix
+	 */
+	GT_U8 any_file;
 	GT_U8 nlibraries;
 	char libraries[GT_BPF_LIBRARIES][GT_BPF_LIBRARY_PREFIX];
+	struct gt_process_filter filter;
 };
 
 enum gt_bpf_fetch_what { GT_BPF_BYTES, GT_BPF_TEXT };

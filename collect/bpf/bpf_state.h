@@ -23,7 +23,7 @@ struct bpf_program;
 struct ring_buffer;
 
 #define GT_BPF_MISSING 16u
-#define GT_BPF_KERNEL_PROGRAMS 11u /* at tracepoints */
+#define GT_BPF_KERNEL_PROGRAMS 13u /* at tracepoints */
 
 /* The name of a kernel by handle. */
 struct gt_bpf_kernel_name {
@@ -52,7 +52,7 @@ struct gt_bpf_way {
 	char missing[GT_BPF_MISSING][256]; /* what this kernel refuses */
 	unsigned nmissing;
 	bool has_task_storage, has_cookies; /* as in gt_bpf_settings */
-	bool filters;                       /* of all processes, those that opt.filter selects */
+	bool filters; /* of all processes, those that opt.filter selects are recorded */
 	int ncpus, *ring_fds, losses;
 	struct ring_buffer *rings, *events; /* events: process_events.c */
 	bool ended;                         /* no more probes are set */
@@ -94,7 +94,12 @@ int gt_bpf_why_not(int code, struct gt_err *err);
 /* kernel_probes.c: notes what this kernel refuses (gt_bpf_way_missing). */
 void gt_bpf_missing(struct gt_bpf_way *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The process is recorded no longer. */
-void gt_bpf_detach(struct gt_bpf_way *b, pid_t pid);
+/* Of probes of --probe and of USDT: the process for which they are set; 0: all processes. With a
+ * filter they are only in processes that match it. Those of the driver are in all, because setting
+ * them takes longer than a program that begins to match takes to its first call. */
+static inline pid_t gt_bpf_process_of_probes(const struct gt_bpf_way *b, pid_t pid)
+{
+	return b->opt.all_processes && !b->filters ? 0 : pid;
+}
 void gt_bpf_detach_all(struct gt_bpf_way *b);
 #endif

@@ -29,21 +29,23 @@
 /* Programs at tracepoints of the kernel. */
 static const struct {
 	const char *name;
-	/* what needs it; always: children of traced processes */
-	bool always, requests;
+	/* what needs it; ALWAYS: children of traced processes */
+	enum { ALWAYS, LOADER, REQUESTS, SCHEDULING, NAME, CGROUP, NEW_CGROUP } need;
 } kernel_programs[GT_BPF_KERNEL_PROGRAMS] = {
-	{ "on_fork", true, false },
+	{ "on_fork", ALWAYS },
 	/* before on_exit, which forgets the thread */
-	{ "on_exit_in_call", true, false },
-	{ "on_exit", true, false },
-	{ "on_exec", true, false },
-	{ "on_cgroup_change", false, false },
-	{ "on_child", false, false },
-	{ "on_new_code", true, false },
-	{ "on_system_call", false, true },
-	{ "on_system_call_end", false, true },
-	{ "on_waking", false, false },
-	{ "on_switch", false, false },
+	{ "on_exit_in_call", ALWAYS },
+	{ "on_exit", ALWAYS },
+	{ "on_exec", ALWAYS },
+	{ "on_rename", NAME },
+	{ "on_cgroup_change", CGROUP },
+	{ "on_new_cgroup", NEW_CGROUP },
+	{ "on_child", LOADER },
+	{ "on_new_code", ALWAYS },
+	{ "on_system_call", REQUESTS },
+	{ "on_system_call_end", REQUESTS },
+	{ "on_waking", SCHEDULING },
+	{ "on_switch", SCHEDULING },
 };
 #define KERNEL_PROGRAMS GT_BPF_KERNEL_PROGRAMS
 
@@ -127,31 +129,36 @@ static void set_rodata(struct gt_bpf_way *b)
 
 	if (p && size >= sizeof(struct gt_bpf_settings))
 		*(struct gt_bpf_settings *)p = (struct gt_bpf_settings){
-			.all_processes = b->opt.all_processes,
+			.all_processes = b->opt.all_processes && !b->filters,
 			.requests = b->opt.requests,
 			.scheduling = b->opt.scheduling,
 			.has_switch_state = has_switch_state(),
 			.has_task_storage = b->has_task_storage,
 			.has_cookies = b->has_cookies,
 			.filters = b->filters,
+			.filter = b->filters ? *b->opt.filter : (struct gt_process_filter){ 0 },
+			.recorder = (uint32_t)getpid(),
 			.stop = b->opt.stops,
 			.pid_namespace = pid_namespace(),
 			.watches_loaders = gt_loader_is_enough(b),
-			/* 0: each file may have probes */
-			.nlibraries = b->opt.probes->n || b->opt.usdt->nusdt ? 0 : 2,
+			.any_file = b->opt.probes->n || b->opt.usdt->nusdt,
+			.nlibraries = 2,
 			.libraries = { "libcuda.so", "memfd:libcuda.so" },
 		};
 }
 
-/* Scheduling needs all of them. */
 static bool is_needed(const struct gt_bpf_way *b, unsigned program)
 {
-	if (!strcmp(kernel_programs[program].name, "on_child"))
-		return gt_loader_is_enough(b);
-	if (!strcmp(kernel_programs[program].name, "on_cgroup_change"))
-		return b->filters && b->opt.filter->has_cgroup;
-	return b->opt.scheduling || kernel_programs[program].always ||
-		(b->opt.requests && kernel_programs[program].requests);
+	switch (kernel_programs[program].need) {
+	case LOADER: return gt_loader_is_enough(b);
+	case REQUESTS: /* scheduling tells the system calls in which threads wait */
+		return b->opt.requests || b->opt.scheduling;
+	case SCHEDULING: return b->opt.scheduling;
+	case NAME: return b->filters && b->opt.filter->first;
+	case CGROUP: return b->filters && b->opt.filter->cgroup;
+	case NEW_CGROUP: return b->filters && b->opt.filter->parent;
+	default: return true;
+	}
 }
 
 /* A program at functions, which is loaded if it is needed. */
@@ -207,6 +214,7 @@ static void select_kernel_programs(struct gt_bpf_way *b)
 	bpf_program__set_expected_attach_type(program(b, "on_kernel_entry", functions), type);
 	bpf_program__set_expected_attach_type(program(b, "on_kernel_return", functions), type);
 	program(b, "on_tracepoint", gt_kernel_probes_have_tracepoints(b->kernel_probes));
+	program(b, "on_each_process", b->filters);
 }
 
 /* What a kernel may have: programs of sessions ask with the context as parameter (bpf_object.h);
@@ -314,6 +322,31 @@ static int set_up_maps(struct gt_bpf_way *b, struct gt_err *err)
 	return gt_bpf_events_open(b, err);
 }
 
+/* Runs a program for each thread of the machine. 0 or negative. */
+static int run_for_each_thread(struct gt_bpf_way *b, const char *name)
+{
+	struct bpf_program *p = bpf_object__find_program_by_name(b->object, name);
+	struct bpf_link *link = bpf_program__attach_iter(p, NULL);
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1, rc = fd < 0 ? -errno : 0;
+	char nothing[64];
+
+	while (fd >= 0 && read(fd, nothing, sizeof(nothing)) > 0)
+		;
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return rc;
+}
+
+/* The processes that match now; those that match later follow from the programs of attach_kernel.
+ */
+static int select_processes(struct gt_bpf_way *b, struct gt_err *err)
+{
+	int rc = b->filters ? run_for_each_thread(b, "on_each_process") : 0;
+
+	return rc ? gt_err_set(err, rc, "cannot select processes: %s", strerror(-rc)) : 0;
+}
+
 static int attach_kernel(struct gt_bpf_way *b, struct gt_err *err)
 {
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++) {
@@ -349,8 +382,6 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 	}
 	b->opt = *opt;
 	b->filters = opt->filter && gt_process_filter_selects(opt->filter);
-	if (b->filters) /* each process that matches is attached to by itself */
-		b->opt.all_processes = false;
 	b->writer.rings = opt->rings;
 	b->writer.server = opt->server;
 	libbpf_set_print(print_nothing);
@@ -369,6 +400,8 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 		rc = set_up_maps(b, err);
 	if (!rc)
 		rc = attach_kernel(b, err);
+	if (!rc)
+		rc = select_processes(b, err);
 	if (!rc && b->kernel_probes)
 		rc = gt_kernel_probes_attach(b->kernel_probes, err);
 	if (!rc && opt->probes->n) {
@@ -484,21 +517,6 @@ void gt_bpf_way_set_window(struct gt_bpf_way *b, int64_t from, int64_t until)
 	b->window_until = (uint64_t)until;
 }
 
-/* Reads the iterator over all threads, whose program writes records. */
-static void write_open_calls(struct gt_bpf_way *b)
-{
-	struct bpf_program *p = bpf_object__find_program_by_name(b->object, "on_each_thread");
-	struct bpf_link *link = b->opt.calls ? bpf_program__attach_iter(p, NULL) : NULL;
-	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
-	char nothing[64];
-
-	while (fd >= 0 && read(fd, nothing, sizeof(nothing)) > 0)
-		;
-	if (fd >= 0)
-		close(fd);
-	bpf_link__destroy(link);
-}
-
 void gt_bpf_way_stop(struct gt_bpf_way *b)
 {
 	if (b->ended)
@@ -510,7 +528,8 @@ void gt_bpf_way_stop(struct gt_bpf_way *b)
 	b->ended = true;
 	gt_bpf_way_take_events(b);
 	gt_bpf_detach_all(b);
-	write_open_calls(b);
+	if (b->opt.calls)
+		run_for_each_thread(b, "on_each_thread");
 	gt_kernel_probes_detach(b->kernel_probes);
 	drain_until(b, UINT64_MAX);
 	gt_probe_pairs_flush(b);

@@ -43,8 +43,8 @@ static const struct gt_opt what_to_record[] = {
 		NULL },
 	{ 'a', "all", GT_OPT_FLAG, &o.all_processes, NULL,
 		"record all processes that use a CUDA driver, also those that start later", NULL },
-	{ 0, "comm", GT_OPT_STR, &o.comm, "GLOB", "with -a: only processes whose name matches",
-		NULL },
+	{ 0, "comm", GT_OPT_LIST, &o.comm, "GLOB",
+		"with -a: only processes whose name matches; may be given several times", NULL },
 	{ 0, "cgroup", GT_OPT_STR, &o.cgroup, "FOLDER",
 		"with -a: only processes in this cgroup (v2) or below", NULL },
 	{ 0, "via", GT_OPT_WORD, &o.via, "WAY",
@@ -206,10 +206,10 @@ static int check_way(struct gt_err *err)
 	if (!gt_options_attach() && o.via == GT_VIA_INJECT)
 		return gt_err_set(err, -EINVAL,
 			"--via inject records programs that already run: give -p PID");
-	if ((o.comm || o.cgroup) && !o.all_processes)
+	if ((o.comm.n || o.cgroup) && !o.all_processes)
 		return gt_err_set(
-			err, -EINVAL, "--%s selects processes of -a", o.comm ? "comm" : "cgroup");
-	if (gt_process_filter_init(&o.process_filter, o.comm, o.cgroup, err))
+			err, -EINVAL, "--%s selects processes of -a", o.comm.n ? "comm" : "cgroup");
+	if (gt_process_filter_init(&o.process_filter, &o.comm, o.cgroup, err))
 		return -EINVAL;
 	if (o.all_processes && o.via == GT_VIA_INJECT)
 		return gt_err_set(err, -EINVAL, "--via inject records processes of -p, not -a");
@@ -312,6 +312,7 @@ pid_t gt_options_pid(size_t n) { return n < o.pids.n ? (pid_t)atoi(o.pids.items[
 void gt_options_release(void)
 {
 	gt_opt_list_release(&o.pids);
+	gt_opt_list_release(&o.comm);
 	gt_opt_list_release(&o.probes);
 	gt_opt_list_release(&o.kprobes);
 	gt_opt_list_release(&o.tracepoints);

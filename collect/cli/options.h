@@ -23,11 +23,11 @@ struct gt_collect_options {
 	int args;       /* enum gt_args_mode */
 	int wait;       /* enum gt_wait_for */
 	int gpu_timing; /* enum gt_gpu_timing or GT_TIMING_OFF; -1: not given */
-	struct gt_opt_list filter, exclude, pids, probes, kprobes, tracepoints, pairs;
+	struct gt_opt_list filter, exclude, pids, comm, probes, kprobes, tracepoints, pairs;
 	struct gt_probe_selection usdt; /* of -e and --pair */
 	int via; /* enum gt_via; not GT_VIA_AUTO once programs that already run are recorded */
 	struct gt_process_filter process_filter; /* of -a */
-	const char *comm, *cgroup;
+	const char *cgroup;
 	bool with_ebpf;                  /* preload for calls, and eBPF for what only it sees */
 	bool all_processes, slow_probes; /* of --via ebpf */
 	uint64_t sample, ring_size, ring_memory; /* bytes; UINT64_MAX: the default */

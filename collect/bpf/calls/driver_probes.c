@@ -108,37 +108,66 @@ static bool is_driver(const void *arg, const char *name)
 	return gt_mapped_file_has_prefix(name, "libcuda.so");
 }
 
+/* With a filter: do the BPF programs record it now? */
+static bool is_selected(const struct gt_bpf_way *b, pid_t pid)
+{
+	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
+	uint32_t key = (uint32_t)pid;
+	uint8_t value = 0;
+
+	return !b->filters || (!bpf_map_lookup_elem(traced, &key, &value) && value & GT_BPF_TRACED);
+}
+
+/* One of -p, or its child. */
+static int trace(struct gt_bpf_way *b, pid_t pid, bool has_probes, struct gt_err *err)
+{
+	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
+	uint8_t value = has_probes ? GT_BPF_TRACED | GT_BPF_HAS_PROBES : GT_BPF_TRACED;
+	uint32_t key = (uint32_t)pid;
+
+	return bpf_map_update_elem(traced, &key, &value, BPF_ANY) ? gt_bpf_why_not(-errno, err) : 0;
+}
+
+static int attach_selected(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
+{
+	struct gt_err one = GT_ERR_INIT;
+	int rc = 0;
+
+	keep_first(gt_usdt_attach(b, pid, &one), &one, &rc, err);
+	if (b->functions)
+		keep_first(gt_function_probes_attach(b->functions, pid, &one), &one, &rc, err);
+	return rc;
+}
+
 int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 {
 	struct gt_mapped_library list[LIBRARIES];
 	struct gt_err one = GT_ERR_INIT;
 	int rc = gt_loader_watch(b, pid),
 	    n = gt_mapped_libraries(pid, is_driver, NULL, list, LIBRARIES, err);
-	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
-	uint32_t key = (uint32_t)pid;
-	bool has_probes = (n > 0 && b->opt.calls) || b->functions || b->opt.usdt->nusdt;
-	uint8_t value = has_probes ? GT_BPF_TRACED | GT_BPF_HAS_PROBES : GT_BPF_TRACED;
+	bool has_probes = (n > 0 && b->opt.calls) || b->functions || b->opt.usdt->nusdt, selected;
 
 	if (n < 0)
 		return n;
-	if (!b->opt.all_processes && bpf_map_update_elem(traced, &key, &value, BPF_ANY))
-		return gt_bpf_why_not(-errno, err);
+	if (!b->opt.all_processes && trace(b, pid, has_probes, err))
+		return err->code;
 	if (!n && has_ended(pid))
 		return gt_err_set(err, -ESRCH, "process %d has ended", (int)pid);
 	if (rc)
 		return gt_bpf_why_not(rc, err);
-	if (gt_linked_files_remove_ended(&b->linked))
+	selected = is_selected(b, pid);
+	if (selected ? gt_linked_files_remove_ended(&b->linked)
+		     : gt_linked_files_remove(&b->linked, pid))
 		gt_usdt_forget_seen(&b->usdt);
 	/* one that cannot have its probes does not prevent those of others */
-	keep_first(gt_usdt_attach(b, pid, &one), &one, &rc, err);
+	if (selected)
+		keep_first(attach_selected(b, pid, &one), &one, &rc, err);
 	if (!n && b->opt.calls && !b->functions && !b->kernel_probes)
 		keep_first(gt_err_set(&one, -ENOENT,
 				   "process %d has no CUDA driver mapped (libcuda.so.1)", (int)pid),
 			&one, &rc, err);
 	for (int i = 0; b->opt.calls && i < n && i < (int)LIBRARIES; i++)
 		keep_first(attach_library(b, &list[i], pid, &one), &one, &rc, err);
-	if (b->functions)
-		keep_first(gt_function_probes_attach(b->functions, pid, &one), &one, &rc, err);
 	return rc;
 }
 
@@ -158,25 +187,16 @@ int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err)
 		pid_t pid = atoi(e->d_name);
 
 		rc = 0;
-		if (pid > 0 && pid != getpid() &&
-			(!b->filters || gt_process_filter_matches(b->opt.filter, pid)))
+		if (pid > 0 && pid != getpid())
 			rc = gt_bpf_way_attach(b, pid, &one);
+		if (rc == -EPERM && !is_selected(b, pid))
+			rc = 0;
 		if (rc == -EPERM)
 			*err = one;
 	}
 	if (all)
 		closedir(all);
 	return rc == -EPERM ? rc : 0;
-}
-
-void gt_bpf_detach(struct gt_bpf_way *b, pid_t pid)
-{
-	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
-	uint32_t key = (uint32_t)pid;
-
-	bpf_map_delete_elem(traced, &key);
-	if (gt_linked_files_remove(&b->linked, pid))
-		gt_usdt_forget_seen(&b->usdt);
 }
 
 void gt_bpf_detach_all(struct gt_bpf_way *b)

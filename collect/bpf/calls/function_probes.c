@@ -117,7 +117,7 @@ static int attach_file(struct gt_function_probes *f, size_t function,
 	const struct gt_mapped_library *l, pid_t pid, struct gt_err *err)
 {
 	struct gt_linked_file which = { .kind = GT_LINKED_FUNCTION + (unsigned)function,
-		.pid = f->way->opt.all_processes ? 0 : pid };
+		.pid = gt_bpf_process_of_probes(f->way, pid) };
 	struct named_function *one = &f->functions[function];
 	int fd = gt_mapped_library_open(l, err), rc = fd;
 

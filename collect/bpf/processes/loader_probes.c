@@ -11,8 +11,7 @@
 
 bool gt_loader_is_enough(const struct gt_bpf_way *b)
 {
-	return !b->opt.all_processes && !b->opt.stops && !b->opt.requests && !b->opt.scheduling &&
-		!b->filters;
+	return !b->opt.all_processes && !b->opt.stops && !b->opt.requests && !b->opt.scheduling;
 }
 
 static int link_loader(struct gt_bpf_way *b, const struct gt_linked_file *which, int fd,

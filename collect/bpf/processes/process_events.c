@@ -34,10 +34,8 @@ static int take_event(void *arg, void *data, size_t size)
 
 	if (size < sizeof(*e))
 		return 0;
-	if (!b->ended && (!b->filters || gt_process_filter_matches(b->opt.filter, (pid_t)e->tgid)))
+	if (!b->ended)
 		attach(b, (pid_t)e->tgid);
-	else if (!b->ended)
-		gt_bpf_detach(b, (pid_t)e->tgid);
 	if (e->is_stopped)
 		continue_process(b, e->tgid);
 	return 0;

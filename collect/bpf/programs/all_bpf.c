@@ -4,7 +4,7 @@
 #include "collect/bpf/programs/functions.h"
 #include "collect/bpf/programs/open_calls.h"
 #include "collect/bpf/programs/own_mappings.h"
-#include "collect/bpf/programs/process_events.h"
+#include "collect/bpf/programs/process_selection.h"
 #include "collect/bpf/programs/scheduling.h"
 #include "collect/bpf/programs/tracepoints.h"
 #include "collect/bpf/programs/usdt_sites.h"

@@ -199,12 +199,17 @@ static __always_inline int leave(struct pt_regs *ctx)
 }
 
 /* ---- programs ----
- * A session of a recording of some processes is for these processes only. */
+ * A session of a recording of some processes is for these processes only, but for those that a
+ * filter selects. A call that was entered is recorded also if its process matches no longer. */
 
 SEC("kprobe")
 int on_session(struct pt_regs *ctx)
 {
-	return IS_RETURN(ctx) ? leave(ctx) : enter(ctx, cookie_of(ctx));
+	if (IS_RETURN(ctx))
+		return leave(ctx);
+	if (settings.filters && !is_traced(current_ids()))
+		return 1;
+	return enter(ctx, cookie_of(ctx));
 }
 
 SEC("kprobe")

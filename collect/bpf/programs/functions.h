@@ -164,10 +164,9 @@ int on_function(struct pt_regs *ctx)
 {
 	__u64 pid_tgid = current_ids(), cookie = cookie_of(ctx);
 
-	if (!is_traced(pid_tgid))
-		return 1;
-	return IS_RETURN(ctx) ? leave_function(ctx, cookie, pid_tgid)
-			      : enter_function(ctx, cookie, pid_tgid);
+	if (IS_RETURN(ctx))
+		return leave_function(ctx, cookie, pid_tgid);
+	return is_traced(pid_tgid) ? enter_function(ctx, cookie, pid_tgid) : 1;
 }
 
 static __always_inline int on_entry_of_function(struct pt_regs *ctx)
@@ -179,9 +178,7 @@ static __always_inline int on_entry_of_function(struct pt_regs *ctx)
 
 static __always_inline int on_return_of_function(struct pt_regs *ctx)
 {
-	__u64 pid_tgid = current_ids();
-
-	return is_traced(pid_tgid) ? leave_function(ctx, cookie_of(ctx), pid_tgid) : 0;
+	return leave_function(ctx, cookie_of(ctx), current_ids());
 }
 
 SEC("kprobe")

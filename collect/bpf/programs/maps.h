@@ -18,10 +18,22 @@ struct {
 	__uint(max_entries, 65536);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);  /* a process */
-	__type(value, __u8); /* GT_BPF_TRACED, GT_BPF_HAS_PROBES */
+	__type(value, __u8); /* GT_BPF_TRACED and others */
 } traced SEC(".maps");
 
 static __always_inline bool is_traced(__u64 pid_tgid)
+{
+	__u32 tgid = pid_tgid >> 32;
+	const __u8 *value;
+
+	if (settings.all_processes)
+		return tgid;
+	value = bpf_map_lookup_elem(&traced, &tgid);
+	return value && *value & GT_BPF_TRACED;
+}
+
+/* Is it traced, or was it, before it matched the filter no longer? */
+static __always_inline bool has_records(__u64 pid_tgid)
 {
 	__u32 tgid = pid_tgid >> 32;
 

@@ -2,12 +2,6 @@
  * of the recording. */
 #include "collect/bpf/programs/threads.h"
 
-struct bpf_iter_meta;
-struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
-} __attribute__((preserve_access_index));
-
 static __always_inline void write_open_calls(struct thread *t)
 {
 	__u32 cpu = bpf_get_smp_processor_id();

@@ -76,24 +76,11 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 		bpf_map_update_elem(&traced, &tgid, &value, BPF_ANY);
 		bpf_map_delete_elem(&starting, &tgid);
 	}
-	if (is_traced(ids))
+	if (has_records(ids))
 		write_head(GT_BPF_EXEC);
 	/* any file may have USDT probes, also the program's own */
-	if (tgid &&
-		(settings.filters ||
-			((!settings.nlibraries || settings.watches_loaders) && is_traced(ids))))
+	if (tgid && (settings.any_file || settings.watches_loaders) && is_traced(ids))
 		report_process(tgid, true);
-	return 0;
-}
-
-/* cgroup_attach_task(struct cgroup *to, const char *path, struct task_struct *task, bool whole) */
-SEC("raw_tp/cgroup_attach_task")
-int on_cgroup_change(struct bpf_raw_tracepoint_args *ctx)
-{
-	__u32 tgid = ids_of((struct task_struct *)ctx->args[2]) >> 32;
-
-	if (tgid)
-		report_process(tgid, false);
 	return 0;
 }
 
@@ -116,8 +103,6 @@ static __always_inline bool is_library(__u32 fd)
 	char name[GT_BPF_LIBRARY_PREFIX] = { 0 };
 	struct file *file = file_of(fd);
 
-	if (!settings.nlibraries)
-		return true;
 	if (!file ||
 		bpf_probe_read_kernel_str(
 			name, sizeof(name), BPF_CORE_READ(file, f_path.dentry, d_name.name)) < 0)
@@ -128,10 +113,11 @@ static __always_inline bool is_library(__u32 fd)
 	return false;
 }
 
-static __always_inline bool has_mapped_library(struct pt_regs *regs, long ret)
+static __always_inline bool has_mapped_library(struct pt_regs *regs, long ret, bool any)
 {
 	return (ret >= 0 || ret < -4095) && BPF_CORE_READ(regs, CALL_ARGUMENT_3) & EXECUTABLE &&
-		!(BPF_CORE_READ(regs, CALL_ARGUMENT_4) & ANONYMOUS) && is_library(BPF_CORE_READ(regs, CALL_ARGUMENT_5));
+		!(BPF_CORE_READ(regs, CALL_ARGUMENT_4) & ANONYMOUS) &&
+		(any || is_library(BPF_CORE_READ(regs, CALL_ARGUMENT_5)));
 }
 
 /* In a child: it has a copy of its parent's memory, but not yet the probes. */
@@ -171,6 +157,7 @@ int on_new_code(__u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
 	__u32 number = regs->CALL_NUMBER, tgid;
+	bool is_recorded;
 	long ret = ctx[1];
 	__u64 pid_tgid;
 	__u8 *value;
@@ -180,9 +167,12 @@ int on_new_code(__u64 *ctx)
 	pid_tgid = current_ids();
 	tgid = pid_tgid >> 32;
 	value = bpf_map_lookup_elem(&traced, &tgid);
-	if (!value && !settings.all_processes)
+	is_recorded = settings.all_processes || (value && *value & GT_BPF_TRACED);
+	/* with a filter, the driver has probes in all processes: they may match it later */
+	if (!is_recorded && !settings.filters)
 		return 0;
-	if (number == CALL_MMAP ? !has_mapped_library(regs, ret)
+	if (number == CALL_MMAP
+			? !has_mapped_library(regs, ret, settings.any_file && is_recorded)
 				: !value || !(*value & GT_BPF_HAS_PROBES) ||
 				!is_child(regs, number, ret, pid_tgid))
 		return 0;

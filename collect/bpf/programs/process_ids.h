@@ -23,12 +23,18 @@ struct signal_struct {
 	} live; /* threads */
 } __attribute__((preserve_access_index));
 struct task_struct {
-	int pid, tgid;
+	int pid, tgid; /* of its first thread both are equal */
 	struct signal_struct *signal;
 	char comm[16];
 	struct pid *thread_pid;
 	struct task_struct *group_leader;
 	void *mm;
+} __attribute__((preserve_access_index));
+
+struct bpf_iter_meta;
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 } __attribute__((preserve_access_index));
 
 #define NAMESPACES 4 /* one in the other; a container in a container in a container has 4 */

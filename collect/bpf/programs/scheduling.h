@@ -67,7 +67,8 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 	if (out && !(state & DEAD) && is_traced(out))
 		switch_out(prev, out, in, ctx->args[0] || (settings.has_switch_state && !state),
 			state, now);
-	if (in && is_traced(in))
+	/* only threads that were traced then are in the map */
+	if (in)
 		switch_in((__u32)in, now);
 	return 0;
 }
@@ -90,21 +91,7 @@ int on_waking(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* A child of a traced process is traced, too; a thread that ends is forgotten. */
-SEC("raw_tp/sched_process_fork")
-int on_fork(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
-	__u32 from = ids_of(parent) >> 32, to = ids_of(child) >> 32;
-	__u8 *value = bpf_map_lookup_elem(&traced, &from), copy;
-
-	if (from == to || !value)
-		return 0;
-	copy = *value;
-	bpf_map_update_elem(&traced, &to, &copy, BPF_ANY);
-	return 0;
-}
-
+/* A thread that ends is forgotten. */
 SEC("raw_tp/sched_process_exit")
 int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -117,7 +104,7 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	forget_functions(tid);
 	if (BPF_CORE_READ(task, signal, live.counter) > 0)
 		return 0; /* other threads of the process go on */
-	if (is_traced(pid_tgid))
+	if (has_records(pid_tgid))
 		write_head(GT_BPF_EXIT);
 	bpf_map_delete_elem(&traced, &tgid);
 	return 0;

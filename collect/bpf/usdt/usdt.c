@@ -160,7 +160,7 @@ static int attach_opened(
 	struct gt_bpf_way *b, int fd, const char *name, pid_t pid, struct gt_err *err)
 {
 	struct gt_linked_file which = { .kind = GT_LINKED_USDT,
-		.pid = b->opt.all_processes ? 0 : pid };
+		.pid = gt_bpf_process_of_probes(b, pid) };
 	struct stat st;
 	int64_t file;
 

@@ -11,7 +11,9 @@
  *	refused		fires 7 probes of provider gt_refused, 3 of them at instructions that the
  *			kernel does not probe
  *	memory		loads a library that exists only in memory, and that has the probe
- *gt_memory:hit hits N		fires that probe N times; prints its semaphore
+ *			gt_memory:hit
+ *	hits N		fires that probe N times; prints its semaphore
+ *	name NAME	the process gets this name
  *
  * It ends at the end of its input. */
 #define _GNU_SOURCE
@@ -20,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
 #include "tests/unit/collect/bpf/memory_library.h"
@@ -204,6 +207,8 @@ int main(void)
 			pairs(n);
 		else if (!strcmp(word, "refused"))
 			refused();
+		else if (!strcmp(word, "name"))
+			prctl(PR_SET_NAME, strtok(line + sizeof("name"), "\n"));
 		else if (!strcmp(word, "memory"))
 			n = memory_library_load(&library);
 		else if (!strcmp(word, "hits")) {
