@@ -43,6 +43,26 @@ check functions-are-many test "$(wc -l <ebpf.counts)" -gt 10
 same preload-counts-the-same preload.counts ebpf.counts
 is nothing-is-lost 0 "$(figure lost ebpf.zst)"
 
+# ---- -a beside another recording, whose library is in the program: both have the calls, once ----
+cp "$B/samples/train" two-recordings
+mkfifo idle
+"$B/bpf/renamed" "$cuda" <idle >idle.out &	# the library gets its probes before the program begins
+idle=$!
+exec 8>idle
+until_it_is yes maps_driver $idle
+attach all.zst -a -e api --comm two-recordings
+"$G" -q -f -e api -o beside.zst -- ./two-recordings -n 20 >/dev/null 2>&1
+is beside-is-unharmed 0 $?
+detach
+exec 8>&-
+wait $idle
+counts beside.zst >beside.counts
+same beside-counts-the-same preload.counts beside.counts
+# all.zst also has functions that the library itself calls
+counts all.zst | awk 'NR == FNR { n[$1]; next } $1 in n' preload.counts - >all.counts
+same all-counts-the-same preload.counts all.counts
+is all-loses-nothing 0 "$(figure lost all.zst)"
+
 # A function that ends by a jump to another one: both return at once, with the same stack pointer.
 cat >tail.c <<'END'
 __attribute__((optimize("O0"))) int cuDeviceGetCount(int *count) { *count = 1; return 0; }
