@@ -3,8 +3,9 @@
 UNIT_SRC := $(sort $(shell find tests/unit -name 'test_*.c') tests/unit/collect/correlate/gpu_rows_prog.c)
 UNIT_SRC := $(filter-out $(if $(HAVE_BPF),,tests/unit/collect/bpf/test_%),$(UNIT_SRC))
 UNIT_SRC := $(filter-out $(if $(HAVE_CURSES),,tests/unit/viewer/term/test_term%),$(UNIT_SRC))
-# The tests themselves do little work: -O3 would take longer to compile than it saves.
-TEST_CFLAGS ?= -O1 -g1
+# The tests themselves do little work: optimizing them takes longer than it saves. gold links them in half of ld's time.
+TEST_CFLAGS ?= -O0 -g1
+TEST_LINK := $(SANLINK) $(if $(shell $(CC) -fuse-ld=gold -Wl,--version 2>/dev/null),-fuse-ld=gold)
 UNITS    := $(patsubst %.c,$(BUILD)/unit/%,$(notdir $(UNIT_SRC)))
 BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(filter-out $(if $(HAVE_BPF),,%/bench_probed_call.c),$(wildcard tests/bench/bench_*.c)))
 TARGETS  := $(filter-out $(if $(HAVE_BPF),,fuzz_usdt),$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c)))
@@ -30,7 +31,7 @@ $(1): $(2) $(EXTRA_$(notdir $(1))) $(call archives_of,$(2)) $(LIBGT)
 	@mkdir -p $$(@D)
 	$$(CC) $$(GTFLAGS) $(3) $$(filter %.c %.o,$$^) $$(filter %.a,$$^) $$(BPF_LIBS) $$(LIBS) $(if $(call includes,$(2),viewer/term/term.h),$(CURSES)) -ldl -o $$@
 endef
-$(foreach c,$(UNIT_SRC),$(eval $(call test_rule,$(BUILD)/unit/$(basename $(notdir $(c))),$(c),$(TEST_CFLAGS) $(SANFLAGS))))
+$(foreach c,$(UNIT_SRC),$(eval $(call test_rule,$(BUILD)/unit/$(basename $(notdir $(c))),$(c),$(TEST_CFLAGS) $(SANFLAGS) $(TEST_LINK))))
 $(foreach b,$(BENCHES),$(eval $(call test_rule,$(b),$(b:$(BUILD)/%=tests/%.c),$(CFLAGS))))
 
 # Kernels that this machine does not run, in virtual machines: tests/vm/run says what that needs.
@@ -42,14 +43,14 @@ HEARTBEAT := $(BUILD)/heartbeat/gtcollect
 HEARTBEAT_SRC := collect/gtcollect.c collect/source/sources.c tests/unit/collect/source_heartbeat.c
 $(HEARTBEAT): $(HEARTBEAT_SRC) $(BUILD)/libgtcollect.a $(LIBGT)
 	@mkdir -p $(@D)
-	$(CC) $(GTFLAGS) '-DGT_SOURCES_MORE(X)=X(heartbeat)' $(TEST_CFLAGS) $(SANFLAGS) $(WRAPS) $(filter %.c,$^) $(filter %.a,$^) $(BPF_LIBS) $(LIBS) -ldl -o $@
+	$(CC) $(GTFLAGS) '-DGT_SOURCES_MORE(X)=X(heartbeat)' $(TEST_CFLAGS) $(SANFLAGS) $(SANLINK) $(WRAPS) $(filter %.c,$^) $(filter %.a,$^) $(BPF_LIBS) $(LIBS) -ldl -o $@
 units: $(HEARTBEAT)
 
 # A fuzz target is one function (LLVMFuzzerTestOneInput). make check replays its corpus with any compiler; make fuzz looks
 # for new inputs with clang's libFuzzer and leaves what it finds in BUILD/fuzz/.
 $(BUILD)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(BUILD)/libgtanalyze.a $(LIBGT)
 	@mkdir -p $(@D)
-	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) $(filter %.c,$^) $(filter %.a,$^) $(LIBGT) \
+	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) $(TEST_LINK) $(filter %.c,$^) $(filter %.a,$^) $(LIBGT) \
 		$(BPF_LIBS) $(LIBS) -ldl -o $@
 # The fuzzers' own objects, which all of them link.
 FUZZFLAGS := $(GTFLAGS) -O1 -g -fno-sanitize-recover=all

@@ -20,14 +20,15 @@ $(BUILD)/guest/wrappers.o: $(GUEST_GEN)
 $(BUILD)/libgtpreload.so: $(GUEST_OBJ)
 	$(CC) -shared -Wl,-soname,libgtpreload.so -Wl,-Bsymbolic -Wl,-z,relro,-z,now,-z,defs $^ -o $@
 
-# The same code as part of a (sanitized) test program, which stands in for the traced one.
+# The same code as part of a (sanitized) test program, which stands in for the traced one. The wrappers are large: optimized,
+# they take three times as long to compile.
 HOSTED_OBJ  := $(patsubst %.c,$(BUILD)/hosted/%.o,$(filter-out formats/%,$(GUEST_SRC))) $(BUILD)/hosted/wrappers.o
 $(BUILD)/hosted/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) -DGT_HOSTED -c $< -o $@
 $(BUILD)/hosted/wrappers.o: $(GUEST_GEN)
 	@mkdir -p $(@D)
-	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) -Os -DGT_HOSTED -c $< -o $@
+	$(CC) $(GTFLAGS) $(TEST_CFLAGS) $(SANFLAGS) -DGT_HOSTED -c $< -o $@
 EXTRA_test_guest_hosted := $(HOSTED_OBJ)
 EXTRA_test_guest_events := $(HOSTED_OBJ)
 
