@@ -11,7 +11,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,23 +173,14 @@ static double now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* On one processor, because others may be slower. */
 static double calls(void)
 {
-	cpu_set_t all, one;
-	double from;
+	double from = now();
 	void *context;
 
-	sched_getaffinity(0, sizeof(all), &all);
-	CPU_ZERO(&one);
-	CPU_SET((size_t)sched_getcpu(), &one);
-	sched_setaffinity(0, sizeof(one), &one);
-	from = now();
 	for (long i = 0; i < CALLS; i++)
 		function(&context);
-	from = now() - from;
-	sched_setaffinity(0, sizeof(all), &all);
-	return from / CALLS;
+	return (now() - from) / CALLS;
 }
 
 static double under_gtcollect(const char *events)
