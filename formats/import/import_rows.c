@@ -1,96 +1,27 @@
 /* Converts lines of other tools' files to rows, with three dictionaries: names (with
  * the operation of calls of that name), schemas (the keys of a line and the kinds of
- * their values), and types, one per (name, schema of the begin, schema of the end). A
- * waiting half has the number of its schema; its type is known when both halves are. */
-#include "formats/import/import_rows.h"
+ * their values; import_rows_args.c), and types, one per (name, schema of the begin, schema of the
+ * end). A waiting half has the number of its schema; its type is known when both halves are. */
+#include "formats/import/import_rows_internal.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-#include "formats/base/buf.h"
-#include "formats/base/map.h"
 #include "formats/import/import_roles.h"
 
-#define CACHE 1024       /* recent names, a power of two */
-#define KEYS UINT32_MAX  /* interner group for argument names */
-#define PATH_MAX_LEN 256 /* of an argument's name; longer ones are cut */
-/* of objects and arrays in the arguments; deeper ones are dropped */
-#define LEVELS 4
-/* bytes for arguments: they must not use up the memory for names */
-#define ARGS_TEXT (GT_ROWS_TEXT / 2)
 /* open calls written in each epoch; the last epoch has all of them */
 #define OPEN_PER_EPOCH 256
 
-struct name {
-	struct gt_type type;
-	uint32_t group, plain_type;
-	uint32_t shape; /* the last one that was found */
-	size_t at, len;
-};
-/* name: index in names; compared by memcmp */
-struct arg {
-	uint32_t name, kind;
-};
-struct schema {
-	uint32_t n;
-	struct arg *args;
-};
-struct shape {
-	uint32_t name, begin, end;
-	uint32_t type;
-};
-struct process {
-	int64_t pid;
-	uint32_t track;
-};
-/* process: GT_NONE if the track has none */
-struct thread {
-	struct gt_rows_place at;
-	uint32_t process;
-	const char *word;
-	uint32_t lane[GT_PAIR_LANES];
-};
-
-struct gt_import_rows {
-	struct gt_rows_config config;
-	struct gt_writer *w;
-	struct gt_pairing *pair;
-	struct name *names;
-	size_t nnames, names_cap;
-	struct schema *schemas;
-	size_t nschemas, schemas_cap;
-	struct shape *shapes;
-	size_t nshapes, shapes_cap;
-	struct process *processes;
-	size_t nprocesses, processes_cap;
-	struct thread *threads;
-	size_t nthreads, threads_cap;
-	struct gt_map name_map, schema_map, shape_map, process_map, thread_map;
-	struct gt_buf text;         /* of all names */
-	uint32_t name_cache[CACHE]; /* number + 1 */
-	uint32_t last_thread;
-	size_t text_bytes; /* bytes of names and arguments in memory */
-	uint32_t nstrings, source;
-	/* the arguments of the next row */
-	struct arg args[GT_FIELDS_MAX];
-	uint64_t values[GT_FIELDS_MAX];
-	unsigned n;
-	char path[PATH_MAX_LEN];
-	int64_t now; /* the latest time so far */
-	uint64_t rows, backwards, args_left_out;
-};
-
-static int no_memory(struct gt_err *err)
+int gt_rows_no_memory(struct gt_err *err)
 {
 	return gt_err_set(err, -ENOMEM, "out of memory (import)");
 }
 
 /* ---- strings and names ---- */
 
-/* Interns a string, unless more than `most` bytes are in use. GT_NONE: they are, or no memory. */
-static uint32_t intern(struct gt_import_rows *r, const char *s, size_t len, size_t most)
+uint32_t gt_rows_intern(struct gt_import_rows *r, const char *s, size_t len, size_t most)
 {
 	uint32_t id;
 
@@ -124,8 +55,8 @@ struct name_key {
 	uint32_t group;
 };
 
-static bool is_name(const struct gt_import_rows *r, const struct name *n, const char *text,
-	size_t len, uint32_t group)
+static bool is_name(const struct gt_import_rows *r, const struct gt_import_name *n,
+	const char *text, size_t len, uint32_t group)
 {
 	return n->len == len && n->group == group && !memcmp(r->text.data + n->at, text, len);
 }
@@ -141,11 +72,12 @@ static bool same_name(const void *arg, uint32_t value, const void *key, size_t l
 static int add_name(struct gt_import_rows *r, const struct name_key *k, size_t whole, uint64_t hash,
 	struct gt_err *err)
 {
-	struct name n = {
+	struct gt_import_name n = {
 		.group = k->group, .plain_type = GT_NONE, .at = r->text.len, .len = k->len
 	};
 
-	n.type.name = intern(r, k->text, whole, k->group == KEYS ? ARGS_TEXT : GT_ROWS_TEXT);
+	n.type.name = gt_rows_intern(
+		r, k->text, whole, k->group == GROUP_OF_KEYS ? ARGS_TEXT : GT_ROWS_TEXT);
 	if (n.type.name == GT_NONE)
 		return gt_err_set(
 			err, -E2BIG, "more than %u MiB of different names", GT_ROWS_TEXT >> 20);
@@ -154,8 +86,8 @@ static int add_name(struct gt_import_rows *r, const struct name_key *k, size_t w
 	r->text_bytes += k->len + sizeof(n);
 	if (r->text.failed || gt_grow(&r->names, &r->names_cap, r->nnames + 1, sizeof(n)) ||
 		gt_map_add(&r->name_map, hash, (uint32_t)r->nnames))
-		return no_memory(err);
-	if (k->group != KEYS)
+		return gt_rows_no_memory(err);
+	if (k->group != GROUP_OF_KEYS)
 		r->config.classify((const char *)r->text.data + n.at, k->group, &n.type);
 	r->names[r->nnames++] = n;
 	return 0;
@@ -166,7 +98,7 @@ int64_t gt_rows_name(struct gt_import_rows *r, const char *text, size_t whole, u
 {
 	/* the writer cuts longer strings */
 	size_t len = whole < GT_STRING_MAX ? whole : GT_STRING_MAX;
-	uint32_t *cached = &r->name_cache[quick_hash(text, len) % CACHE], found;
+	uint32_t *cached = &r->name_cache[quick_hash(text, len) % NAME_CACHE], found;
 	struct name_key k = { r, text, len, group };
 	uint64_t hash;
 	int ret;
@@ -194,19 +126,11 @@ int64_t gt_rows_regroup(struct gt_import_rows *r, uint32_t name, unsigned group,
 		return n;
 	text = malloc(r->names[name].len + 1); /* adding a name may move the text of names */
 	if (!text)
-		return no_memory(err);
+		return gt_rows_no_memory(err);
 	memcpy(text, r->text.data + r->names[name].at, r->names[name].len);
 	n = gt_rows_name(r, text, r->names[name].len, group, err);
 	free(text);
 	return n;
-}
-
-/* The number of an argument's name; GT_NONE if the memory for arguments is used up. */
-static uint32_t key_name(struct gt_import_rows *r, const char *text, size_t len)
-{
-	int64_t n = gt_rows_name(r, text, len, KEYS, NULL);
-
-	return n < 0 ? GT_NONE : (uint32_t)n;
 }
 
 /* ---- tracks ---- */
@@ -215,7 +139,7 @@ static int64_t process(struct gt_import_rows *r, int64_t pid, uint32_t name, str
 {
 	uint32_t found = gt_map_find_item(
 		&r->process_map, r->processes, sizeof(*r->processes), &pid, sizeof(pid));
-	struct process p = { .pid = pid };
+	struct gt_import_process p = { .pid = pid };
 	struct gt_track t = { .parent = GT_NONE,
 		.name = name,
 		.source = r->source,
@@ -231,13 +155,13 @@ static int64_t process(struct gt_import_rows *r, int64_t pid, uint32_t name, str
 	found = p.track == GT_NONE ? GT_NONE
 				   : gt_map_add_item(&r->process_map, &r->processes, &r->nprocesses,
 					     &r->processes_cap, sizeof(p), &p, sizeof(pid));
-	return found == GT_NONE ? no_memory(err) : (int64_t)found;
+	return found == GT_NONE ? gt_rows_no_memory(err) : (int64_t)found;
 }
 
 int gt_rows_process(
 	struct gt_import_rows *r, int64_t pid, const char *name, size_t len, struct gt_err *err)
 {
-	int64_t n = process(r, pid, intern(r, name, len, GT_ROWS_TEXT), err);
+	int64_t n = process(r, pid, gt_rows_intern(r, name, len, GT_ROWS_TEXT), err);
 
 	return n < 0 ? (int)n : 0;
 }
@@ -248,7 +172,7 @@ static int64_t new_place(struct gt_import_rows *r, const struct gt_rows_place *a
 {
 	int64_t p = at->pid || at->kind == GT_TRACK_THREAD ? process(r, at->pid, GT_NONE, err)
 							   : GT_NONE;
-	struct thread t = { .at = *at, .process = (uint32_t)p, .word = word };
+	struct gt_import_thread t = { .at = *at, .process = (uint32_t)p, .word = word };
 	uint32_t n;
 
 	if (p < 0)
@@ -258,7 +182,7 @@ static int64_t new_place(struct gt_import_rows *r, const struct gt_rows_place *a
 	memset(t.lane, 0xff, sizeof(t.lane)); /* GT_NONE */
 	n = gt_map_add_item(&r->thread_map, &r->threads, &r->nthreads, &r->threads_cap, sizeof(t),
 		&t, sizeof(t.at));
-	return n == GT_NONE ? no_memory(err) : (int64_t)n;
+	return n == GT_NONE ? gt_rows_no_memory(err) : (int64_t)n;
 }
 
 static int64_t find_place(struct gt_import_rows *r, const struct gt_rows_place *at,
@@ -322,7 +246,7 @@ static uint32_t parent_track(struct gt_import_rows *r, uint32_t thread)
 /* The writer's track for a lane of a thread. GT_NONE: no memory. */
 static uint32_t lane_track(struct gt_import_rows *r, uint32_t thread, unsigned lane)
 {
-	const struct thread *th = &r->threads[thread];
+	const struct gt_import_thread *th = &r->threads[thread];
 	struct gt_track t = { .name = GT_NONE,
 		.source = r->source,
 		.kind = (uint8_t)th->at.kind,
@@ -350,244 +274,10 @@ uint32_t gt_rows_track_id(struct gt_import_rows *r, uint32_t track)
 	return lane_track(r, track, 0);
 }
 
-/* ---- arguments ---- */
-
-void gt_rows_no_args(struct gt_import_rows *r) { r->n = 0; }
-
-/* Adds an argument; the last one of a name wins, as in JSON objects. */
-static void add_arg(struct gt_import_rows *r, uint32_t key, uint8_t kind, uint64_t value)
-{
-	unsigned i = 0;
-
-	while (i < r->n && r->args[i].name != key)
-		i++;
-	if (i == GT_FIELDS_MAX) {
-		r->args_left_out++;
-		return;
-	}
-	r->args[i] = (struct arg){ key, kind };
-	r->values[i] = value;
-	r->n += i == r->n;
-}
-
-void gt_rows_number(struct gt_import_rows *r, const char *key, uint64_t value)
-{
-	uint32_t name = key_name(r, key, strlen(key));
-
-	if (name == GT_NONE)
-		r->args_left_out++;
-	else
-		add_arg(r, name, GT_F_U64, value);
-}
-
-void gt_rows_text(struct gt_import_rows *r, const char *key, const char *text, size_t len)
-{
-	uint32_t name = key_name(r, key, strlen(key));
-	uint32_t value = name == GT_NONE ? GT_NONE : intern(r, text, len, ARGS_TEXT);
-
-	if (value == GT_NONE)
-		r->args_left_out++;
-	else
-		add_arg(r, name, GT_F_STR, value);
-}
-
-bool gt_rows_arg(const struct gt_import_rows *r, unsigned i, struct gt_rows_arg *arg)
-{
-	if (i >= r->n)
-		return false;
-	arg->key = (const char *)r->text.data + r->names[r->args[i].name].at;
-	arg->kind = r->args[i].kind;
-	arg->value = r->values[i];
-	arg->text = arg->kind == GT_F_STR && arg->value < GT_NONE
-		? gt_writer_text(r->w, (uint32_t)arg->value)
-		: NULL;
-	return true;
-}
-
-void gt_rows_set_arg(
-	struct gt_import_rows *r, unsigned i, const char *key, uint32_t kind, uint64_t value)
-{
-	uint32_t name = i < GT_FIELDS_MAX ? key_name(r, key, strlen(key)) : GT_NONE;
-
-	if (name == GT_NONE) {
-		r->args_left_out++;
-		return;
-	}
-	r->args[i] = (struct arg){ name, kind };
-	r->values[i] = value;
-	r->n += i == r->n;
-}
-
-/* "0x" and up to 16 hex digits. */
-static bool hex_value(const char *s, size_t len, uint64_t *value)
-{
-	uint64_t v = 0;
-
-	if (len < 3 || len > 18 || s[0] != '0' || s[1] != 'x')
-		return false;
-	for (size_t i = 2; i < len; i++) {
-		int c = s[i] | 0x20;
-
-		if (!((c >= '0' && c <= '9' && s[i] == c) || (c >= 'a' && c <= 'f')))
-			return false;
-		v = v << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-	}
-	*value = v;
-	return true;
-}
-
-static void add_scalar(
-	struct gt_import_rows *r, const struct gt_json *j, int token, size_t path_len)
-{
-	uint32_t key = r->n < GT_FIELDS_MAX ? key_name(r, r->path, path_len) : GT_NONE;
-	uint64_t v = 0;
-	double d;
-	bool negative = false;
-
-	if (key == GT_NONE) {
-		r->args_left_out++;
-		return;
-	}
-	if (token == GT_JSON_TRUE || token == GT_JSON_FALSE) {
-		add_arg(r, key, GT_F_BOOL, token == GT_JSON_TRUE);
-	} else if (token == GT_JSON_STRING) {
-		if (hex_value(j->text, j->len, &v)) {
-			add_arg(r, key, GT_F_HEX, v);
-			return;
-		}
-		v = intern(r, j->text, j->len, ARGS_TEXT);
-		r->args_left_out += v == GT_NONE;
-		add_arg(r, key, GT_F_STR, v);
-	} else if (token == GT_JSON_INT && !gt_json_magnitude(j->text, j->len, 0, &negative, &v) &&
-		(!negative || v <= (uint64_t)1 << 63)) {
-		add_arg(r, key, negative && v ? GT_F_I64 : GT_F_U64, negative ? 0 - v : v);
-	} else if (token == GT_JSON_INT || token == GT_JSON_REAL) {
-		d = gt_json_double(j);
-		memcpy(&v, &d, sizeof(v));
-		add_arg(r, key, GT_F_F64, v);
-	}
-}
-
-/* A call's return code under one of its usual names. */
-static bool is_status(const struct gt_json *j)
-{
-	return gt_json_is(j, "status") || gt_json_is(j, "ret") || gt_json_is(j, "return");
-}
-
-static bool take_status(const struct gt_json *j, int token, int32_t *ret)
-{
-	int64_t v;
-
-	if (token == GT_JSON_INT) {
-		if (gt_json_scale(j->text, j->len, 0, &v))
-			v = j->text[0] == '-' ? INT32_MIN : INT32_MAX;
-		*ret = v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v;
-		return true;
-	}
-	if (token == GT_JSON_STRING && gt_json_is(j, "CUDA_SUCCESS"))
-		*ret = 0;
-	else if (token == GT_JSON_STRING)
-		*ret = 999; /* CUDA_ERROR_UNKNOWN; its word becomes an argument */
-	return false;
-}
-
-/* Appends ".KEY" (or KEY) to the path, cut at its limit. Returns the new length. */
-static size_t extend_path(struct gt_import_rows *r, size_t len, const char *text, size_t n)
-{
-	if (len && len < PATH_MAX_LEN - 1)
-		r->path[len++] = '.';
-	n = n < PATH_MAX_LEN - 1 - len ? n : PATH_MAX_LEN - 1 - len;
-	memcpy(r->path + len, text, n);
-	return len + n;
-}
-
-int gt_rows_details(
-	struct gt_import_rows *r, struct gt_json *j, bool array, int32_t *ret, struct gt_err *err)
-{
-	/* index: of the next array element, or -1 */
-	struct {
-		size_t path;
-		int64_t index;
-	} up[LEVELS + 1] = { { 0, array ? 0 : -1 } };
-	size_t path = 0;
-	unsigned level = 0;
-	bool status = false;
-	char digits[24];
-
-	for (;;) {
-		int t = gt_json_next(j, err), e;
-
-		if (t < 0)
-			return t;
-		if (t == GT_JSON_OBJECT_END || t == GT_JSON_ARRAY_END) {
-			if (!level--)
-				return 0;
-			continue;
-		}
-		if (t == GT_JSON_KEY) {
-			path = extend_path(r, up[level].path, j->text, j->len);
-			status = ret && !level && is_status(j);
-			continue;
-		}
-		if (up[level].index >= 0)
-			path = extend_path(r, up[level].path, digits,
-				(size_t)snprintf(digits, sizeof(digits), "%lld",
-					(long long)up[level].index++));
-		if (t != GT_JSON_OBJECT && t != GT_JSON_ARRAY) {
-			if (!status || !take_status(j, t, ret))
-				add_scalar(r, j, t, path);
-		} else if (level < LEVELS) {
-			up[++level].path = path;
-			up[level].index = t == GT_JSON_ARRAY ? 0 : -1;
-		} else {
-			r->args_left_out++;
-			e = gt_json_skip(j, err);
-			if (e)
-				return e;
-		}
-	}
-}
-
-static bool same_schema(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct schema *s = &((const struct gt_import_rows *)arg)->schemas[value];
-
-	return s->n * sizeof(*s->args) == len && !memcmp(s->args, key, len);
-}
-
-/* The number of the schema of the current arguments (0: none), or negative: no memory. */
-static int64_t schema(struct gt_import_rows *r, struct gt_err *err)
-{
-	size_t len = r->n * sizeof(*r->args);
-	uint64_t hash = gt_hash(r->args, len);
-	uint32_t found = r->n ? gt_map_get(&r->schema_map, hash, same_schema, r, r->args, len) : 0;
-	struct arg *copy;
-
-	if (found != UINT32_MAX)
-		return found;
-	if (r->nschemas >= GT_ROWS_TYPES || r->text_bytes > ARGS_TEXT) {
-		r->args_left_out += r->n;
-		r->n = 0;
-		return 0;
-	}
-	copy = malloc(len);
-	if (!copy)
-		return no_memory(err);
-	memcpy(copy, r->args, len);
-	if (gt_grow(&r->schemas, &r->schemas_cap, r->nschemas + 1, sizeof(*r->schemas)) ||
-		gt_map_add(&r->schema_map, hash, (uint32_t)r->nschemas)) {
-		free(copy);
-		return no_memory(err);
-	}
-	r->text_bytes += len;
-	r->schemas[r->nschemas] = (struct schema){ r->n, copy };
-	return (int64_t)r->nschemas++;
-}
-
 /* ---- types ---- */
 
-static uint32_t make_type(struct gt_import_rows *r, const struct name *name,
-	const struct schema *begin, const struct schema *end)
+static uint32_t make_type(struct gt_import_rows *r, const struct gt_import_name *name,
+	const struct gt_import_schema *begin, const struct gt_import_schema *end)
 {
 	struct gt_type type = name->type;
 	struct gt_field fields[GT_FIELDS_MAX];
@@ -600,8 +290,8 @@ static uint32_t make_type(struct gt_import_rows *r, const struct name *name,
 	type.nfields = (uint8_t)(n < GT_FIELDS_MAX ? n : GT_FIELDS_MAX);
 	type.fields = fields;
 	for (unsigned i = 0; i < type.nfields; i++) {
-		struct arg arg = i < begin->n ? begin->args[i] : end->args[i - begin->n];
-		const struct name *key = &r->names[arg.name];
+		struct gt_import_arg arg = i < begin->n ? begin->args[i] : end->args[i - begin->n];
+		const struct gt_import_name *key = &r->names[arg.name];
 
 		fields[i].name = key->type.name;
 		fields[i].kind = (uint8_t)arg.kind;
@@ -620,8 +310,8 @@ static uint32_t make_type(struct gt_import_rows *r, const struct name *name,
 /* The type of calls of this name with these schemas of begin and end. GT_NONE: no memory. */
 static uint32_t type_of(struct gt_import_rows *r, uint32_t name, uint32_t begin, uint32_t end)
 {
-	struct shape shape = { name, begin, end, GT_NONE };
-	const size_t key = offsetof(struct shape, type);
+	struct gt_import_shape shape = { name, begin, end, GT_NONE };
+	const size_t key = offsetof(struct gt_import_shape, type);
 	uint32_t found;
 
 	if (!begin && !end) {
@@ -654,7 +344,7 @@ static int write_row(struct gt_import_rows *r, enum gt_kind kind, uint32_t track
 	int e;
 
 	if (track == GT_NONE || row->type == GT_NONE)
-		return no_memory(err);
+		return gt_rows_no_memory(err);
 	if (kind == GT_OPEN)
 		return gt_writer_open_call(r->w, track, row, args, err);
 	e = gt_writer_row(r->w, kind, track, row, args, err);
@@ -715,7 +405,7 @@ void gt_rows_note_line(struct gt_import_rows *r, int64_t time)
 
 static int make_half(struct gt_import_rows *r, struct gt_half *h, struct gt_err *err)
 {
-	int64_t what = schema(r, err);
+	int64_t what = gt_rows_schema(r, err);
 
 	h->scope = r->config.mode == GT_PAIR_NESTED ? h->track : r->threads[h->track].process;
 	h->what = (uint32_t)what;
@@ -761,7 +451,7 @@ int gt_rows_row(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uin
 	const struct gt_row *like, struct gt_err *err)
 {
 	struct gt_row row = *like;
-	int64_t what = schema(r, err);
+	int64_t what = gt_rows_schema(r, err);
 
 	if (what < 0)
 		return (int)what;
@@ -811,7 +501,7 @@ struct gt_import_rows *gt_rows_new(
 	char source[64];
 
 	if (!r) {
-		no_memory(err);
+		gt_rows_no_memory(err);
 		return NULL;
 	}
 	r->config = *config;
@@ -819,11 +509,11 @@ struct gt_import_rows *gt_rows_new(
 	r->now = INT64_MIN;
 	r->pair = gt_pair_new(config->mode, &sink, r, err);
 	if (!r->pair || gt_grow(&r->schemas, &r->schemas_cap, 1, sizeof(*r->schemas))) {
-		no_memory(err);
+		gt_rows_no_memory(err);
 		gt_rows_free(r);
 		return NULL;
 	}
-	r->schemas[r->nschemas++] = (struct schema){ 0 };
+	r->schemas[r->nschemas++] = (struct gt_import_schema){ 0 };
 	snprintf(source, sizeof(source), "import %s", config->importer);
 	r->source = gt_writer_string(r->w, source);
 	return r;
