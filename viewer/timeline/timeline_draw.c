@@ -7,26 +7,19 @@
  * are dotted and rough ones are dim. A cross marks a damaged block, and a triangle an unfinished
  * call. In the line of a thread's states off the processor, a dash is a cell in which it runs. All
  * of this is also readable without colours: states are letters then. */
-#include "viewer/timeline/timeline_draw.h"
+#include "viewer/timeline/timeline_draw_internal.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include "viewer/cells/unfinished_calls.h"
 #include "viewer/util/number_text.h"
 #include "formats/base/numbers.h"
 
-#define MIDDLE_DOT 0xb7
 #define CROSS 0x2573
-#define LINE_DOWN 0x2502
 #define DASHES_DOWN 0x254e
-#define LINE_ACROSS 0x2500
 #define GRID 0x2506
 #define FOLDED 0x25b8
 #define UNFOLDED 0x25be
 
-static const struct gt_look hole = { GT_INK_HOLE, GT_INK_NONE, GT_BOLD };
+const struct gt_look gt_hole_look = { GT_INK_HOLE, GT_INK_NONE, GT_BOLD };
 
 const struct gt_look gt_unfinished_end_look = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 
@@ -107,8 +100,7 @@ uint8_t gt_category_ink(unsigned category)
 						 : GT_INK_CATEGORY;
 }
 
-/* Without colours, states off the processor are letters. 0: the category is no state. */
-static char state_letter(unsigned category)
+char gt_state_letter(unsigned category)
 {
 	static const char letters[GT_CATEGORY_COUNT + 1] = { [GT_CAT_LOCK] = 'L',
 		[GT_CAT_IO] = 'I',
@@ -120,33 +112,32 @@ static char state_letter(unsigned category)
 	return category < sizeof(letters) ? letters[category] : 0;
 }
 
-/* Without colours, communication is shaded. */
-static uint32_t cell_glyph(const struct gt_screen *to, unsigned category, unsigned eighths)
+uint32_t gt_cell_glyph(const struct gt_screen *to, unsigned category, unsigned eighths)
 {
 	static const uint32_t shades[] = { 0x2591, 0x2591, 0x2591, 0x2592, 0x2592, 0x2592, 0x2593,
 		0x2593, 0x2593 };
 
-	if (to->mono && state_letter(category))
-		return (uint32_t)state_letter(category) + (eighths < 5 ? 'a' - 'A' : 0);
+	if (to->mono && gt_state_letter(category))
+		return (uint32_t)gt_state_letter(category) + (eighths < 5 ? 'a' - 'A' : 0);
 	if (!to->mono || category != GT_CELL_COMMUNICATION)
 		return gt_block_glyph(eighths);
 	return to->ascii ? (eighths < 5 ? 'c' : 'C') : shades[eighths < 8 ? eighths : 8];
 }
 
-static void put_cell(
+void gt_cell_draw(
 	struct gt_screen *to, int x, int y, const struct gt_cell_sums *c, unsigned eighths)
 {
 	struct gt_look look = { gt_category_ink(c->category), GT_INK_NONE, 0 };
 
 	if (c->sureness == GT_CELL_DAMAGED) {
-		gt_screen_put(to, x, y, CROSS, hole);
+		gt_screen_put(to, x, y, CROSS, gt_hole_look);
 	} else if (c->sureness == GT_CELL_UNKNOWN) {
 		gt_screen_put(to, x, y, to->ascii ? '?' : MIDDLE_DOT, gt_look_faint);
 	} else if (c->open) {
 		gt_screen_put(to, x, y, GT_OPEN_END, gt_unfinished_end_look);
 	} else if (eighths) {
 		look.style = c->sureness == GT_CELL_ROUGH ? GT_DIM : 0;
-		gt_screen_put(to, x, y, cell_glyph(to, c->category, eighths), look);
+		gt_screen_put(to, x, y, gt_cell_glyph(to, c->category, eighths), look);
 	}
 }
 
@@ -163,7 +154,7 @@ static void draw_cells(
 	for (unsigned i = 0; i < p->at.cells; i++) {
 		uint64_t v = height_of(&cells[i], p->heights);
 
-		put_cell(to, (int)(p->at.left + i), y, &cells[i],
+		gt_cell_draw(to, (int)(p->at.left + i), y, &cells[i],
 			p->heights == GT_HEIGHT_BUSY
 				? gt_busy_eighths(v, even ? even : gt_cell_width(w, i))
 				: gt_part_eighths(v, largest));
@@ -242,8 +233,7 @@ static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *li
 	}
 }
 
-/* A counter's name says whether it counts bytes; its samples are plain numbers. */
-static bool counts_bytes(const struct gt_picture *p, const struct gt_lane_line *line)
+bool gt_counts_bytes(const struct gt_picture *p, const struct gt_lane_line *line)
 {
 	const char *name = line->kind == GT_LANE_COUNTER
 		? gt_type_name(gt_reader_segment(p->scene->reader, line->segment), line->type)
@@ -272,103 +262,10 @@ static void put_gauge_figure(const struct gt_picture *p, const struct gt_lane_li
 	}
 	to[0] = '~';
 	if (any && (all || line->kind != GT_LANE_QUEUE))
-		most >= 0 && counts_bytes(p, line) ? gt_brief_bytes(to + rough, (uint64_t)most)
-						   : gt_brief_value(to + rough, most);
+		most >= 0 && gt_counts_bytes(p, line) ? gt_brief_bytes(to + rough, (uint64_t)most)
+						      : gt_brief_value(to + rough, most);
 	else
 		strcpy(to, "?");
-}
-
-/* ---- the overview ---- */
-
-int64_t gt_overview_column(const struct gt_time_extent *e, int64_t t, unsigned n)
-{
-	return (int64_t)((__int128)(t - e->from) * n / (e->to - e->from));
-}
-
-int64_t gt_overview_time(const struct gt_time_extent *e, int64_t column, unsigned n)
-{
-	return e->from + (int64_t)((__int128)(e->to - e->from) * column / n);
-}
-
-static void add_part(struct gt_cell_sums *to, const struct gt_cell_sums *c, double part,
-	double weight[GT_CELL_COMMUNICATION + 1])
-{
-	to->busy += (uint64_t)((double)c->busy * part + 0.5);
-	if (c->busy && !to->busy)
-		to->busy = 1;
-	if (c->sureness > to->sureness)
-		to->sureness = c->sureness;
-	if (c->category <= GT_CELL_COMMUNICATION)
-		weight[c->category] += (double)c->busy * part;
-}
-
-static void overview_column(const struct gt_cell_sums *map, const struct gt_cell_window *w,
-	int64_t from, int64_t to, struct gt_cell_sums *sum)
-{
-	double weight[GT_CELL_COMMUNICATION + 1] = { 0 }, width = (double)gt_window_cell_width(w);
-	int64_t first = gt_window_column(w, from), last = gt_window_column(w, to - 1);
-
-	*sum = (struct gt_cell_sums){ GT_CELL_EXACT };
-	for (int64_t i = first < 0 ? 0 : first; i <= last && i < w->cells; i++) {
-		int64_t a = gt_cell_start(w, i) > from ? gt_cell_start(w, i) : from;
-		int64_t b = gt_cell_start(w, i + 1) < to ? gt_cell_start(w, i + 1) : to;
-
-		add_part(sum, &map[i], (double)(b - a) / width, weight);
-	}
-	if (sum->busy > (uint64_t)(to - from))
-		sum->busy = (uint64_t)(to - from);
-	for (unsigned c = 1; c <= GT_CELL_COMMUNICATION; c++)
-		if (weight[c] > weight[sum->category])
-			sum->category = (uint8_t)c;
-}
-
-void gt_overview(const struct gt_cell_sums *map, const struct gt_cell_window *w,
-	const struct gt_time_extent *e, unsigned n, struct gt_cell_sums *to)
-{
-	for (unsigned x = 0; x < n; x++) {
-		int64_t from = gt_overview_time(e, x, n), end = gt_overview_time(e, x + 1, n);
-
-		overview_column(map, w, from, end > from ? end : from + 1, &to[x]);
-	}
-}
-
-static void draw_map(const struct gt_picture *p, struct gt_screen *to)
-{
-	const struct gt_time_extent *e = &p->scene->extent;
-	struct gt_cell_sums columns[GT_SCREEN_MOST];
-	unsigned n = p->at.cells < GT_SCREEN_MOST ? p->at.cells : GT_SCREEN_MOST;
-	uint64_t width = (uint64_t)(e->to - e->from) / n;
-
-	gt_screen_text(to, 0, p->at.map, (int)(p->at.left - 1), "whole run", gt_look_faint);
-	gt_screen_put(to, (int)p->at.left - 1, p->at.map, LINE_DOWN, gt_look_axis);
-	if (!p->map)
-		return;
-	gt_overview(p->map, &p->map_window, e, n, columns);
-	for (unsigned x = 0; x < n; x++)
-		put_cell(to, (int)(p->at.left + x), p->at.map, &columns[x],
-			gt_busy_eighths(columns[x].busy, width ? width : 1));
-}
-
-/* Marks the visible part of the whole run with a bracket, or with a background colour if the
- * bracket has no line. */
-static void draw_bracket(const struct gt_picture *p, struct gt_screen *to)
-{
-	const struct gt_cell_window *w = &p->scene->window;
-	const struct gt_time_extent *e = &p->scene->extent;
-	int64_t last = gt_window_end(w) - 1, from = gt_cell_start(w, 0);
-	int left = (int)p->at.left, a, b;
-
-	a = (int)gt_overview_column(e, from < e->from ? e->from : from, p->at.cells);
-	b = (int)gt_overview_column(e, last > e->to - 1 ? e->to - 1 : last, p->at.cells);
-	if (p->at.bracket < 0) {
-		if (p->at.map >= 0 && !gt_window_shows_all(w, e))
-			gt_screen_set_paper(to, left + a, p->at.map, b - a + 1, 1, GT_INK_SELECTED);
-		return;
-	}
-	gt_screen_fill(to, left + a, p->at.bracket, b - a + 1, 1, LINE_ACROSS, gt_look_axis);
-	gt_screen_put(to, left + a, p->at.bracket, a == b ? 0x2534 : 0x2514, gt_look_axis);
-	if (a < b)
-		gt_screen_put(to, left + b, p->at.bracket, 0x2518, gt_look_axis);
 }
 
 /* ---- the axis and missing data ---- */
@@ -427,7 +324,8 @@ static void draw_trouble(
 	if (!gt_window_columns(&p->scene->window, t->from, t->to, &a, &b))
 		return;
 	gt_screen_fill(to, (int)(p->at.left + a), p->at.troubles, (int)(b - a + 1), 1,
-		to->ascii ? (uint32_t)troubles[t->kind].ascii : troubles[t->kind].mark, hole);
+		to->ascii ? (uint32_t)troubles[t->kind].ascii : troubles[t->kind].mark,
+		gt_hole_look);
 }
 
 static void draw_troubles(const struct gt_picture *p, struct gt_screen *to)
@@ -515,167 +413,6 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 		(int)p->at.figure, figure);
 }
 
-static bool has_cursor(const struct gt_picture *p)
-{
-	return !p->scene->is_static && p->cursor >= p->top && p->cursor < p->lanes->n &&
-		p->cursor - p->top < p->at.nlanes;
-}
-
-static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
-{
-	int y = p->at.lanes + (int)(p->cursor - p->top);
-
-	if (!has_cursor(p))
-		return;
-	gt_screen_set_paper(to, 0, y, (int)p->at.left - 1, 1, GT_INK_SELECTED);
-	gt_screen_set_paper(to, (int)(p->at.left + p->column), y, 1, 1, GT_INK_CURSOR);
-	gt_screen_add_style(to, (int)(p->at.left + p->column), p->at.axis, 1, 1, GT_REVERSE);
-}
-
-/* ---- texts ---- */
-
-/* Writes the sums of a cell; state: what its busy time is. Returns the column after the text. */
-static int put_cell_words(const struct gt_cell_sums *c, const char *state, uint64_t width, int y,
-	int x, struct gt_screen *to)
-{
-	char share[GT_BRIEF];
-
-	if (c->sureness == GT_CELL_UNKNOWN)
-		return x + gt_screen_text(to, x, y, -1, "not known yet  ", gt_look_faint);
-	if (c->sureness == GT_CELL_DAMAGED)
-		return x + gt_screen_text(to, x, y, -1, "cannot be read  ", hole);
-	gt_brief_share(share, c->busy, width);
-	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "%s%s %s, %" PRIu64 " begin",
-		c->sureness == GT_CELL_ROUGH ? "about " : "", share, state, c->count);
-	if (c->count)
-		x += gt_screen_printf(to, x, y, -1, gt_look_plain, ", longest %s",
-			gt_number_text(GT_C_NS, c->longest).text);
-	if (c->bytes)
-		x += gt_screen_printf(to, x, y, -1, gt_look_plain, ", %s",
-			gt_number_text(GT_C_BYTES, c->bytes).text);
-	if (c->busy)
-		x += gt_screen_printf(to, x, y, -1, gt_look_plain, ", mostly %s",
-			gt_cell_category_word(c->category));
-	if (c->open)
-		x += gt_screen_printf(
-			to, x, y, -1, gt_look_warn, ", %" PRIu32 " still open", c->open);
-	return x + gt_screen_text(to, x, y, -1, "  ", gt_look_plain);
-}
-
-static struct gt_scaled gauge_value(bool bytes, double value)
-{
-	struct gt_scaled s;
-
-	if (bytes && value >= 0)
-		return gt_number_text(GT_C_BYTES, (uint64_t)value);
-	snprintf(s.text, sizeof(s.text), "%.15g", value);
-	return s;
-}
-
-static int put_gauge_words(
-	const struct gt_counter_cell *c, bool queue, bool bytes, int y, int x, struct gt_screen *to)
-{
-	struct gt_scaled last = gauge_value(bytes, c->last);
-	const char *sure = c->is_lower_bound ? "at least " : c->is_estimate ? "likely " : "";
-	const char *unit = !queue ? "" : c->last == 1 ? " launch waits" : " launches wait";
-
-	if (!c->known)
-		return x +
-			gt_screen_text(to, x, y, -1, queue ? "not known yet  " : "not known  ",
-				gt_look_faint);
-	if (c->low == c->high)
-		return x +
-			gt_screen_printf(
-				to, x, y, -1, gt_look_plain, "%s%s%s  ", sure, last.text, unit);
-	return x +
-		gt_screen_printf(to, x, y, -1, gt_look_plain, "%s%s to %s, then %s%s  ", sure,
-			gauge_value(bytes, c->low).text, gauge_value(bytes, c->high).text,
-			last.text, unit);
-}
-
-/* The cell at the cursor. */
-static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
-{
-	const struct gt_cell_window *w = &p->scene->window;
-	const struct gt_lane_line *line = has_cursor(p) ? &p->lanes->lines[p->cursor] : NULL;
-	char path[300], when[GT_TIME_ROOM];
-	int64_t at;
-	int x;
-
-	if (!line)
-		return;
-	at = gt_cell_start(w, p->column) < p->scene->extent.from ? p->scene->extent.from
-								 : gt_cell_start(w, p->column);
-	gt_time_text(&p->scene->times, at, gt_time_step(w), gt_window_end(w), when);
-	x = gt_screen_printf(to, 0, p->at.detail, -1, gt_look_plain, "%s  ", when);
-	if (gt_lane_is_counter(line))
-		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column],
-			line->kind == GT_LANE_QUEUE, counts_bytes(p, line), p->at.detail, x, to);
-	else if (line->aspect)
-		x = put_cell_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column],
-			line->aspect == GT_ASPECT_STATES ? "off the processor" : "busy",
-			gt_cell_width(w, p->column), p->at.detail, x, to);
-	gt_lanes_path(p->lanes, line, path, sizeof(path));
-	gt_screen_text(to, x, p->at.detail, -1, path, gt_look_faint);
-}
-
-/* The text says whether data is missing anywhere in the trace, not only in the visible range. */
-static int draw_warnings(const struct gt_picture *p, int x, struct gt_screen *to)
-{
-	const struct gt_scene *s = p->scene;
-	struct gt_trouble t;
-	bool unread = false, simulated = false;
-	size_t damaged = 0;
-
-	while (gt_scene_damage(s, damaged, &t))
-		damaged++;
-	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++) {
-		unread |= !gt_reader_segment(s->reader, i)->closed;
-		simulated |= gt_reader_segment(s->reader, i)->simulated;
-	}
-	if (simulated)
-		x += gt_screen_text(to, x, p->at.status, -1, "SIMULATED GPU  ", hole);
-	if (damaged)
-		x += gt_screen_printf(to, x, p->at.status, -1, hole, "%zu DAMAGED  ", damaged);
-	if (s->lost)
-		x += gt_screen_printf(to, x, p->at.status, -1, hole, "%" PRIu64 " LOSS%s  ",
-			s->lost, s->lost == 1 ? "" : "ES");
-	if (unread)
-		x += gt_screen_text(
-			to, x, p->at.status, -1, s->growing ? "RECORDING  " : "NOT CLOSED  ", hole);
-	return x;
-}
-
-/* Unfinished calls: the program probably hung or died in one of them. */
-static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struct gt_screen *to)
-{
-	const struct gt_archive *a = p->scene->archive;
-	const struct gt_unfinished_call *longest = gt_unfinished_calls_next(a, NULL);
-	uint64_t n = gt_archive_unfinished_count(a);
-	size_t known;
-
-	if (n && brief)
-		return x + gt_screen_printf(to, x, y, -1, gt_look_warn, "%" PRIu64 " OPEN  ", n);
-	if (n)
-		x += gt_screen_printf(to, x, y, -1, gt_look_warn, "  %" PRIu64 " call%s %s", n,
-			gt_plural(n, "s"),
-			p->scene->growing ? "open at the moment" : "still open at the end");
-	gt_archive_unfinished_calls(a, &known);
-	if (known < n)
-		x += gt_screen_printf(to, x, y, -1, gt_look_warn, ", %zu of them known", known);
-	if (longest) {
-		x += gt_screen_text(to, x, y, -1, n == 1 ? ": " : ", the longest ", gt_look_warn);
-		x += gt_screen_text(to, x, y, 40,
-			gt_type_name(gt_reader_segment(p->scene->reader, longest->segment),
-				longest->type),
-			gt_look_warn);
-		x += gt_screen_printf(to, x, y, -1, gt_look_warn, " %s%s",
-			gt_number_text(GT_C_NS, (uint64_t)(longest->end - longest->start)).text,
-			p->scene->is_static ? "" : " (:open)");
-	}
-	return x;
-}
-
 /* The filter may match no lane. */
 static void draw_no_lanes(const struct gt_picture *p, struct gt_screen *to)
 {
@@ -685,134 +422,31 @@ static void draw_no_lanes(const struct gt_picture *p, struct gt_screen *to)
 			p->scene->is_static ? "" : ": Esc shows all");
 }
 
-/* The most important first: a narrow terminal shows the beginning. */
-static void draw_status(const struct gt_picture *p, struct gt_screen *to)
+bool gt_picture_has_cursor(const struct gt_picture *p)
 {
-	static const char *const measures[] = { "busy share", "count", "longest", "bytes" };
-	const struct gt_cell_window *w = &p->scene->window;
-	const struct gt_time_extent *e = &p->scene->extent;
-	int64_t from = gt_cell_start(w, 0), end = gt_window_end(w), step = gt_time_step(w);
-	char a[GT_TIME_ROOM], b[GT_TIME_ROOM];
-	int x = draw_warnings(p, 0, to), y = p->at.status;
-
-	if (p->at.title < 0)
-		x = draw_open(p, x, y, true, to);
-	from = from < e->from ? e->from : from;
-	end = end > e->to - 1 ? e->to - 1 : end;
-	gt_time_text(&p->scene->times, from, step, end, a);
-	gt_time_text(&p->scene->times, end, step, end, b);
-	x += gt_screen_printf(to, x, y, -1, gt_look_title, "%s", measures[p->heights]);
-	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "  %s to %s (%s)  ", a, b,
-		gt_number_text(GT_C_NS, end > from ? (uint64_t)(end - from) : 0).text);
-	if (p->percent < 100)
-		x += gt_screen_printf(to, x, y, -1, gt_look_warn, "%u%% refined  ", p->percent);
-	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "cell %s  ",
-		gt_number_text(GT_C_NS, gt_window_cell_width(w)).text);
-	if (p->lanes->filter[0])
-		x += gt_screen_printf(
-			to, x, y, -1, gt_look_warn, "lanes with '%s'  ", p->lanes->filter);
-	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "lanes %zu to %zu of %zu  ",
-		p->lanes->n ? p->top + 1 : 0,
-		p->lanes->n < p->top + p->at.nlanes ? p->lanes->n : p->top + p->at.nlanes,
-		p->lanes->n);
-	if (!p->scene->is_static && p->at.height < 11) /* without a key bar */
-		gt_screen_text(to, x, y, -1, "? help", gt_look_faint);
+	return !p->scene->is_static && p->cursor >= p->top && p->cursor < p->lanes->n &&
+		p->cursor - p->top < p->at.nlanes;
 }
 
-/* ---- the legend ---- */
-
-#define LEGEND_LEAST 44 /* columns of the title before it */
-
-/* The busy time of each category in the visible lanes. */
-static void sum_categories(const struct gt_picture *p, uint64_t sum[GT_CELL_COMMUNICATION + 1])
+static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
 {
-	for (size_t i = 0; i < p->at.nlanes && p->top + i < p->lanes->n; i++)
-		for (unsigned k = 0; k < p->at.cells && p->lanes->lines[p->top + i].aspect; k++) {
-			const struct gt_cell_sums *c = &p->cells[i * p->at.cells + k];
+	int y = p->at.lanes + (int)(p->cursor - p->top);
 
-			if (c->category <= GT_CELL_COMMUNICATION)
-				sum[c->category] = gt_sat_add(sum[c->category], c->busy);
-		}
-}
-
-/* The category with the most time. SIZE_MAX: no further one is visible. */
-static size_t take_largest(uint64_t sum[GT_CELL_COMMUNICATION + 1])
-{
-	size_t best = 0;
-
-	for (size_t c = 1; c <= GT_CELL_COMMUNICATION; c++)
-		best = sum[c] > sum[best] ? c : best;
-	if (!sum[best])
-		return SIZE_MAX;
-	sum[best] = 0;
-	return best;
-}
-
-/* The mark of the category is a character, which needs a sign between it and a word. */
-static bool is_letter(const struct gt_screen *to, unsigned category)
-{
-	return to->ascii || (to->mono && state_letter(category));
-}
-
-/* The colours of the visible categories at the right of the title, as many as fit, the most
- * frequent at the left. Without colours only communication and states of threads differ. Returns
- * its first column. */
-static int draw_legend(const struct gt_picture *p, struct gt_screen *to)
-{
-	uint64_t sum[GT_CELL_COMMUNICATION + 1] = { 0 };
-	size_t list[GT_CELL_COMMUNICATION + 1], n = 0, c;
-	int width = 0, x;
-
-	sum_categories(p, sum);
-	while ((c = take_largest(sum)) != SIZE_MAX) {
-		int more = (int)strlen(gt_cell_category_word((unsigned)c)) + 3 +
-			is_letter(to, (unsigned)c);
-
-		if ((to->mono && c != GT_CELL_COMMUNICATION && !state_letter((unsigned)c)) ||
-			width + more + LEGEND_LEAST > (int)p->at.width)
-			continue;
-		list[n++] = c;
-		width += more;
-	}
-	x = (int)p->at.width - width;
-	for (size_t i = 0; i < n; i++) {
-		const char *word = gt_cell_category_word((unsigned)list[i]);
-
-		gt_screen_put(to, x + 1, p->at.title, cell_glyph(to, (unsigned)list[i], 8),
-			(struct gt_look){ gt_category_ink((unsigned)list[i]), GT_INK_NONE, 0 });
-		if (is_letter(to, (unsigned)list[i]))
-			gt_screen_put(to, ++x + 1, p->at.title, '=', gt_look_faint);
-		x += 2 + gt_screen_text(to, x + 2, p->at.title, -1, word, gt_look_faint) + 1;
-	}
-	return (int)p->at.width - width;
-}
-
-static void draw_title(const struct gt_picture *p, struct gt_screen *to)
-{
-	int right = p->no_legend ? (int)p->at.width : draw_legend(p, to);
-
-	int x = gt_screen_text(to, 0, p->at.title, -1, gt_scene_title(p->scene), gt_look_title);
-
-	x += gt_screen_printf(to, x, p->at.title, -1, gt_look_plain, "  %s",
-		gt_number_text(GT_C_NS, (uint64_t)(p->scene->extent.to - p->scene->extent.from) - 1)
-			.text);
-	x = draw_open(p, x, p->at.title, false, to);
-	if (p->scene->excluded)
-		x += gt_screen_printf(
-			to, x, p->at.title, -1, gt_look_warn, "  without %s", p->scene->excluded);
-	if (p->scene->command && right > x + 8)
-		gt_screen_printf(to, x, p->at.title, right - x - 1, gt_look_faint, "  %s",
-			p->scene->command);
+	if (!gt_picture_has_cursor(p))
+		return;
+	gt_screen_set_paper(to, 0, y, (int)p->at.left - 1, 1, GT_INK_SELECTED);
+	gt_screen_set_paper(to, (int)(p->at.left + p->column), y, 1, 1, GT_INK_CURSOR);
+	gt_screen_add_style(to, (int)(p->at.left + p->column), p->at.axis, 1, 1, GT_REVERSE);
 }
 
 void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to)
 {
 	gt_screen_clear(to);
 	if (p->at.title >= 0)
-		draw_title(p, to);
+		gt_title_draw(p, to);
 	if (p->at.map >= 0)
-		draw_map(p, to);
-	draw_bracket(p, to);
+		gt_overview_draw(p, to);
+	gt_bracket_draw(p, to);
 	draw_axis(p, to);
 	if (p->at.marks >= 0)
 		gt_screen_text(to, 0, p->at.marks, (int)p->at.left - 1, "marks", gt_look_faint);
@@ -825,7 +459,7 @@ void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to)
 		draw_no_lanes(p, to);
 	draw_cursor(p, to);
 	if (p->at.detail >= 0)
-		draw_detail(p, to);
+		gt_detail_draw(p, to);
 	if (p->at.status >= 0)
-		draw_status(p, to);
+		gt_status_draw(p, to);
 }
