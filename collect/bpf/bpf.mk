@@ -13,7 +13,8 @@ $(BUILD)/gen/all_bpf.o $(BUILD)/gen/all_bpf_context.o: $(wildcard collect/bpf/pr
 	$(BPF_CLANG) -O2 -g -target bpf -mcpu=v3 -I. -I/usr/include/$(shell uname -m)-linux-gnu -Wall -D__TARGET_ARCH_$(BPF_ARCH) $(BPF_FLAGS) -c collect/bpf/programs/all_bpf.c -o $@
 	@llvm-strip -g $@ 2>/dev/null || true
 $(BUILD)/collect/bpf/bpf_object.o: GTFLAGS += -DGT_BPF_OBJECTS='"$(BUILD)/gen/"'
-$(BUILD)/collect/bpf/bpf_object.o: $(BUILD)/gen/all_bpf.o $(BUILD)/gen/all_bpf_context.o
+$(BUILD)/fuzz/collect/bpf/bpf_object.o: FUZZFLAGS += -DGT_BPF_OBJECTS='"$(BUILD)/gen/"'
+$(BUILD)/collect/bpf/bpf_object.o $(BUILD)/fuzz/collect/bpf/bpf_object.o: $(BUILD)/gen/all_bpf.o $(BUILD)/gen/all_bpf_context.o
 
 # What tests/cli/collect/ebpf*.sh observe.
 $(BUILD)/bpf/%: tests/unit/collect/bpf/%_prog.c

@@ -1,11 +1,14 @@
-/* Arbitrary bytes as a file with USDT notes, and as the arguments of a probe. What is found must
- * lie in the file, and no value may be read from a register that does not exist. */
+/* Arbitrary bytes as a file with USDT notes and with functions, and as the arguments of a probe.
+ * What is found must lie in the file, and no value may be read from a register that does not exist.
+ */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "collect/bpf/links/elf_file.h"
+#include "collect/bpf/links/mapped_library.h"
 #include "collect/bpf/usdt/usdt_arguments.h"
 #include "collect/bpf/usdt/usdt_notes.h"
 
@@ -36,6 +39,18 @@ static void check_arguments(const char *text, uint16_t machine)
 	}
 }
 
+static void check_functions(int fd)
+{
+	struct gt_library_functions f;
+	struct gt_err err = GT_ERR_INIT;
+
+	gt_library_functions_read(&f, fd, "fuzz", "*", true, &err);
+	for (size_t i = 0; i < f.n; i++)
+		if (strlen(f.list[i].name) >= GT_ELF_NAME)
+			abort();
+	gt_library_functions_release(&f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz_usdt", MFD_CLOEXEC);
@@ -53,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < sites.n; i++)
 		check_arguments(sites.list[i].arguments, sites.list[i].machine);
 	gt_usdt_sites_release(&sites);
+	check_functions(fd);
 	free(text);
 	close(fd);
 	return 0;

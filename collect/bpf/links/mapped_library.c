@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include "collect/bpf/links/elf_file.h"
 #include "collect/ipc/process_maps.h"
 #include "formats/base/buf.h"
 
@@ -177,21 +177,6 @@ static bool is_emulated(const uint8_t *p)
 }
 #endif
 
-/* The offset in the file of an address; UINT64_MAX: it is in no part that is loaded and
- * executable. */
-static uint64_t offset_of(Elf *elf, uint64_t address)
-{
-	size_t n = 0;
-	GElf_Phdr p;
-
-	elf_getphdrnum(elf, &n);
-	for (size_t i = 0; i < n; i++)
-		if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X &&
-			address >= p.p_vaddr && address - p.p_vaddr < p.p_filesz)
-			return address - p.p_vaddr + p.p_offset;
-	return UINT64_MAX;
-}
-
 static int add(struct gt_library_functions *f, const char *name, uint64_t offset, int fd)
 {
 	uint8_t code[4] = { 0 };
@@ -208,22 +193,21 @@ static int add(struct gt_library_functions *f, const char *name, uint64_t offset
 	return 0;
 }
 
-static int read_symbols(struct gt_library_functions *f, Elf *elf, Elf_Scn *section,
+static int read_symbols(struct gt_library_functions *f, struct gt_elf_file *file, Elf_Scn *section,
 	const GElf_Shdr *header, const char *glob, int fd)
 {
-	Elf_Data *data = elf_getdata(section, NULL);
-	size_t n = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+	Elf_Data *data = gt_elf_data(file, section, GT_ELF_BYTES);
+	struct gt_elf_names names = gt_elf_names(file, header->sh_link);
 	GElf_Sym sym;
 
-	for (size_t i = 0; data && i < n; i++) {
+	for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
 		const char *name;
 		uint64_t offset;
 
-		if (!gelf_getsym(data, (int)i, &sym) || GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
-			sym.st_shndx == SHN_UNDEF)
+		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF)
 			continue;
-		name = elf_strptr(elf, header->sh_link, sym.st_name);
-		offset = offset_of(elf, sym.st_value);
+		name = gt_elf_name(&names, sym.st_name);
+		offset = gt_elf_offset(file, sym.st_value, PF_X);
 		if (!name || offset == UINT64_MAX || fnmatch(glob, name, 0))
 			continue;
 		if (add(f, name, offset, fd))
@@ -236,23 +220,20 @@ int gt_library_functions_read(struct gt_library_functions *f, int fd, const char
 	const char *glob, bool all, struct gt_err *err)
 {
 	Elf_Scn *section = NULL;
+	struct gt_elf_file file;
 	GElf_Shdr header;
-	Elf *elf;
-	int rc = 0;
+	int rc = gt_elf_open(&file, fd);
 
 	*f = (struct gt_library_functions){ NULL };
-	elf_version(EV_CURRENT);
-	/* no ELF_C_READ_MMAP: the file may be cut while it is read */
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf || elf_kind(elf) != ELF_K_ELF)
-		rc = gt_err_set(err, -EINVAL, "%s: not a library", name);
-	while (!rc && (section = elf_nextscn(elf, section)))
+	if (rc)
+		gt_err_set(err, rc, "%s: not a library", name);
+	while (!rc && (section = elf_nextscn(file.elf, section)))
 		if (gelf_getshdr(section, &header) &&
 			(header.sh_type == SHT_DYNSYM || (all && header.sh_type == SHT_SYMTAB)))
-			rc = read_symbols(f, elf, section, &header, glob, fd);
+			rc = read_symbols(f, &file, section, &header, glob, fd);
 	if (rc == -ENOMEM)
 		gt_err_set(err, -ENOMEM, "out of memory (functions of a library)");
-	elf_end(elf);
+	gt_elf_close(&file);
 	return rc;
 }
 

@@ -1,18 +1,16 @@
 #include "collect/bpf/usdt/usdt_notes.h"
 
 #include <errno.h>
-#include <gelf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include "collect/bpf/links/elf_file.h"
 #include "formats/base/buf.h"
 
 #define NOTE_TYPE 3
 /* limits of one file: it may be made to cost much */
 #define SITES_MAX 65536u
 #define NOTES_BYTES (16u << 20)
-#define SYMBOLS_BYTES (512u << 20) /* of a table, or of its names */
 
 /* A note's description: the addresses of the place, of the section .stapsdt.base when the file was
  * linked, and of the semaphore; then three texts. */
@@ -27,8 +25,7 @@ struct symbol {
 };
 struct reader {
 	struct gt_usdt_sites *to;
-	Elf *elf;
-	size_t nsegments;
+	struct gt_elf_file file;
 	struct symbol *symbols; /* by name, as soon as one is needed */
 	size_t nsymbols, symbols_cap;
 	bool has_symbols;
@@ -38,16 +35,12 @@ struct reader {
 	void *arg;
 };
 
-/* The offset in the file of an address in a loaded segment with that flag; 0: there is none. */
-static uint64_t offset_of(const struct reader *r, uint64_t address, unsigned flag)
+/* 0: there is none. */
+static uint64_t offset_of(const struct reader *r, uint64_t address, uint32_t flag)
 {
-	GElf_Phdr p;
+	uint64_t offset = gt_elf_offset(&r->file, address, flag);
 
-	for (size_t i = 0; i < r->nsegments; i++)
-		if (gelf_getphdr(r->elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & flag &&
-			address >= p.p_vaddr && address - p.p_vaddr < p.p_filesz)
-			return address - p.p_vaddr + p.p_offset;
-	return 0;
+	return offset == UINT64_MAX ? 0 : offset;
 }
 
 /* The text at *at, and *at behind it. NULL: it does not end within the n bytes. */
@@ -74,29 +67,19 @@ static bool read_note(const char *data, size_t n, struct note *note)
 
 /* ---- symbols ---- */
 
-/* Is the section small enough to be read? */
-static bool is_small(Elf_Scn *section, uint64_t limit)
-{
-	GElf_Shdr h;
-
-	return section && gelf_getshdr(section, &h) && h.sh_size <= limit;
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct symbol *)a)->name, ((const struct symbol *)b)->name);
 }
 
-static int add_symbols(struct reader *r, Elf_Scn *section, size_t names)
+static int add_symbols(struct reader *r, Elf_Scn *section, size_t link)
 {
-	Elf_Data *data = is_small(section, SYMBOLS_BYTES) &&
-			is_small(elf_getscn(r->elf, names), SYMBOLS_BYTES)
-		? elf_getdata(section, NULL)
-		: NULL;
+	Elf_Data *data = gt_elf_data(&r->file, section, GT_ELF_BYTES);
+	struct gt_elf_names names = gt_elf_names(&r->file, link);
 	GElf_Sym sym;
 
 	for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
-		const char *name = elf_strptr(r->elf, names, sym.st_name);
+		const char *name = gt_elf_name(&names, sym.st_name);
 
 		if (!name || !*name || !sym.st_value)
 			continue;
@@ -113,7 +96,7 @@ static int read_symbols(struct reader *r)
 	GElf_Shdr h;
 	int rc = 0;
 
-	while (!rc && (section = elf_nextscn(r->elf, section)))
+	while (!rc && (section = elf_nextscn(r->file.elf, section)))
 		if (gelf_getshdr(section, &h) &&
 			(h.sh_type == SHT_SYMTAB || h.sh_type == SHT_DYNSYM))
 			rc = add_symbols(r, section, h.sh_link);
@@ -260,43 +243,38 @@ static int read_section(struct reader *r, Elf_Data *data)
 	return 0;
 }
 
-static bool is_named(const struct reader *r, size_t names, const GElf_Shdr *h, const char *name)
+static bool is_named(const struct gt_elf_names *names, const GElf_Shdr *h, const char *name)
 {
-	const char *its = elf_strptr(r->elf, names, h->sh_name);
+	const char *its = gt_elf_name(names, h->sh_name);
 
 	return its && !strcmp(its, name);
-}
-
-/* libelf has memory for each section and segment. Files with so many that the header has no room
- * for the number are no libraries. */
-static bool has_few_parts(int fd)
-{
-	Elf64_Ehdr h;
-
-	return pread(fd, &h, sizeof(h), 0) == sizeof(h) && (h.e_shnum || !h.e_shoff) &&
-		h.e_phnum != PN_XNUM;
 }
 
 /* `names` is the section of the names of sections. */
 static int read_sections(struct reader *r)
 {
+	uint64_t left = NOTES_BYTES;
 	Elf_Scn *section = NULL;
+	struct gt_elf_names names;
 	GElf_Shdr h;
 	GElf_Ehdr file;
-	size_t names;
+	size_t at;
 	int rc = 0;
 
-	if (!gelf_getehdr(r->elf, &file) || elf_getshdrstrndx(r->elf, &names) ||
-		!is_small(elf_getscn(r->elf, names), NOTES_BYTES))
+	if (!gelf_getehdr(r->file.elf, &file) || elf_getshdrstrndx(r->file.elf, &at))
 		return 0;
 	r->machine = file.e_machine;
-	while ((section = elf_nextscn(r->elf, section)))
-		if (gelf_getshdr(section, &h) && is_named(r, names, &h, ".stapsdt.base"))
+	names = gt_elf_names(&r->file, at);
+	while ((section = elf_nextscn(r->file.elf, section)))
+		if (gelf_getshdr(section, &h) && is_named(&names, &h, ".stapsdt.base"))
 			r->base = h.sh_addr;
-	while (!rc && (section = elf_nextscn(r->elf, section)))
-		if (gelf_getshdr(section, &h) && h.sh_type == SHT_NOTE &&
-			h.sh_size <= NOTES_BYTES && is_named(r, names, &h, ".note.stapsdt"))
-			rc = read_section(r, elf_getdata(section, NULL));
+	while (!rc && (section = elf_nextscn(r->file.elf, section))) {
+		if (!gelf_getshdr(section, &h) || h.sh_type != SHT_NOTE || h.sh_size > left ||
+			!is_named(&names, &h, ".note.stapsdt"))
+			continue;
+		left -= h.sh_size;
+		rc = read_section(r, gt_elf_data(&r->file, section, NOTES_BYTES));
+	}
 	return rc;
 }
 
@@ -304,19 +282,16 @@ int gt_usdt_sites_read(
 	struct gt_usdt_sites *s, int fd, gt_usdt_wants *wants, void *arg, struct gt_err *err)
 {
 	struct reader r = { .to = s, .wants = wants, .arg = arg };
-	int rc = 0;
+	int rc = gt_elf_open(&r.file, fd);
 
 	*s = (struct gt_usdt_sites){ NULL };
-	elf_version(EV_CURRENT);
-	/* no ELF_C_READ_MMAP: the file may be cut while it is read */
-	r.elf = has_few_parts(fd) ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
-	if (!r.elf || elf_kind(r.elf) != ELF_K_ELF || gelf_getclass(r.elf) != ELFCLASS64)
+	if (rc || gelf_getclass(r.file.elf) != ELFCLASS64)
 		rc = gt_err_set(err, -EINVAL, "it is no ELF file of 64 bits");
-	else if (!elf_getphdrnum(r.elf, &r.nsegments))
+	else
 		rc = read_sections(&r);
 	if (rc == -ENOMEM)
 		gt_err_set(err, rc, "out of memory (USDT probes)");
-	elf_end(r.elf);
+	gt_elf_close(&r.file);
 	free(r.symbols);
 	return rc;
 }

@@ -1,0 +1,94 @@
+#include "collect/bpf/links/elf_file.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+/* libelf allocates memory for each section and segment. A file with so many that its header cannot
+ * hold the number is no library. */
+static bool has_few_parts(int fd)
+{
+	union {
+		unsigned char ident[EI_NIDENT];
+		Elf32_Ehdr h32;
+		Elf64_Ehdr h64;
+	} h;
+
+	if (pread(fd, &h, sizeof(h), 0) != sizeof(h))
+		return false;
+	if (h.ident[EI_CLASS] == ELFCLASS32)
+		return (h.h32.e_shnum || !h.h32.e_shoff) && h.h32.e_phnum != PN_XNUM;
+	return (h.h64.e_shnum || !h.h64.e_shoff) && h.h64.e_phnum != PN_XNUM;
+}
+
+static void read_segments(struct gt_elf_file *f)
+{
+	size_t n = 0;
+	GElf_Phdr p;
+
+	elf_getphdrnum(f->elf, &n);
+	for (size_t i = 0; i < n && f->nsegments < GT_ELF_SEGMENTS; i++)
+		if (gelf_getphdr(f->elf, (int)i, &p) && p.p_type == PT_LOAD)
+			f->segments[f->nsegments++] = (struct gt_elf_segment){ p.p_vaddr,
+				p.p_filesz, p.p_offset, p.p_flags };
+}
+
+int gt_elf_open(struct gt_elf_file *f, int fd)
+{
+	memset(f, 0, sizeof(*f));
+	elf_version(EV_CURRENT);
+	/* no ELF_C_READ_MMAP: the file may be cut while it is read */
+	f->elf = has_few_parts(fd) ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF)
+		return -EINVAL;
+	read_segments(f);
+	return 0;
+}
+
+void gt_elf_close(struct gt_elf_file *f)
+{
+	elf_end(f->elf);
+	f->elf = NULL;
+}
+
+Elf_Data *gt_elf_data(struct gt_elf_file *f, Elf_Scn *section, uint64_t limit)
+{
+	GElf_Shdr h;
+
+	if (!section || !gelf_getshdr(section, &h) || h.sh_type == SHT_NOBITS ||
+		h.sh_size > limit || h.sh_size > GT_ELF_BYTES - f->bytes)
+		return NULL;
+	f->bytes += h.sh_size;
+	return elf_getdata(section, NULL);
+}
+
+struct gt_elf_names gt_elf_names(struct gt_elf_file *f, size_t section)
+{
+	const Elf_Data *d = gt_elf_data(f, elf_getscn(f->elf, section), GT_ELF_BYTES);
+
+	return d && d->d_buf ? (struct gt_elf_names){ d->d_buf, d->d_size }
+			     : (struct gt_elf_names){ NULL, 0 };
+}
+
+/* Not elf_strptr(): in a section that does not end with a zero it searches one from the end on, for
+ * each name. */
+const char *gt_elf_name(const struct gt_elf_names *names, uint64_t at)
+{
+	size_t left = at < names->n ? names->n - (size_t)at : 0;
+
+	return left && memchr(names->text + at, 0, left < GT_ELF_NAME ? left : GT_ELF_NAME)
+		? names->text + at
+		: NULL;
+}
+
+uint64_t gt_elf_offset(const struct gt_elf_file *f, uint64_t address, uint32_t flag)
+{
+	for (unsigned i = 0; i < f->nsegments; i++) {
+		const struct gt_elf_segment *s = &f->segments[i];
+
+		if (s->flags & flag && address >= s->address && address - s->address < s->bytes)
+			return address - s->address + s->offset;
+	}
+	return UINT64_MAX;
+}
