@@ -121,17 +121,22 @@ static __always_inline int put_call(void *ring, const struct thread *t, const st
 	struct gt_bpf_call_with_pieces *to =
 		bpf_ringbuf_reserve(ring, sizeof(to->call) + 8 * words + GT_BPF_SMALL_PIECE, 0);
 	__u32 param = plan->fetch[0].param;
-	__u64 bytes = plan->fetch[0].bytes;
+	__u64 bytes;
 
 	if (!to)
 		return -1;
 	to->call.head = t->record.call.head;
 	fill(&to->call, c, words, depth, ret);
 	__builtin_memcpy(to->data, c->words, 8 * words);
-	if (plan->fetches && param < GT_BPF_WORDS && bytes <= GT_BPF_SMALL_PIECE &&
-		c->words[param] && !(plan->success && ret) &&
-		!bpf_probe_read_user(to->data + 8 * words, bytes, (void *)c->words[param]))
-		to->call.bytes[0] = bytes;
+	if (plan->fetches && param < GT_BPF_WORDS && c->words[param] && !(plan->success && ret)) {
+		bytes = plan->fetch[0].bytes;
+		/* Linux 5.10 knows the limit of a register, not of what is stored meanwhile */
+		__asm__ volatile("" : "+r"(bytes));
+		if (bytes <= GT_BPF_SMALL_PIECE &&
+			!bpf_probe_read_user(
+				to->data + 8 * words, bytes, (void *)c->words[param]))
+			to->call.bytes[0] = bytes;
+	}
 	bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* What the programs remember of a thread between two events: its open calls, its request to the
  * driver, its system call. It lies in an array, of which a thread has a place of its own; if another
- * thread has the place, in the thread's own storage. Before Linux 5.12, which has neither that
- * storage for these programs nor atomic exchange, it lies in a map by thread id. */
+ * thread has the place, in the thread's own storage. Before Linux 5.12, which has no such
+ * storage for these programs, it lies in a map by thread id. */
 #ifndef GT_BPF_THREADS_H
 #define GT_BPF_THREADS_H
 #include "collect/bpf/programs/process_ids.h"
@@ -46,7 +46,8 @@ struct {
  * call of the kernel, which the storage above needs. */
 #define PLACES 1024
 struct thread_place {
-	__u32 owner, unused; /* a thread, as the kernel numbers it; 0: free, and the rest is zero */
+	__u32 owner;  /* a thread, as the kernel numbers it; 0: none, and the rest is zero */
+	__u32 claims; /* 0: free */
 	struct thread thread;
 };
 struct {
@@ -98,6 +99,19 @@ static __always_inline struct thread *make_thread_by_id(void)
 	return bpf_map_lookup_elem(&threads_by_id, &tid);
 }
 
+/* Of threads that claim a place at the same time at most one gets it. An atomic addition whose result
+ * is not used is what Linux 5.11 and older know: they refuse programs that contain an exchange, also
+ * where it is never reached. */
+static __always_inline bool claim_place(struct thread_place *p)
+{
+	volatile __u32 *claims = &p->claims;
+
+	if (*claims)
+		return false;
+	__sync_fetch_and_add(&p->claims, 1);
+	return *claims == 1;
+}
+
 /* The same; makes it known. NULL: no memory. */
 static __always_inline struct thread *make_thread(void)
 {
@@ -110,8 +124,10 @@ static __always_inline struct thread *make_thread(void)
 	if (!settings.has_task_storage)
 		return make_thread_by_id();
 	p = place_of(task->pid);
-	if (p && !__sync_val_compare_and_swap(&p->owner, 0, task->pid))
+	if (p && claim_place(p)) {
+		p->owner = task->pid;
 		return &p->thread;
+	}
 	return bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
@@ -133,6 +149,7 @@ static __always_inline void forget_thread(void)
 	__builtin_memset(&p->thread, 0, __builtin_offsetof(struct thread, record.data));
 	__builtin_memset(&p->thread.request, 0, sizeof(p->thread.request));
 	p->owner = 0;
+	p->claims = 0;
 }
 
 /* The place of a call in `open`. A compiler that knows the depth to be below GT_BPF_DEPTH leaves
