@@ -42,7 +42,8 @@ struct gt_bpf_settings {
 	GT_U8 all_processes;    /* else those in the map `traced` */
 	GT_U8 requests;         /* record requests to the driver's files */
 	GT_U8 scheduling;       /* record switches of threads */
-	GT_U8 has_switch_state; /* sched_switch tells the state of the thread (Linux 5.18) */
+	GT_U8 has_switch_state; /* sched_switch tells the state of the thread (Linux 5.18); else it
+				   is read from the thread */
 	GT_U8 has_task_storage; /* threads have storage of their own (Linux 5.12) */
 	GT_U8 has_cookies;      /* programs get the number of their probe (Linux 5.15) */
 	GT_U8 filters;          /* of all processes, those in the map `traced` */

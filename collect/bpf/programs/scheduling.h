@@ -56,17 +56,34 @@ static __always_inline void switch_in(__u32 tid, __u64 now)
 	bpf_map_delete_elem(&waits, &tid);
 }
 
+struct task_struct___before_5_14 {
+	long state;
+} __attribute__((preserve_access_index));
+struct task_struct___since_5_14 {
+	unsigned __state;
+} __attribute__((preserve_access_index));
+
+/* Of the thread that leaves the processor. Another processor that wakes it meanwhile may have changed
+ * it, but not to that of a running thread. */
+static __always_inline __u64 state_of(struct task_struct *task)
+{
+	struct task_struct___before_5_14 *old = (void *)task;
+	struct task_struct___since_5_14 *new = (void *)task;
+
+	return bpf_core_field_exists(new->__state) ? BPF_CORE_READ(new, __state)
+						   : BPF_CORE_READ(old, state);
+}
+
 /* sched_switch(bool preempt, struct task_struct *prev, struct task_struct *next, unsigned state) */
 SEC("raw_tp/sched_switch")
 int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *prev = (void *)ctx->args[1], *next = (void *)ctx->args[2];
 	__u64 now = bpf_ktime_get_ns(), out = ids_of(prev), in = ids_of(next);
-	__u64 state = settings.has_switch_state ? ctx->args[3] : 0;
+	__u64 state = settings.has_switch_state ? ctx->args[3] : state_of(prev);
 
 	if (out && !(state & DEAD) && is_traced(out))
-		switch_out(prev, out, in, ctx->args[0] || (settings.has_switch_state && !state),
-			state, now);
+		switch_out(prev, out, in, ctx->args[0] || !state, state, now);
 	/* only threads that were traced then are in the map */
 	if (in)
 		switch_in((__u32)in, now);

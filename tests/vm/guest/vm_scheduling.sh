@@ -19,3 +19,10 @@ wait $recorder
 for reason in futex io poll sleep; do
 	check "waits-of-$reason" awk -F, -v r=$reason '$1 == "pid" { for (i = 1; i <= NF; i++) if ($i == "reason") c = i } c && $c == r { y = 1 } END { exit !y }' waits.csv
 done
+
+# ---- three busy threads on two processors do not wait ----
+"$G" -q -f -e sched -o busy.zst -- sh -c 'for i in 1 2 3; do timeout 1 sh -c "while :; do :; done" & done; wait'
+"$A" --format csv --top 0 offcpu busy.zst >busy.csv 2>/dev/null
+check busy-threads-are-preempted awk -F, '$1 == "pid" { for (i = 1; i <= NF; i++) column[$i] = i }
+	column["reason"] { sum[$column["reason"]] += $column["total_ns"] }
+	END { exit !(sum["preempted"] > 2e8 && sum["preempted"] > 10 * sum["page fault"]) }' busy.csv
