@@ -21,7 +21,6 @@
 
 #define POLL_NS 300000 /* real ns between two checks of an operation of unknown length */
 
-pthread_mutex_t *sim_mutex(void);
 /* wake the worker; the threads that wait for it; the callback thread */
 static pthread_cond_t work, progress, host_work;
 static struct sim_stream *streams;

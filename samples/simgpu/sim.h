@@ -7,7 +7,8 @@
  * the few kernels of samples/cu.h, which it recognizes by name (kernels.c). Any other kernel only
  * takes time. The simulator never opens a real device.
  *
- *   device.c   errors, devices, contexts       memory.c   addresses, allocations
+ *   device.c   errors, devices                 context.c  contexts
+ *   memory.c   addresses, allocations
  *   mapping.c  pools, virtual memory, arrays   queue.c    the clock, streams, events
  *   copy.c     copies and sets                 module.c   modules, functions
  *   kernels.c  launches and their effects      graph.c, graph_exec.c       graphs
@@ -31,6 +32,7 @@
  * returns -1 with ENOTTY; the simulator treats that as 0. The status is the same in both cases. */
 #ifndef SIM_H
 #define SIM_H
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -241,11 +243,11 @@ struct sim_config {
 };
 extern struct sim_config sim_config;
 extern uint64_t sim_contexts; /* number of contexts created so far; the id of the last one */
-extern struct sim_ctx *sim_primary[SIM_MAX_DEVICES];
 extern __thread struct sim_ctx *sim_current __attribute__((tls_model("initial-exec")));
 
 void sim_lock(void);
 void sim_unlock(void);
+pthread_mutex_t *sim_mutex(void); /* the same lock, for waits on conditions */
 /* Begins most entry points: takes the lock. Returns CUDA_SUCCESS and the current context in *ctx.
  * Otherwise releases the lock and returns the error of the call (not initialised, forked, no
  * context, sticky error). */
@@ -263,6 +265,14 @@ static inline int sim_leave(int rc)
 	sim_unlock();
 	return rc;
 }
+/* The error of a call that writes to `out` and names a device; CUDA_SUCCESS: none. */
+int sim_device_error(const void *out, int dev);
+#define DEVICE_OR_RETURN(out, dev)                                                                 \
+	do {                                                                                       \
+		int rc_ = sim_device_error(out, dev);                                              \
+		if (rc_)                                                                           \
+			return rc_;                                                                \
+	} while (0)
 int sim_ready(void);       /* CUDA_SUCCESS once cuInit has run in this process */
 uint64_t sim_random(void); /* the next number of the seeded sequence */
 int sim_queue_start(void); /* starts the worker of this process; CUDA_SUCCESS or an error */
