@@ -9,7 +9,7 @@
  * reported.
  *
  * A wait is written from the recorded call, because CUPTI's record of it costs too much
- * (guest_cupti_activity.c). It is pending until work launched into its stream has shown the
+ * (guest_cupti_kinds.c). It is pending until work launched into its stream has shown the
  * stream's track: usually until the next flush of CUPTI's buffers, which may be late on a busy
  * machine. So it is written without a stream only after the GPU has reported later work, or has
  * reported nothing for a long time. */
