@@ -122,6 +122,13 @@ int gt_attached_open(
 
 /* ---- by probes ---- */
 
+/* Is it known at the end only which probes no process has? */
+static bool has_later_processes(void)
+{
+	return gt_attached_starts_command() ||
+		gt_process_filter_selects(&gt_options.process_filter);
+}
+
 static int set_all_probes(struct gt_attached_programs *a, struct gt_err *err)
 {
 	int rc = 0;
@@ -133,10 +140,7 @@ static int set_all_probes(struct gt_attached_programs *a, struct gt_err *err)
 	}
 	if (!rc && gt_options.all_processes)
 		rc = gt_bpf_way_attach_all(a->bpf, err);
-	/* processes may match the filter later */
-	if (rc || gt_process_filter_selects(&gt_options.process_filter))
-		return rc;
-	return gt_bpf_way_check(a->bpf, err);
+	return rc || has_later_processes() ? rc : gt_bpf_way_check(a->bpf, err);
 }
 
 /* Prints which of the named functions have no probes. */
@@ -239,7 +243,8 @@ static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 		gt_message(stderr, TOOL, "recording %s%s%s; Ctrl-C ends it", gt_options.events,
 			gt_options.via == GT_VIA_INJECT ? " by CUPTI and eBPF" : "",
 			probe_counts(&t, counts));
-	report_left_out(a);
+	if (!has_later_processes())
+		report_left_out(a);
 	return 0;
 }
 
@@ -426,7 +431,7 @@ void gt_attached_detach(struct gt_attached_programs *a, const struct gt_attached
 	gt_attached_stop_probes(a);
 	if (has_guests(a))
 		detach_guests(a, r);
-	if (gt_attached_starts_command())
+	if (has_later_processes())
 		report_left_out(a);
 	if (a->bpf && !gt_options.quiet)
 		report_probes(a);

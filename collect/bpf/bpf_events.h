@@ -52,8 +52,7 @@ struct gt_bpf_settings {
 	/* gtcollect's, as the number of /proc/self/ns/pid; 0: the first one, of the machine */
 	GT_U32 pid_namespace;
 	GT_U32 recorder; /* gtcollect's process, which no filter selects */
-	/* any file of a traced process may have probes; else those whose names have such a prefix
-	 */
+	/* any file of a traced process may have probes; else those with such a prefix */
 	GT_U8 any_file;
 	GT_U8 nlibraries;
 	char libraries[GT_BPF_LIBRARIES][GT_BPF_LIBRARY_PREFIX];

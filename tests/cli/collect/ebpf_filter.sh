@@ -23,6 +23,10 @@ if ! "$G" --via ebpf -q -f -o try.zst -- true >try.out 2>&1; then
 	exit
 fi
 
+# processes that match may start later
+want probe-may-come-later 0 "$G" -f -o later.zst -a --duration 1ms --comm none --probe none:none
+says probe-that-nobody-has-is-told 'note: .*none:none.*no process'
+
 # record NAME OPTIONS...: in the background, begun when it returns
 record() {
 	file=$1; shift
@@ -72,7 +76,7 @@ record comm.zst -e api --comm 'chosen-*'
 "$B/samples/train" -n 20 >/dev/null
 kill $early $other
 wait $early $other 2>/dev/null
-end_record comm.zst
+detach
 processes comm.zst >comm.names
 printf 'chosen-early\nchosen-late\n' >wanted
 same comm-selects-by-name wanted comm.names
@@ -197,6 +201,26 @@ end_record again.zst
 counts '^cu' alone.zst >alone.counts
 counts '^cu' again.zst >again.counts
 same cgroup-of-the-same-name alone.counts again.counts
+
+# in a namespace of cgroups, whose root is a folder of the machine's
+if ! unshare -Cm true 2>/dev/null; then skip cgroup-in-namespace "needs unshare -C"
+else
+	until_it_is "" empty
+	mkdir mounted "$group/below/inner"
+	attach_file=inner.zst
+	sh -c 'echo $$ >"$1/below/cgroup.procs"; shift
+		exec unshare -Cm sh -c "mount -t cgroup2 none mounted && exec \"\$@\"" sh "$@"' sh "$group" \
+		"$G" -f -o inner.zst -a -e api --cgroup mounted/inner 2>inner.zst.err 8>&- &
+	recorder=$!
+	until_it_is yes attached
+	sh -c 'echo $$ >"$1/below/inner/cgroup.procs"; exec "$2" -n 2' sh "$group" ./chosen-late >/dev/null
+	sh -c 'echo $$ >"$1/below/cgroup.procs"; exec "$2" -n 2' sh "$group" ./chosen-late >/dev/null
+	end_record inner.zst
+	counts '^cu' inner.zst >inner.counts
+	same cgroup-in-namespace alone.counts inner.counts
+	until_it_is "" cat "$group/below/inner/cgroup.procs"
+	rmdir "$group/below/inner"
+fi
 
 # both must match
 begin_calls
