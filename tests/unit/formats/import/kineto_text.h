@@ -40,4 +40,24 @@ static inline bool meta_says(const char *what)
 	gt_reader_close(r);
 	return says;
 }
+
+#define JOINED(track, start, ns, name, join)                                                       \
+	"context=1 launch_track=" track " launch_start=" start " launch_ns=" ns                    \
+	" launch_name='" name "' launch_join=" join
+
+#define FIELDS(id, track, start, ns, name, join)                                                   \
+	"correlation=" id " " JOINED(track, start, ns, name, join)
+
+#define SHAPE                                                                                      \
+	" grid_x=2 grid_y=3 grid_z=4 block_x=5 block_y=6 block_z=7 shared_static=0 shared_dynamic=9 registers=18"
+
+static inline const struct gt_type *type_named(struct gt_reader *r, const char *name)
+{
+	const struct gt_segment *seg = gt_reader_segment(r, 0);
+
+	for (uint32_t i = 0; i < seg->ntypes; i++)
+		if (!strcmp(gt_type_name(seg, i), name))
+			return &seg->types[i];
+	abort();
+}
 #endif

@@ -5,16 +5,6 @@
 
 /* ---- AMD ---- */
 
-static const struct gt_type *type_named(struct gt_reader *r, const char *name)
-{
-	const struct gt_segment *seg = gt_reader_segment(r, 0);
-
-	for (uint32_t i = 0; i < seg->ntypes; i++)
-		if (!strcmp(gt_type_name(seg, i), name))
-			return &seg->types[i];
-	abort();
-}
-
 /* In the output of gtexport --chrome, a call has the category of the call's task. A name that no
  * API has (for example INVALID, for a call that CUPTI could not name) is a call's if it has a
  * correlation id. */
