@@ -190,4 +190,16 @@ static inline size_t in_use(void)
 
 	return m.uordblks + m.hblkhd;
 }
+
+/* Delivers a change of the state of CUPTI. */
+static inline void gpu_state(struct join *j, enum gt_gpu_state what, int64_t from, int64_t to)
+{
+	struct gt_gpu_event e = { .id = GT_EV_GPU_STATE,
+		.start = from,
+		.end = to,
+		.n = 3,
+		.body.state = { what, 1, 130001 } };
+
+	gt_gpu_event(j->g, &j->p, j->process, &e);
+}
 #endif
