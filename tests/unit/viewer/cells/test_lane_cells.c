@@ -1,150 +1,14 @@
 /* Strips compared with a count of every row, cell by cell: on random traces with all kinds of
  * rows that a strip may show (nested calls, ioctls, ranges that nest and overlap, work and waits
  * of streams that overlap, copies in all directions, quiet tracks that share blocks, rows that
- * span many blocks), at every width of cells. And on traces that grow, compared with strips that
- * read them for the first time. */
+ * span many blocks), at every width of cells. */
 #define _GNU_SOURCE
-#include "tests/unit/viewer/view_program.h"
-#include "viewer/cells/measure.h"
+#include "tests/unit/viewer/cells/counted_cells.h"
 #include "viewer/lanes/unfinished_edges.h"
-#include "viewer/lanes/window.h"
 
-#define MOST_CELLS 300u
-struct seen_row {
-	uint32_t segment, track;
-	enum gt_kind kind;
-	uint32_t type;
-	int64_t start, end;
-	unsigned depth;
-	uint64_t bytes;
-	unsigned aspect;
-};
-static struct seen_row *rows;
-static size_t nrows, rows_cap;
 /* ---- the count ---- */
 
-static void read_rows(struct gt_reader *r)
-{
-	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) |
-			GT_BIT(GT_GPU) };
-	struct gt_err err = GT_ERR_INIT;
-	struct gt_iter *it = gt_iter_open(r, &all, &err);
-	struct gt_event ev;
-
-	nrows = 0;
-	while (it && gt_iter_next(it, &ev, &err) > 0) {
-		const struct gt_type *t = &ev.seg->types[ev.row.type];
-		struct seen_row row = { ev.seg->index, ev.track, ev.kind, ev.row.type, ev.row.start,
-			ev.row.end, ev.row.depth, 0, 0 };
-
-		for (unsigned f = 0; f < t->nfields; f++) {
-			row.bytes = t->fields[f].role == GT_R_BYTES ? ev.args[f] : row.bytes;
-			if (t->fields[f].role == GT_R_DIRECTION && t->op == GT_OP_COPY)
-				row.aspect = ev.args[f] == GT_DIR_HTOD ? GT_ASPECT_HTOD
-					: ev.args[f] == GT_DIR_DTOH    ? GT_ASPECT_DTOH
-								       : GT_ASPECT_COPIES;
-		}
-		CHECK(!gt_grow(&rows, &rows_cap, nrows + 1, sizeof(*rows)));
-		rows[nrows++] = row;
-	}
-	gt_iter_close(it);
-	CHECK(!err.code && nrows > 1000);
-}
-
-static bool below_track(const struct gt_segment *seg, uint32_t t, uint32_t top)
-{
-	for (; t != GT_NONE; t = seg->tracks[t].parent)
-		if (t == top)
-			return true;
-	return false;
-}
-
-/* The depth at which a strip shows a row; -1: it does not. */
-static int depth_in(
-	const struct gt_reader *r, const struct seen_row *row, const struct gt_strip_key *of)
-{
-	const struct gt_segment *seg = gt_reader_segment(r, of->segment);
-	const struct gt_type *t = &seg->types[row->type];
-	/* the last depth also counts deeper ones */
-	int own = row->depth < 7 ? (int)row->depth : 7;
-	bool shows, call = row->kind == GT_CALL || row->kind == GT_OPEN;
-
-	if (row->segment != of->segment ||
-		(of->derived ? !below_track(seg, row->track, of->track) : row->track != of->track))
-		return -1;
-	switch (of->aspect) {
-	case GT_ASPECT_CALLS: return call && !(of->derived && own) ? own : -1;
-	case GT_ASPECT_RANGES: return row->kind == GT_SPAN && t->layer == GT_LAYER_USER ? own : -1;
-	case GT_ASPECT_IOCTLS: shows = call && t->layer == GT_LAYER_IOCTL; break;
-	case GT_ASPECT_OTHERS:
-		shows = row->kind == GT_SPAN && t->layer != GT_LAYER_USER && t->op != GT_OP_OFF_CPU;
-		break;
-	case GT_ASPECT_STATES: shows = row->kind == GT_SPAN && t->op == GT_OP_OFF_CPU; break;
-	case GT_ASPECT_WORK: shows = row->kind == GT_GPU; break;
-	default: shows = row->kind == GT_GPU && row->aspect == of->aspect;
-	}
-	return shows ? 0 : -1;
-}
-
-static int64_t first_cell(const struct gt_cell_window *w, int64_t at)
-{
-	int64_t c = gt_window_column(w, at);
-
-	return c < 0 ? 0 : c;
-}
-
-/* One row's part in a period of time, of which the part from `from` on is not covered yet. */
-static void count_row(struct gt_cell_sums *c, const struct seen_row *row, int64_t start,
-	int64_t end, int64_t from, int64_t low, int64_t high)
-{
-	int64_t f = from > low ? from : low, t = end < high ? end : high;
-
-	c->busy += t > f ? (uint64_t)(t - f) : 0;
-	if (start < low || start >= high)
-		return;
-	c->count++;
-	c->bytes += row->bytes;
-	if ((uint64_t)(end - start) > c->longest)
-		c->longest = (uint64_t)(end - start);
-}
-
-/* The time from which a row covers new time: rows are sorted by start, so the covered time only
- * grows. */
-static int64_t uncovered(
-	const struct seen_row *row, int64_t start, int64_t end, int depth, int64_t *covered)
-{
-	int64_t from = start > *covered ? start : *covered;
-
-	if (row->depth > 7 && depth == 7) /* within one of depth 7 */
-		return end;
-	*covered = end > *covered ? end : *covered;
-	return from;
-}
-
-#define DEPTHS 8
 static unsigned nrough; /* cells that were not exact until they were settled */
-static void count_cells(const struct gt_archive *a, struct gt_reader *r,
-	const struct gt_cell_window *w, const struct gt_strip_key *of,
-	struct gt_cell_sums to[DEPTHS][MOST_CELLS])
-{
-	int64_t covered[DEPTHS], offset = gt_archive_offset(a, of->segment);
-
-	for (unsigned d = 0; d < DEPTHS; d++)
-		covered[d] = INT64_MIN;
-	memset(to, 0, DEPTHS * sizeof(to[0]));
-	for (size_t i = 0; i < nrows; i++) {
-		int64_t start = rows[i].start - offset, end = rows[i].end - offset, from;
-		int d = depth_in(r, &rows[i], of);
-
-		if (d < 0)
-			continue;
-		from = uncovered(&rows[i], start, end, d, &covered[d]);
-		for (int64_t c = first_cell(w, start); c < w->cells && gt_cell_start(w, c) <= end;
-			c++)
-			count_row(&to[d][c], &rows[i], start, end, from, gt_cell_start(w, c),
-				gt_cell_start(w, c + 1));
-	}
-}
 
 static void count_range(const struct gt_archive *a, struct gt_reader *r,
 	const struct gt_strip_key *of, int64_t low, int64_t high, struct gt_cell_sums to[DEPTHS])
@@ -165,31 +29,6 @@ static void count_range(const struct gt_archive *a, struct gt_reader *r,
 	}
 }
 
-static bool has_union(const struct gt_segment *seg, uint32_t t, unsigned aspect)
-{
-	switch (seg->tracks[t].kind) {
-	case GT_TRACK_PROCESS: return aspect == GT_ASPECT_CALLS;
-	case GT_TRACK_DEVICE: return aspect == GT_ASPECT_WORK || aspect >= GT_ASPECT_HTOD;
-	default: return seg->tracks[t].kind == GT_TRACK_CONTEXT && aspect == GT_ASPECT_WORK;
-	}
-}
-
-/* If no union is requested, blocks are represented by their summaries. */
-static size_t list_strips(const struct gt_reader *r, struct gt_strip_key *of, bool unions)
-{
-	size_t n = 0;
-
-	for (uint32_t s = 0; s < gt_reader_segments(r); s++)
-		for (uint32_t t = 0; t < gt_reader_segment(r, s)->ntracks; t++)
-			for (unsigned a = 1; a < GT_ASPECTS; a++) {
-				if (!gt_aspect_is_copies(a))
-					of[n++] = (struct gt_strip_key){ s, t, a, false };
-				if (unions && has_union(gt_reader_segment(r, s), t, a))
-					of[n++] = (struct gt_strip_key){ s, t, a, true };
-			}
-	return n;
-}
-
 /* From the start of the first call that is open at the end, a union may know its busy time only
  * roughly, and never too low, until the part before that is measured. */
 static bool may_be_rough(const struct gt_archive *a, struct gt_reader *r,
@@ -205,12 +44,6 @@ static bool may_be_rough(const struct gt_archive *a, struct gt_reader *r,
 	return of->derived && first >= gt_cell_start(w, c) && first < gt_cell_start(w, c + 1) &&
 		got->sureness == GT_CELL_ROUGH && got->busy >= want->busy &&
 		got->busy <= gt_cell_width(w, c);
-}
-
-static bool is_counted(const struct gt_cell_sums *got, const struct gt_cell_sums *want)
-{
-	return got->count == want->count && got->bytes == want->bytes &&
-		got->longest == want->longest;
 }
 
 static void settle(struct gt_archive *a, const struct gt_cell_window *w,
@@ -596,193 +429,6 @@ static void a_broken_block_is_a_hole(void)
 
 /* ---- a trace that grows ---- */
 
-#define GROWN_CELLS 60u
-struct growing {
-	struct program p;
-	/* hangs: when a thread's call began that returns pieces later */
-	int64_t free_at[12], hangs;
-	int fd;
-	struct gt_reader *r;
-	struct gt_archive *a;
-	struct gt_lane_cells *s;
-	struct gt_strip_key of[400];
-	/* exact: the number of cells that were exact before any block was read */
-	size_t n, exact;
-};
-
-/* Calls and work of some duration, most of them in order. Sometimes a call returns, or work is
- * recorded, that began long ago. */
-static void write_piece(struct growing *g, unsigned piece, unsigned turns)
-{
-	struct program *p = &g->p;
-
-	for (unsigned i = 0; i < turns; i++) {
-		unsigned th = below(3);
-		int64_t start = p->now > g->free_at[th] ? p->now : g->free_at[th];
-
-		p->last[th] = start;
-		g->free_at[th] = nest(p, p->threads[th], start, 0) + 1;
-		if (!below(3))
-			gpu_work(p, below(30) ? 0 : below(3));
-		if (!below(9))
-			put(p, GT_SPAN, p->threads[below(3)], p->range,
-				p->now - (int64_t)below(500), p->now + below(50), below(3));
-		p->now += below(60);
-	}
-	for (unsigned i = 0; i < 3; i++)
-		p->now = g->free_at[i] > p->now ? g->free_at[i] : p->now;
-	p->now += 20;
-	put(p, GT_CALL, p->threads[5], p->call, p->now - 9, p->now - 2, 1);
-	if (piece % 4 == 3) {
-		put(p, GT_CALL, p->threads[5], p->alloc, g->hangs, p->now, 0);
-		g->hangs = p->now + 1;
-	}
-	if (piece % 5 == 4)
-		CHECK(!gt_gpu_put_kernel(&p->types,
-			&(struct gt_gpu_work){ .track = p->streams[1],
-				.start = p->now - (int64_t)below(9000),
-				.end = p->now,
-				.context = 1 },
-			&(struct gt_gpu_kernel){
-				.name = p->name, .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } },
-			&p->err));
-	p->now++;
-	CHECK(!gt_writer_epoch(p->w, p->now, &p->err));
-}
-
-/* The same strips are applied to the present contents of the file. */
-static void look_again(struct growing *g)
-{
-	struct gt_err err = GT_ERR_INIT;
-
-	gt_lane_cells_detach(g->s);
-	if (below(4)) /* the archive may be closed long before or after */
-		gt_lane_cells_detach(g->s);
-	gt_archive_close(g->a);
-	if (g->r)
-		CHECK(gt_reader_grow(g->r, UINT64_MAX, &err) > 0);
-	else
-		g->r = gt_reader_open_growing(dup(g->fd), UINT64_MAX, &err);
-	CHECK(g->r && (g->a = gt_archive_open(g->r, &err)));
-	if (g->s)
-		gt_lane_cells_reopen(g->s, g->a);
-	else
-		CHECK((g->s = gt_lane_cells_new(g->a)));
-	read_rows(g->r);
-	g->n = list_strips(g->r, g->of, true);
-}
-
-/* All values equal those of new strips that have no earlier state. */
-static void hold_against_new(const struct growing *g, const struct gt_cell_window *w)
-{
-	struct gt_lane_cells *fresh = gt_lane_cells_new(g->a);
-	struct gt_cell_sums have[MOST_CELLS], want[MOST_CELLS];
-	struct gt_err err = GT_ERR_INIT;
-
-	CHECK(fresh && gt_lane_cells_request(fresh, w, g->of, g->n, &err) >= 0 &&
-		!gt_lane_cells_step(fresh, 0, &err));
-	for (size_t i = 0; i < g->n; i++)
-		for (unsigned d = 0; d < DEPTHS; d++) {
-			gt_lane_cells_get(g->s, i, d, have);
-			gt_lane_cells_get(fresh, i, d, want);
-			for (unsigned c = 0; c < w->cells; c++)
-				CHECK(have[c].sureness == want[c].sureness &&
-					have[c].busy == want[c].busy &&
-					is_counted(&have[c], &want[c]) &&
-					have[c].category == want[c].category &&
-					have[c].open == want[c].open);
-		}
-	gt_lane_cells_free(fresh);
-}
-
-/* Cells that count as certain are correct: at once, and during the scan. */
-static void hold_what_is_certain(struct growing *g, const struct gt_cell_window *w, bool first)
-{
-	static struct gt_cell_sums want[DEPTHS][MOST_CELLS];
-	struct gt_cell_sums have[MOST_CELLS];
-
-	for (size_t i = first ? 0 : below(9); i < g->n; i += first ? 1 : 9) {
-		count_cells(g->a, g->r, w, &g->of[i], want);
-		for (unsigned d = 0; d < DEPTHS; d++) {
-			gt_lane_cells_get(g->s, i, d, have);
-			for (unsigned c = 0; c < w->cells; c++) {
-				g->exact += first && have[c].sureness == GT_CELL_EXACT;
-				CHECK(have[c].sureness != GT_CELL_EXACT ||
-					(have[c].busy == want[d][c].busy &&
-						is_counted(&have[c], &want[d][c])));
-			}
-		}
-	}
-}
-
-/* The whole run, the most frequent case; the previous window; or the previous window moved or
- * widened a little. */
-static struct gt_cell_window choose_window(
-	const struct growing *g, const struct gt_cell_window *before)
-{
-	struct gt_cell_window w = { .cells = GROWN_CELLS };
-	struct gt_time_extent e = { .widest = 60 };
-	int64_t first;
-
-	gt_archive_extent(g->a, &e.from, &e.to);
-	e.to++;
-	if (!before->cells || below(3)) {
-		e.grows = below(8);
-		gt_window_fit(&w, &e);
-		return w;
-	}
-	w = *before;
-	if (!gt_window_is_aligned(&w))
-		return w; /* the same cells once more */
-	first = (w.from >> w.shift) + (int64_t)below(20) - 6;
-	if (below(2))
-		return gt_aligned_window(first, w.shift, w.cells);
-	return gt_aligned_window(below(2) ? first >> 1 : 0, w.shift + 1, w.cells);
-}
-
-static void what_was_certain_stays(void)
-{
-	for (unsigned seed = 0; seed < 4; seed++) {
-		struct growing g = { .fd = temp_file() };
-		struct gt_cell_window w = { .cells = 0 };
-		struct gt_err err = GT_ERR_INIT;
-		int more;
-
-		state = 300 + seed;
-		contexts = seed % 3;
-		begin(&g.p, dup(g.fd), "boot", seed % 2 ? 70000 : -20000);
-		g.hangs = g.p.now;
-		for (unsigned piece = 0; piece < 24; piece++) {
-			write_piece(&g, piece, piece ? below(60) : 500);
-			look_again(&g);
-			for (unsigned looks = 1 + !below(3); looks; looks--) {
-				w = choose_window(&g, &w);
-				CHECK(gt_lane_cells_request(g.s, &w, g.of, g.n, &err) >= 0);
-				hold_what_is_certain(&g, &w, true);
-				for (more = 1; more && below(9);)
-					CHECK((more = gt_lane_cells_step(g.s, 1, &err)) >= 0);
-				hold_what_is_certain(&g, &w, false);
-			}
-			if (more && below(4))
-				CHECK(!(more = gt_lane_cells_step(g.s, 0, &err)));
-			if (!more)
-				hold_against_new(&g, &w);
-		}
-		CHECK(g.exact > 100000);
-		gt_gpu_types_release(&g.p.types);
-		CHECK(!gt_writer_close(g.p.w, &g.p.err));
-		look_again(&g);
-		CHECK(gt_lane_cells_request(g.s, &w, g.of, g.n, &err) >= 0 &&
-			!gt_lane_cells_step(g.s, 0, &err));
-		hold_against_new(&g, &w);
-		gt_lane_cells_free(g.s);
-		gt_archive_close(g.a);
-		gt_reader_close(g.r);
-		close(g.fd);
-	}
-	contexts = 0;
-}
-
 /* Communication kernels have a category of their own, which no type of a file can have. */
 static void communication_is_a_category(void)
 {
@@ -822,5 +468,5 @@ static void communication_is_a_category(void)
 }
 
 T_MAIN(T(communication_is_a_category), T(cells_are_what_rows_say), T(where_open_calls_begin),
-	T(what_was_certain_stays), T(between_two_moments), T(contexts_are_summed_up),
-	T(recordings_of_other_clocks), T(a_broken_block_is_a_hole))
+	T(between_two_moments), T(contexts_are_summed_up), T(recordings_of_other_clocks),
+	T(a_broken_block_is_a_hole))
