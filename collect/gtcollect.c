@@ -75,7 +75,8 @@ static int enable_sources(struct gt_err *err)
 	}
 	if (!code)
 		code = gt_sources_enable(&run.selection, &run.sources, o->events, err);
-	if (!code && o->via != GT_VIA_EBPF && !o->with_ebpf && gt_sources_only_ebpf(o->events))
+	if (!code && o->via != GT_VIA_EBPF && !o->with_ebpf && !o->with_switches &&
+		gt_sources_only_ebpf(o->events))
 		return gt_err_set(err, -EINVAL, "-e %s needs --via ebpf",
 			gt_sources_only_ebpf(o->events)->name);
 	if (code || !(o->inject || o->via == GT_VIA_INJECT))
@@ -148,7 +149,7 @@ static int open_session(struct gt_err *err)
 	strcpy(s->cupti, o->cupti_path);
 	memcpy(s->gate, run.selection.gate, sizeof(run.selection.gate));
 	run.rings.ebpf = o->via == GT_VIA_EBPF;
-	run.rings.with_ebpf = o->with_ebpf;
+	run.rings.with_ebpf = o->with_ebpf || o->with_switches;
 	gt_rings_take_ownership(&run.rings);
 	return gt_guest_server_open(&run.server, &run.rings, err);
 }
@@ -614,7 +615,6 @@ int main(int argc, char **argv)
 	struct gt_err err = GT_ERR_INIT;
 	int operands, code;
 	char **command;
-	size_t n;
 
 	gt_std_fds_occupy();
 	code = gt_options_parse(argc, argv, &operands, &err);
@@ -660,10 +660,8 @@ int main(int argc, char **argv)
 		return fail(GT_EXIT_OWN, NULL, &err);
 	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || check_is_readable(&err) ||
 		open_trace(command, &err)) {
-		n = strlen(err.text);
 		if (!gt_options.output && err.code != -ENOMEM)
-			snprintf(err.text + n, sizeof(err.text) - n,
-				"; use -o FILE to write elsewhere");
+			gt_err_append(&err, "; use -o FILE to write elsewhere");
 		return fail(GT_EXIT_OWN, run.path, &err);
 	}
 	return run_program(command);

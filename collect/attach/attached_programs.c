@@ -12,6 +12,7 @@
 #include "collect/bpf/bpf_way.h"
 #include "collect/cli/metadata.h"
 #include "collect/cli/options.h"
+#include "collect/host/thread_switches.h"
 #include "collect/inject/inject.h"
 #include "collect/recorder/recorder.h"
 #include "collect/source/source.h"
@@ -32,6 +33,14 @@ static bool names_gpu_work(const char *events)
 		gt_sources_has(events, "um");
 }
 
+/* Does eBPF have to record nothing but scheduling, for which perf events are enough? */
+static bool needs_only_switches(const struct gt_collect_options *o)
+{
+	return gt_sources_has(o->events, "sched") && !gt_sources_has(o->events, "driver") &&
+		!gt_sources_has(o->events, "fault") && !gt_options_has_probes() && !o->usdt.nusdt &&
+		!gt_options_attach();
+}
+
 void gt_attached_choose_way(void)
 {
 	struct gt_collect_options *o = &gt_options;
@@ -46,8 +55,12 @@ void gt_attached_choose_way(void)
 		needs_library = gt_sources_of_guest(o->events);
 	if (o->via != GT_VIA_AUTO)
 		return;
-	o->with_ebpf = needs_ebpf && needs_library;
-	if (!gt_options_attach())
+	o->with_switches = needs_only_switches(o) && !gt_bpf_way_is_allowed() &&
+		gt_thread_switches_are_allowed();
+	o->with_ebpf = needs_ebpf && needs_library && !o->with_switches;
+	if (o->with_switches)
+		o->via = GT_VIA_PRELOAD;
+	else if (!gt_options_attach())
 		o->via = needs_ebpf && !needs_library ? GT_VIA_EBPF : GT_VIA_PRELOAD;
 	else if (o->all_processes || (needs_ebpf && !needs_library))
 		o->via = GT_VIA_EBPF;
@@ -60,7 +73,9 @@ void gt_attached_choose_way(void)
 
 bool gt_attached_starts_command(void)
 {
-	return (gt_options.via == GT_VIA_EBPF || gt_options.with_ebpf) && !gt_options_attach();
+	return (gt_options.via == GT_VIA_EBPF || gt_options.with_ebpf ||
+		       gt_options.with_switches) &&
+		!gt_options_attach();
 }
 
 char *gt_attached_command_line(char text[4096])
@@ -107,12 +122,18 @@ int gt_attached_open(
 	a->list = calloc(gt_options.pids.n + 1, sizeof(*a->list));
 	if (!a->list)
 		return gt_err_set(err, -ENOMEM, "out of memory (processes)");
+	if (gt_options.with_switches)
+		gt_metadata_add_missing(GT_SWITCHES_MISSING);
 	if (gt_options.via != GT_VIA_EBPF && !gt_options.with_ebpf)
 		return 0;
 	a->bpf = gt_bpf_way_open(&opt, err);
 	a->has_probes = a->bpf;
-	if (!a->bpf)
+	if (!a->bpf) {
+		if (err->code == -EPERM && needs_only_switches(&gt_options))
+			gt_err_append(err,
+				"; for -e sched, sysctl kernel.perf_event_paranoid=2 is enough");
 		return err->code;
+	}
 	for (unsigned i = 0; gt_bpf_way_missing(a->bpf, i); i++)
 		gt_metadata_add_missing(gt_bpf_way_missing(a->bpf, i));
 	/* injection needs it, and all rights */
@@ -198,8 +219,16 @@ static void report_probes(const struct gt_attached_programs *a)
 int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err)
 {
 	struct gt_attached_programs *a = attached;
-	int rc = gt_bpf_way_start(a->bpf, pid, err);
+	int rc;
 
+	if (gt_options.with_switches) {
+		a->switches = gt_thread_switches_open(pid, a->rings, a->server, err);
+		if (!a->switches)
+			return err->code;
+		gt_thread_switches_set_window(a->switches, a->window_from, a->window_until);
+		return gt_guest_server_start(a->server, err);
+	}
+	rc = gt_bpf_way_start(a->bpf, pid, err);
 	if (rc)
 		return rc;
 	gt_bpf_way_drop_rights(a->bpf);
@@ -278,12 +307,8 @@ static int inject_one(struct gt_attached_programs *a, pid_t pid, struct gt_err *
 	if (!gt_guest_read(pid, &a->list[a->n]))
 		return gt_err_set(err, -ESRCH, "there is no process %d", (int)pid);
 	rc = gt_inject(pid, a->server->dir.library, a->server->dir.path, &done, err);
-	if (rc && gt_options.with_ebpf) {
-		size_t n = strlen(err->text);
-
-		snprintf(err->text + n, sizeof(err->text) - n,
-			" (--via ebpf loads nothing into it)");
-	}
+	if (rc && gt_options.with_ebpf)
+		gt_err_append(err, " (--via ebpf loads nothing into it)");
 	if (rc)
 		return rc;
 	if (done.connection >= 0)
@@ -384,6 +409,8 @@ void gt_attached_set_window(struct gt_attached_programs *a, int64_t from, int64_
 {
 	if (a->bpf)
 		gt_bpf_way_set_window(a->bpf, from, until);
+	a->window_from = from;
+	a->window_until = until;
 }
 
 int gt_attached_fd(const struct gt_attached_programs *a)
@@ -414,11 +441,15 @@ void gt_attached_stop_probes(struct gt_attached_programs *a)
 {
 	if (a->bpf)
 		gt_bpf_way_stop(a->bpf);
+	if (a->switches)
+		gt_thread_switches_stop(a->switches);
 	a->has_probes = false;
 }
 
 void gt_attached_drain(struct gt_attached_programs *a)
 {
+	if (a->switches)
+		gt_thread_switches_drain(a->switches);
 	if (!a->has_probes)
 		return;
 	gt_bpf_way_drain(a->bpf);
@@ -431,7 +462,7 @@ void gt_attached_detach(struct gt_attached_programs *a, const struct gt_attached
 	gt_attached_stop_probes(a);
 	if (has_guests(a))
 		detach_guests(a, r);
-	if (has_later_processes())
+	if (a->bpf && has_later_processes())
 		report_left_out(a);
 	if (a->bpf && !gt_options.quiet)
 		report_probes(a);
@@ -440,8 +471,10 @@ void gt_attached_detach(struct gt_attached_programs *a, const struct gt_attached
 void gt_attached_close(struct gt_attached_programs *a)
 {
 	gt_bpf_way_close(a->bpf);
+	gt_thread_switches_close(a->switches);
 	free(a->list);
 	a->bpf = NULL;
+	a->switches = NULL;
 	a->list = NULL;
 	a->n = 0;
 }

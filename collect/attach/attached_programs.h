@@ -9,12 +9,15 @@
 #include "collect/ipc/shared_memory.h"
 
 struct gt_bpf_way;
+struct gt_thread_switches;
 struct gt_attached_programs { /* zeroed: none; release it with gt_attached_close */
 	struct gt_rings *rings;
 	struct gt_guest_server *server;
-	struct gt_bpf_way *bpf; /* NULL: only the library records */
-	bool has_probes;        /* they are set, or may be at any time */
-	struct gt_guest *list;  /* the processes of -p, as far as they are attached to */
+	struct gt_bpf_way *bpf;              /* NULL: only the library records */
+	struct gt_thread_switches *switches; /* NULL: perf events record nothing */
+	int64_t window_from, window_until;   /* ns: gt_attached_set_window */
+	bool has_probes;                     /* they are set, or may be at any time */
+	struct gt_guest *list; /* the processes of -p, as far as they are attached to */
 	size_t n;
 	pid_t stuck;     /* the last process that a message has named as still stopped */
 	int64_t checked; /* ns: when gt_attached_have_ended last looked for them */
@@ -22,7 +25,7 @@ struct gt_attached_programs { /* zeroed: none; release it with gt_attached_close
 
 /* Replaces --via auto by the way that the user's rights and -e permit. */
 void gt_attached_choose_way(void);
-/* Is a COMMAND recorded by probes? */
+/* Is a COMMAND recorded by probes, or by perf events? */
 bool gt_attached_starts_command(void);
 /* The command line of the first process, which the file names; or "all processes". */
 char *gt_attached_command_line(char text[4096]);
@@ -31,7 +34,7 @@ int gt_attached_open(
 	struct gt_attached_programs *a, const struct gt_session *selection, struct gt_err *err);
 /* Attaches to the processes of -p; with -a, to all that have a driver mapped. 0 or negative. */
 int gt_attached_attach(struct gt_attached_programs *a, struct gt_err *err);
-/* With probes: a child of gtcollect waits for the return to execute the COMMAND; it and its
+/* With these: a child of gtcollect waits for the return to execute the COMMAND; it and its
  * children are recorded. For gt_child_settings. */
 int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err);
 /* Have all processes of -p exited? now: ns; they are looked for some times a second. */

@@ -23,6 +23,7 @@
 #include <unistd.h>
 #include "collect/bpf/bpf_way.h"
 #include "collect/bpf/kernel/kernel_features.h"
+#include "collect/host/thread_switches.h"
 #include "collect/cli/child_process.h"
 #include "collect/cli/metadata.h"
 #include "collect/ipc/cupti_paths.h"
@@ -377,6 +378,15 @@ static void check_ebpf(struct finding *f)
 		report(f, NOTE, "-p and -a by eBPF do not work here: %.300s", text);
 }
 
+static void check_switches(struct finding *f)
+{
+	if (gt_thread_switches_are_allowed())
+		report(f, FINE, "-e sched -- COMMAND records when threads run, also without eBPF");
+	else
+		report(f, NOTE,
+			"-e sched needs eBPF here: the kernel refuses perf events (sysctl kernel.perf_event_paranoid=2 permits them)");
+}
+
 static void check_source_in_child(const struct gt_source *source, struct finding *f)
 {
 	char text[300];
@@ -403,6 +413,7 @@ static const struct {
 	{ "cupti", check_cupti },
 	{ "events", check_events },
 	{ "ebpf", check_ebpf },
+	{ "switches", check_switches },
 };
 
 /* A build has a simulated driver beside gtcollect; an installation has none. */

@@ -300,7 +300,8 @@ struct gt_rings_options gt_options_rings(void)
 	return (struct gt_rings_options){ .memory = o.ring_memory == UNSET ? 0 : o.ring_memory,
 		.lossless = o.lossless,
 		.per_thread = o.ring_size == UNSET ? 0 : o.ring_size,
-		.ticks = o.via != GT_VIA_EBPF && !o.with_ebpf && gt_clock_trusts_ticks() };
+		.ticks = o.via != GT_VIA_EBPF && !o.with_ebpf && !o.with_switches &&
+			gt_clock_trusts_ticks() };
 }
 
 bool gt_options_has_probes(void) { return o.probes.n || o.kprobes.n || o.tracepoints.n; }

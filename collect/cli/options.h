@@ -29,6 +29,7 @@ struct gt_collect_options {
 	struct gt_process_filter process_filter; /* of -a */
 	const char *cgroup;
 	bool with_ebpf;                  /* preload for calls, and eBPF for what only it sees */
+	bool with_switches;              /* preload, and scheduling by perf events */
 	bool all_processes, slow_probes; /* of --via ebpf */
 	uint64_t sample, ring_size, ring_memory; /* bytes; UINT64_MAX: the default */
 	int64_t delay, duration;                 /* ns; duration 0: no limit */

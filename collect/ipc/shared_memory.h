@@ -29,7 +29,7 @@ struct gt_rings { /* addresses of the parts of the memory */
 	bool with_ebpf;
 	uint8_t *written;      /* by slot of a process: enum gt_written */
 	int64_t written_until; /* ns: gtcollect has written what ended before */
-	/* by CPU, not yet written to the file; collect/bpf allocates them */
+	/* by CPU, not yet written to the file; their writer allocates them */
 	struct gt_cpu_loss *cpu_losses;
 	unsigned ncpus;
 	int fd;

@@ -290,10 +290,9 @@ int gt_sources_ebpf(
 static void *open_source(const struct gt_source *source, struct gt_err *err)
 {
 	void *state = source->open(err);
-	size_t n = strlen(err->text);
 
 	if (!state && err->code == -ENOENT && source->needs)
-		snprintf(err->text + n, sizeof(err->text) - n, " (it needs %s)", source->needs);
+		gt_err_append(err, " (it needs %s)", source->needs);
 	return state;
 }
 

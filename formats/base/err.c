@@ -39,6 +39,16 @@ int gt_err_at(struct gt_err *err, uint64_t offset, int code, const char *fmt, ..
 	return code;
 }
 
+void gt_err_append(struct gt_err *err, const char *fmt, ...)
+{
+	size_t n = strlen(err->text);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err->text + n, sizeof(err->text) - n, fmt, ap);
+	va_end(ap);
+}
+
 void gt_err_print(const char *tool, const char *file, const struct gt_err *err)
 {
 	char at[40] = "";

@@ -24,6 +24,9 @@ int gt_err_set(struct gt_err *err, int code, const char *fmt, ...)
 int gt_err_at(struct gt_err *err, uint64_t offset, int code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Adds to the text of an error, as far as there is space. */
+void gt_err_append(struct gt_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* Prints "TOOL: FILE: byte N: text\n" to stderr, made printable (printable.h). FILE is omitted if
  * file is NULL, "byte N" if there is no offset. For main() only. */
 void gt_err_print(const char *tool, const char *file, const struct gt_err *err);

@@ -10,10 +10,12 @@
 #include "collect/bpf/bpf_state.h"
 #include "collect/bpf/records/bpf_records.h"
 #include "collect/bpf/records/request_words.h"
-#include "collect/bpf/records/wait_reason.h"
+#include "collect/host/wait_reason.h"
 #include "formats/base/sorted.h"
 #include "formats/cuda/cuda_api.h"
 #include "formats/trace/clock.h"
+
+#define UNINTERRUPTIBLE 2u /* state of a thread, as the kernel tells it */
 
 /* ---- names of kernels ---- */
 
@@ -206,13 +208,25 @@ static void write_request(struct gt_bpf_way *b, const struct gt_bpf_request *r)
 		gt_ring_writer_call(&b->writer, t, &head, words.words);
 }
 
+static enum gt_sched_state reason_of(const struct gt_bpf_sched *s)
+{
+	enum gt_sched_state state;
+
+	if (s->preempted)
+		return GT_SCHED_PREEMPTED;
+	if (s->system_call == GT_BPF_NO_SYSTEM_CALL)
+		return GT_SCHED_FAULT; /* outside of system calls a thread waits for memory only */
+	state = gt_wait_reason(s->system_call);
+	return state == GT_SCHED_OTHER && s->state & UNINTERRUPTIBLE ? GT_SCHED_IO : state;
+}
+
 /* A wait has two rows: until the thread is woken, and until it runs. */
 static void write_scheduling(struct gt_bpf_way *b, const struct gt_bpf_sched *s)
 {
 	struct gt_written_thread *t = thread_of(b, &s->head);
 	uint64_t woken =
 		s->preempted || !s->woken || s->woken > s->head.end ? s->head.end : s->woken;
-	struct gt_ev_sched e = { .state = gt_wait_reason(s),
+	struct gt_ev_sched e = { .state = reason_of(s),
 		.system_call = s->system_call,
 		.pid = s->by_tgid,
 		.tid = s->by_tid };

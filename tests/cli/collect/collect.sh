@@ -195,7 +195,7 @@ touch gone
 want doctor 0 "$C" --doctor
 is doctor_meets_the_simulated_driver "1 1" "$(grep -c '^Recording works here: ' want.out) $(grep -c '^CUDA programs find the simulated driver' want.out)"
 is doctor_starts_the_driver 1 "$(grep -c 'libcuda .*sim/libcuda.so.1; 1 device, .*(Simulated)$' want.out)"
-is doctor_has_a_line_each 13 "$(grep -cE '^(ok|note) ' want.out)"
+is doctor_has_a_line_each 14 "$(grep -cE '^(ok|note) ' want.out)"
 if [ -d /proc/self ]; then TMPDIR=/proc "$C" --doctor | grep -qE 'session directories go to /(run|tmp)$'; is doctor_tries_to_make_a_directory 0 $?
 else skip doctor_tries_to_make_a_directory "no /proc"; fi
 mkdir nocuda; echo 'void *cuInit;' | ${CC:-cc} -shared -fPIC -x c - -o nocuda/libcuda.so.1 2>/dev/null

@@ -1,4 +1,5 @@
-/* Runs a program to which the kernel refuses bpf(): without_bpf ERRNO PROGRAM [ARGS]. */
+/* Runs a program to which the kernel refuses bpf() and perf_event_open():
+ * without_bpf ERRNO PROGRAM [ARGS]. */
 #define _GNU_SOURCE
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -13,7 +14,8 @@ int main(int argc, char **argv)
 	unsigned code = argc > 2 ? (unsigned)atoi(argv[1]) : 0;
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (code & SECCOMP_RET_DATA)),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};

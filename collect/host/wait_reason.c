@@ -1,8 +1,6 @@
-#include "collect/bpf/records/wait_reason.h"
+#include "collect/host/wait_reason.h"
 
 #include <sys/syscall.h>
-
-#define UNINTERRUPTIBLE 2u /* state of a thread, as the kernel tells it */
 
 /* System calls by what a thread waits for in them. Not every architecture has all of them. */
 static const struct {
@@ -45,14 +43,10 @@ static const struct {
 	{ SYS_waitid, GT_SCHED_CHILD },
 };
 
-enum gt_sched_state gt_wait_reason(const struct gt_bpf_sched *s)
+enum gt_sched_state gt_wait_reason(int64_t number)
 {
-	if (s->preempted)
-		return GT_SCHED_PREEMPTED;
-	if (s->system_call == GT_BPF_NO_SYSTEM_CALL)
-		return GT_SCHED_FAULT; /* outside of system calls a thread waits for memory only */
 	for (unsigned i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
-		if ((uint32_t)reasons[i].number == s->system_call)
+		if (reasons[i].number == number)
 			return reasons[i].state;
-	return s->state & UNINTERRUPTIBLE ? GT_SCHED_IO : GT_SCHED_OTHER;
+	return GT_SCHED_OTHER;
 }

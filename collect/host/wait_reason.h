@@ -1,0 +1,9 @@
+/* What a thread waits for in a system call. */
+#ifndef GT_WAIT_REASON_H
+#define GT_WAIT_REASON_H
+#include <stdint.h>
+#include "formats/trace/write/sched_rows.h"
+
+/* number: of the system call. GT_SCHED_OTHER: nothing is known of it. */
+enum gt_sched_state gt_wait_reason(int64_t number);
+#endif

@@ -1,0 +1,63 @@
+# -e sched for a COMMAND without rights for eBPF: by perf events. The program build/bpf/waits waits for known times.
+. "$SRC/tests/lib.sh"
+G=$B/gtcollect A=$B/gtanalyze
+# as another user if this one is root, who has all rights
+user() { "$@"; }
+shared=$PWD
+if [ "$(id -u)" -eq 0 ]; then
+	command -v setpriv >/dev/null 2>&1 || { skip switches "root needs setpriv"; exit; }
+	shared=$(mktemp -d)
+	chmod 777 "$shared"
+	user() { setpriv --reuid=65534 --regid=65534 --clear-groups env -u XDG_RUNTIME_DIR "$@"; }
+fi
+trap '[ "$shared" = "$PWD" ] || rm -rf "$shared"' EXIT
+if ! user test -x "$G"; then
+	skip switches "the build is in a folder of root"
+	exit
+fi
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 2 ]; then
+	skip switches "perf_event_paranoid is above 2"
+	exit
+fi
+
+# ---- reasons and times ----
+want waits 0 user sh -c 'echo | "$@"' sh "$G" -f -e sched -o "$shared/waits.zst" -- "$B/bpf/waits"
+says missing-is-reported 'note: not recorded: who wakes a thread'
+"$A" --format csv --top 0 offcpu "$shared/waits.zst" >waits.csv 2>/dev/null
+# longest NAME REASON FROM TO: the longest wait for that reason, ms
+longest() { is "$1" yes "$(awk -F, -v r="$2" -v from="$3" -v to="$4" '$1 == "pid" { table++; for (i = 1; i <= NF; i++) if (table == 1) c[$i] = i }
+	table == 1 && $c["reason"] == r && $c["max_ns"] > max { max = $c["max_ns"] }
+	END { print (max >= from * 1e6 && max < to * 1e6) ? "yes" : max }' waits.csv)"; }
+longest lock-is-futex futex 150 1000
+longest byte-is-io io 149 1000
+longest poll-is-poll poll 120 1000
+longest sleep-is-sleep sleep 200 1000
+check child-is-recorded test "$(awk -F, '$1 ~ /^[0-9]+$/ { print $1 }' waits.csv | sort -u | wc -l)" -ge 2
+is nothing-is-lost 0 "$(figure lost "$shared/waits.zst")"
+is none-is-runnable 0 "$(grep -c ,runnable, waits.csv)"
+
+# ---- a thread that is preempted, or runs, all the time ----
+want busy 0 user "$G" -q -f -e sched -o "$shared/busy.zst" -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done'
+is busy-waits-for-little yes "$("$A" --format csv --top 0 offcpu "$shared/busy.zst" 2>/dev/null | awk -F, '$1 == "pid" { table++; for (i = 1; i <= NF; i++) if (table == 1) c[$i] = i; next }
+	table == 1 && $c["reason"] != "preempted" { waits += $c["total_ns"] } END { print (waits < 50e6) ? "yes" : waits }')"
+
+# ---- with calls and GPU work: one track a thread, the same calls as without ----
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+want train 0 user "$G" -q -f -e api,gpu,sched -o "$shared/train.zst" -- "$B/samples/train" -n 20
+want train-without 0 user "$G" -q -f -e api,gpu -o "$shared/plain.zst" -- "$B/samples/train" -n 20
+counts() { "$A" top --top 0 --format csv "$1" 2>/dev/null | awk -F, '$1 ~ /^cu/ { print $1, $3 }' | sort; }
+counts "$shared/train.zst" >with.counts
+counts "$shared/plain.zst" >without.counts
+same calls-are-those-without without.counts with.counts
+is thread-has-one-track 1 "$("$A" threads --format csv "$shared/train.zst" 2>/dev/null | awk -F, 'NR > 1 && $4 == "train"' | wc -l)"
+want summary 0 "$A" summary "$shared/train.zst"
+check scheduler-calls-are-a-figure grep -q 'Scheduler calls: [1-9]' want.out
+
+# ---- the kernel refuses perf events ----
+want refused 125 user "$B/bpf/without_bpf" 1 "$G" -q -f -e sched -o "$shared/refused.zst" -- true
+says refused-is-reported 'kernel.perf_event_paranoid=2'
+check refused-leaves-no-file test ! -e "$shared/refused.zst"
+want --doctor-refused 0 user "$B/bpf/without_bpf" 1 "$G" --doctor
+check doctor-says-refused grep -q '^note *switches .*perf_event_paranoid' want.out
+want --doctor-works 0 user "$G" --doctor
+check doctor-says-works grep -q '^ok *switches ' want.out
