@@ -181,14 +181,17 @@ static inline void gpus_sample(struct gpus *g, uint32_t track, int64_t at, doubl
 
 static inline char *gpus_without(char *text, const char *before, const char *word)
 {
-	for (char *at = text; text && *at && (at = strstr(at, before)); at++) {
-		char *from = at + strlen(before);
-		size_t n = strncmp(from, word, strlen(word))
-			? 0
-			: strlen(word) + strspn(from + strlen(word), "0123456789");
+	size_t n = strlen(word), behind = strlen(before);
+	char *to = text;
 
-		memmove(from, from + n, strlen(from + n) + 1);
-	}
+	for (const char *from = text; text && *from;)
+		if ((size_t)(to - text) >= behind && !memcmp(to - behind, before, behind) &&
+			!strncmp(from, word, n))
+			from += n + strspn(from + n, "0123456789");
+		else
+			*to++ = *from++;
+	if (text)
+		*to = 0;
 	return text;
 }
 
