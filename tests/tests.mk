@@ -36,9 +36,9 @@ $(foreach c,$(UNIT_SRC),$(eval $(call test_rule,$(BUILD)/unit/$(basename $(notdi
 $(addprefix $(BUILD)/unit/test_,analyze_advice_more analyze_idle lane_cells random_keys key_decoder): TEST_CFLAGS := -O1 -g1
 $(foreach b,$(BENCHES),$(eval $(call test_rule,$(b),$(b:$(BUILD)/%=tests/%.c),$(CFLAGS))))
 
-# Kernels that this machine does not run, in virtual machines: tests/vm/run says what that needs.
+# Kernels that this machine does not run, in virtual machines: tests/vm/run says what that needs. VM_KERNELS="NAME...": these.
 check-vm: portable units
-	@tests/vm/run $(BUILD)
+	@tests/vm/run $(BUILD) $(VM_KERNELS)
 
 # A gtcollect with one source more, for tests/cli/collect/source.sh.
 HEARTBEAT := $(BUILD)/heartbeat/gtcollect
