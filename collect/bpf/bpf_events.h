@@ -49,6 +49,8 @@ struct gt_bpf_settings {
 	GT_U8 filters;          /* of all processes, those in the map `traced` */
 	GT_U8 stop;             /* a process waits while gtcollect sets probes in new code */
 	GT_U8 watches_loaders;  /* what processes map is learned from their loaders */
+	GT_U8 only_user; /* only processes of `user`: gtcollect may not see those of others */
+	GT_U32 user;
 	/* gtcollect's, as the number of /proc/self/ns/pid; 0: the first one, of the machine */
 	GT_U32 pid_namespace;
 	GT_U32 recorder; /* gtcollect's process, which no filter selects */

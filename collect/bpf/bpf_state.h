@@ -23,7 +23,7 @@ struct bpf_program;
 struct ring_buffer;
 
 #define GT_BPF_MISSING 16u
-#define GT_BPF_KERNEL_PROGRAMS 13u /* at tracepoints */
+#define GT_BPF_KERNEL_PROGRAMS 14u /* at tracepoints */
 
 /* The name of a kernel by handle. */
 struct gt_bpf_kernel_name {
@@ -52,6 +52,7 @@ struct gt_bpf_way {
 	char missing[GT_BPF_MISSING][256]; /* what this kernel refuses */
 	unsigned nmissing;
 	bool has_task_storage, has_cookies; /* as in gt_bpf_settings */
+	bool only_user;                     /* gtcollect may not see processes of other users */
 	bool filters; /* of all processes, those that opt.filter selects are recorded */
 	int ncpus, *ring_fds, losses;
 	struct ring_buffer *rings, *events; /* events: process_events.c */

@@ -30,13 +30,14 @@
 static const struct {
 	const char *name;
 	/* what needs it; ALWAYS: children of traced processes */
-	enum { ALWAYS, LOADER, REQUESTS, SCHEDULING, NAME, CGROUP, NEW_CGROUP } need;
+	enum { ALWAYS, USER, LOADER, REQUESTS, SCHEDULING, NAME, CGROUP, NEW_CGROUP } need;
 } kernel_programs[GT_BPF_KERNEL_PROGRAMS] = {
 	{ "on_fork", ALWAYS },
 	/* before on_exit, which forgets the thread */
 	{ "on_exit_in_call", ALWAYS },
 	{ "on_exit", ALWAYS },
 	{ "on_exec", ALWAYS },
+	{ "on_exec_as_user", USER },
 	{ "on_rename", NAME },
 	{ "on_cgroup_change", CGROUP },
 	{ "on_new_cgroup", NEW_CGROUP },
@@ -137,6 +138,8 @@ static void set_rodata(struct gt_bpf_way *b)
 			.has_cookies = b->has_cookies,
 			.filters = b->filters,
 			.filter = b->filters ? *b->opt.filter : (struct gt_process_filter){ 0 },
+			.only_user = b->only_user,
+			.user = geteuid(),
 			.recorder = (uint32_t)getpid(),
 			.stop = b->opt.stops,
 			.pid_namespace = pid_namespace(),
@@ -154,6 +157,7 @@ static bool is_needed(const struct gt_bpf_way *b, unsigned program)
 	case REQUESTS: /* scheduling tells the system calls in which threads wait */
 		return b->opt.requests || b->opt.scheduling;
 	case SCHEDULING: return b->opt.scheduling;
+	case USER: return b->only_user;
 	case NAME: return b->filters && b->opt.filter->first;
 	case CGROUP: return b->filters && b->opt.filter->cgroup;
 	case NEW_CGROUP: return b->filters && b->opt.filter->parent;
@@ -381,7 +385,9 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 		return NULL;
 	}
 	b->opt = *opt;
-	b->filters = opt->filter && gt_process_filter_selects(opt->filter);
+	b->only_user = !(gt_own_capabilities() >> CAP_SYS_PTRACE & 1);
+	b->filters = opt->filter &&
+		(gt_process_filter_selects(opt->filter) || (opt->all_processes && b->only_user));
 	b->writer.rings = opt->rings;
 	b->writer.server = opt->server;
 	libbpf_set_print(print_nothing);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "collect/bpf/bpf_state.h"
 #include "collect/bpf/calls/driver_probes.h"
@@ -139,14 +140,33 @@ static int attach_selected(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 	return rc;
 }
 
+/* Does the process belong to another user, while gtcollect lacks CAP_SYS_PTRACE? Newer kernels let
+ * CAP_PERFMON read /proc/PID/maps. */
+static bool is_forbidden(const struct gt_bpf_way *b, pid_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return b->only_user && !stat(path, &st) && st.st_uid != geteuid();
+}
+
 int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 {
 	struct gt_mapped_library list[LIBRARIES];
 	struct gt_err one = GT_ERR_INIT;
-	int rc = gt_loader_watch(b, pid),
-	    n = gt_mapped_libraries(pid, is_driver, NULL, list, LIBRARIES, err);
-	bool has_probes = (n > 0 && b->opt.calls) || b->functions || b->opt.usdt->nusdt, selected;
+	bool has_probes, selected;
+	int rc, n;
 
+	if (is_forbidden(b, pid))
+		return b->opt.all_processes
+			? 0
+			: gt_err_set(err, -EACCES,
+				  "/proc/%d: only its user, root or CAP_SYS_PTRACE may read it",
+				  (int)pid);
+	rc = gt_loader_watch(b, pid);
+	n = gt_mapped_libraries(pid, is_driver, NULL, list, LIBRARIES, err);
+	has_probes = (n > 0 && b->opt.calls) || b->functions || b->opt.usdt->nusdt;
 	if (n < 0)
 		return n;
 	if (!b->opt.all_processes && trace(b, pid, has_probes, err))

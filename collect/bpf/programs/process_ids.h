@@ -22,8 +22,22 @@ struct signal_struct {
 		int counter;
 	} live; /* threads */
 } __attribute__((preserve_access_index));
+struct cred {
+	struct {
+		unsigned val;
+	} uid, euid, suid;
+} __attribute__((preserve_access_index));
+struct mm_struct {
+	unsigned long flags;
+} __attribute__((preserve_access_index));
+struct mm_struct___linux_6_18 {
+	struct {
+		unsigned long __mm_flags[1];
+	} flags;
+} __attribute__((preserve_access_index));
 struct task_struct {
-	int pid, tgid; /* of its first thread both are equal */
+	int pid, tgid;
+	const struct cred *real_cred; /* of its first thread both are equal */
 	struct signal_struct *signal;
 	char comm[16];
 	struct pid *thread_pid;
@@ -70,5 +84,31 @@ static __always_inline __u64 current_ids(void)
 {
 	return settings.pid_namespace ? ids_of((struct task_struct *)bpf_get_current_task())
 				      : bpf_get_current_pid_tgid();
+}
+#define DUMPABLE 3 /* bits of mm_struct.flags; the value of a process that its user may read: 1 */
+
+static __always_inline bool is_dumpable(const char *mm)
+{
+	unsigned long flags = 0;
+	int at;
+
+	if (bpf_core_field_exists(struct mm_struct___linux_6_18, flags.__mm_flags))
+		at = bpf_core_field_offset(struct mm_struct___linux_6_18, flags);
+	else
+		at = bpf_core_field_offset(struct mm_struct, flags);
+	bpf_probe_read_kernel(&flags, sizeof(flags), mm + at);
+	return (flags & DUMPABLE) == 1;
+}
+
+/* May the user of gtcollect see the data of the process? As the kernel decides of /proc/PID/maps. */
+static __always_inline bool is_permitted(struct task_struct *task)
+{
+	const struct cred *c = BPF_CORE_READ(task, real_cred);
+
+	return !settings.only_user ||
+		(BPF_CORE_READ(c, uid.val) == settings.user &&
+			BPF_CORE_READ(c, euid.val) == settings.user &&
+			BPF_CORE_READ(c, suid.val) == settings.user &&
+			is_dumpable(BPF_CORE_READ(task, mm)));
 }
 #endif

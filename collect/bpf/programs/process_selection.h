@@ -99,7 +99,7 @@ static __always_inline void select_process(
 
 	if (!tgid || tgid == settings.recorder)
 		return;
-	if (matches && is_in_cgroup(first_thread))
+	if (matches && is_permitted(first_thread) && is_in_cgroup(first_thread))
 		new |= GT_BPF_TRACED;
 	if (new == old || (!value && !(new & GT_BPF_TRACED)))
 		return;
@@ -138,6 +138,21 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 		select_process(child, copy & GT_BPF_HAS_NAME || has_name(child), true);
 	else if (value)
 		bpf_map_update_elem(&traced, &to, &copy, BPF_ANY);
+	return 0;
+}
+
+/* sched_process_exec(struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm): the program may
+ * run as another user. */
+SEC("raw_tp/sched_process_exec")
+int on_exec_as_user(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	__u32 tgid = ids_of(task) >> 32;
+
+	if (settings.filters)
+		select_process(task, has_name(task), true);
+	else if (!is_permitted(task))
+		bpf_map_delete_elem(&traced, &tgid);
 	return 0;
 }
 

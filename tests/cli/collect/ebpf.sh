@@ -59,6 +59,20 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	want three-capabilities 0 capable +bpf,+perfmon,+sys_ptrace three
 	want other-users-process 125 capable +bpf,+perfmon two
 	says other-users-process-is-told 'root or CAP_SYS_PTRACE may read'
+	# processes of root and of this user, which sleep again and again; -a and -p
+	sh -c 'while :; do sleep 0.01; done' &
+	of_root=$!
+	setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'while :; do sleep 0.01; done' &
+	of_user=$!
+	two() { (ulimit -l unlimited; setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+bpf,+perfmon --ambient-caps=+bpf,+perfmon "$G" -q -f "$@"); }
+	want all-with-two-capabilities 0 two -a -e sched -o "$shared/all.zst" --duration 300ms
+	"$A" offcpu --top 0 --format csv "$shared/all.zst" 2>/dev/null | cut -d , -f 1 | sort -u >all.pids
+	check own-process-is-recorded grep -qx $of_user all.pids
+	is other-users-are-not-recorded '' "$(for pid in $of_root $$ 1; do grep -x $pid all.pids; done)"
+	want scheduling-of-another-user 125 two -e sched -p $of_root -o "$shared/other.zst"
+	says scheduling-of-another-user-is-refused 'root or CAP_SYS_PTRACE may read'
+	kill $of_root $of_user
+	wait $of_root $of_user 2>/dev/null
 	rm -r "$shared"
 else
 	skip three-capabilities "needs root and setpriv"
