@@ -7,14 +7,16 @@ BPF_LIBS    := $(if $(HAVE_BPF),-lbpf -lelf)
 # the processor that $(CC) compiles for: the programs know its registers
 BPF_ARCH    := $(shell $(CC) -dumpmachine | sed 's/-.*//; s/x86_64/x86/; s/aarch64/arm64/')
 
+BPF_OBJECTS := $(patsubst %,$(BUILD)/gen/%.o,all_bpf all_bpf_context all_bpf_no_session)
 $(BUILD)/gen/all_bpf_context.o: BPF_FLAGS := -DSESSION_OF_CONTEXT
-$(BUILD)/gen/all_bpf.o $(BUILD)/gen/all_bpf_context.o: $(wildcard collect/bpf/programs/*) collect/bpf/bpf_events.h
+$(BUILD)/gen/all_bpf_no_session.o: BPF_FLAGS := -DNO_SESSION
+$(BPF_OBJECTS): $(wildcard collect/bpf/programs/*) collect/bpf/bpf_events.h
 	@mkdir -p $(@D)
 	$(BPF_CLANG) -O2 -g -target bpf -mcpu=v3 -I. -I/usr/include/$(shell uname -m)-linux-gnu -Wall -D__TARGET_ARCH_$(BPF_ARCH) $(BPF_FLAGS) -c collect/bpf/programs/all_bpf.c -o $@
 	@llvm-strip -g $@ 2>/dev/null || true
 $(BUILD)/collect/bpf/bpf_object.o: GTFLAGS += -DGT_BPF_OBJECTS='"$(BUILD)/gen/"'
 $(BUILD)/fuzz/collect/bpf/bpf_object.o: FUZZFLAGS += -DGT_BPF_OBJECTS='"$(BUILD)/gen/"'
-$(BUILD)/collect/bpf/bpf_object.o $(BUILD)/fuzz/collect/bpf/bpf_object.o: $(BUILD)/gen/all_bpf.o $(BUILD)/gen/all_bpf_context.o
+$(BUILD)/collect/bpf/bpf_object.o $(BUILD)/fuzz/collect/bpf/bpf_object.o: $(BPF_OBJECTS)
 
 # What tests/cli/collect/ebpf*.sh observe.
 $(BUILD)/bpf/%: tests/unit/collect/bpf/%_prog.c

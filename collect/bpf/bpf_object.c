@@ -12,3 +12,4 @@
 
 OBJECT("gt_bpf_object", GT_BPF_OBJECTS "all_bpf.o");
 OBJECT("gt_bpf_object_of_context", GT_BPF_OBJECTS "all_bpf_context.o");
+OBJECT("gt_bpf_object_no_session", GT_BPF_OBJECTS "all_bpf_no_session.o");

@@ -228,6 +228,17 @@ struct features {
 	bool session_has_context, task_storage;
 };
 
+static struct bpf_object *open_object(const struct features *f)
+{
+	if (!f->uprobes.session)
+		return bpf_object__open_mem(
+			gt_bpf_object_no_session, gt_bpf_object_no_session_bytes, NULL);
+	if (f->session_has_context)
+		return bpf_object__open_mem(
+			gt_bpf_object_of_context, gt_bpf_object_of_context_bytes, NULL);
+	return bpf_object__open_mem(gt_bpf_object, gt_bpf_object_bytes, NULL);
+}
+
 static int load(struct gt_bpf_way *b, const struct features *f, struct gt_err *err)
 {
 	static const char *const calls[] = { "on_session", "on_entry", "on_return" };
@@ -238,10 +249,7 @@ static int load(struct gt_bpf_way *b, const struct features *f, struct gt_err *e
 	int rc;
 
 	b->has_task_storage = f->task_storage;
-	b->object = f->session_has_context
-		? bpf_object__open_mem(
-			  gt_bpf_object_of_context, gt_bpf_object_of_context_bytes, NULL)
-		: bpf_object__open_mem(gt_bpf_object, gt_bpf_object_bytes, NULL);
+	b->object = open_object(f);
 	if (!b->object)
 		return gt_err_set(err, -errno, "cannot read the BPF programs: %s", strerror(errno));
 	select_programs(b, &b->programs, calls, b->opt.calls, f->uprobes);

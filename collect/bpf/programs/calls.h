@@ -5,7 +5,9 @@
 #include "collect/bpf/programs/threads.h"
 
 /* bpf_object.h says why */
-#ifdef SESSION_OF_CONTEXT
+#ifdef NO_SESSION
+#define IS_RETURN(ctx) false
+#elif defined(SESSION_OF_CONTEXT)
 extern bool bpf_session_is_return(void *ctx) __ksym __weak;
 #define IS_RETURN(ctx) bpf_session_is_return(ctx)
 #else

@@ -53,14 +53,27 @@ head -n 5 rows >got
 same arguments want got
 is hits "5 4" "$(grep -c '^gt_test:counted' rows) $(grep -c '^gt_memory:hit' rows)"
 
-# ---- before Linux 5.11 BPF maps count as locked memory ----
-limited() { (ulimit -l 64; setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-sys_resource --inh-caps="$caps" --ambient-caps="$caps" "$G" "$@"); }
+# ---- three capabilities are enough for scheduling; before Linux 5.11 BPF maps also count as locked memory ----
+shared=$(mktemp -d)
+chmod 777 "$shared"
+limited() { # LIMIT
+	(ulimit -l "$1"
+	setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-sys_resource --inh-caps="$caps" --ambient-caps="$caps" \
+		"$G" -q -f -e sched -o "$shared/l.zst" -p $program --duration 1ms)
+}
 caps=+bpf,+perfmon,+sys_ptrace
-mkdir -m 777 shared
+mkfifo hold
+"$B/bpf/functions" <hold >/dev/null &
+program=$!
+exec 7>hold
+want three-capabilities 0 limited unlimited
 case $(uname -r) in
 5.?.*|5.10.*)
-	want little-locked-memory 125 limited -q -f -e sched -o shared/l.zst -p $$ --duration 1ms
+	want little-locked-memory 125 limited 64
 	says locked-memory-is-told 'ulimit -l unlimited, or the capability CAP_SYS_RESOURCE'
 	;;
-*) want little-locked-memory 0 limited -q -f -e sched -o shared/l.zst -p $$ --duration 1ms ;;
+*) want little-locked-memory 0 limited 64 ;;
 esac
+exec 7>&-
+wait $program
+rm -r "$shared"
