@@ -84,11 +84,15 @@ static int run_to_boundary(pid_t tid, int *status)
 		if (rc == -ETIMEDOUT) { /* it computes, or waits in that call */
 			ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 			rc = wait_until(tid, until + STOP_NS, status);
-			return rc ? rc : stops && !signal_of(*status) ? 0 : -EAGAIN;
+			if (!rc && (!stops || signal_of(*status)))
+				rc = -EAGAIN;
+			break;
 		}
 		stops += !rc && WSTOPSIG(*status) == SYSCALL_STOP;
 	}
-	return rc || GT_THREAD_CALL_END_IS_EXACT ? rc : leave_call(tid, status);
+	if (rc || GT_THREAD_CALL_END_IS_EXACT || WSTOPSIG(*status) != SYSCALL_STOP)
+		return rc;
+	return leave_call(tid, status);
 }
 
 static bool makes_process(int64_t call)
