@@ -180,8 +180,11 @@ static bool is_emulated(const uint8_t *p)
 static int add(struct gt_library_functions *f, const char *name, uint64_t offset, int fd)
 {
 	uint8_t code[4] = { 0 };
-	char *copy = strdup(name);
+	char *copy;
 
+	if (f->n == GT_LIBRARY_FUNCTIONS)
+		return -E2BIG;
+	copy = strdup(name);
 	if (!copy || gt_grow(&f->list, &f->cap, f->n + 1, sizeof(*f->list))) {
 		free(copy);
 		return -ENOMEM;
@@ -199,6 +202,7 @@ static int read_symbols(struct gt_library_functions *f, struct gt_elf_file *file
 	Elf_Data *data = gt_elf_data(file, section, GT_ELF_BYTES);
 	struct gt_elf_names names = gt_elf_names(file, header->sh_link);
 	GElf_Sym sym;
+	int rc;
 
 	for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
 		const char *name;
@@ -210,8 +214,9 @@ static int read_symbols(struct gt_library_functions *f, struct gt_elf_file *file
 		offset = gt_elf_offset(file, sym.st_value, PF_X);
 		if (!name || offset == UINT64_MAX || fnmatch(glob, name, 0))
 			continue;
-		if (add(f, name, offset, fd))
-			return -ENOMEM;
+		rc = add(f, name, offset, fd);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
@@ -232,7 +237,10 @@ int gt_library_functions_read(struct gt_library_functions *f, int fd, const char
 			(header.sh_type == SHT_DYNSYM || (all && header.sh_type == SHT_SYMTAB)))
 			rc = read_symbols(f, &file, section, &header, glob, fd);
 	if (rc == -ENOMEM)
-		gt_err_set(err, -ENOMEM, "out of memory (functions of a library)");
+		gt_err_set(err, rc, "out of memory (functions of a library)");
+	if (rc == -E2BIG)
+		gt_err_set(err, rc, "%s: more than %u functions match '%s'", name,
+			GT_LIBRARY_FUNCTIONS, glob);
 	gt_elf_close(&file);
 	return rc;
 }

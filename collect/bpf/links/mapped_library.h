@@ -42,8 +42,9 @@ struct gt_library_functions {
 	struct gt_library_function *list;
 	size_t n, cap;
 };
+#define GT_LIBRARY_FUNCTIONS (1u << 20) /* at most: as many as the kernel permits in a link */
 /* Functions that an open library exports, or all that it has symbols of, and whose names match the
- * glob. name: for errors. Release *f in any case. 0 or negative. */
+ * glob. name: for errors. Release *f in any case. 0 or negative: -E2BIG. */
 int gt_library_functions_read(struct gt_library_functions *f, int fd, const char *name,
 	const char *glob, bool all, struct gt_err *err);
 void gt_library_functions_release(struct gt_library_functions *f);

@@ -78,6 +78,28 @@ else
 	skip refused-functions "another architecture has other instructions that cannot be probed"
 fi
 
+# ---- more functions than can be recorded ----
+mkfifo thousands
+"$B/bpf/many_functions" <thousands >many_functions.out &
+program=$!
+exec 5>thousands
+want too-many 125 "$G" -o none.zst --probe 'many_functions:f*' -p $program
+says too-many-is-told "probe 'many_functions:f\*': 7000[0-9] functions of .* match, and 65536 can be recorded in all: a longer GLOB"
+is too-many-is-one-line 1 "$(wc -l <want.err | tr -d ' ')"
+want too-many-together 125 "$G" -o none.zst --probe 'many_functions:f[1-4]*' --probe 'many_functions:f[3-6]*' -p $program
+says too-many-together-are-told 'can be recorded in all'
+"$G" -f -o f1.zst --probe 'many_functions:f[1-4]*' -p $program 2>f1.err 5>&- &
+recorder=$!
+observed() { grep -c 'recording api,ioctl,.* (44444 functions of 1 library)' f1.err; }
+until_it_is 1 observed
+echo >&5
+until_it_is yes there many_functions.out
+exec 5>&-
+wait $program
+wait $recorder
+"$B/gtexport" --jsonl -f -o f.jsonl f1.zst 2>/dev/null
+is one-of-many-is-recorded 1 "$(calls_of f1 many_functions)"
+
 # ---- a library among many whose names begin alike ----
 library=$(ldd "$G" | grep -o '/[^ ]*libelf[^ ]*')
 if [ -n "$library" ]; then
