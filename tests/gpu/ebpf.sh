@@ -2,23 +2,11 @@
 # ebpf.sh PORTABLE-TARBALL OUT: gtcollect -p on a running PyTorch program and -a on one that starts later: counts of calls beside
 # those that the program and preload give, and what a step costs with and without. Needs root. Prints PASS and FAIL lines; exit
 # status 1: something failed. Takes a minute and a half.
-here=$(cd "$(dirname "$0")" && pwd) out=$2
-mkdir -p /tmp/gt "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH
-failed=0
-check() { # NAME CONDITION...
-	name=$1; shift
-	if "$@"; then echo "PASS $name"; else echo "FAIL $name"; failed=1; fi
-}
+. "$(dirname "$0")/ebpf_helpers.sh"
 calls() { gtanalyze top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }
 figure_calls() { gtanalyze top --top 0 --format csv "$out/calls.zst" 2>/dev/null | awk -F, '$1 ~ /^cu/ { s += $3 } END { print s + 0 }'; }
-says() { for _ in $(seq 300); do grep -q "$1" "$2" 2>/dev/null && return 0; sleep 0.1; done; echo "FAIL no '$1' in $2"; tail -n 3 "$2"; return 1; }
 
-mkfifo "$out/in"
-python3 "$here/ebpf_loop.py" <"$out/in" >"$out/loop.txt" 2>"$out/loop.err" &
-loop=$!
-exec 5>"$out/in"
-says ready "$out/loop.txt"
-phase() { echo "$1 $2" >&5; says "\"phase\": \"$1\"" "$out/loop.txt"; }
+start_loop
 phase alone 2000
 record() { # NAME EVENTS
 	gtcollect -v -f -e "$2" -o "$out/$1.zst" -p $loop 2>"$out/$1.err" &

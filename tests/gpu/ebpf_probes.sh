@@ -3,17 +3,11 @@
 # recording, functions of cudart, USDT probes that report kernels, annotations of an attached program, --print; with BPFTRACE, a
 # command that runs bpftrace, its counts and its cost beside gtcollect's. Needs root. Prints PASS and FAIL lines; exit status 1:
 # something failed. Takes about two minutes.
-here=$(cd "$(dirname "$0")" && pwd) out=$2 bpftrace=$3
-mkdir -p /tmp/gt "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH
-failed=0
-check() { # NAME CONDITION...
-	name=$1; shift
-	if "$@"; then echo "PASS $name"; else echo "FAIL $name"; failed=1; fi
-}
+. "$(dirname "$0")/ebpf_helpers.sh"
+bpftrace=$3
 rows() { gtanalyze top --top 0 --format tsv "$2" 2>/dev/null | awk -F '\t' -v n="$1" 'NR > 1 && $1 ~ n { s += $3 } END { print s + 0 }'; }
 kernels() { gtanalyze top --top 0 --format tsv "$1" 2>/dev/null | awk -F '\t' 'NR > 1 && $2 == "kernel" { s += $3 } END { print s + 0 }'; }
 counts() { gtanalyze top --top 0 --format csv "$1" 2>/dev/null | awk -F, '$1 ~ /^(cu|ioctl|open|mmap)/ { print $1, $3 }' | sort; }
-says() { for _ in $(seq 300); do grep -q "$1" "$2" 2>/dev/null && return 0; sleep 0.1; done; echo "FAIL no '$1' in $2"; tail -n 3 "$2"; return 1; }
 differ() { # NAME FILE FILE: of two lists "function count"
 	diff "$2" "$3" >"$out/$1.diff"
 	echo "$1: $(wc -l <"$2") functions, that differ: $(grep -c '^[<>]' "$out/$1.diff")"
@@ -36,12 +30,7 @@ check "both ways: $(rows '^cuLaunchKernel$' "$out/both.zst") launches, $(kernels
 	test "$(rows '^cuLaunchKernel$' "$out/both.zst")" -eq $(($(rows '^cuLaunchKernel$' "$out/preload.zst") + 9000))
 
 # a program that runs
-mkfifo "$out/in"
-python3 "$here/ebpf_loop.py" <"$out/in" >"$out/loop.txt" 2>"$out/loop.err" &
-loop=$!
-exec 5>"$out/in"
-says ready "$out/loop.txt"
-phase() { echo "$1 $2" >&5; says "\"phase\": \"$1\"" "$out/loop.txt"; }
+start_loop
 record() { # NAME STEPS OPTION...
 	name=$1 steps=$2; shift 2
 	gtcollect -v -f -o "$out/$name.zst" -p $loop "$@" 2>"$out/$name.err" >"$out/$name.out" 5>&- &
