@@ -64,6 +64,18 @@ maps_driver() { grep -q 'libcuda.so' "/proc/$1/maps" && echo yes; }
 # detach: ends what attach has begun. Its status is gtcollect's.
 detach() { kill -INT $recorder 2>/dev/null; wait $recorder; }
 
+# start_functions OPTION...: starts build/bpf/functions, $program, which waits for lines on 5 and prints to functions.out. Skips the
+# whole test if gtcollect cannot record it with these options.
+start_functions() {
+	mkfifo functions.in
+	"$B/bpf/functions" <functions.in >functions.out &
+	program=$!
+	exec 5>functions.in
+	"$B/gtcollect" -q -f -o try.zst "$@" -p $program --duration 1ms >try.out 2>&1 && return
+	skip ebpf "$(tail -n 1 try.out)"
+	exit # which closes 5, and so ends the program
+}
+
 # hung FILE: how many calls of cuStreamSynchronize have not returned, of a recording that may still go on.
 hung() { "$B/gtanalyze" open --format csv "$1" 2>/dev/null | grep -c cuStreamSynchronize; }
 # go_when_hung N FILE: makes the file "go" as soon as so many do, of a recording that is about to begin.

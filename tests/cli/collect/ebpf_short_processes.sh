@@ -33,13 +33,13 @@ bounded() {
 bounded tree tree.state 200
 is tree-has-all-hits 440 "$("$B/gtexport" --jsonl -o - tree.zst 2>/dev/null | grep -c '"name":"numbers"')"
 
-# one link for all: a process that lives keeps it
+# one link for all processes of a file
 mkfifo in
 "$prog" <in >out &
 living=$!
 exec 7>in
 cp "$prog" other
-attach all.zst -a -e 'usdt:gt_test:*'
+attach all.zst -a -e usdt:gt_test:numbers
 export recorder
 sh run.sh 20 1020 "$prog" >all.state
 sh run.sh 20 1020 ./other >other.state

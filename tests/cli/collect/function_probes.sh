@@ -11,15 +11,7 @@ says wrong-probe-is-told 'must be LIB:GLOB'
 want many-arguments 2 "$G" --probe 'libc:read(7)' -p $$
 says many-arguments-are-told 'between 0 and 6'
 
-mkfifo go
-"$B/bpf/functions" <go >functions.out &
-program=$!
-exec 5>go
-if ! "$G" -q -f -o try.zst --probe functions:outer -p $program --duration 1ms >try.out 2>&1; then
-	skip ebpf "$(tail -n 1 try.out)"
-	exec 5>&-
-	exit
-fi
+start_functions --probe functions:outer
 
 # ---- what is not there: one line with the nearest name, nothing is left ----
 want no-function 125 "$G" -o none.zst --probe libc:getpidd -p $program

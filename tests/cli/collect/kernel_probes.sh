@@ -14,15 +14,7 @@ says wrong-path-is-told 'must be CATEGORY:NAME'
 want driver-needs-ebpf 2 "$G" --via preload -e driver true
 says driver-needs-ebpf-is-told '-e driver needs --via ebpf'
 
-mkfifo go
-"$B/bpf/functions" <go >functions.out &
-program=$!
-exec 5>go
-if ! "$G" -q -f -o try.zst --tracepoint sched:sched_switch -p $program --duration 1ms >try.out 2>&1; then
-	skip ebpf "$(tail -n 1 try.out)"
-	exec 5>&-
-	exit
-fi
+start_functions --tracepoint sched:sched_switch
 if "$A" header try.zst 2>/dev/null | grep -q 'missing: --tracepoint'; then
 	skip ebpf "tracefs cannot be read"
 	exec 5>&-

@@ -22,7 +22,9 @@ if ! "$G" --via ebpf -q -f -e usdt:none:none -o try.zst -p $$ --duration 1ms >tr
 	exit
 fi
 
-# ---- a program that obeys commands ----
+# ---- a program that obeys commands: a copy, because a recording elsewhere raises the semaphores of a file ----
+cp "$prog" usdt
+prog=$PWD/usdt
 # begin COMMAND...: starts it; its process is $pid
 begin() {
 	rm -f in out; mkfifo in; : >out
