@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 #include "collect/bpf/bpf_state.h"
 #include "collect/bpf/records/bpf_records.h"
@@ -103,24 +101,6 @@ static int make_rings(struct gt_bpf_way *b, struct gt_err *err)
 	return 0;
 }
 
-/* Does sched_switch tell the state of the thread that leaves? Since Linux 5.18. */
-static bool has_switch_state(void)
-{
-	unsigned major = 0, minor = 0;
-	struct utsname u;
-
-	return !uname(&u) && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
-		(major > 5 || (major == 5 && minor >= 18));
-}
-
-/* 0: the first namespace, whose number is part of the kernel's interface. */
-static uint32_t pid_namespace(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) || st.st_ino == 0xeffffffc ? 0 : (uint32_t)st.st_ino;
-}
-
 /* The constants of the programs. */
 static void set_rodata(struct gt_bpf_way *b)
 {
@@ -133,7 +113,7 @@ static void set_rodata(struct gt_bpf_way *b)
 			.all_processes = b->opt.all_processes && !b->filters,
 			.requests = b->opt.requests,
 			.scheduling = b->opt.scheduling,
-			.has_switch_state = has_switch_state(),
+			.has_switch_state = gt_is_linux(5, 18),
 			.has_task_storage = b->has_task_storage,
 			.has_cookies = b->has_cookies,
 			.filters = b->filters,
@@ -142,7 +122,7 @@ static void set_rodata(struct gt_bpf_way *b)
 			.user = geteuid(),
 			.recorder = (uint32_t)getpid(),
 			.stop = b->opt.stops,
-			.pid_namespace = pid_namespace(),
+			.pid_namespace = gt_other_pid_namespace(),
 			.watches_loaders = gt_loader_is_enough(b),
 			.any_file = b->opt.probes->n || b->opt.usdt->nusdt,
 			.nlibraries = 2,

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "collect/inject/other_root.h"
+#include "collect/ipc/process_status.h"
 #include "collect/ipc/ring.h"
 
 #define ROUNDS 50
@@ -36,23 +37,6 @@ struct work {
 
 /* ---- refusals ---- */
 
-/* A number in /proc/PID/status; -1: it is not there. */
-static int64_t status_number(pid_t pid, const char *name, int base)
-{
-	char path[32], line[256];
-	int64_t value = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	while (f && value < 0 && fgets(line, sizeof(line), f))
-		if (!strncmp(line, name, strlen(name)) && line[strlen(name)] == ':')
-			value = (int64_t)strtoull(line + strlen(name) + 1, NULL, base);
-	if (f)
-		fclose(f);
-	return value;
-}
-
 static int ptrace_scope(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
@@ -68,7 +52,8 @@ static int ptrace_scope(void)
 /* Why ptrace is not permitted. */
 static int refuse_ptrace(pid_t pid, struct gt_err *err)
 {
-	int64_t tracer = status_number(pid, "TracerPid", 10), uid = status_number(pid, "Uid", 10);
+	int64_t tracer = gt_process_status(pid, "TracerPid", 10),
+		uid = gt_process_status(pid, "Uid", 10);
 	int scope = ptrace_scope();
 
 	if (tracer > 0)
@@ -121,18 +106,18 @@ static int check(const struct work *w)
 {
 	int pid = (int)w->pid;
 
-	if (status_number(w->pid, "Pid", 10) < 0)
+	if (gt_process_status(w->pid, "Pid", 10) < 0)
 		return gt_err_set(w->err, -ESRCH, "there is no process %d", pid);
-	if (status_number(w->pid, "TracerPid", 10) > 0 || !may_read(w->pid))
+	if (gt_process_status(w->pid, "TracerPid", 10) > 0 || !may_read(w->pid))
 		return refuse_ptrace(w->pid, w->err);
 	if (is_32_bit(w->pid))
 		return gt_err_set(w->err, -EINVAL,
 			"process %d is a 32-bit program; the library is for 64 bits", pid);
-	if (status_number(w->pid, "Seccomp", 10) == 1)
+	if (gt_process_status(w->pid, "Seccomp", 10) == 1)
 		return gt_err_set(w->err, -EPERM,
 			"process %d forbids itself all system calls but read and write (seccomp, strict mode)",
 			pid);
-	if (status_number(w->pid, "SigIgn", 16) >> (SIGSEGV - 1) & 1)
+	if (gt_process_status(w->pid, "SigIgn", 16) >> (SIGSEGV - 1) & 1)
 		return gt_err_set(w->err, -EINVAL,
 			"process %d ignores SIGSEGV, which a call in it needs", pid);
 	return 0;

@@ -10,8 +10,8 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#include "collect/ipc/pidfd.h"
 
 #define LIBRARY "libgtpreload.so" /* the name of the file in memory, which /proc/PID/maps shows */
 
@@ -35,11 +35,11 @@ void gt_remote_close(struct gt_remote_thread *t, int descriptor)
 /* The process's descriptor as one of gtcollect's. -1, and errno. */
 static int take_descriptor(pid_t pid, int descriptor)
 {
-	int process = (int)syscall(SYS_pidfd_open, pid, 0), fd;
+	int process = gt_pidfd_open(pid), fd;
 
 	if (process < 0)
 		return -1;
-	fd = (int)syscall(SYS_pidfd_getfd, process, descriptor, 0);
+	fd = gt_pidfd_copy(process, descriptor);
 	close(process);
 	return fd;
 }

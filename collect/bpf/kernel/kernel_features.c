@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "collect/bpf/bpf_state.h"
 #include "collect/bpf/kernel/tracefs.h"
+#include "collect/ipc/process_status.h"
 
 #define PROBED "bpf_fentry_test1" /* the kernel has this function for such trials */
 
@@ -47,7 +48,7 @@ static bool read_line(const char *path, char *line, int size)
 	return any;
 }
 
-static bool is_linux(unsigned major, unsigned minor)
+bool gt_is_linux(unsigned major, unsigned minor)
 {
 	unsigned x = 0, y = 0;
 	struct utsname u;
@@ -85,7 +86,7 @@ static bool check_uprobes(char *text, size_t size)
 bool gt_has_cookies(void)
 {
 	if (!gt_bpf_way_is_allowed())
-		return is_linux(5, 15);
+		return gt_is_linux(5, 15);
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL);
 }
 
@@ -100,7 +101,7 @@ static bool check_cookies(char *text, size_t size)
 
 static bool check_multi(char *text, size_t size)
 {
-	bool has = is_linux(6, 6) && gt_perf_type("uprobe") >= 0;
+	bool has = gt_is_linux(6, 6) && gt_perf_type("uprobe") >= 0;
 
 	return answer(has, text, size, "%s",
 		has ? "Linux 6.6 or newer" : "Linux 6.6 has them; without, each probe costs more");
@@ -111,7 +112,7 @@ static bool check_sessions(char *text, size_t size)
 	struct btf *btf = btf__load_vmlinux_btf();
 	bool has = !libbpf_get_error(btf) &&
 		btf__find_by_name_kind(btf, "bpf_session_is_return", BTF_KIND_FUNC) > 0 &&
-		is_linux(6, 13);
+		gt_is_linux(6, 13);
 
 	if (!libbpf_get_error(btf))
 		btf__free(btf);
@@ -197,16 +198,9 @@ static bool check_tracefs(char *text, size_t size)
 
 uint64_t gt_own_capabilities(void)
 {
-	FILE *f = fopen("/proc/self/status", "re");
-	unsigned long long mine = 0;
-	char line[256];
+	int64_t mine = gt_process_status(0, "CapEff", 16);
 
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "CapEff: %llx", &mine) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return mine;
+	return mine < 0 ? 0 : (uint64_t)mine;
 }
 
 static bool check_capabilities(char *text, size_t size)
@@ -235,7 +229,7 @@ bool gt_has_memlock(char *text, size_t size)
 {
 	struct rlimit limit = { 0 };
 
-	if (is_linux(5, 11))
+	if (gt_is_linux(5, 11))
 		return answer(true, text, size,
 			"no limit: BPF maps count as memory of the cgroup (Linux 5.11 and newer)");
 	getrlimit(RLIMIT_MEMLOCK, &limit);
@@ -250,7 +244,7 @@ bool gt_perf_needs_admin(void)
 {
 	char line[16] = "";
 
-	return !is_linux(6, 6) &&
+	return !gt_is_linux(6, 6) &&
 		read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)) &&
 		atoi(line) > 2;
 }
@@ -270,24 +264,26 @@ static bool check_paranoid(char *text, size_t size)
 		has ? ": CAP_PERFMON is exempt from it" : ": probes need CAP_PERFMON, or -1");
 }
 
-/* Does the process have the namespace that the kernel started with? */
-static bool is_first_namespace(const char *path, unsigned long inode)
-{
-	struct stat st;
-
-	return !stat(path, &st) && st.st_ino == inode;
-}
-
 /* The kernel's fixed numbers of its first namespaces. */
 #define FIRST_USER 0xeffffffdul
 #define FIRST_PID 0xeffffffcul
 
+/* The number of a namespace of gtcollect; 0: the one that the kernel started with, or unknown. */
+static uint32_t other_namespace(const char *path, unsigned long first)
+{
+	struct stat st;
+
+	return stat(path, &st) || st.st_ino == first ? 0 : (uint32_t)st.st_ino;
+}
+
+uint32_t gt_other_pid_namespace(void) { return other_namespace("/proc/self/ns/pid", FIRST_PID); }
+
 static bool check_container(char *text, size_t size)
 {
-	if (!is_first_namespace("/proc/self/ns/user", FIRST_USER))
+	if (other_namespace("/proc/self/ns/user", FIRST_USER))
 		return answer(true, text, size,
 			"a user namespace of its own: the kernel permits no eBPF in it; run gtcollect outside");
-	if (!is_first_namespace("/proc/self/ns/pid", FIRST_PID))
+	if (gt_other_pid_namespace())
 		return answer(true, text, size,
 			"a pid namespace of its own: -p and -a see the processes in it only");
 	if (!access("/.dockerenv", F_OK) || !access("/run/.containerenv", F_OK))

@@ -12,6 +12,11 @@ struct gt_kernel_feature {
 };
 extern const struct gt_kernel_feature gt_kernel_features[]; /* ends with a row without a name */
 
+/* Is the kernel of this version or newer? */
+bool gt_is_linux(unsigned major, unsigned minor);
+/* gtcollect's pid namespace, as the number of /proc/self/ns/pid; 0: the first one, of the machine.
+ */
+uint32_t gt_other_pid_namespace(void);
 /* The effective capabilities of gtcollect. */
 uint64_t gt_own_capabilities(void);
 /* Do perf events need CAP_SYS_ADMIN? Debian's and Ubuntu's kernels have such a setting. Before

@@ -3,43 +3,28 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#include "collect/ipc/pidfd.h"
+#include "collect/ipc/process_status.h"
 
 #define DESCRIPTORS_MAX 65536 /* that are tried */
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438
-#endif
 
 /* How many descriptors the process may have now. */
 static int count_descriptors(pid_t pid)
 {
-	char path[32], line[128];
-	int n = 0;
-	FILE *f;
+	int64_t n = gt_process_status(pid, "FDSize", 10);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "FDSize: %d", &n) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return n < DESCRIPTORS_MAX ? n : DESCRIPTORS_MAX;
+	return n < DESCRIPTORS_MAX ? (int)n : DESCRIPTORS_MAX;
 }
 
 int gt_process_descriptor(pid_t pid, ino_t inode)
 {
-	int process = (int)syscall(SYS_pidfd_open, pid, 0), n = count_descriptors(pid), found = -1;
+	int process = gt_pidfd_open(pid), n = count_descriptors(pid), found = -1;
 	struct stat st;
 
 	for (int i = 0; process >= 0 && found < 0 && i < n; i++) {
-		found = (int)syscall(SYS_pidfd_getfd, process, i, 0);
+		found = gt_pidfd_copy(process, i);
 		if (found < 0 && errno != EBADF)
 			break;
 		if (found >= 0 &&
