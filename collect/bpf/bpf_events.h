@@ -42,9 +42,11 @@ struct gt_bpf_settings {
 	GT_U8 all_processes;    /* else those in the map `traced` */
 	GT_U8 requests;         /* record requests to the driver's files */
 	GT_U8 scheduling;       /* record switches of threads */
+	GT_U8 system_calls;     /* remember that of each thread */
 	GT_U8 has_switch_state; /* sched_switch tells the state of the thread (Linux 5.18); else it
 				   is read from the thread */
 	GT_U8 has_task_storage; /* threads have storage of their own (Linux 5.12) */
+	GT_U8 has_registers;    /* those of any thread can be read (Linux 5.15) */
 	GT_U8 has_cookies;      /* programs get the number of their probe (Linux 5.15) */
 	GT_U8 filters;          /* of all processes, those in the map `traced` */
 	GT_U8 stop;             /* a process waits while gtcollect sets probes in new code */
@@ -53,7 +55,7 @@ struct gt_bpf_settings {
 	GT_U32 user;
 	/* gtcollect's, as the number of /proc/self/ns/pid; 0: the first one, of the machine */
 	GT_U32 pid_namespace;
-	GT_U32 recorder; /* gtcollect's process, which no filter selects */
+	GT_U32 recorder; /* gtcollect's process, which is not recorded */
 	/* any file of a traced process may have probes; else those with such a prefix */
 	GT_U8 any_file;
 	GT_U8 nlibraries;

@@ -102,5 +102,8 @@ static inline pid_t gt_bpf_process_of_probes(const struct gt_bpf_way *b, pid_t p
 {
 	return b->opt.all_processes && !b->filters ? 0 : pid;
 }
+/* Threads of recorded processes that wait, and have not waited since they are recorded, wait from
+ * now on. Before Linux 5.15 it does nothing: their system calls are unknown. */
+void gt_bpf_begin_waits(struct gt_bpf_way *b);
 void gt_bpf_detach_all(struct gt_bpf_way *b);
 #endif

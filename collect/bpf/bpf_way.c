@@ -101,6 +101,11 @@ static int make_rings(struct gt_bpf_way *b, struct gt_err *err)
 	return 0;
 }
 
+static bool has_registers(const struct gt_bpf_way *b)
+{
+	return b->has_task_storage && gt_is_linux(5, 15);
+}
+
 /* The constants of the programs. */
 static void set_rodata(struct gt_bpf_way *b)
 {
@@ -113,8 +118,10 @@ static void set_rodata(struct gt_bpf_way *b)
 			.all_processes = b->opt.all_processes && !b->filters,
 			.requests = b->opt.requests,
 			.scheduling = b->opt.scheduling,
+			.system_calls = b->opt.scheduling && !has_registers(b),
 			.has_switch_state = gt_is_linux(5, 18),
 			.has_task_storage = b->has_task_storage,
+			.has_registers = has_registers(b),
 			.has_cookies = b->has_cookies,
 			.filters = b->filters,
 			.filter = b->filters ? *b->opt.filter : (struct gt_process_filter){ 0 },
@@ -134,8 +141,9 @@ static bool is_needed(const struct gt_bpf_way *b, unsigned program)
 {
 	switch (kernel_programs[program].need) {
 	case LOADER: return gt_loader_is_enough(b);
-	case REQUESTS: /* scheduling tells the system calls in which threads wait */
-		return b->opt.requests || b->opt.scheduling;
+	case REQUESTS: /* or the system calls in which threads wait, if registers do not tell them
+			*/
+		return b->opt.requests || (b->opt.scheduling && !has_registers(b));
 	case SCHEDULING: return b->opt.scheduling;
 	case USER: return b->only_user;
 	case NAME: return b->filters && b->opt.filter->first;
@@ -239,6 +247,7 @@ static int load(struct gt_bpf_way *b, const struct features *f, struct gt_err *e
 	/* iterators over mappings are as old as storage of threads */
 	p = program(b, "on_own_mapping", f->task_storage);
 	b->linked.own_mappings = f->task_storage ? p : NULL;
+	program(b, "on_each_waiting_thread", b->opt.scheduling && has_registers(b));
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(b->object, kernel_programs[i].name),
@@ -328,6 +337,12 @@ static int run_for_each_thread(struct gt_bpf_way *b, const char *name)
 		close(fd);
 	bpf_link__destroy(link);
 	return rc;
+}
+
+void gt_bpf_begin_waits(struct gt_bpf_way *b)
+{
+	if (b->opt.scheduling && has_registers(b) && !b->ended)
+		run_for_each_thread(b, "on_each_waiting_thread");
 }
 
 /* The processes that match now; those that match later follow from the programs of attach_kernel.

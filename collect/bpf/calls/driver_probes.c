@@ -123,10 +123,15 @@ static bool is_selected(const struct gt_bpf_way *b, pid_t pid)
 static int trace(struct gt_bpf_way *b, pid_t pid, bool has_probes, struct gt_err *err)
 {
 	int traced = bpf_object__find_map_fd_by_name(b->object, "traced");
-	uint8_t value = has_probes ? GT_BPF_TRACED | GT_BPF_HAS_PROBES : GT_BPF_TRACED;
+	uint8_t value = has_probes ? GT_BPF_TRACED | GT_BPF_HAS_PROBES : GT_BPF_TRACED, old;
 	uint32_t key = (uint32_t)pid;
+	bool is_new = bpf_map_lookup_elem(traced, &key, &old);
 
-	return bpf_map_update_elem(traced, &key, &value, BPF_ANY) ? gt_bpf_why_not(-errno, err) : 0;
+	if (bpf_map_update_elem(traced, &key, &value, BPF_ANY))
+		return gt_bpf_why_not(-errno, err);
+	if (is_new)
+		gt_bpf_begin_waits(b);
+	return 0;
 }
 
 static int attach_selected(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
@@ -202,6 +207,7 @@ int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err)
 	struct dirent *e;
 	int rc = 0;
 
+	gt_bpf_begin_waits(b);
 	while (all && rc != -EPERM && (e = readdir(all))) {
 		struct gt_err one = GT_ERR_INIT;
 		pid_t pid = atoi(e->d_name);

@@ -52,8 +52,9 @@ int gt_bpf_events_open(struct gt_bpf_way *b, struct gt_err *err)
 
 void gt_bpf_way_take_events(struct gt_bpf_way *b)
 {
-	if (b->events)
-		ring_buffer__consume(b->events);
+	/* more processes may match the filter now */
+	if (b->events && ring_buffer__consume(b->events) > 0 && b->filters)
+		gt_bpf_begin_waits(b);
 }
 
 pid_t gt_bpf_way_stuck(const struct gt_bpf_way *b) { return b->stuck; }

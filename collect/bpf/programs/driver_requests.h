@@ -139,7 +139,7 @@ int on_system_call(__u64 *ctx)
 	__u32 number = ctx[1];
 	struct thread *t;
 
-	if ((!settings.scheduling && !may_be_request(number)) || !is_traced(current_ids()))
+	if ((!settings.system_calls && !may_be_request(number)) || !is_traced(current_ids()))
 		return 0;
 	t = make_thread();
 	if (!t)
@@ -158,7 +158,7 @@ int on_system_call_end(__u64 *ctx)
 	struct pt_regs *regs = (void *)ctx[0];
 	struct thread *t;
 
-	if (!settings.scheduling && !may_be_request(regs->CALL_NUMBER))
+	if (!settings.system_calls && !may_be_request(regs->CALL_NUMBER))
 		return 0;
 	t = find_thread();
 	if (!t || !t->system_call)

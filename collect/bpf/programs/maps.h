@@ -27,7 +27,7 @@ static __always_inline bool is_traced(__u64 pid_tgid)
 	const __u8 *value;
 
 	if (settings.all_processes)
-		return tgid;
+		return tgid && tgid != settings.recorder;
 	value = bpf_map_lookup_elem(&traced, &tgid);
 	return value && *value & GT_BPF_TRACED;
 }

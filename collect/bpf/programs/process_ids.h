@@ -36,8 +36,10 @@ struct mm_struct___linux_6_18 {
 	} flags;
 } __attribute__((preserve_access_index));
 struct task_struct {
-	int pid, tgid;
-	const struct cred *real_cred; /* of its first thread both are equal */
+	int pid, tgid; /* of its first thread both are equal */
+	unsigned flags;
+	int on_cpu; /* it runs, or is about to leave its processor */
+	const struct cred *real_cred;
 	struct signal_struct *signal;
 	char comm[16];
 	struct pid *thread_pid;

@@ -89,7 +89,8 @@ static __always_inline bool had_name(struct task_struct *first_thread)
 	return value && *value & GT_BPF_HAS_NAME;
 }
 
-/* matches: its name does; reports: gtcollect sets or removes the probes that are set for each process. */
+/* matches: its name does; reports: gtcollect sets or removes the probes that are set for each process,
+ * and looks which of its threads wait. */
 static __always_inline void select_process(
 	struct task_struct *first_thread, bool matches, bool reports)
 {
@@ -104,7 +105,7 @@ static __always_inline void select_process(
 	if (new == old || (!value && !(new & GT_BPF_TRACED)))
 		return;
 	bpf_map_update_elem(&traced, &tgid, &new, BPF_ANY);
-	if (reports && settings.any_file && (new ^ old) & GT_BPF_TRACED)
+	if (reports && (settings.any_file || settings.scheduling) && (new ^ old) & GT_BPF_TRACED)
 		report_process(tgid, false);
 }
 

@@ -4,7 +4,7 @@
 #ifndef GT_BPF_SCHEDULING_H
 #define GT_BPF_SCHEDULING_H
 #include "collect/bpf/programs/functions.h"
-#include "collect/bpf/programs/threads.h"
+#include "collect/bpf/programs/system_calls.h"
 
 /* A thread that does not run. */
 struct {
@@ -22,7 +22,6 @@ static __always_inline void switch_out(
 {
 	struct gt_bpf_sched new = { .head = { .start = now, .kind = GT_BPF_SCHED } };
 	__u32 tid = (__u32)ids;
-	struct thread *t = find_thread(); /* prev is still the current thread */
 
 	new.head.tid = tid;
 	new.head.tgid = ids >> 32;
@@ -33,7 +32,7 @@ static __always_inline void switch_out(
 		new.by_tid = (__u32)next;
 		new.by_tgid = next >> 32;
 	}
-	new.system_call = t && t->system_call ? t->system_call - 1 : GT_BPF_NO_SYSTEM_CALL;
+	new.system_call = current_system_call(); /* prev is still the current thread */
 	bpf_map_update_elem(&waits, &tid, &new, BPF_ANY);
 }
 
@@ -63,8 +62,8 @@ struct task_struct___since_5_14 {
 	unsigned __state;
 } __attribute__((preserve_access_index));
 
-/* Of the thread that leaves the processor. Another processor that wakes it meanwhile may have changed
- * it, but not to that of a running thread. */
+/* If the thread leaves its processor, another one that wakes it meanwhile may have changed the state,
+ * but not to that of a running thread. */
 static __always_inline __u64 state_of(struct task_struct *task)
 {
 	struct task_struct___before_5_14 *old = (void *)task;
@@ -105,6 +104,47 @@ int on_waking(struct bpf_raw_tracepoint_args *ctx)
 	w->woken = bpf_ktime_get_ns();
 	w->by_tid = (__u32)by;
 	w->by_tgid = by >> 32;
+	return 0;
+}
+
+/* ---- threads that wait when gtcollect attaches ---- */
+
+static __always_inline bool does_wait(struct task_struct *task)
+{
+	__u64 state = state_of(task);
+
+	return state && !(state & DEAD) &&
+		!(bpf_core_field_exists(task->on_cpu) && BPF_CORE_READ(task, on_cpu));
+}
+
+/* For each thread of the machine, when gtcollect reads the iterator: one that waits, and of which
+ * nothing is known yet, waits from now on. */
+SEC("iter/task")
+int on_each_waiting_thread(struct bpf_iter__task *ctx)
+{
+	struct gt_bpf_sched new = { .head = { .kind = GT_BPF_SCHED } }, *w;
+	struct task_struct *task = ctx->task;
+	__u32 tid;
+	__u64 ids;
+
+	if (!task || task->flags & KERNEL_THREAD || !does_wait(task))
+		return 0;
+	ids = ids_of(task);
+	tid = (__u32)ids;
+	if (!is_traced(ids))
+		return 0;
+	new.head.start = bpf_ktime_get_ns();
+	new.head.tid = tid;
+	new.head.tgid = ids >> 32;
+	bpf_core_read(&new.head.comm, sizeof(new.head.comm), &task->comm);
+	new.state = state_of(task);
+	new.system_call = system_call_of(task);
+	if (bpf_map_update_elem(&waits, &tid, &new, BPF_NOEXIST) || does_wait(task))
+		return 0;
+	/* it ran before the map had the wait, so nothing else would end it */
+	w = bpf_map_lookup_elem(&waits, &tid);
+	if (w && w->head.start == new.head.start)
+		bpf_map_delete_elem(&waits, &tid);
 	return 0;
 }
 

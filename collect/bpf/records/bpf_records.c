@@ -15,7 +15,9 @@
 #include "formats/cuda/cuda_api.h"
 #include "formats/trace/clock.h"
 
-#define UNINTERRUPTIBLE 2u /* state of a thread, as the kernel tells it */
+/* states of a thread, as the kernel tells them */
+#define UNINTERRUPTIBLE 2u
+#define NO_WAIT 0x40cu /* stopped by a signal or a debugger; an idle thread of the kernel */
 
 /* ---- names of kernels ---- */
 
@@ -214,18 +216,22 @@ static enum gt_sched_state reason_of(const struct gt_bpf_sched *s)
 
 	if (s->preempted)
 		return GT_SCHED_PREEMPTED;
+	if (s->state & NO_WAIT)
+		return GT_SCHED_OTHER;
 	if (s->system_call == GT_BPF_NO_SYSTEM_CALL)
 		return GT_SCHED_FAULT; /* outside of system calls a thread waits for memory only */
 	state = gt_wait_reason(s->system_call);
 	return state == GT_SCHED_OTHER && s->state & UNINTERRUPTIBLE ? GT_SCHED_IO : state;
 }
 
-/* A wait has two rows: until the thread is woken, and until it runs. */
+/* A wait has two rows: until the thread is woken, and until it runs. One that began before the
+ * window begins with it. */
 static void write_scheduling(struct gt_bpf_way *b, const struct gt_bpf_sched *s)
 {
-	struct gt_written_thread *t = thread_of(b, &s->head);
-	uint64_t woken =
-		s->preempted || !s->woken || s->woken > s->head.end ? s->head.end : s->woken;
+	uint64_t start = s->head.start > b->window_from ? s->head.start : b->window_from,
+		 woken = s->preempted || !s->woken || s->woken > s->head.end ? s->head.end
+									     : s->woken;
+	struct gt_written_thread *t;
 	struct gt_ev_sched e = { .state = reason_of(s),
 		.system_call = s->system_call,
 		.pid = s->by_tgid,
@@ -234,11 +240,17 @@ static void write_scheduling(struct gt_bpf_way *b, const struct gt_bpf_sched *s)
 	/* a timer ends a sleep, in whatever thread runs at that time */
 	if (e.state == GT_SCHED_SLEEP)
 		e.pid = e.tid = 0;
+	if (start >= s->head.end || start >= b->window_until)
+		return;
+	t = thread_of(b, &s->head);
 	if (!t)
 		return;
-	gt_ring_writer_event(&b->writer, t, GT_EV_SCHED, s->head.start, woken, &e, sizeof(e));
+	if (start < woken)
+		gt_ring_writer_event(&b->writer, t, GT_EV_SCHED, start, woken, &e, sizeof(e));
 	if (woken == s->head.end)
 		return;
+	if (start > woken)
+		woken = start;
 	e = (struct gt_ev_sched){ .state = GT_SCHED_RUNNABLE,
 		.system_call = GT_BPF_NO_SYSTEM_CALL };
 	gt_ring_writer_event(&b->writer, t, GT_EV_SCHED, woken, s->head.end, &e, sizeof(e));
@@ -258,12 +270,12 @@ void gt_bpf_write_records(struct gt_bpf_way *b)
 		else if (h->kind == GT_BPF_EXIT) {
 			forget_names(b, h->tgid);
 			gt_probe_pairs_end(b, h->tgid);
-		} else if (!is_in_window(b, h))
+		} else if (h->kind == GT_BPF_SCHED)
+			write_scheduling(b, (const struct gt_bpf_sched *)h);
+		else if (!is_in_window(b, h))
 			continue;
 		else if (h->kind == GT_BPF_OPEN_CALL)
 			write_open_call(b, (const struct gt_bpf_call *)h);
-		else if (h->kind == GT_BPF_SCHED)
-			write_scheduling(b, (const struct gt_bpf_sched *)h);
 		else if (h->kind == GT_BPF_REQUEST)
 			write_request(b, (const struct gt_bpf_request *)h);
 		else if (h->kind == GT_BPF_TRACEPOINT)
