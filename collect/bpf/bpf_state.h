@@ -23,7 +23,7 @@ struct bpf_program;
 struct ring_buffer;
 
 #define GT_BPF_MISSING 16u
-#define GT_BPF_KERNEL_PROGRAMS 14u /* at tracepoints */
+#define GT_BPF_KERNEL_PROGRAMS 20u /* at tracepoints */
 
 /* The name of a kernel by handle. */
 struct gt_bpf_kernel_name {

@@ -43,6 +43,12 @@ static const struct {
 	{ "on_new_code", ALWAYS },
 	{ "on_system_call", REQUESTS },
 	{ "on_system_call_end", REQUESTS },
+	{ "on_softirq_entry", SCHEDULING },
+	{ "on_softirq_exit", SCHEDULING },
+	{ "on_irq_handler_entry", SCHEDULING },
+	{ "on_irq_handler_exit", SCHEDULING },
+	{ "on_hrtimer_expire_entry", SCHEDULING },
+	{ "on_hrtimer_expire_exit", SCHEDULING },
 	{ "on_waking", SCHEDULING },
 	{ "on_switch", SCHEDULING },
 };

@@ -45,6 +45,17 @@ enum {
 	CALL_CLONE3 = 435
 };
 
+/* May this call send to a socket, or receive? */
+static __always_inline bool may_use_socket(__u32 number)
+{
+	return number <= 1 || number == CALL_CLOSE || /* read, write */
+		number == 19 || number == 20 ||       /* readv, writev */
+		number == 40 ||                       /* sendfile */
+		(number >= 42 && number <= 48) ||     /* connect .. shutdown */
+		number == 275 || number == 299 || number == 307 || /* splice, recvmmsg, sendmmsg */
+		number == 426;                        /* io_uring_enter */
+}
+
 /* Does a child process end this call before it executes code of the program? It returns 0. */
 static __always_inline bool is_first_call_of_child(__u32 number)
 {
@@ -96,6 +107,15 @@ enum {
 	CALL_CLONE = 220,
 	CALL_OPENAT = 56
 };
+
+static __always_inline bool may_use_socket(__u32 number)
+{
+	return (number >= 63 && number <= 66) || number == CALL_CLOSE || /* read .. writev */
+		number == 71 || number == 76 ||                          /* sendfile, splice */
+		(number >= 202 && number <= 212) ||                      /* accept .. recvmsg */
+		number == 243 || number == 269 ||                        /* recvmmsg, sendmmsg */
+		number == 426;                                           /* io_uring_enter */
+}
 
 /* The kernel traces no end of clone in a child; the C library makes this call there first. */
 static __always_inline bool is_first_call_of_child(__u32 number)

@@ -4,6 +4,7 @@
 #ifndef GT_BPF_SCHEDULING_H
 #define GT_BPF_SCHEDULING_H
 #include "collect/bpf/programs/functions.h"
+#include "collect/bpf/programs/interrupt_work.h"
 #include "collect/bpf/programs/system_calls.h"
 
 /* A thread that does not run. */
@@ -81,6 +82,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 	__u64 now = bpf_ktime_get_ns(), out = ids_of(prev), in = ids_of(next);
 	__u64 state = settings.has_switch_state ? ctx->args[3] : state_of(prev);
 
+	end_interrupts();
 	if (out && !(state & DEAD) && is_traced(out))
 		switch_out(prev, out, in, ctx->args[0] || !state, state, now);
 	/* only threads that were traced then are in the map */
@@ -89,7 +91,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* sched_waking(struct task_struct *task), in the thread that wakes it */
+/* sched_waking(struct task_struct *task), in the thread that wakes it, or in an interrupt */
 SEC("raw_tp/sched_waking")
 int on_waking(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -100,7 +102,7 @@ int on_waking(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!w || w->woken || w->preempted)
 		return 0;
-	by = current_ids();
+	by = is_work_of_interrupt() ? 0 : current_ids();
 	w->woken = bpf_ktime_get_ns();
 	w->by_tid = (__u32)by;
 	w->by_tgid = by >> 32;

@@ -237,9 +237,6 @@ static void write_scheduling(struct gt_bpf_way *b, const struct gt_bpf_sched *s)
 		.pid = s->by_tgid,
 		.tid = s->by_tid };
 
-	/* a timer ends a sleep, in whatever thread runs at that time */
-	if (e.state == GT_SCHED_SLEEP)
-		e.pid = e.tid = 0;
 	if (start >= s->head.end || start >= b->window_until)
 		return;
 	t = thread_of(b, &s->head);

@@ -1,5 +1,5 @@
 # serial
-# -e sched by eBPF: threads that already wait when gtcollect attaches.
+# -e sched by eBPF: threads that already wait when gtcollect attaches, and who wakes a thread.
 . "$SRC/tests/lib.sh"
 G=$B/gtcollect A=$B/gtanalyze
 if ! "$G" --via ebpf -q -f -e sched -o try.zst -- true >try.out 2>&1; then
@@ -70,3 +70,22 @@ if [ "$version" -ge 515 ]; then
 else
 	skip hung-threads-have-rows "needs Linux 5.15"
 fi
+
+# ---- who wakes a thread ----
+mkfifo go
+"$B/bpf/wakers" <go 7>&- &
+wakers=$!
+exec 8>go
+attach wakers.zst -e sched -p $wakers
+echo >&8
+exec 8>&-
+wait $wakers
+is program-is-unharmed 0 $?
+wait $recorder
+main="pid == $wakers && tid == pid"
+check polls-are-rows test "$(rows wakers.zst "$main && reason == \"poll\"")" -ge 45
+is timers-of-polls-are-no-threads 0 "$(rows wakers.zst "$main && reason == \"poll\" && by_tid")"
+is timers-of-sleeps-are-no-threads 0 "$(rows wakers.zst "$main && reason == \"sleep\" && by_tid")"
+check waits-are-rows test "$(rows wakers.zst "$main && reason == \"futex\"")" -ge 45
+is timers-of-waits-are-no-threads 0 "$(rows wakers.zst "$main && reason == \"futex\" && by_tid && by_pid != $wakers")"
+check writers-are-wakers test "$(rows wakers.zst "$main && reason == \"io\" && by_pid == pid && by_tid != tid")" -ge 30
