@@ -1,7 +1,7 @@
-# What a test in tests/cli says its results with. Sourced; a result is one line on stdout, which tests/run counts:
+# Functions with which the tests in tests/cli print their results. Tests source this file. tests/run counts each line of a result:
 #   ok NAME    FAIL NAME: WHY    skip NAME: REASON
 # A test runs in an empty folder of its own with B (the build folder), SRC (the sources) and, when sanitized, SAN.
-# "# serial" on a line of its own in a test keeps it from running beside others.
+# "# serial" on a line of its own in a test: tests/run runs no other test at the same time.
 
 # a pager on a terminal would wait for keys; tests/cli/analyze/pager.sh sets its own
 export GT_PAGER=
@@ -10,7 +10,7 @@ ok() { echo "ok $1"; }
 fail() { echo "FAIL $1: $2"; }
 skip() { echo "skip $1: $2"; }
 
-# check NAME CMD...: ok when CMD succeeds; otherwise its status and the last line it said are the reason.
+# check NAME CMD...: ok when CMD succeeds; otherwise the reason is CMD's exit status and its last line of output.
 check() {
 	check_name=$1; shift
 	check_status=0
@@ -28,8 +28,14 @@ want() {
 	else fail "$want_name" "status $got_status, not $want_status: $(tail -n 1 want.err | cut -c 1-300)"; fi
 }
 
-# says NAME PATTERN: ok when a line of the last want's stderr matches.
+# says NAME PATTERN: ok when a line of the last want's standard error matches the basic regular expression.
 says() { if grep -q -e "$2" want.err; then ok "$1"; else fail "$1" "stderr: $(tr '\n' ' ' <want.err | cut -c 1-300)"; fi; }
+
+# Commands for check, about the output of the last want. TEXT is a fixed string, PATTERN a basic regular expression.
+stdout_has() { grep -qF -e "$1" want.out; }		# stdout_has TEXT
+stderr_has() { grep -qF -e "$1" want.err; }		# stderr_has TEXT
+stdout_matches() { grep -q -e "$1" want.out; }		# stdout_matches PATTERN
+stdout_lacks() { ! grep -q -e "$1" want.out; }		# stdout_lacks PATTERN
 
 # same NAME EXPECTED GOT: ok when the two files are equal; otherwise the first difference is the reason.
 same() {
@@ -40,17 +46,17 @@ same() {
 # is NAME WANTED GOT: ok when the two texts are equal.
 is() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "is '$3', not '$2'"; fi; }
 
-# until_it_is WANTED CMD...: waits until the command says so, a slow machine's time at most. What it then says is tested.
+# until_it_is WANTED CMD...: runs CMD until it prints WANTED, at most 600 times, 0.1 s apart. The caller tests the result.
 until_it_is() {
 	uw=$1 ui=0; shift
 	while [ "$("$@" 2>/dev/null)" != "$uw" ] && [ $ui -lt 600 ]; do sleep 0.1; ui=$((ui + 1)); done
 }
 
-# there FILE: says yes when it has something in it.
+# there FILE: prints yes when the file is not empty.
 there() { test -s "$1" && echo yes; }
 
-# attach FILE OPTION...: gtcollect records programs that already run into FILE. Waits until it does, or has ended. Its messages are in
-# FILE.err, its process is $recorder. It does not inherit 7 and 8, by which tests hold programs.
+# attach FILE OPTION...: gtcollect records running programs into FILE. Returns when the recording has begun or gtcollect has exited.
+# Its messages are in FILE.err, its process is $recorder. It does not inherit 7 and 8, the pipes with which tests block programs.
 attach() {
 	attach_file=$1; shift
 	: >"$attach_file.err"
@@ -59,9 +65,9 @@ attach() {
 	until_it_is yes attached
 }
 attached() { if grep -q ': recording ' "$attach_file.err" || ! kill -0 $recorder; then echo yes; fi; }
-# maps_driver PID: says yes when the process has loaded a CUDA driver.
+# maps_driver PID: prints yes when the process has loaded a CUDA driver.
 maps_driver() { grep -q 'libcuda.so' "/proc/$1/maps" && echo yes; }
-# detach: ends what attach has begun. Its status is gtcollect's.
+# detach: stops the recording that attach has started. The status is gtcollect's.
 detach() { kill -INT $recorder 2>/dev/null; wait $recorder; }
 
 # start_functions OPTION...: starts build/bpf/functions, $program, which waits for lines on 5 and prints to functions.out. Skips the
@@ -76,11 +82,11 @@ start_functions() {
 	exit # which closes 5, and so ends the program
 }
 
-# hung FILE: how many calls of cuStreamSynchronize have not returned, of a recording that may still go on.
+# hung FILE: the number of calls of cuStreamSynchronize that have not returned; the recording may still be running.
 hung() { "$B/gtanalyze" open --format csv "$1" 2>/dev/null | grep -c cuStreamSynchronize; }
-# go_when_hung N FILE: makes the file "go" as soon as so many do, of a recording that is about to begin.
+# go_when_hung N FILE: creates the file "go" when a recording that starts later contains N such calls.
 go_when_hung() { rm -f go "$2"; { until_it_is "$1" hung "$2"; echo >go; } & }
 
-# figure KEY FILE, calls FUNCTION FILE: from a trace's header, the column of that key; how often it was called.
+# figure KEY FILE: this column of a trace's header; calls FUNCTION FILE: number of calls of the function
 figure() { "$B/gtanalyze" header --format tsv "$2" 2>/dev/null | awk -F '\t' -v key="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) c = i } NR == 2 { print $c }'; }
 calls() { "$B/gtanalyze" top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }

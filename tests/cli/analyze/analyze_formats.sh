@@ -1,9 +1,8 @@
-# gtanalyze for programs: csv and tsv fit for a spreadsheet, every row there, and nothing that casts doubt lost on the way.
+# gtanalyze for programs: csv and tsv that spreadsheets read, with every row and every warning about the data.
 . "$SRC/tests/lib.sh"
 A=$B/gtanalyze
-told() { grep -qF -- "$1" want.err; }
 
-# 30 operations, twice called; 40 launches, so 39 pauses.
+# 30 operations with two calls each; 40 launches and therefore 39 pauses
 awk 'function call(name, us, status) {
 	printf "{\"ts\":%.6f,\"op_id\":%d,\"phase\":\"B\",\"name\":\"%s\",\"details\":{}}\n", t / 1e6, id, name
 	printf "{\"ts\":%.6f,\"op_id\":%d,\"phase\":\"E\",\"name\":\"%s\",\"details\":{\"status\":%d}}\n", (t + us) / 1e6, id++, name, status
@@ -17,7 +16,7 @@ for f in csv tsv; do
 	check $f-nothing-to-say test ! -s want.err
 	want $f-top-given 0 $A top --top 3 --format $f t.jsonl
 	is $f-top-given-rows 4 "$(wc -l <want.out)"
-	check $f-top-given-says told "gtanalyze: t.jsonl: top: 28 more rows: --top 0 or --top 31 shows them"
+	check $f-top-given-message stderr_has "gtanalyze: t.jsonl: top: 28 more rows: --top 0 or --top 31 shows them"
 	want $f-two-tables 0 $A pauses --format $f t.jsonl
 	is $f-two-tables-have-names "# pauses # largest_pauses" "$(tr -d '\r' <want.out | grep '^#' | paste -s -d ' ')"
 	is $f-two-tables-rows 41 "$(tr -d '\r' <want.out | sed 1,/^$/d | wc -l)"
@@ -29,12 +28,12 @@ for f in csv tsv; do
 	is $f-header-alone 2 "$(wc -l <want.out)"
 	want $f-nothing-matches 4 $A top --match nosuch --format $f t.jsonl
 	is $f-nothing-matches-rows 1 "$(wc -l <want.out)"
-	check $f-nothing-matches-says told "gtanalyze: t.jsonl: nothing matched"
+	check $f-nothing-matches-message stderr_has "gtanalyze: t.jsonl: nothing matched"
 done
 want json-top 0 $A top --format json t.jsonl
 is json-all-rows 31 "$(grep -c '"operation":' want.out)"
 check json-nothing-to-say test ! -s want.err
-# JSON has types; the texts of before are there, too
+# JSON has typed values, and also the texts of the text format.
 S=$SRC/samples/recorded/h200-train.zst
 want json-types 0 $A header metadata patterns timeline --top 3 --format json "$S"
 for part in '"simulated": "no"' '"is_simulated": false' '"closed": "closed"' '"is_closed": true' '"events": "api,ioctl,gpu,nvtx"' \
@@ -54,38 +53,38 @@ check json-types-unknown grep -qF '"is_simulated": null' want.out
 want text-top 0 $A top t.jsonl
 check text-20-rows grep -qF "(11 more rows: --top 0 or --top 31 shows them)" want.out
 
-# What the header would have said goes to stderr where there is none.
+# csv and tsv have no header line, so the warnings of the header go to stderr.
 "$B/gtexport" --native -o n.zst t.jsonl
 head -c $(($(wc -c <n.zst) - 40)) n.zst >cut.zst
 want csv-unclosed 0 $A top --format csv cut.zst
-check csv-unclosed-says told "gtanalyze: cut.zst: NOT CLOSED: complete to "
+check csv-unclosed-message stderr_has "gtanalyze: cut.zst: NOT CLOSED: complete to "
 size=$(wc -c <n.zst) at=0
 until $A header d.zst 2>/dev/null | grep -q '^Damage' || [ $at -ge "$size" ]; do
 	cp n.zst d.zst; at=$((at + 50))
 	printf '\125\252\125' | dd of=d.zst bs=1 seek=$at conv=notrunc 2>/dev/null
 done
 want csv-damaged 1 $A top --format csv d.zst
-check csv-damaged-says told "gtanalyze: d.zst: the file is damaged in 1 place: rows are missing from every report"
+check csv-damaged-message stderr_has "gtanalyze: d.zst: the file is damaged in 1 place: rows are missing from every report"
 is csv-damaged-is-a-table operation "$(sed '1s/,.*//;2,$d' want.out)"
-for report in cuda_api_trace nvtx_gpu_proj_sum; do	# what is read while a report is finished, or printed
+for report in cuda_api_trace nvtx_gpu_proj_sum; do	# these reports read blocks when they finish or print
 	want csv-damaged-$report 1 $A $report --format csv d.zst
-	check csv-damaged-$report-says told "gtanalyze: d.zst: the file is damaged in 1 place: rows are missing from every report"
+	check csv-damaged-$report-message stderr_has "gtanalyze: d.zst: the file is damaged in 1 place: rows are missing from every report"
 done
-# Rows and what is said of them may go to one place: it stands behind the rows, and before those of the next file.
-order() { sed 's/^gtanalyze: .*/said/; t; s/.*/row/' "$1" | uniq | paste -s -d ' '; }
+# stdout and stderr may be the same file: warnings come after the rows of their file and before the rows of the next file.
+order() { sed 's/^gtanalyze: .*/warning/; t; s/.*/row/' "$1" | uniq | paste -s -d ' '; }
 S=$SRC/samples/recorded/h200-streams.zst
 $A cuda_api_trace --format csv "$S" >both 2>&1
-is one-place-long "row said" "$(order both)"
+is one-place-long "row warning" "$(order both)"
 $A --per-rank top --top 3 --format csv t.jsonl t.jsonl >both 2>&1
-is one-place-two-files "row said row said" "$(order both)"
+is one-place-two-files "row warning row warning" "$(order both)"
 echo nonsense >bad.jsonl
 $A --per-rank top --format csv t.jsonl bad.jsonl t.jsonl >both 2>&1
-is one-place-one-unread "row said row" "$(order both)"
+is one-place-one-unread "row warning row" "$(order both)"
 $A --per-rank top t.jsonl bad.jsonl >both 2>&1
-is one-place-text "row said" "$(order both)"
+is one-place-text "row warning" "$(order both)"
 $A diff --top 1 --format csv t.jsonl n.zst >both 2>&1
-is one-place-diff "row said" "$(order both)"
+is one-place-diff "row warning" "$(order both)"
 
 LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o sim.zst -- "$B/samples/train" -n 3 >/dev/null 2>&1
 want csv-simulated 0 $A top --format csv sim.zst
-check csv-simulated-says told "the GPU was simulated"
+check csv-simulated-message stderr_has "the GPU was simulated"

@@ -1,21 +1,19 @@
-# gtanalyze query through its command line: every format, what it exits with, and where it points when the question is wrong.
+# gtanalyze query on the command line: every format, the exit status, and the column of an error in an expression.
 . "$SRC/tests/lib.sh"
 A=$B/gtanalyze R=$SRC/samples/recorded
-says() { grep -qF -- "$1" want.out; }
-told() { grep -qF -- "$1" want.err; }
 
 want query 0 $A query --where 'kind==kernel && dur>20us && name~/gemm/' --by name,stream --agg 'count,sum(dur),p99(dur)' $R/h200-train.zst
-check query-title says "Rows where kind==kernel && dur>20us && name~/gemm/, by name, stream"
-check query-row says "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stag..       7   1760  59.37 ms  34.56 us"
+check query-title stdout_has "Rows where kind==kernel && dur>20us && name~/gemm/, by name, stream"
+check query-row stdout_has "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stag..       7   1760  59.37 ms  34.56 us"
 want query-csv 0 $A query --where 'kind==copy' --by direction --agg 'count,sum(bytes)' --format csv $R/h200-train.zst
 printf 'direction,count,sum_bytes\r\n' >keys
 head -n 1 want.out | same query-csv-keys keys -
 want query-json 0 $A query --where kind==kernel --format json $R/h200-train.zst
-check query-json-row says '{"count": 14992, "sum_dur_ns": 185545864'
+check query-json-row stdout_has '{"count": 14992, "sum_dur_ns": 185545864'
 want query-tsv 0 $A query --where kind==kernel --agg count --format tsv $R/h200-train.zst
 is query-tsv-rows "count 14992" "$(tr '\n' ' ' <want.out | sed 's/ $//')"
 
-# What other reports say of the same rows.
+# query gives the same figures as other reports about the same rows.
 kernels() { $A kernels --top 0 --format tsv $R/$1.zst 2>/dev/null | sed 1d | awk -F '\t' '{ print $21 "\t" $2 "\t" $3 "\t" $8 "\t" $9 "\t" $10 }' | sort; }
 asked() {
 	$A query --top 0 --format tsv --where kind==kernel --by mangled --agg 'count,sum(dur),min(dur),max(dur),stddev(dur)' $R/$1.zst 2>/dev/null |
@@ -30,9 +28,9 @@ $A query --format tsv --where 'kind==kernel || kind==copy || kind==set' --by str
 	sed 1d | sort >asked
 same query-union-is-busy busy asked
 
-points() {	# points NAME OPTION TEXT COLUMN MESSAGE
+points() {	# points NAME OPTION TEXT COLUMN MESSAGE: the error message names this column
 	want "query-$1" 2 $A query "$2" "$3" $R/h200-streams.zst
-	check "query-$1-says" told "gtanalyze: $2: $5"
+	check "query-$1-message" stderr_has "gtanalyze: $2: $5"
 	is "query-$1-shows" "  $3" "$(sed -n 2p want.err)"
 	is "query-$1-points" "$(printf '  %*s^' "$4" '')" "$(sed -n 3p want.err)"
 }
@@ -45,25 +43,25 @@ points agg --agg 'count,sum(name)' 10 "name is not a quantity"
 points order --order-by 'p99(dur)' 0 "rows are sorted by one of the aggregates of --agg"
 
 want query-without 2 $A --where failed $R/h200-streams.zst
-check query-without-says told "gtanalyze: --where is for the report query: gtanalyze query --where ... FILE"
+check query-without-message stderr_has "gtanalyze: --where is for the report query: gtanalyze query --where ... FILE"
 want query-top-by 2 $A top --by name $R/h200-streams.zst
 want query-beside 2 $A query top --where failed $R/h200-streams.zst
-check query-beside-says told "gtanalyze: with --where no other report can be given beside query"
+check query-beside-message stderr_has "gtanalyze: with --where no other report can be given beside query"
 want query-plain-beside 0 $A query top $R/h200-streams.zst
 
 want histogram 0 $A histogram --of queue --where 'kind==kernel && name==reduce*' $R/h200-train.zst
-check histogram-title says "Histogram of queue where kind==kernel && name==reduce*, by name"
+check histogram-title stdout_has "Histogram of queue where kind==kernel && name==reduce*, by name"
 want histogram-of-kernels 0 env LC_ALL=C $A histogram --where kind==kernel --top 1 $R/h200-train.zst
-check histogram-bar says "      33.28 us  1093   62.10 %  ############################################################ p50"
+check histogram-bar stdout_has "      33.28 us  1093   62.10 %  ############################################################ p50"
 want histogram-csv 0 $A histogram --of bytes --where kind==copy --by direction --format csv $R/h200-train.zst
-check histogram-csv-row says "HtoD,1048576,2097152,220,93.22"
+check histogram-csv-row stdout_has "HtoD,1048576,2097152,220,93.22"
 want histogram-agg 2 $A histogram --agg count $R/h200-train.zst
 want query-of 2 $A query --of dur $R/h200-train.zst
-check query-of-says told "gtanalyze: --of is for the report histogram: gtanalyze histogram --of ... FILE"
+check query-of-message stderr_has "gtanalyze: --of is for the report histogram: gtanalyze histogram --of ... FILE"
 want histogram-no-quantity 2 $A histogram --of name $R/h200-train.zst
-check histogram-no-quantity-says told "gtanalyze: --of: histograms are of dur queue"
+check histogram-no-quantity-message stderr_has "gtanalyze: --of: histograms are of dur queue"
 
-# Ranges with numbers in their names.
+# names of ranges that contain numbers
 N=$R/h200-nvtx.zst
 want top-numbered 0 $A top --top 0 --format tsv $N
 sed 1d want.out | cut -f 1-3,5 | awk -F '\t' '$2 == "user" { n += $3; t += $4 } END { print n, t }' >grouped
@@ -85,34 +83,34 @@ is query-groupname-rows "groupname layer count sum_dur_ns step N user 20 $($A qu
 	"$(tr '\n\t' '  ' <want.out | sed 's/ $//')"
 
 want spark-kernels 0 env LC_ALL=C.UTF-8 $A kernels --spark --top 4 $R/h200-train.zst
-check spark-kernels-note says "(spread: a histogram of 14 bars from 15.36 us to 53.25 us, 8 bars for each power of two; the height of a bar shows the number of rows)"
-check spark-kernels-line says "█       1760  59.37 ms"
+check spark-kernels-note stdout_has "(spread: a histogram of 14 bars from 15.36 us to 53.25 us, 8 bars for each power of two; the height of a bar shows the number of rows)"
+check spark-kernels-line stdout_has "█       1760  59.37 ms"
 want spark-top 0 env LC_ALL=C $A top --spark --top 4 $R/h200-train.zst
-check spark-top-line says "cuDevicePrimaryCtxRetain  @@                @  context"
+check spark-top-line stdout_has "cuDevicePrimaryCtxRetain  @@                @  context"
 for r in top kernels; do
 	$A $r --format tsv $R/h200-train.zst 2>/dev/null >plain
 	$A $r --spark --format tsv $R/h200-train.zst 2>/dev/null | cut -f 1,3- >spark
 	same spark-changes-no-figure-$r plain spark
 done
 
-# Gaps are no rows: their histogram has a question of its own, and as many gaps as the others count.
+# Gaps are not rows. Their histogram has an option of its own, and counts as many gaps as the other reports do.
 gaps() { $A histogram --of gap --format csv "$@" 2>want.err | awk -F, 'NR > 1 { n += $(NF - 2); t += $NF } END { printf "%d %.0f\n", n, t }'; }
 is histogram-gaps "15677 6430710025" "$(gaps $R/h200-train.zst)"
 is histogram-gaps-by-cause "15677 6430710025" "$(gaps --by cause $R/h200-train.zst)"
-check histogram-gaps-note told "h200-train.zst: histogram: 15677 gaps, 6.431 s of 6.626 s"
+check histogram-gaps-note stderr_has "h200-train.zst: histogram: 15677 gaps, 6.431 s of 6.626 s"
 want histogram-gaps-where 2 $A histogram --of gap --where failed $R/h200-train.zst
-check histogram-gaps-where-says told "gtanalyze: --where selects rows, and gaps have none"
+check histogram-gaps-where-message stderr_has "gtanalyze: --where selects rows, and gaps have none"
 want histogram-gaps-by 2 $A histogram --of gap --by pid,devce $R/h200-train.zst
-check histogram-gaps-by-says told "gtanalyze: --by: gaps have no field 'devce'; did you mean 'device'?"
+check histogram-gaps-by-message stderr_has "gtanalyze: --by: gaps have no field 'devce'; did you mean 'device'?"
 want histogram-gaps-cannot 4 $A histogram --of gap $R/h200-mlp-calls.zst
 
-# As many as sort -u counts.
+# distinct() gives as many values as sort -u.
 want query-distinct 0 $A query --where kind==kernel --agg 'distinct(name),distinct(start),distinct(dur)' --format csv $R/h200-train.zst
 is query-distinct-figures "21,14992,$($A query --where kind==kernel --by start --agg count --format csv $R/h200-train.zst >/dev/null 2>&1;
 	$A cuda_gpu_trace --match @kernel --format csv $R/h200-train.zst 2>/dev/null | sed 1d | cut -d, -f2 | sort -u | grep -c .)" \
 	"$(tr -d '\r' <want.out | tail -n 1)"
 
-# How kernels are called is the same everywhere, and changes no figure.
+# --names applies to all reports in the same way and changes no figure.
 for form in short full mangled; do
 	$A kernels --names $form --format csv $R/h200-train.zst 2>/dev/null >$form.csv
 	$A query --names $form --where kind==kernel --by name --format csv $R/h200-train.zst 2>/dev/null | grep -c . >$form.n
@@ -121,4 +119,4 @@ is names-rows "22 22 22" "$(cat short.n full.n mangled.n | tr '\n' ' ' | sed 's/
 check names-full grep -q '"void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char\*, 1ul> >(int, ' full.csv
 check names-mangled grep -q '^_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctor' mangled.csv
 want names-none 2 $A kernels --names long $R/h200-train.zst
-check names-none-says told "gtanalyze: --names: invalid value 'long'; choose short, full or mangled"
+check names-none-message stderr_has "gtanalyze: --names: invalid value 'long'; choose short, full or mangled"

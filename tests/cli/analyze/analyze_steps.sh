@@ -1,9 +1,9 @@
-# Steps and overlaps of real recordings and of a simulated program: the programs say themselves how many steps they make. The last
-# one has no next that ends it, and is not counted.
+# Steps and overlaps of real recordings and of a simulated program. The programs mark their steps. The last step has no successor that
+# ends it, so it is not counted.
 . "$SRC/tests/lib.sh"
 A=$B/gtanalyze R=$SRC/samples/recorded
 
-# column FILE REPORT TABLE KEY: its values, in one line.
+# column FILE REPORT TABLE KEY: the values of this column in one line
 column() {
 	"$A" "$2" --top 0 --format tsv "$1" 2>/dev/null | awk -F '\t' -v table="# $3" -v key="$4" '
 		/^# / { on = $0 == table; c = 0; next }
@@ -20,7 +20,7 @@ is train-sequences '208x1 10x2 1x3' "$(different $(column $R/h200-train.zst step
 is train-begins 'memcpy HtoD (pinned -> device)' "$(column $R/h200-train.zst steps steps anchor)"
 is requests 39 "$(column $R/h200-inference.zst steps steps steps)"
 is requests-of-eight-lengths '5x1 5x2 5x3 5x4 5x5 5x6 5x7 4x8' "$(different $(column $R/h200-inference.zst steps step_list sequence))"
-# The same steps without the program's marks: the last one is not whole, and each begins within its mark.
+# The same steps found without the program's marks: each begins within its mark, and the last one is incomplete.
 want unmarked 0 "$B/gtexport" --native -o unmarked.zst --exclude @user "$R/h200-nvtx.zst"
 is marked-steps 'marks 20' "$(column $R/h200-nvtx.zst steps steps found_by) $(column $R/h200-nvtx.zst steps steps steps)"
 is unmarked-steps 'sequence 19' "$(column unmarked.zst steps steps found_by) $(column unmarked.zst steps steps steps)"
@@ -31,7 +31,7 @@ is graphs-steps 99 "$(column $R/h200-graphs.zst steps steps steps)"
 is graphs-kernels 99x78 "$(different $(column $R/h200-graphs.zst steps step_list kernels))"
 is nccl-steps '49 49' "$(column $R/h200x2-nccl.zst steps steps steps)"
 is nccl-hidden ' 2.40 8.81  12.76 5.84  10.92 7.26' "$(column $R/h200x2-nccl.zst overlap overlap hidden_percent)"
-# GPU 1 is late: GPU 0 waits for it in 39 of its 44 ms of communication.
+# GPU 1 is late: GPU 0 waits for it during 39 of the 44 ms of its communication.
 want nccl-late 3 "$A" advice --from 8.96s --to 9.05s "$R/h200x2-nccl.zst"
 check nccl-late-names-it sh -c 'tr -s "\n " " " <want.out | grep -qF "GPU 1 of process 617 arrives last at 85 of 104 collectives, 462.0 us after the first on average: the others wait 39.27 ms for it"'
 is nccl-waits '4.437884 40.622102' "$(column $R/h200x2-nccl.zst collectives collectives wait_ns | awk '{ print $1 / 1e6, $2 / 1e6 }' OFMT=%.6f)"

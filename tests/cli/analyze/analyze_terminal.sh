@@ -1,13 +1,14 @@
-# Every report on terminals of 40 to 200 columns: no line is wider, no two names look equal that are not; colours only there.
+# Every report on terminals of 40 to 200 columns: no line is wider, different names are not shortened to the same text, and colours
+# appear on terminals only.
 . "$SRC/tests/lib.sh"
 A=$B/gtanalyze R=$SRC/samples/recorded
 unset COLUMNS NO_COLOR
 export TERM=xterm
 reports=$("$A" --list --format tsv | sed 1d | cut -f 1)
 
-# at WIDTH COMMAND: what a terminal of that many columns gets; coloured: with escapes.
+# at WIDTH COMMAND: the text that a terminal of that width shows; coloured: including escape sequences
 coloured() { script -qec "stty cols $1; $2" /dev/null </dev/null | tr -d '\r'; }
-# what was erased on a line (progress of a slow run) is not on the terminal
+# text before an "erase line" (the progress of a slow run) is no longer on the terminal
 plain() { sed 's/.*\x1b\[K//; s/\x1b\[[0-9]*m//g'; }
 at() { coloured "$@" | plain; }
 if ! command -v script >/dev/null || [ "$(at 44 'stty size' | cut -d ' ' -f 2)" != 44 ]; then
@@ -35,7 +36,7 @@ for w in 40 60 80; do
 	is two-files-fit-$w "" "$(at $w "'$A' diff h200-train.zst h200-inference.zst; '$A' h200-train.zst h200-inference.zst" | awk -v w=$w 'length > w' | head -n 3)"
 done
 
-# Colours: on a terminal only, and not with NO_COLOR. They do not change the layout.
+# Colours appear on a terminal only, and not with NO_COLOR. They do not change the layout.
 colours() { if grep -q "$(printf '\033')\[" "$1"; then echo yes; else echo no; fi; }
 coloured 100 "'$A' budget advice ioctls h200-train.zst" >on; is terminal-has-colours yes "$(colours on)"
 coloured 100 "'$A' --color never budget advice ioctls h200-train.zst" >off; is color-never no "$(colours off)"
@@ -47,7 +48,7 @@ coloured 100 "TERM=dumb '$A' budget h200-train.zst" >off; is dumb-terminal no "$
 coloured 100 "unset TERM; '$A' budget h200-train.zst" >off; is unknown-terminal no "$(colours off)"
 for fmt in csv tsv json; do coloured 100 "'$A' --color always --format $fmt budget h200-train.zst" >off; is $fmt-has-no-colours no "$(colours off)"; done
 "$A" budget h200-train.zst >in-pipe; is pipe-has-no-colours no "$(colours in-pipe)"
-coloured 100 "'$A' -f -o file budget h200-train.zst" >said; is file-has-no-colours no "$(colours file)"
+coloured 100 "'$A' -f -o file budget h200-train.zst" >written; is file-has-no-colours no "$(colours file)"
 "$A" --color always budget h200-train.zst >on; is always-has-colours yes "$(colours on)"; plain <on >on-plain; same always-moves-nothing in-pipe on-plain
 coloured 120 "'$A' --whole-run diff h200-train.zst h200-inference.zst" >on
 check diff-slower-is-red grep -q "$(printf '\033\\[31mslower\033\\[0m')" on

@@ -1,4 +1,4 @@
-# docs/from-bpftrace.md: each command of its table "Ask" answers on the JSON lines of an eBPF script.
+# docs/from-bpftrace.md: each command of its table "Ask" works on the JSON lines of an eBPF script.
 . "$SRC/tests/lib.sh"
 PATH=$B:$PATH
 cat >script.jsonl <<'E'
@@ -14,7 +14,7 @@ cat >script.jsonl <<'E'
 {"event_id":10,"ts":0.010,"type":"userspace","name":"cuLaunchKernel","phase":"B"}
 {"event_id":11,"ts":0.011,"type":"userspace","name":"cuLaunchKernel","phase":"E"}
 E
-# the commands of a section of the page
+# commands TITLE: the commands in a section of the page
 commands() { sed -n "/^## $1/,/^## /p" "$SRC/docs/from-bpftrace.md" | grep '^|' | grep -o '`gt[a-z]* [^`]*FILE`' | tr -d '`'; }
 commands Ask >asked
 check page-has-commands test "$(wc -l <asked)" -ge 12
@@ -26,7 +26,7 @@ answer() { "$B/gtanalyze" --format csv "$@" script.jsonl 2>/dev/null; }
 is summary-counts-scheduler-calls 1 "$(answer summary | grep -A1 scheduler_calls | tail -n 1 | awk -F, '{ print $NF }' | tr -d '\r')"
 is histogram-of-the-scheduler 1 "$(answer histogram --where layer==scheduler | grep -c nv_sched_run)"
 is events-of-contexts 1 "$(answer contexts | grep -c '^create,')"
-# of the options of gtcollect on the page, each exists
+# gtcollect has each option that the page names.
 "$B/gtcollect" --help >help
 for option in $(grep -o 'gtcollect [^`]*`' "$SRC/docs/from-bpftrace.md" | grep -oE -- '(^| )--?[a-z-]+' | sort -u); do
 	check "gtcollect-has-$option" grep -qE -- "^ .*[ ]*$option[, =]" help

@@ -1,4 +1,4 @@
-# On a terminal, output goes through a pager, as that of git does: which pager, its environment, and that the output is unchanged.
+# gtanalyze writes to a pager on a terminal, like git: the choice of the pager, its environment, and that the output is unchanged.
 . "$SRC/tests/lib.sh"
 A=$B/gtanalyze F=$SRC/samples/recorded/h200-train.zst
 unset COLUMNS GT_PAGER PAGER LESS
@@ -25,12 +25,12 @@ for what in "-o report.txt gpu '$F'" "gpu '$F' | cat" "gpu '$F' >file.txt" --ver
 done
 is the-width-is-the-terminals '' "$(tty "'$A' gpu '$F'" | sed "s/^P://;s/$(printf '\033')\\[[0-9]*m//g" | awk 'length > 80')"
 
-# gtcollect --report ends without waiting for a reader.
+# gtcollect --report does not wait for a pager.
 tty "LD_LIBRARY_PATH='$B/sim' '$B/gtcollect' --report -o r.zst '$B/samples/spin_calls' -n 10" >out
 is pages-not-after-recording no "$(paged out)"
 check prints-after-recording grep -q 'in 1 process' out
 
-# ---- which ----
+# ---- choice of the pager ----
 unset GT_PAGER; tty "'$A' gpu '$F'" >out; is PAGER 0 "$(grep -vc '^Q:\|^status' out)"
 for none in '' cat; do export GT_PAGER="$none"; tty "'$A' gpu '$F'" >out; is "none-$none" 0 "$(grep -c '^[PQ]:' out)"; done
 export GT_PAGER="$mark"; tty "TERM=dumb '$A' gpu '$F'" >out; is dumb-terminal no "$(paged out)"
@@ -43,7 +43,7 @@ export GT_PAGER='echo "LESS is $LESS"; cat >/dev/null'
 tty "'$A' gpu '$F'" >out; check LESS-has-a-default grep -qx 'LESS is FRX' out
 tty "LESS=S '$A' gpu '$F'" >out; check LESS-of-the-user grep -qx 'LESS is S' out
 
-# ---- the user quits it ----
+# ---- the user quits the pager ----
 export GT_PAGER='head -n 2'
 for report in cuda_api_trace "advice cuda_api_trace" --explain; do
 	case $report in --explain) file= ;; *) file="'$F'" ;; esac
@@ -52,7 +52,7 @@ for report in cuda_api_trace "advice cuda_api_trace" --explain; do
 	case $report in advice*) want=3 ;; *) want=0 ;; esac
 	is "quit-$report-status" "status $want" "$(tail -n 1 out)"
 done
-# a failure is one with a pager, too
+# the exit status of a failure is the same with a pager
 export GT_PAGER="$mark"; tty "'$A' gpu no-such-file.zst" >out
 check failure-has-a-message grep -q 'no-such-file.zst: cannot open' out
 is failure-status "status 1" "$(tail -n 1 out)"

@@ -1,6 +1,6 @@
-# The first pages of the recordings, held against those in tests/screen/: the first line of each names the file, the
-# columns of the terminal and --color; the rest is the page. A page that is to change: see that it is better, then make it
-# again by its first line.
+# The first pages of the recordings equal the files in tests/screen/. The first line of each file has the name of the recording, the
+# width of the terminal and --color; the other lines are the page. When a page has to change, check the new page and write it to the
+# file, with the same first line.
 . "$SRC/tests/lib.sh"
 unset NO_COLOR COLUMNS LINES
 command -v script >/dev/null || { skip pages "no script(1) that gives a terminal"; exit 0; }

@@ -1,5 +1,5 @@
-# Long work shows itself: a line on the terminal after one second, erased at the end, and not where it would disturb. A signal ends a
-# program without a rest: the line, or a file that is not complete.
+# Long work shows a progress line on the terminal after one second and erases it at the end. The line is absent where it would disturb.
+# A signal ends a program without leaving the line or an incomplete file.
 . "$SRC/tests/lib.sh"
 A=$B/gtanalyze X=$B/gtexport
 export TERM=xterm
@@ -10,11 +10,11 @@ if ! command -v script >/dev/null || [ "$(script -qec 'stty cols 44; stty size' 
 fi
 erase=$(printf '\r\033[K')
 shown() { grep -ao 'importing standard input: [0-9.]* MB, [0-9.]* [kMG]B/s' "$1" | tail -n 1; }
-# Each program NAME reads a pipe of its own, on a terminal of its own; what that shows is NAME.term.
+# begin NAME COMMAND...: COMMAND reads its own pipe on its own terminal; NAME.term is the text of that terminal.
 begin() { name=$1; shift; mkfifo "$name.pipe"; script -qefc "stty cols 100; echo \$\$ >$name.pid; exec env --default-signal=INT $* <$name.pipe" "$name.term" </dev/null >"$name.out" 2>&1 & }
 awk 'BEGIN { for (k = 0; k < 2000; k++) printf "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":7,\"tid\":7,\"ts\":%d,\"dur\":1,\"args\":{\"correlation\":%d}},\n", 2 * k, k }' >piece
-# feed end|hold NAME...: feeds them all with calls until the line of the first one appears. Then it ends the files, or waits until they
-# are stopped.
+# feed end|hold NAME...: writes calls into all pipes until the progress line of the first program appears. Then it either ends the
+# input or waits until the programs are stopped.
 feed() {
 	how=$1 first=$2; shift
 	for p in "$@"; do
@@ -25,11 +25,11 @@ feed() {
 	done
 	until_it_is yes has_line "$first.term"; shown "$first.term" >shown
 }
-# is the last line of progress followed by its erasure?
+# erased FILE: the last progress line is erased
 erased() { tr -d '\n' <"$1" | sed 's/.*importing//' | grep -aqF "$erase"; }
 has_line() { [ -n "$(shown "$1")" ] && echo yes; }
 
-# ---- shown, and where not ----
+# ---- where the line appears, and where it does not ----
 begin a "$A" top -
 begin quiet "$A" --no-progress top -
 begin dumb TERM=dumb "$A" top -
@@ -42,7 +42,7 @@ for n in quiet dumb file; do is "$n-shows-nothing" '' "$(shown $n.term)"; done
 is file-says-nothing '' "$(cat file.err)"
 for n in a quiet dumb file; do check "$n-reports" grep -aq '^  last ' $n.term; done
 
-# ---- a signal ends it ----
+# ---- a signal ends the program ----
 if [ -n "$SAN" ]; then skip signals "a preloaded library cannot come before the sanitizer's"; exit 0; fi
 if ! ${CC:-cc} -O2 -shared -fPIC "$SRC/tests/cli/analyze/no_tmpfile.c" -o no_tmpfile.so 2>cc.err; then
 	skip signals "no compiler for a library that hides O_TMPFILE"

@@ -1,10 +1,10 @@
-# The recordings of a real GPU (samples/recorded): every figure here was counted when they were made, or follows from the
-# formats' own promises, so reader, reports and exporters are held to real data, not only to what we made up.
+# Recordings of a real GPU (samples/recorded). Each figure here was counted when the recording was made, or follows from the definition
+# of the format. So reader, reports and exporters are also tested with real data.
 . "$SRC/tests/lib.sh"
 A=$B/gtanalyze E=$B/gtexport R=$SRC/samples/recorded
 unset LC_ALL
 
-number() { tr -d ' ' <want.out | sed -n 's/.*"'"$1"'":\([0-9-]*\).*/\1/p' | head -n 1; }	# number KEY: the first one in the JSON
+number() { tr -d ' ' <want.out | sed -n 's/.*"'"$1"'":\([0-9-]*\).*/\1/p' | head -n 1; }	# number KEY: the first value of that key in the JSON
 
 for f in h200-train h200-inference h200-graphs h200-streams h200-nvtx h200x2-nccl h200-mlp-calls; do
 	check $f-is-zstd zstd -tq "$R/$f.zst"
@@ -16,7 +16,7 @@ for f in h200-train h200-inference h200-graphs h200-streams h200-nvtx h200x2-ncc
 	want $f-all-reports 0 $A "$R/$f.zst"
 	want $f-chrome 0 $E --chrome -f -o $f.json "$R/$f.zst"
 	is $f-chrome-has-every-row "$rows" "$(grep -c '"ph":"X"' $f.json)"
-	# The pieces of the critical path add up to the window of each process, and doing without nothing wins nothing.
+	# The parts of the critical path add up to the window of each process, and --without nothing gains nothing.
 	$A critical --format json --without nothing "$R/$f.zst" | tr -d ' ' >$f.critical
 	is $f-critical-adds-up "" "$(awk -F '[:,]' '/"kind":.*"window_ns":/ { for (i = 1; i < NF; i++) { if ($i == "{\"pid\"") p = $(i + 1)
 		if ($i == "\"on_path_ns\"") n[p] += $(i + 1); if ($i == "\"window_ns\"") w[p] = $(i + 1) } }
@@ -52,7 +52,7 @@ want calls 0 $A summary --format json "$R/h200-mlp-calls.zst"
 is calls-calls 150213 "$(number api_calls)"
 is calls-launches 12383 "$(number kernel_launches)"
 
-# Counted a second time by a script of its own: waits of each stream in which nothing of it was pending.
+# unnecessary waits: waits for a stream without pending work; the expected numbers are from a separate script
 waits() { $A sync --format csv "$R/h200-streams.zst" 2>/dev/null | awk -F, '$6 == "'"$1"'" { print $7, $13 }'; }
 is waits-stream-14 '25 25' "$(waits 'stream 14')"
 is waits-stream-15 '26 25' "$(waits 'stream 15')"
@@ -61,12 +61,12 @@ is waits-stream-17 '1 0' "$(waits 'stream 17')"
 is driver-calls "$(($($A driver --format csv "$R/h200-train.zst" 2>/dev/null | awk -F, '$2 ~ /^[0-9]+$/ && NF == 7 { print $5 + $6; exit }')))" \
 	"$($A ioctls --format csv "$R/h200-train.zst" | awk -F, 'NR > 1 { n += $3 } END { print n }')"
 
-# The list of calls is bounded, and says what it leaves out.
+# The list of calls has a limit, and the report gives the number of calls that it leaves out.
 want timeline 0 $A timeline --top 0 "$R/h200-train.zst"
 check timeline-says-what-it-left-out grep -q '134986 .*left out' want.out
 
-# What the GPU did, as torch.profiler counted it in other runs of the same programs, or as the program says itself.
-gpu() {	# gpu FILE: kernels copies sets, then joined exactly
+# GPU work as torch.profiler counted it in other runs of the same programs, or as the program prints it
+gpu() {	# gpu FILE: numbers of kernels, copies, sets and exact joins
 	$A metadata --format json "$R/$1.zst" | tr -d ' "\n' | tr '}' '\n' | sed -n 's/.*key:gpu_\([a-z_]*\),value:\([0-9]*\).*/\1 \2/p' |
 		awk '{ v[$1] = $2 } END { print v["kernels"], v["copies"], v["sets"], v["joined_exact"] }'
 }
@@ -77,7 +77,7 @@ is gpu-streams '4300 3050 1550 8900' "$(gpu h200-streams)"
 is gpu-nccl '4434 1250 296 5980' "$(gpu h200x2-nccl)"
 is nccl-all-reduces 218 "$($A kernels --top 0 --format csv "$R/h200x2-nccl.zst" | awk -F, '/^ncclDevKernel_AllReduce/ { print $2 }' | head -n 1)"
 is nccl-annotates-itself 218 "$($A nvtx_sum --format csv "$R/h200x2-nccl.zst" 2>/dev/null | awk -F, '$9 == "ncclAllReduce" { print $3 }')"
-# What the program said itself: 20 steps of 3 parts each, 20 ranges over two steps, 20 marks; and PyTorch names its operators in the last 5.
+# Marks of the program: 20 steps of 3 parts each, 20 ranges over two steps, 20 marks. PyTorch names its operators in the last 5 steps.
 ranges() { $A nvtx_sum --top 0 --format csv "$R/h200-nvtx.zst" 2>/dev/null | awk -F, "$1 { n += \$3 } END { print n + 0 }"; }
 is gpu-nvtx '581 28 0 609' "$(gpu h200-nvtx)"
 is nvtx-torch-steps 20 "$(ranges '$9 ~ /^step [0-9]+$/')"

@@ -1,10 +1,10 @@
-# docs/why-slow.md: each sample program has the finding that the page says.
+# docs/why-slow.md: gtanalyze finds the problem of each sample program that the page describes.
 . "$SRC/tests/lib.sh"
 A=$B/gtanalyze
 record() { want record-$1 0 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o $1.zst -- "$B/samples/$1"; }
 found() { "$A" --format csv advice $1.zst 2>/dev/null | awk -F, '$2 == "found" { print $1 }' | grep -x "$2"; }
-# finds PROGRAM RULE WANTED: it is found, or it is not. A program that stood still for a while, as the machine had no time for it, has
-# other findings, and is recorded anew: 5 times at most.
+# finds PROGRAM RULE WANTED: the rule's state for this program. When the machine is so busy that the program pauses, other rules
+# find something; so the program is recorded up to 5 times.
 finds() {
 	for again in 1 2 3 4 5; do
 		[ -e $1.zst ] || record $1
@@ -45,11 +45,12 @@ record train
 is train-has-steps "sequence 99 memcpy HtoD (pinned -> device)" \
 	"$("$A" steps --format csv train.zst 2>/dev/null | awk -F, '$4 == "sequence" { sub(/\r/, "", $NF); print $4, $5, $NF }')"
 
-# What never returned; and what a crash took along.
+# A call that never returns, and a crash that loses GPU records.
 { until_it_is 1 hung hang.zst; pkill -TERM -P "$(cat collector)" hang; } &
 want record-hang 143 env LD_LIBRARY_PATH="$B/sim" sh -c 'echo $$ >collector; exec "$0" -q -f -o hang.zst -- "$1"' "$B/gtcollect" "$B/samples/hang"
 never_returned() { "$A" open --format csv $1.zst 2>/dev/null | awk -F, 'NR == 2 { print $7 }'; }
-for again in 1 2 3 4 5; do	# should the machine stand still before it dies, CUPTI had the time to tell all, or it dies before its call
+# when the machine is busy, CUPTI may deliver all records before the crash, or the crash may come before the call
+for again in 1 2 3 4 5; do
 	want record-crash 139 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o crash.zst -- "$B/samples/crash"
 	[ "$(figure lost crash.zst) $(never_returned crash)" != "20 cuStreamSynchronize" ] || break
 done
@@ -57,7 +58,7 @@ for f in hang crash; do
 	is $f-never-returned cuStreamSynchronize "$(never_returned $f)"
 done
 want crash-budget 4 "$A" budget crash.zst
-check crash-budget-says-why grep -q "cannot answer: events were lost, and no GPU record is left" want.out
+check crash-budget-gives-the-reason grep -q "cannot answer: events were lost, and no GPU record is left" want.out
 is crash-unseen 20 "$("$A" unseen --format csv crash.zst 2>/dev/null | grep -c cuLaunchKernel)"
 
 record many_threads
@@ -69,7 +70,7 @@ want record-managed 0 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -e api,g
 want managed-moves 0 "$A" top --match '*igration*' managed.zst
 check managed-moves-both-ways grep -q '^  migration HtoD ' want.out
 
-# Its commands work.
+# The commands of the page work.
 want commands 0 "$A" budget gaps launches patterns driver critical graph_replay.zst
 want query 0 "$A" query --where 'kind==kernel && dur>50us' --by name,stream --agg 'count,sum(dur),p99(dur)' overlap.zst
 want histogram 0 "$A" histogram --of queue --where 'kind==kernel' overlap.zst
