@@ -108,8 +108,8 @@ static inline struct op *add_op(
 	return &prog.ops[prog.nops++];
 }
 
-/* Work of a call on a stream, in order, the GPU a little behind; no two begin at the same time
- * there. */
+/* Work of a call on a stream, in order, with the GPU slightly late; no two operations begin at
+ * the same time there. */
 static inline void launch(int thread, int64_t *at, int64_t tail[2][2], int64_t scale)
 {
 	int device = rp_below(3) == 0, stream = rp_below(2),
@@ -156,7 +156,7 @@ static inline void random_program(unsigned seed)
 	}
 }
 
-/* As the others' random program has it. */
+/* Takes the random program of random_program.h. */
 static inline void taken_over(unsigned seed)
 {
 	struct gt_reader *r = rp_make(&rp, seed);
@@ -321,8 +321,8 @@ static inline bool agrees_on_random_ones(const char *name, agrees_fn *as_counted
 	return good;
 }
 
-/* No two orders are right for work that begins at the same time, so nothing that hangs on it may be
- * asked. */
+/* For work that begins at the same time no order is correct, so no check may depend on the
+ * order. */
 static inline bool agrees_on_those_of_others(const char *name, agrees_fn *as_counted)
 {
 	bool good = true;

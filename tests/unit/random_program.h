@@ -1,16 +1,6 @@
 /* A random small program as a trace, and as plain arrays of its contents, so that a test can
- * count every figure of a report a second time in the slowest and plainest way: times are below
- * RP_END ns, so an array with a cell for each ns can count unions.
- *
- * Two threads of one process call the driver: launches, copies, sets, allocations, frees, waits,
- * queries, modules, with ioctls within calls, calls of 0 ns, calls at the same time, and one
- * that never returns. Two devices with two streams each run the launched operations, mostly one
- * after the other on a stream, sometimes concurrently (the seed decides). Some operations take 0
- * ns, some have no known launch, some kernels are NCCL's. Waits end when their stream is done.
- * If rp_functions is set, requests to the driver have functions of the kernel inside.
- * If rp_scheduled is set, the threads are blocked, runnable and preempted between and in calls.
- * On demand they have rows of their own, as recorded waits do, and a program that uses one
- * device has only one. The includer defines _GNU_SOURCE (memfd_create). */
+ * compute every figure of a report a second time in the simplest way: times are below RP_END ns,
+ * so an array with a cell for each ns is small. The includer defines _GNU_SOURCE (memfd_create). */
 #ifndef RANDOM_PROGRAM_H
 #define RANDOM_PROGRAM_H
 #include <stdlib.h>
@@ -367,8 +357,8 @@ static inline void rp_write(struct rp *p)
 	}
 }
 
-/* The program of this seed; the reader is the caller's to close. p is large: keep it off the stack.
- * A call that is open ends at RP_END, when the recording does. */
+/* The program of this seed; the caller closes the reader. p is large: keep it off the stack. A
+ * call without an end ends at RP_END, like the recording. */
 static inline struct gt_reader *rp_make_queued(struct rp *p, unsigned seed, bool waits, int room)
 {
 	int64_t at[2] = { 100, 100 };

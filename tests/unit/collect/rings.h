@@ -161,7 +161,7 @@ static inline bool begin(unsigned args)
 	rings.s->args = args;
 	rings.s->gpu = with_gpu;
 	rings.s->range = with_range ? GT_RANGE_PROFILER : GT_RANGE_ALWAYS;
-	if (with_memory) { /* as counters of memory want it: all is recorded */
+	if (with_memory) { /* as the memory counters require: everything is recorded */
 		gt_rings_set_recording(&rings, true);
 		memset(rings.s->gate, GT_GATE_ON, gt_api_count);
 	}

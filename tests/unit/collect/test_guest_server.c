@@ -1,4 +1,4 @@
-/* The two names at which processes ask for the rings' memory. */
+/* The two names to which processes connect to receive the rings' memory. */
 #define _GNU_SOURCE
 #include "collect/ipc/guest_server.h"
 
@@ -66,7 +66,7 @@ static int connect_in_folder(void)
 	return connect_to(&a, sizeof(a));
 }
 
-/* Any user may connect by the process id, as often as he likes. */
+/* Any user may connect to the name with the process id, any number of times. */
 static void many_at_one_name_do_not_delay_the_other(void)
 {
 	struct gt_rings r;

@@ -1,4 +1,4 @@
-/* The figures of --live, from rows that are known. */
+/* The figures of --live, computed from known rows. */
 #include "collect/live/live_figures.h"
 #include "tests/unit/t.h"
 
@@ -55,7 +55,7 @@ static void one_part(void)
 	gt_live_figures_release(&f);
 }
 
-/* An operation that began in the part before counts from where that ended. */
+/* An operation that began in the previous interval counts from the end of that interval. */
 static void next_part(void)
 {
 	struct gt_live_figures f = { .n = 0 };

@@ -1,4 +1,4 @@
-/* Live bytes, as the recorder counts them from the calls in rings that the tests write. */
+/* Live bytes, as the recorder computes them from the calls in rings that the tests write. */
 #include "collect/recorder/memory_counters.h"
 #include "formats/trace/read/live_allocations.h"
 #include "tests/unit/collect/rings.h"
@@ -8,7 +8,7 @@
 
 /* ---- calls ---- */
 
-/* at: the moment from which it counts. */
+/* at: the time from which it counts. */
 static void made(
 	struct pen *p, const char *name, int64_t at, int ret, uint64_t a, uint64_t b, uint64_t c)
 {
@@ -114,14 +114,14 @@ static const struct sample *peak_of(const char *name, int device)
 
 /* ---- tests ---- */
 
-static void bytes_are_told_per_device_and_kind(void)
+static void bytes_are_reported_per_device_and_kind(void)
 {
 	struct pen p;
 	int64_t t = past(900 * MS);
 
 	CHECK(begins());
 	p = new_thread(0, 0);
-	allocate(&p, t, 0x10, 1); /* before anything is known of devices */
+	allocate(&p, t, 0x10, 1); /* before any device is known */
 	on_device(&p, 0);
 	allocate(&p, t += 20 * MS, 0x1000, 100);
 	made(&p, "cuMemAllocAsync", t, 0, 0x2000, 200, 7);
@@ -145,7 +145,7 @@ static void bytes_are_told_per_device_and_kind(void)
 		CHECK(!samples[i].uncertain);
 }
 
-/* A million pairs take a few rows; where the peak was, and when, is exact. */
+/* A million pairs give a few rows; the size and time of the peak are exact. */
 static void the_peak_is_exact_however_many_there_are(void)
 {
 	struct pen p;
@@ -197,7 +197,7 @@ static void a_free_that_runs_is_waited_for(void)
 	allocate(&a, t, 0x1000, 100);
 	allocate(&a, t + 1, 0x1100, 1);
 	enter(&a, id, t + 20 * MS);
-	/* it has been given back already, in truth */
+	/* the program has released it already */
 	allocate(&b, t + 30 * MS, 0x1000, 90);
 	allocate(&b, t + 60 * MS, 0x2000, 15);
 	for (int i = 0; i < 5; i++)
@@ -319,7 +319,7 @@ static void after_a_loss_it_is_not_certain(void)
 }
 
 /* No further allocation follows: the uncertainty is reported nevertheless. */
-static void a_loss_is_told_where_nothing_follows(void)
+static void a_loss_without_a_later_call_is_reported(void)
 {
 	struct pen p;
 	int64_t t = past(900 * MS);
@@ -391,7 +391,8 @@ static void processes_hold_their_own(void)
 	CHECK(parent != samples[1].process);
 }
 
-/* Straight to live_bytes.c: whose process has ended, that is no row any more, but a zero. */
+/* Calls live_bytes.c directly: a process that has ended has no new rows, but one with the value
+ * 0. */
 static uint32_t track_zero(void *arg, uint32_t device) { return (void)arg, (void)device, 0; }
 static void who_is_gone_holds_nothing(void)
 {
@@ -419,7 +420,7 @@ static void who_is_gone_holds_nothing(void)
 		samples[1].at == t + 50 * MS);
 }
 
-/* The largest number of calls that one pass can deliver after the recorder was stopped: none of
+/* The largest number of calls that one pass can deliver after a pause of the recorder: none of
  * them has to wait. */
 static void many_at_once_are_certain(void)
 {
@@ -445,7 +446,7 @@ static void many_at_once_are_certain(void)
 		!samples[0].uncertain && !samples[1].uncertain);
 }
 
-/* Where not each allocation is recorded there are no counters, rather than wrong ones. */
+/* If not every allocation is recorded, there are no counters, rather than wrong ones. */
 static void no_counters_of_some_calls(void)
 {
 	struct pen p;
@@ -476,7 +477,7 @@ static void no_counters_of_some_calls(void)
 	}
 }
 
-/* Of a range there are only the allocations that were made in it. */
+/* Of a recorded range only the allocations within the range count. */
 static void ranges_are_not_certain(void)
 {
 	struct pen p;
@@ -507,11 +508,11 @@ static void behind_a_delay_it_is_not_certain(void)
 	CHECK(take_samples(end()) && nsamples == 1 && samples[0].uncertain);
 }
 
-T_MAIN(T(bytes_are_told_per_device_and_kind), T(the_peak_is_exact_however_many_there_are),
+T_MAIN(T(bytes_are_reported_per_device_and_kind), T(the_peak_is_exact_however_many_there_are),
 	T(a_free_that_runs_is_waited_for), T(a_free_that_never_ends_is_not),
 	T(frees_that_mean_nothing_change_nothing), T(a_missed_free_is_made_up_for),
 	T(mapped_memory_lives_without_its_handle), T(after_a_loss_it_is_not_certain),
-	T(a_loss_is_told_where_nothing_follows), T(a_size_that_is_not_known_is_not_certain),
+	T(a_loss_without_a_later_call_is_reported), T(a_size_that_is_not_known_is_not_certain),
 	T(what_a_context_takes_with_it), T(processes_hold_their_own), T(who_is_gone_holds_nothing),
 	T(many_at_once_are_certain), T(no_counters_of_some_calls), T(ranges_are_not_certain),
 	T(behind_a_delay_it_is_not_certain))

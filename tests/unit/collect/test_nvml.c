@@ -1,5 +1,5 @@
-/* Counters from the simulated NVML: which are read and when, which the device refuses, which
- * fail, which are lost. */
+/* Counters from the simulated NVML: which are read and when, which the device does not support,
+ * which fail, which are lost. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
@@ -167,8 +167,7 @@ static size_t count(int device, int counter)
 
 /* ---- readings ---- */
 
-/* They are written once, unless nearly a second went by, in which there were rounds or should have
- * been. */
+/* Counters of rounds are written once, unless rounds were made or due for nearly a second. */
 static void values_are_the_simulators(void)
 {
 	CHECK(begin("PHASE=9 DEVICES=3", 10 * MS));
@@ -182,7 +181,7 @@ static void values_are_the_simulators(void)
 			CHECK(count(d, c) >= 1);
 }
 
-/* A machine may be so busy that the clock and a question about it are far apart, but not always. */
+/* On a busy machine the clock and the query of it may be far apart, but not every time. */
 static void values_are_of_their_time(void)
 {
 	size_t good = 0;
@@ -219,7 +218,7 @@ static void times_of_a_device_grow(void)
 
 /* ---- when ---- */
 
-/* A busy machine lets the beat slip for a while, and then it is caught up with. */
+/* A busy machine delays the rounds, and later they are on time again. */
 static void rounds_keep_to_the_beat(void)
 {
 	int64_t begun = gt_clock_monotonic(), started, now, beats;
@@ -279,7 +278,7 @@ static void later_rounds_are_broken_off_at_the_end(void)
 	CHECK(totals.rounds >= 1 && !totals.stuck && count(15, GT_NVML_THROTTLE) >= 1);
 }
 
-static void samples_begin_and_end_when_told(void)
+static void samples_begin_and_end_on_command(void)
 {
 	int64_t now = gt_clock_monotonic();
 
@@ -287,7 +286,7 @@ static void samples_begin_and_end_when_told(void)
 	CHECK(end());
 	CHECK(!totals.rounds && !nrows);
 	totals.rounds = 0;
-	/* it may be over before it began, on a busy machine */
+	/* on a busy machine it may end before it begins */
 	for (int64_t ms = 10; !totals.rounds && ms < 10000; ms *= 4) {
 		CHECK(open_with("STEP=1") &&
 			!gt_nvml_start(
@@ -337,7 +336,7 @@ static void what_a_device_refuses_is_left_out(void)
 
 static void a_device_that_cannot_be_had_leaves_the_others(void)
 {
-	/* one round, however late its end is seen */
+	/* one round, however late its end is noticed */
 	CHECK(begin("FAIL=nvmlDeviceGetHandleByIndex_v2:4:0", 3600000 * MS));
 	until_rounds(1);
 	CHECK(end());
@@ -460,7 +459,7 @@ static void it_may_be_closed_before_its_start(void)
 T_MAIN(T(values_are_the_simulators), T(values_are_of_their_time), T(times_of_a_device_grow),
 	T(rounds_keep_to_the_beat), T(what_does_not_change_is_written_once_a_second),
 	T(the_first_sample_is_whole_however_short_the_program),
-	T(later_rounds_are_broken_off_at_the_end), T(samples_begin_and_end_when_told),
+	T(later_rounds_are_broken_off_at_the_end), T(samples_begin_and_end_on_command),
 	T(what_a_device_refuses_is_left_out), T(a_device_that_cannot_be_had_leaves_the_others),
 	T(what_fails_for_a_while_is_lost_and_comes_back), T(each_function_may_fail),
 	T(no_device_is_an_error), T(no_library_is_an_error), T(a_full_queue_loses_and_counts),

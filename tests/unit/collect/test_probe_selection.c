@@ -1,4 +1,4 @@
-/* What -e usdt: and --pair say. */
+/* The syntax of -e usdt: and --pair. */
 #include "collect/probes/probe_selection.h"
 #include "tests/unit/t.h"
 

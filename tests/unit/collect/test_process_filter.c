@@ -18,7 +18,7 @@ static int set(const char *a, const char *b)
 	return gt_process_filter_init(&filter, &names, NULL, &err);
 }
 
-/* As the kernel stores it: what is behind the zero is of no meaning. */
+/* A name as the kernel stores it: the bytes after the zero have any value. */
 static bool has(const char *text)
 {
 	char name[GT_PROCESS_NAME];

@@ -1,4 +1,4 @@
-/* The recorder against rings that the test writes itself, and the file read back. */
+/* The recorder with rings that the test writes itself, and the file that it writes. */
 #define _GNU_SOURCE
 #include <malloc.h>
 #include "collect/recorder/recorder.h"
@@ -79,7 +79,8 @@ static void many_records_cross_chunks_and_chunks_come_back(void)
 				t + (int64_t)n * 100 + 30);
 		CHECK(gt_recorder_pass(r, &err) > 0);
 		CHECK(rings.threads[0].consumed == p.at);
-		CHECK(rings.s->free_count == before - 1); /* it keeps the one it writes to */
+		CHECK(rings.s->free_count ==
+			before - 1); /* it keeps the chunk to which it writes */
 	}
 	rings.threads[0].state = GT_SLOT_DONE;
 	CHECK_EQ(gt_recorder_pass(r, &err), 0);
@@ -135,8 +136,8 @@ static void open_calls_end_the_file(void)
 	gt_reader_close(reader);
 }
 
-/* A call that ended after the pass began is in the ring, but not finished as far as this epoch
- * knows. */
+/* A call that ended after the pass began is in the ring, but this epoch does not contain its
+ * end. */
 static void later_ends_wait_and_count_as_open(void)
 {
 	struct pen p;
@@ -504,7 +505,7 @@ static void many_busy_threads_take_little_memory(void)
 		}
 	}
 	CHECK(!gt_writer_row(w, GT_CALL, 0, &whole, NULL, &err));
-	/* most is out, though the epoch is not over */
+	/* most calls are written, although the epoch is not closed */
 	CHECK(gt_writer_stats(w)->unpacked > THREADS * CALLS);
 	reader = end();
 	CHECK(reader);

@@ -75,7 +75,7 @@ static void make_good_calls(void)
 	}
 }
 
-/* Ends the recording. Are the calls of the other process all there, and the file whole? */
+/* Ends the recording. Does the file have all calls of the other process, and is it complete? */
 static bool others_are_whole(uint64_t calls)
 {
 	struct gt_filter all = { 0 };
@@ -124,8 +124,8 @@ static bool survives(uint64_t *word, unsigned value)
 /* A part of the shared memory: where it begins, and how many bytes of it are damaged. */
 typedef uint64_t *part_fn(size_t *bytes);
 
-/* Damages one word a recording: every stride-th word of the part, with each value. early: before
- * the recorder has read anything. */
+/* Damages one word in each recording: every stride-th word of the part, with each value. early:
+ * before the recorder has read anything. */
 static void damage_part(part_fn *part, unsigned stride, bool early)
 {
 	size_t bytes = 8;
@@ -236,7 +236,7 @@ static void damage_at_any_moment(void)
 }
 
 /* The recorder's own words in a ring. A thread that waits for memory reads them. */
-static void progress_is_told_again(void)
+static void progress_is_reported_again(void)
 {
 	struct gt_ring_thread *ring;
 
@@ -264,4 +264,4 @@ static void progress_is_told_again(void)
 T_MAIN(T(damaged_header), T(damaged_counters), T(damaged_bits_of_new_slots),
 	T(damaged_process_slot), T(damaged_process_slot_from_the_start), T(damaged_thread_slot),
 	T(damaged_thread_slot_from_the_start), T(damaged_records), T(damage_at_any_moment),
-	T(progress_is_told_again))
+	T(progress_is_reported_again))

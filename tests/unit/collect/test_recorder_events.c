@@ -197,7 +197,7 @@ static void probes_are_rows(void)
 	gt_reader_close(reader);
 }
 
-/* Anything may be in a ring. */
+/* A ring may contain any bytes. */
 static void events_that_lie(void)
 {
 	uint64_t seed = 7, v[256], id;
@@ -221,9 +221,9 @@ static void events_that_lie(void)
 			v[1] = gt_ring_hash("known", 5);
 		id = (random_word(&seed) ^ i) % GT_EV_SCHED;
 		now = past(random_word(&seed) % 1000);
-		/* of these a wild time is damage */
+		/* of these an impossible time is damage */
 		in_ticks = id == GT_EV_GPU_STATE || id >= GT_EV_PUSH;
-		/* and so is a wild number of losses */
+		/* and so is an impossible number of losses */
 		if (id == GT_EV_GPU_LOST || id == GT_EV_UNTIMED)
 			v[0] %= 1000;
 		event(&p[i % 3], (unsigned)id,

@@ -1,5 +1,5 @@
-/* The recorder against a great many calls, which go other ways than a few: straight into the block,
- * while the rings are full, with newcomers in between. */
+/* The recorder with very many calls, which take other paths in the code than a few calls:
+ * directly into the block, while rings are full, with new threads in between. */
 #define _GNU_SOURCE
 #include "collect/recorder/recorder.h"
 #include "tests/unit/collect/rings.h"
@@ -45,8 +45,8 @@ static void put_expected(struct pen *p, unsigned i, int64_t t)
 	}
 }
 
-/* Functions with and without arguments, nested ones, return codes, chunk after chunk and block
- * after block, after the last epoch and before this pass: the way that nearly all calls go. */
+/* Functions with and without arguments, nested calls, return codes, many chunks and blocks,
+ * between the last epoch and this pass: the path of nearly all calls. */
 static void a_great_many_calls_come_back_as_they_were(void)
 {
 	enum { N = 40000 };

@@ -151,7 +151,7 @@ static void maps_find_what_was_added(void)
 	gt_map_release(&m);
 }
 
-static void equal_hashes_are_told_apart(void)
+static void equal_hashes_are_distinguished(void)
 {
 	static const uint64_t keys[] = { 5, 6, 7 };
 	struct gt_map m = { 0 };
@@ -224,5 +224,5 @@ static void sorting(void)
 
 T_MAIN(T(the_first_error_wins), T(an_error_too_long_is_cut), T(printing_is_one_safe_line),
 	T(printable_is_harmless), T(buffers_grow), T(buffers_refuse_the_absurd),
-	T(maps_find_what_was_added), T(equal_hashes_are_told_apart), T(hashes_read_every_byte),
+	T(maps_find_what_was_added), T(equal_hashes_are_distinguished), T(hashes_read_every_byte),
 	T(a_heap_hands_out_the_first), T(sorting))

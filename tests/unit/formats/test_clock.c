@@ -1,5 +1,5 @@
-/* Ticks to ns: one rising function, exact at the anchors, whatever happened to the list of pieces.
- */
+/* Ticks to ns: one increasing function, exact at the anchors, after any change of the list of
+ * pieces. */
 #include "formats/trace/clock.h"
 #include "tests/unit/t.h"
 
@@ -73,7 +73,7 @@ static void clock_forgets_the_past_only(void)
 	CHECK_EQ(c.n, 50);
 	CHECK(gt_clock_ns(&c, at(60).ticks + 1234) == ns);
 	CHECK(gt_clock_ns(&c, at(50).ticks) == at(50).monotonic);
-	/* the first piece serves earlier times, too */
+	/* the first piece also converts earlier times */
 	CHECK(rises(at(10).ticks, at(99).ticks, 1009));
 }
 

@@ -83,7 +83,7 @@ static void not_mangled(void)
 		CHECK(is(names[i], NULL));
 }
 
-/* Every name is refused at any length it is cut to, or demangled; nothing is read beyond it. */
+/* Every truncated name is either refused or demangled, and no byte after it is read. */
 static void cut_anywhere(void)
 {
 	static const char name[] =
@@ -319,8 +319,8 @@ static void forms_stay_where_they_are(void)
 	gt_kernel_names_free(k);
 }
 
-/* In full nothing is left out, as recorded nothing is changed; where two read the same in full they
- * have numbers. */
+/* The full form leaves nothing out, the recorded form changes nothing; names whose full forms
+ * are equal have numbers. */
 static void whole_names(void)
 {
 	static const char *const names[] = { "_Z9vectorAddPKfS0_Pfi", "_ZN1aC1Ev", "_ZN1aC2Ev",
@@ -339,7 +339,7 @@ static void whole_names(void)
 	gt_kernel_names_free(mangled);
 }
 
-/* Names that are made to harm the demangler. The caller frees the result. */
+/* Names that are designed to harm the demangler. The caller frees the result. */
 static char *hostile(int which, int n)
 {
 	static const struct {
@@ -397,7 +397,7 @@ static void names_that_hurt(void)
 	}
 }
 
-/* So many that numbers must be found without trying them all. */
+/* So many names that free numbers must be found without trying each. */
 static void names_that_look_alike(void)
 {
 	struct gt_kernel_names *k = gt_kernel_names_new(GT_NAME_SHORT);

@@ -1,5 +1,5 @@
-/* A file of version 1, made once: every later reader must read the same out of it.
- * GOLDEN_WRITE=FILE makes one (for a new version of the format, never to replace an old one). */
+/* A file of version 1 that never changes: every later reader must read the same data from it.
+ * GOLDEN_WRITE=FILE writes one (for a new version of the format, never to replace an old one). */
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"
 

@@ -125,8 +125,7 @@ static void an_unknown_cause_has_no_track(void)
 	gt_reader_close(r);
 }
 
-/* Every direction between every two kinds of memory has a name of its own, and says so in its
- * fields. */
+/* Every direction between two kinds of memory has its own name and fields. */
 static void copies_of_each_kind(void)
 {
 	static struct seen s[400];

@@ -1,5 +1,5 @@
-/* Traces that are made to harm the reader: other data beside a trace in its file, few bytes that
- * unpack to many, false counts. */
+/* Traces that are designed to harm the reader: other data next to a trace in its file, few bytes
+ * that decompress to many, wrong counts. */
 #include <limits.h>
 #include <jansson.h>
 #include <zstd.h>
@@ -40,7 +40,7 @@ static size_t pack(const struct gt_buf *content, void *to, size_t room)
 	return n;
 }
 
-/* A block whose head says `bytes` whatever it holds. */
+/* A block whose head has the size `bytes`, whatever it contains. */
 static void put_block(struct gt_buf *b, unsigned kind, unsigned sub, uint32_t rows,
 	const struct gt_buf *content, uint32_t bytes)
 {
@@ -108,7 +108,7 @@ static uint64_t rows_of(struct gt_reader *r)
 
 /* ---- other data beside a trace ---- */
 
-static void other_bytes_beside_a_trace_are_told(void)
+static void other_bytes_beside_a_trace_are_reported(void)
 {
 	static const struct {
 		unsigned before, between, after;
@@ -377,13 +377,13 @@ static void arguments_that_lie_are_damage(void)
 }
 
 static const struct t_case cases[] = { T(arguments_that_lie_are_damage),
-	T(other_bytes_beside_a_trace_are_told), T(a_later_versions_frame_is_no_damage),
+	T(other_bytes_beside_a_trace_are_reported), T(a_later_versions_frame_is_no_damage),
 	T(a_damaged_index_is_rebuilt), T(names_that_unpack_to_much_are_refused),
 	T(metadata_that_unpack_to_much_are_refused), T(countless_recordings_are_refused),
 	T(a_content_that_is_not_what_its_head_says_is_damage), T(ids_that_lie_are_refused) };
 
-/* For tests/cli: is FILE one JSON value (json FILE), or one on each line (jsonl FILE), by jansson's
- * word? */
+/* For tests/cli: is FILE one JSON value (json FILE), or one on each line (jsonl FILE), according
+ * to jansson? */
 static int check_json(const char *how, const char *path)
 {
 	FILE *f = fopen(path, "r");

@@ -139,7 +139,7 @@ static json_t *take(struct gt_json *j, int t)
 	return NULL;
 }
 
-/* One value and nothing behind it, or NULL; err says why. */
+/* One value and nothing after it, or NULL; err has the reason. */
 static json_t *scan(const char *text, size_t len, bool strict, struct gt_err *err)
 {
 	struct gt_in *in = gt_in_memory(text, len, NULL);
@@ -162,8 +162,8 @@ static json_t *scan(const char *text, size_t len, bool strict, struct gt_err *er
 	return value;
 }
 
-/* Everything the scanner hands out of this text, and how it ends, as a text; by pairs where there
- * are some. */
+/* All tokens of this text from the scanner, and how it ends, as a text; in pairs if there are
+ * pairs. */
 static void put_token(struct gt_buf *b, int t, const char *text, size_t len)
 {
 	gt_buf_printf(b, "%d ", t);

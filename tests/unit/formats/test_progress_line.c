@@ -1,4 +1,4 @@
-/* The text of the line of progress, and that it is not shown where it must not be. */
+/* The text of the progress line; and that the line is absent where it would disturb. */
 #include <string.h>
 #include "formats/base/progress.h"
 #include "formats/cmdline/progress_line.h"

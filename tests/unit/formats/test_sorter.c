@@ -24,7 +24,7 @@ static uint64_t keys(uint64_t i, unsigned how)
 	return how == 0 ? i : how == 1 ? 1000000 - i : how == 2 ? i * odd >> 40 : i / 7 % 3;
 }
 
-/* Are n records handed out in order, each once? Equal keys come by number. */
+/* Does the sorter return n records in order, each once? Equal keys are ordered by number. */
 static bool sorts(uint64_t n, unsigned how)
 {
 	struct gt_err err = GT_ERR_INIT;

@@ -36,7 +36,7 @@ static void json_strings(void)
 		"\xf4\x90\x80\x80", 4, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""));
 }
 
-/* Plain characters are copied by eight. Each byte at each place gives what it gives alone. */
+/* Eight characters without escapes are copied at once. The place of a byte does not matter. */
 static void json_every_byte_at_every_place(void)
 {
 	enum { LENGTH = 17 };
@@ -61,7 +61,7 @@ static void json_every_byte_at_every_place(void)
 	}
 }
 
-/* Any bytes at all become a string that a strict parser takes. */
+/* Any bytes become a string that a strict parser accepts. */
 static void json_any_bytes(void)
 {
 	size_t n = 300000;
@@ -158,7 +158,7 @@ static void closed_pipe(void)
 	char path[64];
 	int p[2];
 
-	/* as we may be started; else we would be gone, and quietly */
+	/* the caller may have set this; otherwise the signal would end the test silently */
 	signal(SIGPIPE, SIG_IGN);
 	CHECK(!pipe(p));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", p[1]);

@@ -408,7 +408,7 @@ static void without_a_clock_times_are_of_the_day(void)
 		start_ns / 1000000000 <= (uint64_t)after.tv_sec);
 }
 
-/* Callbacks of launches: ENTER and EXIT with one number, which is the kernel's too. */
+/* Callbacks of launches: ENTER and EXIT have the same number, which is also the kernel's. */
 static uint32_t at_enter, at_exit;
 static struct {
 	unsigned enters, exits, others;
@@ -519,7 +519,7 @@ static void external_ids_precede_the_call(void)
 				seen[i].external.correlation == seen[i + 1].api.correlation);
 }
 
-static void overhead_is_told_once_a_flush(void)
+static void overhead_is_reported_once_a_flush(void)
 {
 	CUmodule m;
 
@@ -539,8 +539,8 @@ static void overhead_is_told_once_a_flush(void)
 	CHECK(nth(KIND_OVERHEAD, 1)->overhead.start <= nth(KIND_OVERHEAD, 1)->overhead.end);
 }
 
-/* Many threads launch and copy, one flushes, callbacks call CUDA: nothing stops and nothing is
- * lost. */
+/* Many threads launch and copy, one flushes, callbacks call CUDA: there is no deadlock and no
+ * loss. */
 static CUmodule shared_module;
 static CUcontext shared_context;
 static bool stop;
@@ -667,7 +667,7 @@ static const struct one all[] = {
 	ONE(callbacks_have_the_number_of_the_record),
 	ONE(finalize_in_a_callback_loses_nothing_and_leaves_the_driver_alone),
 	ONE(external_ids_precede_the_call),
-	ONE(overhead_is_told_once_a_flush),
+	ONE(overhead_is_reported_once_a_flush),
 	ONE(nothing_stops_when_all_happens_at_once),
 	ONE(a_forked_child_has_none),
 	ONE(attributes_and_words),

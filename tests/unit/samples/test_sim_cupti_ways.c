@@ -1,5 +1,5 @@
-/* The simulated CUPTI's settings, and its faults: records that it refuses, drops, delays or
- * mixes up. */
+/* The simulated CUPTI's settings and its faults: records that it refuses, drops, delays or
+ * reorders. */
 #define _GNU_SOURCE
 #include "tests/unit/samples/on_cupti.h"
 

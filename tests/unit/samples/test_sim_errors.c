@@ -114,7 +114,7 @@ static void not_ready_yet(void)
 	CHECK(!cuEventDestroy_v2(e));
 }
 
-/* The last test: nothing works in a context after this. */
+/* The last test, because afterwards every call in the context fails. */
 static void an_illegal_address_stays(void)
 {
 	CUfunction relu = cu_kernel(sim_start(), RELU);

@@ -79,7 +79,7 @@ static void captures_forbid_asking(void)
 	CHECK(!cuThreadExchangeStreamCaptureMode(&relaxed) && !cuEventQuery(e));
 }
 
-static void a_legacy_stream_tells_of_captures_and_spoils_none(void)
+static void a_query_on_the_legacy_stream_spoils_no_capture(void)
 {
 	CUstream blocking, other;
 	CUevent e;
@@ -118,5 +118,5 @@ static void events_die_with_their_context(void)
 	CHECK(cuEventQuery(e) == 400 && !cuCtxDestroy_v2(c) && !cuEventQuery(ours));
 }
 
-T_MAIN(T(captures_forbid_asking), T(a_legacy_stream_tells_of_captures_and_spoils_none),
+T_MAIN(T(captures_forbid_asking), T(a_query_on_the_legacy_stream_spoils_no_capture),
 	T(events_die_with_their_context))

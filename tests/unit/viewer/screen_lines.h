@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include "viewer/term/screen.h"
 
-/* Line y, without trailing spaces. Good until the next call. */
+/* Line y, without trailing spaces. Valid until the next call. */
 static inline const char *line_of_screen(const struct gt_screen *s, int y)
 {
 	static char text[GT_SCREEN_MOST * 4 + 1];

@@ -141,8 +141,8 @@ static void with_the_last_one_the_file_goes(void)
 	gt_bookmarks_release(&b);
 }
 
-/* The user has forgotten those beside the trace, which stay there for others: without a file of
- * one's own they would come back. */
+/* The user removed the bookmarks next to the trace, which remain there for other users: without
+ * a file of the user's own they would come back. */
 static void an_own_file_hides_the_other(void)
 {
 	struct gt_bookmarks b = { .n = 0 };
@@ -339,7 +339,7 @@ static void what_is_typed_is_taken_as_a_whole(void)
 	unlink("some/trace.zst.gtmarks");
 }
 
-/* Those that would keep keys waiting, or take all memory, are none. */
+/* Regular expressions that would block keys or use all memory are refused. */
 static void expressions_have_bounds(void)
 {
 	static const struct {
@@ -416,7 +416,7 @@ static void a_range_is_exported(void)
 		on_screen(&st, "cannot write"));
 	memset(name, 'z', 300);
 	sprintf(keys, ": 'export chrome %s' Enter", name);
-	name[NAME_MAX] = 0; /* no file of a name that is like it */
+	name[NAME_MAX] = 0; /* no file with a similar name */
 	CHECK(play(&st, keys) && on_screen(&st, "zzz: File name too long") && access(name, F_OK));
 	strike(&st);
 }

@@ -162,7 +162,7 @@ static void names_are_as_in_a_shell(void)
 	strike(&st);
 }
 
-static void what_is_there_is_replaced_when_told_so(void)
+static void an_existing_file_is_replaced_on_command(void)
 {
 	struct stat s, link;
 	struct stage st;
@@ -192,7 +192,7 @@ static void what_is_there_is_replaced_when_told_so(void)
 }
 
 /* A limit on the size of files has the effect of a full disk. */
-static void a_full_disk_is_told(void)
+static void a_full_disk_is_reported(void)
 {
 	static const char *const formats[] = { "chrome", "folded", "jsonl", "native" };
 	struct rlimit before, little;
@@ -233,7 +233,7 @@ static void every_view_exports_what_is_seen(void)
 }
 
 /* Progress is measured by rows: each exporter reads all of them. */
-static void exporters_tell_how_far_they_are(void)
+static void exporters_report_their_progress(void)
 {
 	struct stage st;
 	uint64_t rows = 0, outside = 0;
@@ -290,6 +290,6 @@ static void an_unfinished_file_with_a_name(void)
 
 T_MAIN(T(it_goes_on_in_the_background), T(its_end_waits_for_a_line_of_its_own),
 	T(nothing_is_left_of_what_was_stopped), T(a_search_is_stopped_first),
-	T(names_are_as_in_a_shell), T(what_is_there_is_replaced_when_told_so),
-	T(a_full_disk_is_told), T(every_view_exports_what_is_seen),
-	T(exporters_tell_how_far_they_are), T(an_unfinished_file_with_a_name))
+	T(names_are_as_in_a_shell), T(an_existing_file_is_replaced_on_command),
+	T(a_full_disk_is_reported), T(every_view_exports_what_is_seen),
+	T(exporters_report_their_progress), T(an_unfinished_file_with_a_name))

@@ -9,7 +9,7 @@
 
 #define KEYS 2500u /* for each of four traces */
 
-/* Now and then any character; mostly one that means something, by the table. */
+/* Sometimes any character; mostly a key that has a meaning, from the table. */
 static struct gt_key random_key(void)
 {
 	static const char *const tricks[] = { "drag 3,4", "release 30,4", "click 50,5",
@@ -63,7 +63,7 @@ static void look_at(const struct gt_screen *s, bool ascii)
 	}
 }
 
-/* Drawing changes nothing: two frames without anything between them are one. */
+/* Drawing changes no state: two frames without an action in between are equal. */
 static void draw_twice(const struct gt_ui *s, struct gt_screen *a, struct gt_screen *b)
 {
 	gt_ui_draw(s, a);

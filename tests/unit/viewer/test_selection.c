@@ -63,7 +63,7 @@ struct stretch {
 	int64_t from, to;
 };
 
-/* Where nothing is on a lane between two rows for a whole cell at least. */
+/* Where a lane has no row for at least a whole cell. */
 static size_t list_gaps(
 	const struct gt_lane_key *lane, unsigned shift, struct stretch *to, size_t room)
 {
@@ -275,7 +275,7 @@ static bool is_boxed(const struct gt_event_box *boxes, size_t n, const struct on
 	return false;
 }
 
-/* The boxes of a window are all that a list has that are wide enough, and no others. */
+/* The boxes of a window are exactly those rows of a list that are wide enough. */
 static void hold_boxes_against_list(
 	struct gt_event_boxes *b, const struct gt_cell_window *w, size_t *seen)
 {

@@ -6,7 +6,7 @@
 
 static const char *const once[] = { "b", NULL };
 
-static void enter_selects_and_the_pane_tells(void)
+static void enter_selects_and_the_pane_has_details(void)
 {
 	struct stage st;
 
@@ -54,7 +54,7 @@ static void boxes_have_names(void)
 
 	state = 33;
 	stage_up(&st, once, 3000, 100, 40);
-	/* one that is open since long */
+	/* one that began long ago and has no end */
 	CHECK(play(&st, "Z < Enter Tab") && line_of(&st, "▏cuMemAlloc") < 0 &&
 		on_screen(&st, "▏cuCall"));
 	CHECK(play(&st, "w w w w w w w w w w w w w w w w") && on_screen(&st, "▏cu"));
@@ -86,7 +86,7 @@ static void jumps_go_to_the_lane(void)
 	state = 34;
 	stage_up(&st, once, 3000, 100, 40);
 	CHECK(play(&st, "z e") && on_screen(&st, "returned 700"));
-	/* folded it was, and unfolded it is */
+	/* it was folded, and is unfolded now */
 	CHECK(on_screen(&st, "thread 1") && on_screen(&st, "▾ pid 1"));
 	CHECK(play(&st, "Esc Z < j Home Tab }") &&
 		(line_of(&st, "gap of") >= 0 || on_screen(&st, "no further gap")));
@@ -259,7 +259,7 @@ static void calls_that_are_still_open(void)
 
 /* Enter in a hole names its blocks, their places in the file and the reason why they cannot be
  * read; from there Tab selects the next event outside the hole. */
-static void a_hole_tells_what_it_is(void)
+static void a_hole_names_its_cause(void)
 {
 	struct stage st;
 	struct gt_block_list blocks;
@@ -291,8 +291,8 @@ static void a_hole_tells_what_it_is(void)
 	close(fd);
 }
 
-T_MAIN(T(enter_selects_and_the_pane_tells), T(the_pane_stands_where_there_is_room),
+T_MAIN(T(enter_selects_and_the_pane_has_details), T(the_pane_stands_where_there_is_room),
 	T(boxes_have_names), T(a_click_selects_and_a_drag_does_not), T(jumps_go_to_the_lane),
 	T(an_arrow_leads_to_the_work), T(the_longest_in_view), T(marks_are_drawn_and_measured),
 	T(bookmarks_have_their_names), T(only_copies_have_a_rate), T(names_are_looked_for),
-	T(calls_that_are_still_open), T(a_hole_tells_what_it_is))
+	T(calls_that_are_still_open), T(a_hole_names_its_cause))

@@ -1,5 +1,5 @@
-/* How the viewer comes by traces: at once, by a copy that is made once and kept, or while they are
- * written. Every file here is small; `small` of the options says that none is. */
+/* How the viewer opens traces: directly, by a copy that is made once and kept, or while they are
+ * written. Every file here is small; the option `small` makes the viewer treat them as large. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <sys/file.h>
@@ -23,7 +23,7 @@ static struct gt_err err;
 static char full_folder[3100]; /* a folder; "": there is none */
 static off_t room;             /* so large may files in it become */
 
-/* In place of the C library's, for all of this program: that is how traces are written. */
+/* Replaces the C library's function in the whole program, because traces are written with it. */
 ssize_t writev(int fd, const struct iovec *v, int n)
 {
 	char self[40], path[4000];
@@ -207,7 +207,7 @@ static struct gt_trace_open *begin(const char *path, const struct gt_trace_open_
 	return gt_trace_open_start(path, options, &err);
 }
 
-/* All steps. NULL: err says why. */
+/* Runs all steps. NULL: err has the reason. */
 static struct gt_trace_open *opened(const char *path, const struct gt_trace_open_options *options)
 {
 	struct gt_trace_open *o = begin(path, options);
@@ -287,7 +287,7 @@ static void another_tools_file_is_indexed_once(void)
 	gt_trace_open_close(o);
 }
 
-static void a_killed_recording_is_indexed_and_told_of(void)
+static void a_killed_recording_is_indexed_and_reported(void)
 {
 	set_up();
 	put_calls(create(KILLED), 3, false);
@@ -381,7 +381,7 @@ static void what_cannot_be_kept_is_used_all_the_same(void)
 
 /* A limit on the size of files has the effect of a full disk. It holds for this process, too,
  * which writes no file. */
-static void a_full_disk_is_told(void)
+static void a_full_disk_is_reported(void)
 {
 	struct rlimit before, little = { 600, RLIM_INFINITY };
 
@@ -467,7 +467,7 @@ static void copies_are_distrusted(void)
 		files_in("cache/gt") == 1);
 }
 
-/* A copy of two recordings that lost the second is closed, and not taken for all. */
+/* A copy of two recordings without the second one is closed, but does not count as complete. */
 static void half_a_copy_is_none(void)
 {
 	struct gt_reader *r;
@@ -671,7 +671,7 @@ static void a_followed_file_is_cut_off_or_replaced(void)
 	while (gt_trace_open_step(o, 10, &err) > 0)
 		;
 	CHECK(!err.code && rows_of(gt_trace_open_result(o)) == 6000);
-	/* written over, and longer by now than it was */
+	/* overwritten, and longer now than before */
 	put_calls(create(KILLED), 4, false);
 	CHECK(gt_trace_open_poll(o) == GT_FOLLOW_REPLACED && !gt_trace_open_refresh(o, &err) &&
 		!gt_trace_open_result(o));
@@ -681,7 +681,7 @@ static void a_followed_file_is_cut_off_or_replaced(void)
 	gt_trace_open_close(o);
 }
 
-static void a_recorder_that_is_killed_is_told(void)
+static void a_recorder_that_is_killed_is_reported(void)
 {
 	int fd = create("lease"), more = open("lease", O_RDONLY);
 	enum gt_follow_state said = GT_FOLLOW_UNCHANGED;
@@ -715,7 +715,7 @@ static void a_recorder_that_is_killed_is_told(void)
 	gt_trace_open_close(o);
 }
 
-static void what_is_no_trace_is_told(void)
+static void a_file_that_is_no_trace_is_reported(void)
 {
 	static const struct {
 		const char *path;
@@ -739,10 +739,10 @@ static void what_is_no_trace_is_told(void)
 }
 
 T_MAIN(T(a_closed_trace_is_open_at_once), T(another_tools_file_is_indexed_once),
-	T(a_killed_recording_is_indexed_and_told_of), T(a_damaged_one_is_not_kept),
+	T(a_killed_recording_is_indexed_and_reported), T(a_damaged_one_is_not_kept),
 	T(it_is_cancelled_at_any_moment), T(what_cannot_be_kept_is_used_all_the_same),
-	T(a_full_disk_is_told), T(a_full_cache_gives_way_to_the_temporary_folder),
+	T(a_full_disk_is_reported), T(a_full_cache_gives_way_to_the_temporary_folder),
 	T(copies_are_distrusted), T(half_a_copy_is_none), T(two_at_once), T(the_cache_is_bounded),
 	T(read_on_is_read_anew), T(a_recording_is_followed),
-	T(a_followed_file_is_cut_off_or_replaced), T(a_recorder_that_is_killed_is_told),
-	T(what_is_no_trace_is_told))
+	T(a_followed_file_is_cut_off_or_replaced), T(a_recorder_that_is_killed_is_reported),
+	T(a_file_that_is_no_trace_is_reported))

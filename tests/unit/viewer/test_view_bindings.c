@@ -4,7 +4,7 @@
 #include "tests/unit/viewer/key_script.h"
 #include "viewer/view/bindings.h"
 
-/* A word as a script has it: with the mouse there is a place behind it. */
+/* A word as in a script: for the mouse a position follows. */
 static bool key_of(const char *word, size_t n, struct gt_key *k)
 {
 	char script[64];

@@ -286,7 +286,7 @@ static void queues_say_what_they_do_not_know(void)
 	strike(&s);
 }
 
-static void what_is_missing_is_told(void)
+static void missing_data_are_reported(void)
 {
 	static struct stage s;
 
@@ -364,4 +364,5 @@ static void small_screens_are_drawn(void)
 T_MAIN(T(eighths_never_lie), T(layouts_leave_no_line_out), T(cells_show_what_they_are),
 	T(figures_stand_beside_their_lines), T(rates_are_those_of_reports),
 	T(counters_show_how_high_they_rose), T(queues_say_what_they_do_not_know),
-	T(what_is_missing_is_told), T(the_overview_keeps_what_there_is), T(small_screens_are_drawn))
+	T(missing_data_are_reported), T(the_overview_keeps_what_there_is),
+	T(small_screens_are_drawn))

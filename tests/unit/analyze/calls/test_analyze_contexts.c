@@ -84,14 +84,14 @@ static void known_events(void)
 	json_decref(j);
 }
 
-/* Without arguments, or where options may hide what another call binds, a call binds, and that is
- * all. */
+/* Without arguments, or when options may hide other calls that bind, a call binds a context, and
+ * the report has no more than that. */
 static bool of_set(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
 	return !strcmp(gt_str(seg, type->name), names[SET]);
 }
 
-static void what_is_not_told(void)
+static void unknown_bindings(void)
 {
 	for (int how = 0; how < 2; how++) {
 		struct gt_analysis_options o = plain;
@@ -130,7 +130,7 @@ static void what_is_not_told(void)
 	}
 }
 
-/* A stack as deep as it gets: the one on top is the last. */
+/* A stack of the greatest depth: the one on top is the last. */
 struct paper {
 	uint64_t of[200];
 	int n;
@@ -186,4 +186,4 @@ static void random_threads(void)
 	CHECK(switches > 1000);
 }
 
-T_MAIN(T(known_events), T(what_is_not_told), T(random_threads))
+T_MAIN(T(known_events), T(unknown_bindings), T(random_threads))

@@ -67,7 +67,7 @@ static bool no_ioctls(const struct gt_segment *seg, const struct gt_type *type, 
 	return type->layer != GT_LAYER_IOCTL;
 }
 
-/* No time in the driver is not the same as no record of it. */
+/* "No time in the driver" differs from "not recorded". */
 static void nothing_known(void)
 {
 	struct gt_analysis_options o = plain;
@@ -173,8 +173,8 @@ static void expect(
 	e->longest = driver > e->longest ? driver : e->longest;
 }
 
-/* Within no other call, or within no call of its own name? A call that begins when another one
- * has ended is not within it. */
+/* Is the call in no other call, or in no call of its own name? A call that begins at the end of
+ * another one is not in it. */
 static bool outer(const struct tree *t, const struct gt_filter *f, const struct node *n, bool any)
 {
 	for (int i = 0; i < t->n; i++) {

@@ -1,5 +1,5 @@
-/* How kernels are called (--names) changes nothing but that: in no form do rows become one, and
- * programs find the same names. */
+/* --names changes the names of kernels and nothing else: no form merges rows, and the names for
+ * programs stay the same. */
 #define _GNU_SOURCE
 #include "formats/names/name_patterns.h"
 #include "analyze/core/run.h"
@@ -80,8 +80,8 @@ static void each_row_stays_one(void)
 		}
 }
 
-/* Nsight's reports have a short name and a whole one for programs: C++ unless it shall be mangled;
- * people see the one they asked for. */
+/* Nsight's reports have a short and a full name for programs: demangled, or mangled with --names
+ * mangled. Text has the form that the user selected. */
 static void nsight_keeps_both(void)
 {
 	for (enum gt_name_form form = GT_NAME_SHORT; form <= GT_NAME_MANGLED; form++) {
@@ -108,7 +108,7 @@ static void nsight_keeps_both(void)
 	}
 }
 
-/* In --where and --by, `name` means the name that is shown. */
+/* In --where and --by, `name` is the displayed name. */
 static void queries_ask_for_what_is_shown(void)
 {
 	static const char *const where[] = { "name=='add<4, float>'", "name=='" ADD_FULL "'",
@@ -135,7 +135,7 @@ static void queries_ask_for_what_is_shown(void)
 	}
 }
 
-/* One name of 60,000 bytes does not make every row of a text that wide. */
+/* One name of 60,000 bytes does not widen every row of a text. */
 static void a_long_name_widens_its_row_only(void)
 {
 	struct gt_analysis_options o = in(GT_NAME_FULL);

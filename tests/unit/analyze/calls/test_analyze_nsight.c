@@ -1,5 +1,5 @@
-/* The reports that have Nsight's names and columns, over small traces whose figures are known, and
- * over random ones beside figures counted the slow way. */
+/* The reports with Nsight's names and columns: small traces with known figures, and random
+ * traces compared with a simple count. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/random_program.h"
@@ -7,8 +7,8 @@
 
 /* ---- text of a sum ---- */
 
-/* The table has these rows, each name once, those without values left out, and no others; the
- * longest first. */
+/* The table has exactly these rows, each name once and the longest first; names without values
+ * are left out. */
 static bool sum_is(const json_t *j, const char *table, const char *name_key, const char *count_key,
 	const char *unit, const struct stats *want, int n)
 {
@@ -342,7 +342,8 @@ static void known_work(struct gpus *g)
 	gpus_launched(g, &w, 0, 930, 70, GT_JOIN_ORDER); /* queued 100 */
 	gpus_kernel(g, 0, &w);
 	w = gpus_work(g->stream[0][1], 1050, 1060);
-	gpus_launched(g, &w, 1, 1040, 30, GT_JOIN_CORRELATION); /* over before its call returned */
+	gpus_launched(
+		g, &w, 1, 1040, 30, GT_JOIN_CORRELATION); /* it ended before its call returned */
 	gpus_kernel(g, 1, &w);
 	gpus_plain(g, 1, g->stream[1][0], 1000, 1010); /* of no known call */
 	w = gpus_work(g->stream[0][1], 1400, 1500);
@@ -373,8 +374,8 @@ static void from_call_to_kernel(void)
 	json_decref(j);
 }
 
-/* One kernel of two shapes is two rows; shares are of the listed total. */
-static void grids_tell_kernels_apart(void)
+/* One kernel with two shapes gives two rows; percentages are of the total that is listed. */
+static void grids_distinguish_kernels(void)
 {
 	struct gt_gpu_work w;
 	const json_t *r;
@@ -415,7 +416,7 @@ static size_t lines(const char *text)
 	return n;
 }
 
-/* --top cuts, and says of how many; the longest way around is the same in every format. */
+/* --top limits the rows, and a note has the number of all rows; in every format. */
 static void lists_are_cut(void)
 {
 	static const char *const names[] = { "cuda_api_trace", NULL };
@@ -444,7 +445,7 @@ static void lists_are_cut(void)
 	free(text);
 }
 
-static void nothing_is_said_to_be_nothing(void)
+static void empty_answers(void)
 {
 	static const char *const all[] = { "cuda_api_sum", "cuda_api_trace", "cuda_api_gpu_sum",
 		"cuda_gpu_sum", "cuda_gpu_kern_sum", "cuda_gpu_kern_gb_sum",
@@ -470,5 +471,5 @@ static void nothing_is_said_to_be_nothing(void)
 	json_decref(j);
 }
 
-T_MAIN(T(random_programs), T(from_call_to_kernel), T(grids_tell_kernels_apart), T(lists_are_cut),
-	T(nothing_is_said_to_be_nothing))
+T_MAIN(T(random_programs), T(from_call_to_kernel), T(grids_distinguish_kernels), T(lists_are_cut),
+	T(empty_answers))

@@ -1,5 +1,5 @@
-/* The reports about the program's ranges and the GPU work launched in them, beside figures counted
- * the slow way. */
+/* The reports about the program's ranges and the GPU work launched in them, compared with a
+ * simple count. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/gpus.h"
@@ -89,8 +89,8 @@ static const json_t *kern_row(const json_t *j, int thread, int name, int kernel)
 	return NULL;
 }
 
-/* The innermost: it began last; of those the one that ends first. No two ranges of a thread are
- * alike. */
+/* The innermost range: it began last; of those that began at the same time, the one that ends
+ * first. No two ranges of a thread are equal. */
 static int nv_innermost(const struct nv_op *o)
 {
 	int best = -1;
@@ -284,8 +284,8 @@ static void random_ranges(void)
 	}
 }
 
-/* More than fit a window: three of them, with ranges that go on from one to another, or over all.
- */
+/* More ranges than one window can hold: three windows, with ranges that extend over two or all
+ * of them. */
 static void ranges_beyond_a_window(void)
 {
 	json_t *j;
@@ -321,7 +321,7 @@ static void ranges_beyond_a_window(void)
 	j = report(
 		nv_make(), (const char *[]){ "nvtx_kern_sum", "nvtx_gpu_proj_sum", NULL }, &plain);
 	CHECK(j && kern_sum_agrees(j));
-	/* children of children would take the slow way a day */
+	/* the simple count would take too long for nested ranges */
 	for (int name = 0; name < 4; name++) {
 		char range[20];
 		double instances = 0, ops = 0, levels = 0;

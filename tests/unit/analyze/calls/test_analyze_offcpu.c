@@ -1,5 +1,5 @@
-/* Time of threads off the processor: small programs whose answer is known, and random ones, counted
- * a second time; and what the other reports make of these rows. */
+/* Time of threads off the processor: small programs with known answers, and random programs
+ * compared with a second count; and the effect of these rows on other reports. */
 #define _GNU_SOURCE
 #include "analyze/core/report.h"
 #include "tests/unit/random_program.h"
@@ -122,8 +122,8 @@ static void the_thread_that_woke_it_most(void)
 	json_decref(j);
 }
 
-/* Rows that overlap, and rows far from the thread's calls: the life has them all, no share is above
- * 100 %, and a note says that the times are uncertain. */
+/* Rows that overlap, and rows far from the thread's calls: the thread's lifetime includes them
+ * all, no percentage is above 100, and a note says that the times are uncertain. */
 static void overlapping_rows_are_noted(void)
 {
 	struct gpus g;
@@ -156,7 +156,7 @@ static void a_range_cuts_them(void)
 	json_decref(j);
 }
 
-/* A switch-out is a call of the scheduler, a wake-up is none. States are no operations. */
+/* A switch-out counts as a call of the scheduler, a wake-up does not. States are no operations. */
 static void other_reports(void)
 {
 	static const char *const names[] = { "summary", "layers", "top", "slowest", "categories",

@@ -174,7 +174,7 @@ static inline void hs_all_of_no_length(struct hs *h)
 	}
 }
 
-/* As early, as late and as long as rows can be, and as many bytes. */
+/* Rows as early, as late and as long as possible, and with as many bytes as possible. */
 static inline void hs_extremes(struct hs *h)
 {
 	static const int64_t at[] = { 1 - GT_TIME_MAX, 0, GT_TIME_MAX - 2, GT_TIME_MAX - 1 };
@@ -259,7 +259,7 @@ static inline void hs_kernels(struct hs *h)
 		hs_kernel(h, h->g.thread[0], h->g.stream[0][0], hs_string(h, "kernel", i), 8, 0);
 }
 
-/* n kernels, of names and GPUs that are all met with one another. */
+/* n kernels whose names and GPUs occur in every combination. */
 static inline void hs_kernels_by_device(struct hs *h)
 {
 	uint32_t side = 1, stream = 0;
@@ -434,7 +434,7 @@ static inline void hs_sizes(struct hs *h)
 	}
 }
 
-/* Nothing starts before all has been launched. */
+/* No operation starts before all are launched. */
 static inline void hs_queued(struct hs *h)
 {
 	int64_t begun = (int64_t)h->n * HS_STEP;
@@ -468,8 +468,8 @@ static const struct hs_shape {
 };
 #define HS_SHAPES (sizeof(hs_shapes) / sizeof(*hs_shapes))
 
-/* Its trace, in h->g.fd, too; the reader is the caller's to close. NULL: it cannot be written,
- * which h->g.err says. */
+/* The trace of the shape, also in h->g.fd; the caller closes the reader. NULL: the trace cannot
+ * be written, and h->g.err has the reason. */
 static inline struct gt_reader *hs_make(struct hs *h, const struct hs_shape *shape, uint32_t n)
 {
 	memset(h, 0, sizeof(*h));

@@ -1,4 +1,4 @@
-/* Reports over traces whose figures are known: counted by hand, or in the plainest way there is. */
+/* Reports over traces with known figures: counted by hand, or by the simplest method. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/reports.h"
@@ -35,7 +35,7 @@ static void summary_says_what_was_not_recorded(void)
 	j = report(end(&t), names, &plain);
 	u = row(j, "userspace", 0);
 	CHECK(num(u, "allocations") == 1 && absent(u, "allocated_bytes"));
-	/* there were none: that is known */
+	/* a known number, which is 0 */
 	CHECK(num(u, "transfers") == 0 && num(u, "transferred_bytes") == 0);
 	CHECK(absent(row(j, "kernel_space", 0), "ioctl_calls") &&
 		noted(j, "ioctls", "not recorded"));
@@ -124,7 +124,7 @@ static void an_address_handed_out_twice(void)
 
 	begin(&t, true);
 	call(&t, 0, ALLOC, 10, 20, 0, 0, 100, 0x1000);
-	/* begun, so another thread may have it */
+	/* it has begun, so another thread may be working on it */
 	call(&t, 0, FREE, 30, 60, 0, 0, 0x1000, 0);
 	call(&t, 1, ALLOC, 40, 50, 0, 0, 300, 0x1000);
 	call(&t, 1, ALLOC, 70, 80, 0, 0, 40, 0x1000); /* its free was missed */
@@ -233,8 +233,8 @@ static struct gt_reader *failing_calls(struct failing want[3][3])
 	return end(&t);
 }
 
-/* The threads of the failed calls and their first and last times, counted a second time, with
- * one and with four worker threads. */
+/* The threads of the failed calls and their first and last times, compared with a second count,
+ * with one and with four worker threads. */
 static void errors_have_places(void)
 {
 	for (unsigned workers = 1; workers <= 4; workers += 3) {
@@ -488,7 +488,7 @@ static void split_is_the_whole(void)
 	free(whole);
 }
 
-/* Alone or together, a report says the same. */
+/* A report has the same result alone and with other reports. */
 static void reports_do_not_disturb_each_other(void)
 {
 	struct gt_analysis_options o = { .top = 5, .file = "x" };

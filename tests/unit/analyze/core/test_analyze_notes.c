@@ -6,7 +6,7 @@
 #include "formats/base/buf.h"
 #include "tests/unit/reports.h"
 
-static void losses_are_told(void)
+static void losses_are_reported(void)
 {
 	struct trace t;
 	json_t *j;
@@ -27,7 +27,7 @@ static void losses_are_told(void)
 	json_decref(j);
 }
 
-static void an_unclosed_file_is_told(void)
+static void an_unclosed_file_is_reported(void)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_reader *r;
@@ -54,8 +54,8 @@ static void an_unclosed_file_is_told(void)
 	json_decref(j);
 }
 
-/* A recording of a program that never came to the driver: says so, and why that may be. An imported
- * file cannot know. */
+/* A recording of a program that made no call of the driver: the note gives possible reasons. For
+ * an imported file there is no such note. */
 static void nothing_at_all(void)
 {
 	struct trace t;
@@ -75,7 +75,8 @@ static void nothing_at_all(void)
 	free(text);
 }
 
-/* Rows cover less time than was recorded: both stand there where they differ by more than 1 %. */
+/* Rows cover less time than the recording: the note has both if they differ by more than
+ * 1 %. */
 static void the_time_that_was_recorded(void)
 {
 	static const struct {
@@ -125,7 +126,7 @@ static bool none(const struct gt_segment *seg, const struct gt_type *type, void 
 	return false;
 }
 
-/* A figure that a filter excludes is absent, not 0, and the text says so. */
+/* A figure that a filter excludes is absent and not 0, and the text says so. */
 static void what_is_filtered_away_is_no_zero(void)
 {
 	static const char *const names[] = { "summary", "layers", "ioctls", NULL };
@@ -198,8 +199,8 @@ static void nothing_matched(void)
 		}
 }
 
-/* Nothing in a time of the recording is 0 of everything. */
-static void an_idle_time_is_told_as_such(void)
+/* A recorded time range without events gives 0 for every figure. */
+static void an_idle_time_range_is_reported(void)
 {
 	static const char *const names[] = { "header", "summary", "top", NULL };
 	struct gt_analysis_options o = { .file = "x",
@@ -216,7 +217,7 @@ static void an_idle_time_is_told_as_such(void)
 	free(text);
 }
 
-/* One that only finds no open call has matched something. */
+/* A filter that selects only a call without an end has matched something. */
 static void no_row_of_a_kind_is_not_nothing(void)
 {
 	static const char *const names[] = { "header", "open", NULL };
@@ -244,7 +245,7 @@ static void frees_of_null_free_nothing(void)
 	call(&t, 0, FREE, 30, 31, 0, 0, 0, 0);
 	call(&t, 0, FREE, 40, 41, 0, 0, 0x1000, 0);
 	call(&t, 0, FREE, 50, 51, 0, 0, 0, 0);
-	/* failed, so it is one that counts as such */
+	/* it failed, so it counts as a failed call */
 	call(&t, 0, FREE, 60, 61, 0, 1, 0, 0);
 	j = report(end(&t), names, &plain);
 	CHECK(num(row(j, "memory", 0), "frees") == 2 &&
@@ -271,7 +272,7 @@ static void one_recording_has_no_number(void)
 	json_decref(j);
 }
 
-/* A strip of fewer cells shows the same time. */
+/* A strip with fewer cells shows the same time range. */
 static void a_narrow_timeline(void)
 {
 	static const char *const names[] = { "timeline", NULL };
@@ -325,8 +326,8 @@ static void words_go_by_number(void)
 	}
 }
 
-/* One of each reads as one, in all that the metadata say casts doubt. */
-static void one_is_told_as_one(void)
+/* Notes about one item use the singular, for every kind of warning in the metadata. */
+static void notes_use_the_singular(void)
 {
 	static const char *const notes[] = {
 		"without its last 1 byte",
@@ -362,8 +363,8 @@ static void one_is_told_as_one(void)
 	json_decref(j);
 }
 
-T_MAIN(T(losses_are_told), T(words_go_by_number), T(one_is_told_as_one),
-	T(an_unclosed_file_is_told), T(nothing_at_all), T(the_time_that_was_recorded),
-	T(what_is_filtered_away_is_no_zero), T(nothing_matched), T(an_idle_time_is_told_as_such),
+T_MAIN(T(losses_are_reported), T(words_go_by_number), T(notes_use_the_singular),
+	T(an_unclosed_file_is_reported), T(nothing_at_all), T(the_time_that_was_recorded),
+	T(what_is_filtered_away_is_no_zero), T(nothing_matched), T(an_idle_time_range_is_reported),
 	T(no_row_of_a_kind_is_not_nothing), T(frees_of_null_free_nothing),
 	T(one_recording_has_no_number), T(a_narrow_timeline))

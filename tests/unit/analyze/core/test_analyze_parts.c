@@ -1,4 +1,4 @@
-/* The parts that reports are made of, each against a plain way to get the same answer. */
+/* The components of reports, each compared with a simple method. */
 #include "analyze/stats/hist.h"
 #include "analyze/columns/top_n.h"
 #include "analyze/stats/name_interner.h"
@@ -70,7 +70,7 @@ static int64_t quantile_of(const struct gt_hist *h, double q)
 	return gt_hist_quantile(h, q, 0, INT64_MAX);
 }
 
-/* A hundred of one value among others have it as their median, merged or not. */
+/* A hundred equal values among others are the median, merged or not. */
 static void quantiles_of_few_values_are_exact(void)
 {
 	static const int64_t values[] = { 36, 1000003, 1 << 20, 3 << 20, 498273296, 1ll << 40,
@@ -89,7 +89,7 @@ static void quantiles_of_few_values_are_exact(void)
 	}
 }
 
-/* p50 of two values of one bucket was its middle, which is below both. */
+/* p50 of two values of one bucket was the bucket's middle, which is below both. */
 static void quantiles_lie_between_the_values(void)
 {
 	static const int64_t v[] = { 498273296, 498273300, 499000000 };
@@ -137,7 +137,7 @@ static int see(void *arg, const struct gt_moment *m, struct gt_err *err)
 	return 0;
 }
 
-/* k tracks, blocks that overlap, floors as a reader would give them. */
+/* k tracks with overlapping blocks, and floors as a reader gives them. */
 static void timeline_orders(void)
 {
 	struct gt_time_merge t = { 0 };
@@ -233,8 +233,8 @@ static void timeline_orders_by_place(void)
 	}
 }
 
-/* A block's floor may lie before its first moment, and the next block have earlier ones: nothing is
- * late before something was handed out. */
+/* A block's floor may lie before its first event, and the next block may have earlier events: no
+ * event is late before the first one is delivered. */
 static void timeline_waits_for_the_first(void)
 {
 	struct gt_time_merge t = { 0 };
@@ -266,7 +266,7 @@ static void timeline_is_bounded(void)
 		CHECK(!gt_time_merge_advance(&t, 0, see, &s, &err) &&
 			(m = gt_time_merge_reserve(&t, 1000, &err)) != NULL);
 		for (int i = 0; i < 1000; i++)
-			/* each block starts at 0: nothing is ever certain */
+			/* each block starts at 0, so no event is certain */
 			m[i].at = i ? i * 1000 + block : 0;
 		gt_time_merge_commit(&t, 1000);
 		CHECK(t.nmoments <= GT_TIME_MERGE_MAX + 1000);
@@ -324,7 +324,7 @@ static void best_few_do_not_depend_on_order(void)
 	gt_top_n_release(&b);
 }
 
-/* Against one flag per ns of the window: a cell's width is the window's in 1/60 ns. */
+/* Compared with one flag per ns of the window: a cell is 1/60 of the window wide. */
 static void check_strip(const struct gt_busy_strip *s, const struct gt_busy_strip_window *w,
 	const bool *covered, uint64_t touched)
 {
@@ -444,7 +444,7 @@ static void names_beyond_the_most_are_one(void)
 	gt_name_interner_release(&ids);
 }
 
-static void late_rows_are_told(void)
+static void late_rows_are_reported(void)
 {
 	static const struct gt_column column = { "a_ns", "A", GT_C_NS };
 	struct gt_table *t = gt_table_new("t", "T", &column, 1);
@@ -465,4 +465,4 @@ T_MAIN(T(buckets_hold_their_values), T(quantiles_are_within_one_percent),
 	T(timeline_orders), T(timeline_orders_by_place), T(timeline_waits_for_the_first),
 	T(timeline_is_bounded), T(timeline_sorts_what_is_not), T(best_few_do_not_depend_on_order),
 	T(strips_are_unions), T(strips_of_all_time_and_none), T(strips_have_ten_levels),
-	T(names_are_numbered), T(names_beyond_the_most_are_one), T(late_rows_are_told))
+	T(names_are_numbered), T(names_beyond_the_most_are_one), T(late_rows_are_reported))

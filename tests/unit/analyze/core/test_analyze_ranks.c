@@ -100,8 +100,8 @@ static void as_in_one_file(void)
 
 /* ---- a naive merge ---- */
 
-/* How the figures of each file make those of all: rows with the same keys are one. Keys NULL: rows
- * are of one file each. */
+/* How the figures of the files are merged: rows with the same keys become one. If keys is NULL,
+ * each row belongs to one file. */
 static const struct merging {
 	const char *table, *keys, *sums, *least, *most;
 } mergings[] = {
@@ -224,7 +224,7 @@ static bool same_row(const json_t *have, size_t f, const json_t *want, const cha
 	return same;
 }
 
-/* Rows of one file each: all are there, with the file's number. */
+/* Rows that belong to one file: all are present, with the file's number. */
 static bool same_rows(json_t *const *files, size_t n, const json_t *all, const struct merging *m)
 {
 	size_t expected = 0, found = 0;
@@ -399,7 +399,7 @@ static int calls_from(const char *boot, int64_t start, const char *meta)
 	return fd;
 }
 
-/* How many calls of each file are in the range, as digits, and when the first of each was. */
+/* The number of calls of each file in the range, as digits, and the time of the first one. */
 static void looked_at(
 	const int *fds, size_t n, const char *from, const char *to, char *counts, int64_t *firsts)
 {
@@ -448,7 +448,7 @@ static void each_clock_has_its_own_time(void)
 	CHECK(firsts[0] == 0 && firsts[1] == 0 && firsts[2] == 200);
 	looked_at(other, 3, "150ns", "450ns", counts, firsts);
 	CHECK(!strcmp(counts, "333") && firsts[0] == 200 && firsts[1] == 200 && firsts[2] == 200);
-	/* only the last file lasts that long */
+	/* only the last file has this length */
 	looked_at(other, 3, "1000ns", NULL, counts, firsts);
 	CHECK(!strcmp(counts, "002") && firsts[2] == 1000);
 	looked_at(no_boot_id, 2, "250ns", NULL, counts, firsts);
@@ -468,7 +468,7 @@ static char *path_of(int fd)
 	return asprintf(&path, "/proc/self/fd/%d", fd) < 0 ? NULL : path;
 }
 
-static void ranks_are_told_apart(void)
+static void ranks_are_distinguished(void)
 {
 	static const struct {
 		const char *meta[3], *labels;
@@ -523,8 +523,8 @@ static void ranks_are_told_apart(void)
 	}
 }
 
-/* Whatever is broken or there already, the others are read. */
-static void what_cannot_be_counted_is_told(void)
+/* Files that are broken or given twice do not affect the others. */
+static void uncountable_files_are_reported(void)
 {
 	int a = calls_from("b", 0, "{}"), b = calls_from("b", 10, "{}"),
 	    bad = memfd_create("bad", 0), twice = memfd_create("twice", 0);
@@ -557,4 +557,5 @@ static void what_cannot_be_counted_is_told(void)
 }
 
 T_MAIN(T(as_in_one_file), T(as_a_naive_merge), T(as_the_whole_program),
-	T(each_clock_has_its_own_time), T(ranks_are_told_apart), T(what_cannot_be_counted_is_told))
+	T(each_clock_has_its_own_time), T(ranks_are_distinguished),
+	T(uncountable_files_are_reported))

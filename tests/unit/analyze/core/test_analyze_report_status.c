@@ -13,7 +13,7 @@
 		"cuda_kern_exec_sum", "cuda_kern_exec_trace"
 static const char *const gpu_reports[] = { GPU_REPORTS, NULL };
 
-/* The first table behind the header's, whatever it is called. */
+/* The first table after the header's table, with any name. */
 static const json_t *first_table(const json_t *j)
 {
 	return json_object_iter_value(json_object_iter((json_t *)j));
@@ -111,7 +111,7 @@ static void what_was_not_recorded_cannot_be_answered(void)
 	}
 }
 
-/* "None happened" is an answer if the trace would have recorded it. */
+/* "None happened" is an answer if the category was recorded. */
 static void none_is_an_answer(void)
 {
 	static const char *const names[] = { "gpu", "kernels", "copies", "streams", "overlap",
@@ -131,7 +131,7 @@ static void none_is_an_answer(void)
 	}
 }
 
-/* All records of the GPU were lost: this is different from an idle GPU. */
+/* All GPU records were lost: this is different from an idle GPU. */
 static void what_was_lost_is_not_none(void)
 {
 	for (size_t i = 0; gpu_reports[i]; i++) {
@@ -207,13 +207,14 @@ static void options_that_hide_what_is_needed(void)
 	for (size_t i = 0; i < sizeof(need_all) / sizeof(*need_all); i++)
 		CHECK(answers(with_work(), with_work(), need_all[i], &others, "cannot answer",
 			"--exclude leaves"));
-	/* the time was recorded, and nothing was done in it */
+	/* the category was recorded, and there was no work */
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
 		CHECK(answers(with_work(), with_work(), lists[i], &idle, "answered", NULL));
 	CHECK(answers(with_work(), with_work(), "kernels", &some, "answered", NULL));
 }
 
-/* A report whose first table answers is no failure; one that does not says so once. */
+/* A report whose first table has an answer is no failure; a report whose first table has none
+ * gives the reason once. */
 static void parts_and_followers(void)
 {
 	struct gt_analysis_options o = {
@@ -288,7 +289,7 @@ static void what_is_alive_is_known_with_all_frees_only(void)
 	}
 }
 
-/* A share of the time of GPUs is of the window, which is not known where some work is left out. */
+/* A percentage of GPU time is relative to the window, which is unknown if some work is left out. */
 static void busy_is_of_the_window(void)
 {
 	struct gt_analysis_options o = plain;

@@ -3,8 +3,8 @@
 #include "analyze/core/run.h"
 #include "tests/unit/reports.h"
 
-/* Every table but the header is the same as before other sources recorded all of it, too; the
- * header names the sources. */
+/* Every table except the header is the same as before other sources recorded the same events;
+ * the header names the sources. */
 static void a_call_counts_from_one_source(void)
 {
 	struct gt_analysis_options o[] = { plain, plain, plain };
@@ -57,8 +57,8 @@ static void a_call_counts_from_one_source(void)
 	free(text);
 }
 
-/* A layer that the best source has nothing of comes from the next one; other threads have nothing
- * to do with it. */
+/* If the best source has no rows of a layer, the next source provides them; other threads are
+ * not affected. */
 static void sources_complement_each_other(void)
 {
 	struct trace t;
@@ -95,7 +95,8 @@ static void sources_complement_each_other(void)
 	json_decref(j);
 }
 
-/* Ids are used again: by a thread of the same source, and by a process that began later. */
+/* Thread and process ids are used again: by a thread of the same source, and by a process that
+ * began later. */
 static void ids_used_again_are_others(void)
 {
 	struct trace t;

@@ -35,8 +35,8 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-/* A time, a count, a number of bytes is never below 0, a share never above the whole. Times since
- * the start, drifts and changes may be. */
+/* Times, counts and numbers of bytes are not negative, and percentages are at most 100. Times
+ * since the start, drifts and changes may be negative. */
 static bool may_be(const char *key, const json_t *v)
 {
 	bool signs = strstr(key, "drift") || strstr(key, "change") || strstr(key, "difference") ||
@@ -195,13 +195,13 @@ static void what_is_beyond_the_bound_is_in_no_figure(void)
 	json_decref(j);
 }
 
-static void streams_beyond_the_bound_are_told(void)
+static void streams_beyond_the_bound_are_reported(void)
 {
 	json_t *j = one("streams", 70000, "queues");
 
 	CHECK(rows(j, "queues") == 65536 && noted(j, "queues", "more than 65536 streams and GPUs"));
 	CHECK(is(row(j, "queues", 0), "stream", "all") || absent(row(j, "queues", 0), "stream"));
-	/* of the device all are there */
+	/* all of the device are present */
 	CHECK_EQ(num(row(j, "queues", 0), "launches"), 70000);
 	CHECK(rows(j, "queue_pictures") == 16384 &&
 		noted(j, "queue_pictures", "only the first 16384"));
@@ -318,7 +318,7 @@ static const struct t_case cases[] = {
 	T(names_by_gpu_beyond_the_bound_have_no_busy_time),
 	T(idle_time_of_too_many_gpus_is_no_answer),
 	T(what_is_beyond_the_bound_is_in_no_figure),
-	T(streams_beyond_the_bound_are_told),
+	T(streams_beyond_the_bound_are_reported),
 	T(a_table_holds_so_many_rows_and_says_so),
 	T(what_is_nested_too_deep_is_no_answer),
 	T(times_that_no_clock_says_are_no_answer),

@@ -1,5 +1,5 @@
-/* The critical path over small programs whose chain is known. test_analyze_chain.c has random ones.
- */
+/* The critical path of small programs with known chains. test_analyze_chain.c has random
+ * programs. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "formats/cmdline/opt.h"
@@ -78,8 +78,8 @@ struct want {
 	int64_t start, ns;
 };
 
-/* Do the pieces of the first process read so? Times are since the first row, as reports have them.
- */
+/* Compares the pieces of the first process with a text. Times are relative to the first row, as
+ * in reports. */
 static bool reads(const json_t *j, const struct want *w, size_t n)
 {
 	bool ok = rows(j, "critical_longest") == n;
@@ -123,7 +123,7 @@ static void queues_and_waits(struct by_hand *h)
 	hand_call(h, RP_SYNC, 0, 1080, 1410, 0);
 	hand_call(h, RP_IOCTL, 0, 1100, 1405, 1);
 	hand_wait(h, GT_GPU_WAIT_STREAM, h->g.stream[0][0], 0, 1080, 1410);
-	/* on a stream that it does not wait for, from a call that there is not */
+	/* on a stream for which it does not wait, from a call that does not exist */
 	hand_kernel(h, 1, 1, 1000, 1409, 0, 900);
 	hand_call(h, RP_LAUNCH, 0, 1450, 1480, 0);
 	hand_kernel(h, 1, 0, 1475, 1600, 0, 1450);
@@ -269,8 +269,8 @@ static void an_event_is_likely_what_ended_last(void)
 	what_waits_for_another_stream(false);
 }
 
-/* One launch's work on two streams is likely one after the other; a copy that is no Async waits for
- * itself. */
+/* The operations of one launch on two streams are likely to run in sequence; a copy without
+ * Async waits for itself. */
 static void graphs_and_blocking_copies(void)
 {
 	struct gt_gpu_work w;
@@ -302,8 +302,8 @@ static void graphs_and_blocking_copies(void)
 	json_decref(j);
 }
 
-/* Two threads that take turns: the second one's launch comes 1 us after the first one's last call,
- * after 100 us of silence. One that only asks in that time is not waited for. */
+/* Two threads that alternate: the second one launches 1 us after the last call of the first one,
+ * and after 100 us without calls. A thread that only queries in that time is not waited for. */
 static void threads_take_turns(void)
 {
 	for (int asks = 0; asks < 2; asks++) {
@@ -325,7 +325,7 @@ static void threads_take_turns(void)
 	}
 }
 
-/* It takes 20 us of silence, and one ns less does not do. */
+/* The limit is 20 us without calls; one ns less is not sufficient. */
 static void a_short_silence_is_no_turn(void)
 {
 	for (int less = 0; less < 2; less++) {
@@ -344,7 +344,7 @@ static void a_short_silence_is_no_turn(void)
 	}
 }
 
-/* A call that waits begins where another one that waits ended: each has its own wait. */
+/* A waiting call begins where another waiting call ended: each has its own wait. */
 static void waits_that_touch_are_two(void)
 {
 	struct by_hand h;

@@ -58,7 +58,7 @@ static void put_call(struct program *p, int thread, const struct one *c, int dep
 		p->calls[p->ncalls++] = *c;
 }
 
-/* Now and then a long one, which a call may wait for. */
+/* Sometimes a long operation, for which a call may wait. */
 static void put_work(struct program *p, int thread, const struct one *call)
 {
 	int64_t start = call->start + rp_below(300);
@@ -147,8 +147,8 @@ static bool same_but_longest(const json_t *few, const json_t *all)
 	return ok && rows(few, "critical") == 7;
 }
 
-/* Of the long list each one is in the short one, or not longer than any there; it has as many as it
- * was to have. */
+/* Each entry of the long list is in the short list, or is not longer than the entries there; the
+ * short list has the requested length. */
 static bool are_longest(const json_t *few, const json_t *all, size_t n)
 {
 	size_t have = rows(few, "critical_longest"), of = rows(all, "critical_longest"), k = 0,
@@ -188,7 +188,7 @@ static double sum_of(const struct one *list, size_t n, uint32_t type, int64_t fr
 	return sum;
 }
 
-/* As far as there is time of it on the path. */
+/* Limited by the time of it on the path. */
 static bool sum_is(const json_t *j, const char *name, double sum)
 {
 	const json_t *r = row_named(j, "critical_names", "name", name);

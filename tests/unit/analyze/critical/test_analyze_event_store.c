@@ -249,8 +249,8 @@ static void few_records(void)
 	gt_event_store_release(&s);
 }
 
-/* In proportion to their number: 0.03 s here, and 8 s when each new list looked at all before it.
- */
+/* The time is proportional to their number: 0.03 s here, and 8 s when each new list searched all
+ * lists before it. */
 static void many_short_lists_take_little_time(void)
 {
 	enum { LISTS = 100000 };

@@ -146,8 +146,8 @@ static bool told_apart(enum gt_verdict v)
 	return v == GT_VERDICT_SLOWER || v == GT_VERDICT_FASTER;
 }
 
-/* Of 1000 pairs that differ by chance only, 10 at most seem to differ, however many durations there
- * are and however they scatter. */
+/* Of 1000 pairs that differ by chance, at most 10 seem to differ, for any number of durations
+ * and any scatter. */
 static void chance_is_no_change(void)
 {
 	static const int counts[] = { 2, 3, 5, 10, 30, 200, 1000 };
@@ -184,7 +184,7 @@ static void a_change_is_found(void)
 	}
 }
 
-/* Durations that follow one another are alike: a slow wave with little scatter upon it. */
+/* Consecutive durations are similar: a slow wave with little scatter. */
 static struct gt_sample wave(bool slices)
 {
 	static double v[3200];
@@ -245,7 +245,7 @@ static void verdicts_at_their_bounds(void)
 	CHECK_EQ(judged(of(1000000, 10000, 16), of(1000000, 9899, 16)), GT_VERDICT_FASTER);
 	CHECK(judged(of(1000, 10000, 16), of(1011, 10000, 16)) == GT_VERDICT_MORE &&
 		judged(of(1000, 10000, 16), of(1010, 10000, 16)) == GT_VERDICT_SAME);
-	/* 3 standard errors, where there are many */
+	/* 3 standard errors, if there are many values */
 	a = of(100000, 10000, 10000);
 	b = of(100000, 10000, 10000);
 	CHECK(fabs(gt_diff_noise(&a, &b) / (3.008 * 10000 * sqrt(2 / 100000.0)) - 1) < 1e-9);
@@ -256,7 +256,7 @@ static void verdicts_at_their_bounds(void)
 	a = of(3, 1000000, 1000);
 	b = of(1000000, 1000000, 16);
 	CHECK(fabs(gt_diff_noise(&a, &b) / (19.207 * 1000 / sqrt(3)) - 1) < 1e-3);
-	/* two durations that are the same are none that cannot differ: a clock has steps */
+	/* two equal durations do not prove a deviation of 0: a clock has steps */
 	CHECK(judged(of(2, 1024, 0), of(2, 1056, 0)) == GT_VERDICT_NOISE &&
 		judged(of(2000, 1024, 0), of(2000, 1056, 0)) == GT_VERDICT_SLOWER);
 	/* drift counts if there are enough slices to detect it */
@@ -295,7 +295,7 @@ static void add_plain(
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b)) + 1e-9; }
 
-/* Cuts the time of a name as finely as 32 slices allow, and weighs their means. */
+/* Divides the time of a name into as many as 32 slices, and weights their means. */
 static double plain_drift(const struct plain_name *p, int64_t origin, double mean, double *slices)
 {
 	uint64_t lo = UINT64_MAX, hi = 0;
@@ -457,9 +457,9 @@ static void rows_are_paired_by_key(void)
 	CHECK(!strcmp(paired(PLACES(NAMES("a", "a", "a"), 0, 0, 0),
 			      PLACES(NAMES("a", "c", "a"), 0, 0, 0)),
 		"0-0 x-1 1-2 2-x "));
-	/* a cell that is absent is a key like others, and no empty one of another column */
+	/* an absent cell is a key of its own, and differs from an empty cell */
 	CHECK(!strcmp(paired(PLACES(NAMES("a"), -1), PLACES(NAMES("a", "a"), 1, -1)), "x-0 0-1 "));
-	/* no process has a name of the other trace: devices decide */
+	/* no process has a name that occurs in the other trace: devices decide */
 	CHECK(!strcmp(paired(PLACES(NAMES("old", "old"), 0, 1), PLACES(NAMES("new", "new"), 1, 0)),
 		"1-0 0-1 "));
 	CHECK(!strcmp(

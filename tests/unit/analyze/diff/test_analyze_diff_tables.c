@@ -276,7 +276,7 @@ static const char *gate_says(const char *report_name, const char *gate, unsigned
 	return state;
 }
 
-/* If a rule has no answer, it is unknown whether it is above a limit. */
+/* If a rule has no answer, it is unknown whether it exceeds a limit. */
 static bool unknown(const json_t *alone, const char *table, const char *column)
 {
 	bool any = false;
@@ -384,8 +384,8 @@ static void a_slower_program(void)
 	json_decref(j);
 }
 
-/* Steps were looked for in both, and found in one. */
-static void what_cannot_be_told_is_not_gone(void)
+/* Both traces were searched for steps; only one has steps. */
+static void unknown_rows_are_not_removed(void)
 {
 	struct gpus g;
 	json_t *j;
@@ -400,4 +400,4 @@ static void what_cannot_be_told_is_not_gone(void)
 }
 
 T_MAIN(T(figures_are_those_of_reports), T(every_figure_can_be_gated), T(a_slower_program),
-	T(what_cannot_be_told_is_not_gone))
+	T(unknown_rows_are_not_removed))

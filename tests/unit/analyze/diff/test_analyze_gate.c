@@ -137,8 +137,8 @@ static void long_texts_are_refused_whole(void)
 		strstr(err.text, "a limit belongs here"));
 }
 
-/* Good texts with a few bytes changed, left out or put in: each is read, or refused with a column
- * that is in it. */
+/* Valid texts with a few bytes changed, removed or inserted: each is accepted, or refused with a
+ * column within the text. */
 static void any_text_is_read_or_refused(void)
 {
 	static const char *const good[] = { "kernels.p99[*gemm*] > +5%", "gpu.busy_percent<50%",
@@ -233,7 +233,7 @@ static void what_is_not_there_is_no_pass(void)
 	CHECK(UNKNOWN("top.mean[cuCtx*] > 5us"));     /* in A only */
 	CHECK(UNKNOWN("top.mean[nonesuch] > 5us") && UNKNOWN("kernel_space.ioctl_calls > 5") &&
 		UNKNOWN("kernel_space.ioctl_calls > +5%"));
-	/* none were found, though looked for */
+	/* the search found none */
 	CHECK(PASSES("errors.count > 0") && PASSES("errors.count > +0"));
 	CHECK(PASSES("errors.count[cuMem*] > 0"));
 }
@@ -295,7 +295,7 @@ static void a_figure_of_one_file_only_cannot_be_compared(void)
 
 /* A failed gate is more severe than one without an answer; rows name the worst gate and the
  * number of gates. */
-static void the_worst_row_is_told(void)
+static void the_worst_row_is_reported(void)
 {
 	int status = -1;
 	json_t *j = compared(made_of(before), made_of(after), NULL,
@@ -370,7 +370,7 @@ static void advice_has_three_states(void)
 		      advised("clean", -1)) == GT_EXIT_UNKNOWN);
 }
 
-/* Names are compared only where a report is about them. */
+/* Names are compared only if a report has names. */
 static void verdicts_need_names(void)
 {
 	int status = -1;
@@ -396,5 +396,5 @@ T_MAIN(T(gates_are_read), T(errors_point_at_the_place), T(long_texts_are_refused
 	T(any_text_is_read_or_refused), T(changes_are_held_against_limits),
 	T(values_are_those_of_b), T(what_is_not_there_is_no_pass),
 	T(errors_that_were_not_there_count_from_none),
-	T(a_figure_of_one_file_only_cannot_be_compared), T(the_worst_row_is_told),
+	T(a_figure_of_one_file_only_cannot_be_compared), T(the_worst_row_is_reported),
 	T(advice_has_three_states), T(verdicts_need_names), T(statuses_have_an_order))

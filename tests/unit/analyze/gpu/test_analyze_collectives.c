@@ -46,7 +46,7 @@ static bool has(const json_t *r, double matched, double wait, double last, doubl
 		num(r, "last") == last && num(r, "caused_ns") == caused;
 }
 
-#define ROUND 50500 /* ns: the next all-reduce of GPU 0 begins before that of GPU 1 has ended */
+#define ROUND 50500 /* ns: the next all-reduce of GPU 0 begins before the end of that of GPU 1 */
 
 /* All-reduces that GPU 1 reaches 30 us after GPU 0; it ends 1 us later. */
 static void late_gpu(struct gpus *g, int from, int n, int missing)
@@ -303,7 +303,7 @@ static void order_of_communicators(void)
 	json_decref(j);
 }
 
-/* Kernels of more communicators than the limit are counted, and in no figure. */
+/* Kernels of more communicators than the limit are counted, but are in no other figure. */
 static void too_many_communicators(void)
 {
 	struct gpus g;
@@ -320,8 +320,8 @@ static void too_many_communicators(void)
 	json_decref(j);
 }
 
-/* Two pairs of GPUs that communicate within the pair, at times that have nothing in common, are two
- * groups; and a stream with other collectives is in none. */
+/* Two pairs of GPUs that communicate within the pair, at unrelated times, are two groups; a
+ * stream with other collectives is in no group. */
 static void unrelated_gpus(void)
 {
 	struct gpus g;
@@ -343,7 +343,7 @@ static void unrelated_gpus(void)
 	json_decref(j);
 }
 
-/* Ranks in recordings of their own: of one machine, whose clock they share. */
+/* Ranks in separate recordings of one machine, which have the same clock. */
 static void several_recordings(void)
 {
 	struct gt_err err = { .offset = GT_NO_OFFSET };

@@ -81,7 +81,7 @@ static void pinning_wins(void)
 	copy_of(&g, 0, 0, 1000, GT_DIR_HTOD, GT_GPU_MEM_PAGEABLE, 6000);
 	copy_of(&g, 0, 1000, 3000, GT_DIR_HTOD, GT_GPU_MEM_PAGEABLE, 8000);
 	copy_of(&g, 0, 3000, 3100, GT_DIR_HTOD, GT_GPU_MEM_PINNED, 5000);
-	/* small ones cannot stand in */
+	/* small copies are no estimate for large ones */
 	copy_of(&g, 0, 4000, 5000, GT_DIR_HTOD, GT_GPU_MEM_PAGEABLE, 16384);
 	/* too large for the pinned ones of 1 MiB */
 	copy_of(&g, 0, 5000, 6000, GT_DIR_HTOD, GT_GPU_MEM_PAGEABLE, 8 * MIB);
@@ -120,8 +120,8 @@ static void pinning_wins(void)
 	json_decref(j);
 }
 
-/* A copy of 18 B takes no longer than one of 6 B, and one of 33 B no less than one of 63 B: below 1
- * MiB it is mostly not the bytes. */
+/* A copy of 18 B is estimated no longer than one of 6 B, and one of 33 B no shorter than one of
+ * 63 B: below 1 MiB the number of bytes has little effect. */
 static void small_copies_take_their_time_whatever_their_size(void)
 {
 	struct gpus g;
@@ -149,7 +149,7 @@ static bool like(const struct rp_op *o, const struct rp_op *kind)
 				o->dst == kind->dst));
 }
 
-/* ns of a kind of which a kernel runs as well (hidden), or none. */
+/* ns of a kind while a kernel also runs (hidden) or does not. */
 static int64_t together(
 	const struct rp *p, const struct rp_op *kind, const struct gt_filter *f, bool hidden)
 {

@@ -1,5 +1,5 @@
-/* Reports about the GPU over small traces whose figures are known, and over random ones beside
- * figures counted the slow way. */
+/* Reports about the GPU: small traces with known figures, and random traces compared with a
+ * simple count. */
 #define _GNU_SOURCE
 #include <math.h>
 #include "analyze/core/run.h"
@@ -64,7 +64,7 @@ static void kernels_by_name(void)
 	json_decref(j);
 }
 
-/* A launch that no time can be of is none to any report. */
+/* A launch with an impossible time counts in no report. */
 static void launches_that_cannot_be(void)
 {
 	const struct {
@@ -119,8 +119,8 @@ static void operations_have_short_names(void)
 	json_decref(j);
 }
 
-/* A range of the program around all calls, which make the GPU work, which they wait for: each is
- * 100 % of itself. */
+/* A range of the program around all calls, which launch GPU work and wait for it: each is 100 %
+ * of itself. */
 static void shares_are_of_what_can_be_added(void)
 {
 	struct gt_type type = { .layer = GT_LAYER_USER, .category = GT_CAT_USER };
@@ -145,7 +145,7 @@ static void shares_are_of_what_can_be_added(void)
 	json_decref(j);
 }
 
-/* One kernel that runs beside itself is busy once; one alone has no deviation. */
+/* A kernel that runs twice at the same time is busy once; a single kernel has no deviation. */
 static void overlaps_count_once(void)
 {
 	struct gpus g;
@@ -168,8 +168,8 @@ static void overlaps_count_once(void)
 	json_decref(j);
 }
 
-/* A histogram knows a value to within 0.8 %, and still no quantile is below the least or above the
- * greatest. */
+/* A histogram has a resolution of 0.8 %, but no quantile is below the least or above the
+ * greatest value. */
 static void quantiles_lie_between(void)
 {
 	struct gpus g;
@@ -264,7 +264,7 @@ static void a_range_cuts_busy_time(void)
 	json_decref(j);
 }
 
-/* From the first sample on that was not certain. */
+/* Counted from the first sample; that was not certain. */
 static void counters_that_are_not_certain(void)
 {
 	struct gt_field f[2];
@@ -345,8 +345,8 @@ static void bits_are_no_numbers(void)
 	json_decref(j);
 }
 
-/* GPU work that the recorder could not get: no report may look complete. */
-static void what_is_missing_is_told(void)
+/* GPU work without records: no report may look complete. */
+static void missing_data_are_reported(void)
 {
 	struct gpus g;
 	char *text;
@@ -438,7 +438,7 @@ static void not_recorded_is_not_0(void)
 	json_decref(j);
 }
 
-/* A trace whose recorder looked and found nothing: that is an answer. */
+/* The recorder searched and found nothing, which is an answer. */
 static void nothing_ran(void)
 {
 	struct gpus g;
@@ -473,7 +473,8 @@ static void the_overview_has_ten(void)
 	json_decref(j);
 }
 
-/* Two recordings in one file, of two machines: names are one, devices are not. */
+/* Two recordings of two machines in one file: equal names are the same name, equal device
+ * numbers are different devices. */
 static void recordings_add_up(void)
 {
 	int both = memfd_create("both", 0);
@@ -632,7 +633,7 @@ static void a_random_program_is_all_there(void)
 	}
 }
 
-/* Figures do not depend on how many threads decode. */
+/* Figures do not depend on the number of decoding threads. */
 static void threads_agree(void)
 {
 	static const char *const names[] = { "gpu", "kernels", "copies", "streams", "counters",
@@ -652,7 +653,7 @@ static void threads_agree(void)
 }
 
 T_MAIN(T(kernels_by_name), T(launches_that_cannot_be), T(operations_have_short_names),
-	T(shares_are_of_what_can_be_added), T(bits_are_no_numbers), T(what_is_missing_is_told),
+	T(shares_are_of_what_can_be_added), T(bits_are_no_numbers), T(missing_data_are_reported),
 	T(overlaps_count_once), T(quantiles_lie_between), T(copies_by_kind),
 	T(streams_and_their_devices), T(a_range_cuts_busy_time), T(counters_that_are_not_certain),
 	T(counters_over_time), T(whole_numbers_stay_exact), T(not_recorded_is_not_0),

@@ -59,7 +59,7 @@ static void known_configurations(void)
 	}
 }
 
-/* What cannot run, or is not known, has no figure. */
+/* Configurations that cannot run or are unknown have no figure. */
 static void no_figure(void)
 {
 	struct gt_sm_limits h100 = { .major = 9 }, unknown = { .major = 99 };
@@ -148,7 +148,7 @@ static void limits_in_the_recording(void)
 	}
 }
 
-/* Kernels of one name: the mean over time, and the limit of most of it. */
+/* Kernels with one name: the mean weighted by time, and the limit of the greatest part of it. */
 static void mean_over_time(void)
 {
 	struct gpus g;

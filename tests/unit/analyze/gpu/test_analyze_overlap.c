@@ -1,5 +1,5 @@
-/* The overlap report over a small program whose figures are known, and over random ones beside a
- * cell for every nanosecond. */
+/* The overlap report: a small program with known figures, and random programs compared with a
+ * count for each nanosecond. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/random_program.h"

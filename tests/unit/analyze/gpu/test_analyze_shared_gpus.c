@@ -84,7 +84,7 @@ static void unknown_ones_stay_apart(void)
 	}
 }
 
-/* Of two recordings nothing is put together: there is no common order. */
+/* Two recordings are not merged, because there is no common order of events. */
 static void recordings_stay_apart(void)
 {
 	struct shared s;

@@ -9,7 +9,7 @@ static const char *const transfers[] = { "transfers", NULL };
 static const char *const words[] = { "unknown", "host to device", "device to host",
 	"device to device", "host to host", "peer" };
 
-/* From now on calls are copies that have a name and no other data. */
+/* From now on copying calls have a name and no other data. */
 static void begin_bare(struct gpus *g)
 {
 	struct gt_type type = { .category = GT_CAT_COPY, .op = GT_OP_COPY };
@@ -47,7 +47,7 @@ static void known_copies(struct gpus *g)
 	bare_call(g, 0, 400, 7, 1); /* it failed */
 }
 
-static void the_gpu_tells(void)
+static void copies_of_the_gpu_have_directions(void)
 {
 	struct gpus g;
 	const json_t *r;
@@ -150,4 +150,4 @@ static void sums_equal_brute_force(void)
 	}
 }
 
-T_MAIN(T(the_gpu_tells), T(options_choose_calls), T(sums_equal_brute_force))
+T_MAIN(T(copies_of_the_gpu_have_directions), T(options_choose_calls), T(sums_equal_brute_force))

@@ -92,7 +92,7 @@ static void the_host_is_slow(void)
 	json_decref(j);
 }
 
-/* One pause that costs more than all others: the remedy is not that of a loss that repeats. */
+/* One pause that costs more than all others: the advice differs from that for a repeated loss. */
 static void one_event_is_no_habit(void)
 {
 	for (int once = 0; once < 2; once++) {
@@ -466,8 +466,8 @@ static void several_gpus(void)
 	}
 }
 
-/* Not recorded is not clean. */
-static void what_cannot_be_told(void)
+/* "Not recorded" differs from "clean". */
+static void unknown_is_reported(void)
 {
 	struct trace t;
 	struct gpus g;
@@ -501,4 +501,4 @@ T_MAIN(T(nothing_to_be_won), T(the_host_is_slow), T(one_event_is_no_habit), T(ca
 	T(off_the_processor), T(a_call_in_parts_is_one_call), T(warming_up_is_no_fault),
 	T(copies_of_all_kinds), T(habits_begin_at_a_hundred), T(loops_begin_at_ten),
 	T(a_loop_is_twice_its_second_half), T(work_that_does_not_start), T(a_tenth_unbalances),
-	T(several_gpus), T(what_cannot_be_told))
+	T(several_gpus), T(unknown_is_reported))

@@ -31,7 +31,7 @@ static json_t *advice_of(struct gt_reader *r, const struct gt_analysis_options *
 
 static json_t *advice(struct gpus *g) { return advice_of(gpus_end(g), &plain); }
 
-/* Found with these figures, or clean where there are none. */
+/* The rule finds the problem with these figures, or is clean if there are none. */
 static bool costs(const json_t *j, const char *name, bool found, double cost, double gain)
 {
 	const json_t *r = rule(j, name);
@@ -115,7 +115,7 @@ static void streams_that_take_turns(void)
 
 	plain_turns();
 	j = advice_of(put_turns(&g), &plain);
-	/* The first one waits for nothing. Each other one could have run 20 us earlier; the
+	/* The first operation waits for nothing. Each other one could have run 20 us earlier; the
 	 * busiest stream works for 600 us of 1200. */
 	CHECK(costs(j, "serialised-streams", true, 59 * 20 * US, 600 * US) &&
 		because(j, "serialised-streams", "59 times"));
@@ -154,12 +154,12 @@ static void streams_with_a_reason(void)
 	}
 }
 
-static void streams_of_which_one_cannot_tell(void)
+static void unknown_dependencies_of_streams(void)
 {
 	struct gpus g;
 	json_t *j;
 
-	/* a wait of which no row says whose it is; a host function */
+	/* a wait for which no row names the stream or event; a host function */
 	for (int how = 0; how < 2; how++) {
 		gpus_begin_with(&g, "{\"events\":\"api,gpu\"}", 1);
 		plain_turns();
@@ -189,7 +189,7 @@ static bool start_taken(int64_t start)
 	return false;
 }
 
-/* Up to three streams; on some of them work waits for whatever runs. */
+/* Up to three streams; on some of them, operations wait for whatever is running. */
 static void random_turns(unsigned seed)
 {
 	int64_t at = 100 * US, tail[3] = { 0 }, all = 0;
@@ -302,7 +302,7 @@ static void random_streams(void)
 			busy += in * US;
 			window = in ? (double)(x + US - turns[0].start) : window;
 		}
-		for (int i = 0; i < nturns; i++) /* one of no length may be the last */
+		for (int i = 0; i < nturns; i++) /* the last one may have a length of 0 */
 			window = (double)(turns[i].end - turns[0].start) > window
 				? (double)(turns[i].end - turns[0].start)
 				: window;
@@ -462,7 +462,7 @@ static void one_large_gap(void)
 	}
 }
 
-/* Half of the time it works for a third: the regions are one where they touch. */
+/* The GPU works for a third of the time during half of the window: adjacent regions are merged. */
 static void one_region(void)
 {
 	struct gpus g;
@@ -780,7 +780,7 @@ static void among_others(void)
 	json_decref(j);
 }
 
-T_MAIN(T(streams_that_take_turns), T(streams_with_a_reason), T(streams_of_which_one_cannot_tell),
+T_MAIN(T(streams_that_take_turns), T(streams_with_a_reason), T(unknown_dependencies_of_streams),
 	T(random_streams), T(random_gaps_and_regions), T(one_large_gap), T(one_region),
 	T(clocks_that_are_held_down), T(random_clocks), T(random_memory), T(a_leak),
 	T(among_others))

@@ -6,7 +6,7 @@
 #include "tests/unit/gpus.h"
 #include "tests/unit/reports.h"
 
-/* As known(), but more rows may come. */
+/* Like known(), but there may be other rows. */
 static void begun(struct trace *t)
 {
 	begin(t, true);
@@ -73,7 +73,7 @@ static void ends_without_a_begin_are_in_no_list(void)
 	json_decref(j);
 }
 
-/* Recordings have the category that was the function's when they were made. */
+/* Recordings keep the category that a function had when they were made. */
 static void only_what_changes_contexts_is_listed(void)
 {
 	static const char *const reports[] = { "contexts", NULL };
@@ -98,7 +98,7 @@ static void only_what_changes_contexts_is_listed(void)
 }
 
 /* One ioctl and one close of a file: each report says which of them it counts. */
-static void files_of_the_driver_are_told_apart(void)
+static void files_of_the_driver_are_distinguished(void)
 {
 	static const char *const reports[] = { "summary", "layers", "driver", NULL };
 	struct gt_row closes = { .start = 7000, .end = 7500 };
@@ -131,8 +131,8 @@ static void files_of_the_driver_are_told_apart(void)
 	free(text);
 }
 
-/* A file of another tool, which has the runtime's calls, and of copies no more than their name. */
-static void what_imported_files_do_not_tell(void)
+/* A file of another tool, with calls of the runtime, and copies that have only a name. */
+static void unknown_in_imported_files(void)
 {
 	static const char *const reports[] = { "summary", "transfers", "gaps", "memory", NULL };
 	struct trace t;
@@ -168,5 +168,5 @@ static void what_imported_files_do_not_tell(void)
 }
 
 T_MAIN(T(begins_without_an_end_are_named_and_listed), T(ends_without_a_begin_are_in_no_list),
-	T(only_what_changes_contexts_is_listed), T(files_of_the_driver_are_told_apart),
-	T(what_imported_files_do_not_tell))
+	T(only_what_changes_contexts_is_listed), T(files_of_the_driver_are_distinguished),
+	T(unknown_in_imported_files))

@@ -1,5 +1,5 @@
-/* The report `queues`: over a queue that fills up, and over random programs beside figures counted
- * a second time: how many launches wait between every two neighbouring times. */
+/* The report `queues`: a queue that fills up, and random programs compared with a second count
+ * of the waiting launches between every two neighbouring times. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/launch_programs.h"
@@ -105,7 +105,7 @@ static void as_counted_in_the_others_program(void)
 	CHECK(agrees_on_those_of_others("queues", same_queues_of_all));
 }
 
-/* Launches of work that begins behind the range wait within it. */
+/* Launches whose work begins after the range wait within it. */
 static void a_range_cuts_queues(void)
 {
 	for (unsigned seed = 1; seed <= 20; seed++) {
@@ -127,7 +127,8 @@ static void a_range_cuts_queues(void)
 	}
 }
 
-/* All of the recording: before the first work nothing waits, or the launches of that do. */
+/* The whole recording: before the first operation no launch waits, or only those of that
+ * operation. */
 static void all_of_the_recording(void)
 {
 	struct gt_analysis_options o = plain;

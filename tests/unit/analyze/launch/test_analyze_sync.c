@@ -113,7 +113,7 @@ static void waits_by_call(void)
 	json_decref(j);
 }
 
-/* A free waits if the work that was pending at its start has ended at its return. */
+/* A free waits if the work that was pending at its start has ended when it returns. */
 static void frees_that_wait(void)
 {
 	struct gpus g;
@@ -136,7 +136,7 @@ static void frees_that_wait(void)
 		num(row(j, "sync", 0), "gpu_busy_ns") == 40);
 	json_decref(j);
 
-	/* of two devices it is not known which it waits for */
+	/* with two devices it is unknown for which one it waits */
 	gpus_begin(&g, NULL);
 	type = type_of(&g, "cuMemFree_v2", GT_LAYER_API, GT_OP_FREE, GT_MEM_DEVICE);
 	launched(&g, 0, 0, 10, 20, 200);
@@ -179,7 +179,7 @@ static void copies_that_wait(void)
 	json_decref(j);
 }
 
-/* Work that may be missing makes no wait needless, and an open wait waits for work that is not
+/* If work may be missing, no wait is unnecessary; an open wait waits for work that is not
  * recorded yet. */
 static void what_may_be_missing(void)
 {
@@ -239,7 +239,7 @@ static void no_work_no_answer(void)
 }
 
 /* If no waiting calls of the driver are recorded, those of the runtime are used. */
-static void the_runtime_tells(void)
+static void calls_of_the_runtime_are_used(void)
 {
 	struct gpus g;
 	json_t *j;
@@ -512,5 +512,5 @@ static void a_range_cuts_waits(void)
 }
 
 T_MAIN(T(waits_by_call), T(frees_that_wait), T(copies_that_wait), T(what_may_be_missing),
-	T(no_work_no_answer), T(the_runtime_tells), T(recordings_stay_apart),
+	T(no_work_no_answer), T(calls_of_the_runtime_are_used), T(recordings_stay_apart),
 	T(waits_equal_brute_force), T(a_range_cuts_waits))

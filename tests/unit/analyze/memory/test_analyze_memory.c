@@ -20,7 +20,7 @@ static void who_held_the_peak(void)
 	call(&t, 1, ALLOC, 140, 150, 0, 0, 64, 0xc000);
 	call(&t, 1, ALLOC, 150, 155, 0, 2, 9999, 0);  /* failed */
 	call(&t, 0, FREE, 200, 203, 0, 0, 0xa000, 0); /* the peak was before: 2064 */
-	/* again; as much as then, so the first time counts */
+	/* reached again; the value is the same, so the first time counts */
 	call(&t, 0, ALLOC, 210, 217, 0, 0, 1000, 0xa000);
 	call(&t, 0, FREE, 220, 224, 0, 0, 0xb000, 0);
 	call(&t, 0, ALLOC, 300, 310, 0, 0, 500, 0xd000);
@@ -56,7 +56,7 @@ static void who_held_the_peak(void)
 	json_decref(j);
 }
 
-/* A free that was missed ends the old allocation, and is none. */
+/* A missed free ends the old allocation, and does not count as a free. */
 static void missed_frees_are_none(void)
 {
 	struct trace t;
@@ -109,7 +109,7 @@ static void what_was_before_is_not_alive(void)
 	}
 }
 
-/* Without arguments nothing is known of it, which is not nothing. */
+/* Without arguments memory is unknown, and not 0. */
 static void no_arguments_no_answer(void)
 {
 	struct trace t;
@@ -126,7 +126,7 @@ static void no_arguments_no_answer(void)
 	json_decref(j);
 }
 
-/* The default report stays short. */
+/* The default report omits the table memory_peak. */
 static void only_when_asked(void)
 {
 	struct gt_analysis_options o = plain;
@@ -246,8 +246,8 @@ static void a_process_ends_with_what_it_held(void)
 	json_decref(j);
 }
 
-/* Two handles of this process, one of them held twice; one of another process, held twice; one that
- * is imported, and its release seen. */
+/* Two handles of this process, one of which is retained twice; one of another process, retained
+ * twice; an imported one, whose release is recorded. */
 static void holds_are_no_frees(void)
 {
 	struct trace t;

@@ -1,5 +1,5 @@
-/* A second evaluation of questions, that looks at one row of a random program at a time in the
- * plainest way, and random questions for it. The includer defines _GNU_SOURCE (memfd_create). */
+/* A second evaluation of queries, which looks at one row of a random program at a time, and
+ * random queries for it. The includer defines _GNU_SOURCE (memfd_create). */
 #ifndef NAIVE_QUERIES_H
 #define NAIVE_QUERIES_H
 #include "formats/base/buf.h"
@@ -316,7 +316,7 @@ static inline json_t *nq_ask(struct gt_reader *r, const struct nq_question *q, c
 	return ask(r, (const char *)q->where.data, (const char *)q->fields.data, agg, o);
 }
 
-/* Does a row count to the group that this row of the report is of? */
+/* Does the row belong to the group of this row of the report? */
 static inline bool nq_counts(
 	const struct nq_question *q, const json_t *have, const struct nq_row *r)
 {

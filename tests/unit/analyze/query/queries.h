@@ -1,4 +1,4 @@
-/* Questions to a trace, asked as gtanalyze does it. The includer defines _GNU_SOURCE
+/* Runs queries on a trace in the same way as gtanalyze. The includer defines _GNU_SOURCE
  * (memfd_create). */
 #ifndef QUERIES_H
 #define QUERIES_H

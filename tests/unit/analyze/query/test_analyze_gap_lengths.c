@@ -7,7 +7,7 @@
 
 static struct rp p;
 
-/* Runs it as gtanalyze does. Closes the reader. new, or NULL. */
+/* Runs the report as gtanalyze does. Closes the reader. new, or NULL. */
 static char *ask(struct gt_reader *r, const char *by, const struct gt_analysis_options *options,
 	enum gt_table_format format, enum gt_answer *answer)
 {
@@ -59,7 +59,7 @@ static bool busy(int device, int64_t x)
 	return false;
 }
 
-/* Work of no length ends a gap, and begins another one, where something else is issued. */
+/* Work of length 0 ends a gap, and begins another one if other work is issued there. */
 static bool begins(int device, int64_t x)
 {
 	for (int i = 0; i < p.nops; i++)
@@ -104,7 +104,7 @@ static void find_gaps(struct naive *n, const struct gt_filter *f)
 	}
 }
 
-/* Every range has as many gaps as are that long, and their time; no gap is in none. */
+/* The number and time of the gaps in every bin are correct, and every gap is in a bin. */
 static bool ranges_agree(const json_t *j, const struct naive *n, bool by_device)
 {
 	double all = 0, time = 0;
@@ -147,7 +147,7 @@ static void gaps_are_counted_by_length(void)
 			o.filter = (struct gt_filter){
 				.ranged = true, .from = 500 + seed * 5, .to = 3000 + seed * 13
 			};
-		/* below it no cause is computed, but they are gaps */
+		/* shorter gaps have no cause, but are gaps */
 		o.report_options = seed % 4 ? NULL : short_gaps;
 		j = ask_json(r, seed % 2 ? NULL : "recording", &o);
 		find_gaps(&n, &o.filter);
@@ -231,7 +231,7 @@ static void what_may_be_asked(void)
 		by.list[1] == GT_GAP_DEVICE);
 }
 
-static void what_cannot_be_told(void)
+static void unknown_is_reported(void)
 {
 	enum gt_answer answer = GT_ANSWERED;
 	struct trace t;
@@ -244,4 +244,4 @@ static void what_cannot_be_told(void)
 }
 
 T_MAIN(T(gaps_are_counted_by_length), T(causes_add_up), T(gaps_are_drawn), T(what_may_be_asked),
-	T(what_cannot_be_told))
+	T(unknown_is_reported))

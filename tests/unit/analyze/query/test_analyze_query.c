@@ -1,4 +1,4 @@
-/* Queries over traces whose figures are known, and the errors in invalid queries. */
+/* Queries over traces with known figures, and the errors of invalid queries. */
 #define _GNU_SOURCE
 #include <math.h>
 #include "analyze/query/query.h"
@@ -251,13 +251,13 @@ static void several_fields(void)
 	json_decref(j);
 }
 
-static void what_is_absent_is_said(void)
+static void absent_values_are_reported(void)
 {
 	struct trace t;
 	json_t *j;
 
 	known(&t, true);
-	/* 4 have a size; calls only get there */
+	/* 4 rows have a size; the others are calls */
 	j = ask(end(&t), "kind==call && bytes>1", NULL, "count", &plain);
 	CHECK(num(row(j, "query", 0), "count") == 4 &&
 		noted(j, "query",
@@ -336,7 +336,8 @@ static void bounds_are_exact(void)
 	}
 }
 
-/* No kernel, because all was lost: that is not 0 kernels, as it is where nothing was. */
+/* No kernel has a record, because all were lost: this is not 0 kernels, unlike a recording
+ * without kernels. */
 static void what_was_lost_is_not_zero(void)
 {
 	for (int lost = 0; lost < 2; lost++) {
@@ -370,5 +371,5 @@ static void too_many_groups_are_refused(void)
 }
 
 T_MAIN(T(errors_have_a_place), T(sizes_are_bounded), T(known_counts), T(figures_of_groups),
-	T(several_fields), T(what_is_absent_is_said), T(work_of_a_gpu), T(bounds_are_exact),
+	T(several_fields), T(absent_values_are_reported), T(work_of_a_gpu), T(bounds_are_exact),
 	T(what_was_lost_is_not_zero), T(too_many_groups_are_refused))

@@ -1,5 +1,5 @@
-/* Different values that queries count, beside a second count that holds each against all before it.
- */
+/* Numbers of distinct values, compared with a second count that compares each value with all
+ * values before it. */
 #define _GNU_SOURCE
 #include "analyze/query/query_distinct.h"
 #include "tests/unit/analyze/query/naive_queries.h"
@@ -98,7 +98,8 @@ static void values_are_the_same_everywhere(void)
 	}
 }
 
-/* A number is one whatever it was stored as; a text that looks like it is another. */
+/* Equal numbers are one value, however they are stored; a text that looks like the number is
+ * another value. */
 static void numbers_are_compared_by_value(void)
 {
 	struct gt_distinct d = { 0 };

@@ -1,5 +1,5 @@
-/* Random questions to random programs, beside a second evaluation that looks at one row at a time.
- */
+/* Random queries on random programs, compared with a second evaluation that looks at one row at
+ * a time. */
 #define _GNU_SOURCE
 #include <math.h>
 #include "analyze/query/query.h"

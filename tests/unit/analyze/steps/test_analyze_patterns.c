@@ -272,7 +272,8 @@ static void calls_alone(void)
 	json_decref(j);
 }
 
-/* Two that take turns are four, and not the seven that cover seven of eight. */
+/* Two alternating sequences are two patterns, and not one pattern of seven that covers seven of
+ * eight. */
 static void two_take_turns(void)
 {
 	const json_t *k;

@@ -94,7 +94,7 @@ static void unequal_durations(void)
 	json_decref(j);
 }
 
-/* A step that compiles, after others that are already quick, is no steady one. Later, it is. */
+/* A step that compiles after quick steps is not steady. Later steps are. */
 static void long_steps(void)
 {
 	static struct loop l;
@@ -155,7 +155,7 @@ static void parts_differ(void)
 	json_decref(j);
 }
 
-/* Steps that alternate, and single slow ones, are no parts. */
+/* Alternating steps, and single slow ones, are no phases. */
 static void parts_that_are_none(void)
 {
 	for (int seldom = 0; seldom < 2; seldom++) {

@@ -94,8 +94,8 @@ static void drift(void)
 	json_decref(j);
 }
 
-/* The first three are as quick as all others, and do something else besides, which none does again.
- */
+/* The first three steps are as quick as all others, and run an operation that no later step
+ * runs. */
 static void warming_up_is_another_sequence(void)
 {
 	static struct loop l;
@@ -131,8 +131,8 @@ static void mark(struct gpus *g, const char *name, int64_t start, int64_t end)
 	gt_writer_row(g->w, GT_SPAN, g->thread[0], &range, NULL, &g->err);
 }
 
-/* Kernels that repeat in no way, between marks; layers within them, and something around them that
- * is no step. */
+/* Kernels without repetition between marks; ranges of layers within the marks, and a range
+ * around all steps that is no step. */
 static void marked(struct gpus *g, const char *format)
 {
 	char name[40];
@@ -376,8 +376,8 @@ static void add_op(
 	tail[device][stream] = o->end;
 }
 
-/* A body that begins with two kernels that are nowhere else, and has two devices' worth of others.
- */
+/* A loop body that begins with two kernels that occur nowhere else, and has the work of two
+ * devices. */
 static void make_program(struct program *p, unsigned seed)
 {
 	int body[12][2], length, nsteps, devices = 1 + (int)(seed % 2);
@@ -456,7 +456,7 @@ struct figures {
 	char order[2][200];
 };
 
-/* In which step of those that begin here is it? -1: in none. */
+/* The step, of those that begin here, that contains it; -1: none. */
 static int step_of(const struct program *p, int device, int first, int last, int64_t time, bool at)
 {
 	for (int i = first; i < last; i++)

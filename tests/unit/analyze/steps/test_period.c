@@ -79,7 +79,7 @@ static void not_the_outer_loop(void)
 		p.regular > 0.85 && p.regular < 1);
 }
 
-/* The first step makes things that the others find there. */
+/* The first step creates objects that the later steps find. */
 static void the_first_step_does_more(void)
 {
 	struct gt_period p;
@@ -97,7 +97,7 @@ static void the_first_step_does_more(void)
 		begin_of(&p, 1) == 46);
 }
 
-/* Requests of four sizes run other kernels for the same work, some one more. */
+/* Requests of four sizes run other kernels for the same work, and some requests run one more. */
 static void requests_of_different_sizes(void)
 {
 	struct gt_period p;
@@ -143,8 +143,8 @@ static void nothing_repeats(void)
 	CHECK_EQ(find(3, &p), 0);
 }
 
-/* Loops of any length with any symbols, some of them more than once, behind other things: found to
- * the place. */
+/* Loops of any length with any symbols, some repeated, after other operations: the start of the
+ * loop is found exactly. */
 static void random_loops(void)
 {
 	for (unsigned seed = 1; seed <= 300; seed++) {

@@ -1,9 +1,9 @@
-/* Calls the CUDA driver when it is told to: gated_calls LIBRARY THREADS CALLS [PROGRAM ARGS]. It
- * loads the library (memfd:FILE: a copy of it that exists only in memory), and says so. For each
- * line on standard input, that many threads, which exist at the same time, make that many calls
- * each; then it says how many of them gave the result that they should. With LATER=LIBRARY in its
- * environment the first line lets it load that library, whose function it calls from then on. At
- * the end of its input it executes PROGRAM. */
+/* Calls the CUDA driver on command: gated_calls LIBRARY THREADS CALLS [PROGRAM ARGS]. The program
+ * loads LIBRARY (memfd:FILE: a copy of FILE that exists only in memory) and prints a line. For each
+ * line on standard input, THREADS threads, which run at the same time, make CALLS calls each; then
+ * it prints the number of calls with the expected result. With LATER=LIBRARY in the environment it
+ * loads that library at the first line, and calls its function from then on. At the end of its
+ * input it executes PROGRAM. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

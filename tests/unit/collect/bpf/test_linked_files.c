@@ -75,7 +75,7 @@ static int open_as(const char *path, ino_t inode)
 	return gt_mapped_library_open(&l, &err);
 }
 
-/* Also one with the number of the mapped file blocks nobody. */
+/* FIFOs and other files are refused; opening a FIFO with the expected inode does not block. */
 static void files_of_other_kinds(void)
 {
 	char folder[] = "/tmp/gt_linked_XXXXXX", path[64];
@@ -94,7 +94,7 @@ static void files_of_other_kinds(void)
 	fd = open_as(path, st.st_ino);
 	CHECK(fd >= 0);
 	close(fd);
-	/* the number is the same, the device is another one, and the mapping's link says so */
+	/* the inode number is the same, but the link of the mapping shows another device */
 	snprintf(mapped, sizeof(mapped), "%s", folder);
 	CHECK(open_as(path, st.st_ino) == -ESTALE);
 	snprintf(mapped, sizeof(mapped), "%s", path);

@@ -1,5 +1,5 @@
 /* Links of probes on kernels of several versions, which refuse some of the places. This program
- * answers bpf() as such a kernel does. */
+ * answers bpf() like such a kernel. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -54,7 +54,7 @@ static int make_link(const struct link_request *r)
 	return memfd_create("link", MFD_CLOEXEC);
 }
 
-/* In the place of the C library's. */
+/* Replaces the function of the C library. */
 long syscall(long number, ...)
 {
 	static long (*next)(long, ...);
@@ -119,7 +119,7 @@ static void versions(void)
 	CHECK(features_are(false, false, false));
 }
 
-/* The link of a point for a process: its pid, or 0 where the kernel would see one thread only. */
+/* The link of a probe for a process: its pid, or 0 if the kernel would trace only one thread. */
 static void links_of_processes(void)
 {
 	struct gt_probe_places places = { NULL };
@@ -207,7 +207,7 @@ static void refused_places(void)
 	}
 }
 
-/* An error that concerns no place, and too many refused places. */
+/* An error that belongs to no place, and too many refused places. */
 static void failures(void)
 {
 	const struct gt_probe_programs programs = { .is_point = true,
@@ -231,8 +231,8 @@ static void failures(void)
 	gt_probe_places_release(&places);
 }
 
-/* In a second process the places are known, and not tried again; in a file that has changed they
- * are. */
+/* A second process knows the refused places and does not try them again; it does when the file
+ * has changed. */
 static void known_places(void)
 {
 	const struct gt_probe_programs programs = { .is_point = true,

@@ -127,7 +127,7 @@ static void arguments_that_cannot_be_read(void)
 	cannot_be_read(arm, 3);
 }
 
-/* The numbers of the others do not change. */
+/* The numbers of the other probes do not change. */
 static void numbers_remain(void)
 {
 	CHECK_EQ(gt_usdt_arguments_parse(" 8@$1  8@symbol(%rip) -4@$2 ", EM_X86_64, &site, bad), 1);
@@ -221,7 +221,7 @@ static void damaged_notes(void)
 	gt_usdt_sites_release(&sites);
 }
 
-/* Neither a file that is cut nor one with other bytes in any place harms. */
+/* A truncated file, or one with other bytes at any place, does no harm. */
 static void any_bytes(void)
 {
 	unsigned found = 0;
@@ -247,7 +247,7 @@ static long memory_kib(void)
 	return u.ru_maxrss;
 }
 
-/* A section that is no part of a real library, and takes no space on the disk, is not read. */
+/* A section that no real library has, and that takes no space on the disk, is not read. */
 static void large_notes(void)
 {
 	const uint64_t bytes = 256ul << 20;
@@ -266,7 +266,7 @@ static void large_notes(void)
 	CHECK(memory_kib() - before < 65536);
 }
 
-/* libelf would have memory for all sections. */
+/* libelf would allocate memory for all sections. */
 static void many_sections(void)
 {
 	memory_library_write(file);

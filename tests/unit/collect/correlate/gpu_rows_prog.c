@@ -1,5 +1,5 @@
-/* What a trace says of the GPU, a line each, for tests that compare it with what the simulated
- * CUPTI says it did: gpu_rows rows FILE [cause], gpu_rows details FILE, gpu_rows waits FILE. */
+/* Prints the GPU rows of a trace, one per line, for tests that compare them with the simulated
+ * CUPTI's output: gpu_rows rows FILE [cause], gpu_rows details FILE, gpu_rows waits FILE. */
 #define _GNU_SOURCE
 #include "collect/correlate/gpu_correlate.h"
 #include "tests/unit/collect/correlate/joins.h"

@@ -1,4 +1,4 @@
-/* Waits, which are made of the calls that wait: on which stream they stand. */
+/* Waits, which are made from the calls that wait: the stream of each. */
 #define _GNU_SOURCE
 #include "collect/correlate/gpu_correlate.h"
 #include "tests/unit/collect/correlate/joins.h"
@@ -62,7 +62,7 @@ static void ran(struct join *j, uint64_t handle, int64_t start, unsigned t, uint
 	worked(j, start, t, correlation, context, stream);
 }
 
-/* Where the waits stand, in order of time: streams, 0: on the process. */
+/* The streams of the waits in order of time; 0: on the process. */
 static size_t waited(struct gt_reader *r, long long *on, size_t most)
 {
 	struct gt_filter f = { .kinds = GT_BIT(GT_SPAN) };
@@ -85,8 +85,8 @@ static size_t waited(struct gt_reader *r, long long *on, size_t most)
 	return n;
 }
 
-/* A handle can mean another stream as soon as the first stream is destroyed, and records of GPU
- * work come long after the calls. */
+/* After the first stream is destroyed, its handle can belong to another stream, and GPU records
+ * arrive long after the calls. */
 static void a_wait_is_on_the_stream_that_was_meant(void)
 {
 	struct gt_gpu_totals t;
@@ -141,7 +141,7 @@ static void a_handle_goes_from_thread_to_thread(void)
 	gt_reader_close(r);
 }
 
-/* The default stream is one for each context, or one for each thread. */
+/* There is one default stream for each context, or one for each thread. */
 static void the_default_stream_is_many(void)
 {
 	struct gt_gpu_totals t;
@@ -172,7 +172,7 @@ static void the_default_stream_is_many(void)
 /* On a machine with high load CUPTI's buffers may come seconds late. Waits are kept as long as
  * no buffer comes. A wait whose stream has no records is written when records of later work have
  * come, or at the end. */
-static void the_gpu_tells_late(void)
+static void gpu_records_come_late(void)
 {
 	struct gt_gpu_totals t;
 	struct gt_reader *r;
@@ -189,11 +189,11 @@ static void the_gpu_tells_late(void)
 	record(&j, 0, SECOND + 10, SECOND + 90, 1, LAUNCH_CBID);
 	kernel(&j, SECOND + 500, SECOND + 600, 1, 1, 1);
 	settle(&j, 9 * SECOND, false);
-	/* of no known call: that is settled when it has waited */
+	/* of no known call: this is decided when the record has waited long enough */
 	kernel(&j, 9 * SECOND, 9 * SECOND + 600, 2, 1, 1);
 	settle(&j, 9 * SECOND + 1000, false);
 	settle(&j, 12 * SECOND, false);
-	ran(&j, 0x200, 13 * SECOND, 0, 3, 1, 9); /* too late for the wait there */
+	ran(&j, 0x200, 13 * SECOND, 0, 3, 1, 9); /* too late for the wait on that stream */
 	r = finish(&j, 14 * SECOND, &t);
 	CHECK(r && t.waits == 2 && waited(r, on, 8) == 2);
 	CHECK(on[0] == 7 && on[1] == 0);
@@ -222,4 +222,4 @@ static void waits_without_a_gpu(void)
 }
 
 T_MAIN(T(a_wait_is_on_the_stream_that_was_meant), T(a_handle_goes_from_thread_to_thread),
-	T(the_default_stream_is_many), T(the_gpu_tells_late), T(waits_without_a_gpu))
+	T(the_default_stream_is_many), T(gpu_records_come_late), T(waits_without_a_gpu))

@@ -171,7 +171,7 @@ static void between_other_work_of_its_stream(void)
 
 /* The launches cannot be distinguished: the work is joined to the first one, and the join is
  * marked as likely only. */
-static void launches_that_nothing_tells_apart(void)
+static void launches_that_nothing_distinguishes(void)
 {
 	struct gt_gpu_totals t;
 	struct join j;
@@ -228,8 +228,8 @@ static void an_instance_of_before(void)
 		rows.r[2].launch_start == 2 * SECOND);
 }
 
-/* A node's creating call is looked up by its number in the graph, and numbers of bodies are others.
- */
+/* The call that created a node is found by the node's number in the graph; the numbers of nodes
+ * in bodies differ. */
 static void no_creation_of_another_node(void)
 {
 	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, 0, 0, 77, 5 };
@@ -257,7 +257,7 @@ static void no_creation_of_another_node(void)
 	gt_reader_close(r);
 }
 
-/* As many launches as come in hours: memory stays bounded, and the last ones are known. */
+/* As many launches as in several hours: memory is limited, and the last launches are known. */
 static void launches_without_end(void)
 {
 	struct gt_gpu_totals t;
@@ -277,6 +277,6 @@ static void launches_without_end(void)
 }
 
 T_MAIN(T(a_graph_of_a_while_node_only), T(between_nodes_of_its_own), T(before_the_nodes_of_its_own),
-	T(between_other_work_of_its_stream), T(launches_that_nothing_tells_apart),
+	T(between_other_work_of_its_stream), T(launches_that_nothing_distinguishes),
 	T(the_right_instance), T(an_instance_of_before), T(no_creation_of_another_node),
 	T(launches_without_end))

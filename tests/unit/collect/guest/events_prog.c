@@ -197,7 +197,7 @@ static void fill(void)
 static void pool(void)
 {
 	fill();
-	/* there are events again, on a busy machine perhaps not at once */
+	/* events are available again, on a busy machine perhaps later */
 	for (int k = 0; k < 100; k++) {
 		spin(NULL, 100);
 		usleep(10000);
@@ -205,7 +205,7 @@ static void pool(void)
 	OK(cuCtxSynchronize());
 }
 
-/* The one that had them all is idle now. */
+/* The context that used all events is idle now. */
 static void share(void)
 {
 	int (*create)(CUcontext *, unsigned, CUdevice) =
@@ -363,8 +363,8 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* With a kernel of a minute before them no launch can wait for its end unnoticed, on however slow a
- * machine. */
+/* After a kernel of one minute a launch that waits for its end is noticed on any machine,
+ * however slow. */
 static void times(int n)
 {
 	uint64_t worst = 0, from;

@@ -1,6 +1,6 @@
-/* A tiny libcuda.so.1 for tests of the guest: each function says by its return value which one was
- * reached, or does the least that the test needs. FAKE_ID(name) numbers are return codes no driver
- * gives. */
+/* A small libcuda.so.1 for tests of the guest: the return value of each function identifies it,
+ * or the function does the minimum that the test needs. FAKE_ID(name) is a number that no driver
+ * returns. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <setjmp.h>

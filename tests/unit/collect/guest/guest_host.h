@@ -1,6 +1,6 @@
-/* A gtcollect in miniature for tests of the guest: makes the session's memory and socket, runs a
- * program under LD_PRELOAD and reads its rings. Not thread-safe, trusts its memory; not for
- * anything but tests and the benchmark. */
+/* A small gtcollect for tests of the guest: it creates the session's memory and socket, runs a
+ * program under LD_PRELOAD and reads its rings. Not thread-safe; trusts its memory; for tests
+ * only. */
 #ifndef GUEST_HOST_H
 #define GUEST_HOST_H
 #ifndef _GNU_SOURCE
@@ -103,7 +103,7 @@ static void *host_usher(void *arg)
 		c->cmsg_type = SCM_RIGHTS;
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &h->memory, sizeof(int));
-		/* before the answer: a short program ends before we are back */
+		/* before the answer, because a short program ends early */
 		__atomic_fetch_add(&h->knocks, 1, __ATOMIC_RELAXED);
 		sendmsg(s, &m, MSG_NOSIGNAL);
 		close(s);
@@ -276,7 +276,7 @@ __attribute__((unused)) static void host_open_calls(struct host *h)
 			struct seen *s;
 
 			if (!t->open[d].start)
-				/* not begun, though a handler's call within it has */
+				/* not begun, although a handler's call within it has begun */
 				continue;
 			s = host_add(h);
 			s->pid = host_procs(h)[t->proc].pid;
@@ -290,7 +290,7 @@ __attribute__((unused)) static void host_open_calls(struct host *h)
 	}
 }
 
-/* How many calls of this function have been seen; the first of them in *which (may be NULL). */
+/* The number of calls of this function so far; the first of them in *which (may be NULL). */
 __attribute__((unused)) static unsigned host_count(
 	const struct host *h, const char *name, const struct seen **which)
 {

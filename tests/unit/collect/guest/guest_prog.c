@@ -204,8 +204,8 @@ static void first_calls(void)
 	_exit(0);
 }
 
-/* how: "early", before a first call of the parent; "late"; or "unmapped": while a thread is about
- * to close a library, which is unmapped, but still in the loader's list. */
+/* how: "early": before the parent's first call; "late"; or "unmapped": while a thread closes a
+ * library, which is unmapped but still in the loader's list. */
 static void forked_under_locks(const char *how, const char *library)
 {
 	struct range r = { "libguestfourth" };
@@ -383,7 +383,7 @@ static void one_call(bool keyed)
 	steps.on = false;
 }
 
-/* Sixteen calls after each that was left, at every place in turn. */
+/* Sixteen calls after each call that longjmp left, at every place in turn. */
 static void leave_between_instructions(bool keyed, long *said)
 {
 	long completed = said[0];
@@ -411,7 +411,7 @@ static void between_instructions(const char *how)
 	MUST(!sigaction(SIGTRAP, &trap, NULL));
 	fake_set_hook(within);
 	steps.at = -1;
-	/* the first ones find functions and set their ways */
+	/* the first calls look up functions and choose their paths */
 	for (int i = 0; i < 2; i++, said[0]++) {
 		MUST(!cuLaunchHostFunc_ptsz((void *)0x66, look, (char *)"w") &&
 			!cuCtxGetCurrent(&ctx));
@@ -566,7 +566,7 @@ static void whose(const char *cuda)
 			write(1, strstr(info.dli_fname, "libcuda.so") ? "y" : "n", 1) == 1);
 }
 
-/* "Is CUDA there?" must be answered as without us. */
+/* "Is CUDA there?" has the same answer as without the library. */
 static void by_default(const char *cuda)
 {
 	int (*init)(unsigned);

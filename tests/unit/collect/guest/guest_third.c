@@ -1,4 +1,4 @@
-/* Libraries that call dlsym and dlopen where the result depends on the calling library. WHICH 3:
+/* Libraries that call dlsym and dlopen, whose result depends on the calling library. WHICH 3:
  * calls; 4: is loaded after it; 5: is found only by the RUNPATH of 3. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -202,7 +202,7 @@ static void end_meanwhile(void)
 	exit(0);
 }
 
-/* Its client takes its time with the records; many calls follow. */
+/* The client needs time for the records; many calls follow. */
 static void flush_slowly(void)
 {
 	slow = true;

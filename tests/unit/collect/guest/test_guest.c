@@ -1,4 +1,4 @@
-/* The preloaded library at work in real processes, on a driver made for the purpose. */
+/* The preloaded library in real processes, on a driver made for this test. */
 #include "tests/unit/collect/guest/guest_host.h"
 #include "collect/ipc/shared_memory.h"
 #include "tests/unit/t.h"
@@ -66,8 +66,8 @@ static void linked_program(void)
 	host_close(&h);
 }
 
-/* A machine may stand still before a program is let in, which is recorded all the same, on all its
- * threads. */
+/* On a busy machine it may take long until a program is accepted; all of its threads are
+ * recorded nevertheless. */
 static void the_door_opens_late(void)
 {
 	struct host h;
@@ -154,7 +154,7 @@ static void kernel_names_and_strings(void)
 	host_close(&h);
 }
 
-/* A function from a kernel, a kernel from a list, and a handle from nowhere: each is named once. */
+/* A function from a kernel, a kernel from a list, and an unknown handle: each is named once. */
 static void names_by_other_ways(void)
 {
 	struct host h;
@@ -223,7 +223,7 @@ static void callers_of_dlsym_keep_their_identity(void)
 
 	open_host(&h, 200);
 	CHECK_EQ(run(&h, UNLINKED, "third", NULL), 0);
-	CHECK_EQ(h.knocks, 0); /* no driver call: nothing was done */
+	CHECK_EQ(h.knocks, 0); /* no driver call: nothing was changed */
 	host_close(&h);
 }
 
@@ -531,7 +531,7 @@ static void gates_and_samples(void)
 	host_close(&h);
 }
 
-/* No call that a signal handler makes is lost without being counted, wherever it comes. */
+/* Calls that a signal handler makes, at any place, are recorded or counted as lost. */
 static void signal_handlers(void)
 {
 	struct host h;

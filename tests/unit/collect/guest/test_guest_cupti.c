@@ -1,4 +1,4 @@
-/* Our offsets of the fields of CUPTI's records are correct, and our numbers are those of the
+/* The offsets of the fields of CUPTI's records are correct, and the numbers equal those of the
  * toolkit's headers, if these are installed. A wrong offset or number does not compile. */
 #include "collect/guest/cupti/cupti_layout.h"
 #include "formats/cuda/cuda_api_cbid.h"

@@ -1,11 +1,11 @@
-/* The clock that CUPTI gets: close to CLOCK_MONOTONIC, never going back, and right again soon after
- * whatever happened. */
+/* The clock that CUPTI reads: close to CLOCK_MONOTONIC, never decreasing, and correct again soon
+ * after any disturbance. */
 #include "collect/guest/cupti/guest_cupti_clock.h"
 #include "tests/unit/t.h"
 
 #define LOOK 250000000ll /* ns between two looks */
 
-/* A counter of 2.1 GHz; the true clock runs by `ppm` fast against it from a moment on. */
+/* A counter of 2.1 GHz; from a given time the true clock runs faster by `ppm`. */
 static int64_t ppm, turn_ticks, turn_ns;
 static int64_t truth(int64_t ticks)
 {
@@ -100,14 +100,14 @@ static void follows_a_clock_that_is_steered(void)
 	go(&c, &ticks, 2, &worst);
 	CHECK(go(&c, &ticks, 20, &worst));
 	CHECK(worst < 150);
-	turn(ticks, 420, 0); /* a little more: made good without a step */
+	turn(ticks, 420, 0); /* a little more: corrected without a step */
 	CHECK(go(&c, &ticks, 3, &worst));
 	CHECK(worst < 10000);
 	CHECK(go(&c, &ticks, 20, &worst));
 	CHECK(worst < 150);
 }
 
-/* The counter went on while the machine slept. */
+/* The counter continued while the machine was suspended. */
 static void is_invalid_if_far_off(void)
 {
 	struct gt_tick_clock c;

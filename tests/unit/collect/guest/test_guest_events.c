@@ -244,8 +244,8 @@ static void *capture_there(void *arg)
 	return (void *)(rc ? rc : destroy(graph));
 }
 
-/* Reading is kept out for long, by another context that takes its time to end, say: this one ends
- * all the same, and is not asked again. */
+/* Another context blocks the reading for a long time, for example because it ends slowly: this
+ * one ends nevertheless, and is not read again. */
 static void a_context_that_could_not_wait_is_not_asked(void)
 {
 	int (*create)(uint64_t *, unsigned, int) =
@@ -303,7 +303,7 @@ static void a_capture_waits_for_an_event_on_its_way(void)
 	uint64_t s;
 
 	CHECK(started() && (s = stream(0)));
-	/* the machine may stand still meanwhile, but not always */
+	/* the machine may pause this thread, but not every time */
 	for (int i = 0; i < 20 && !waited && !failed; i++)
 		waited = a_capture_waits(s, &failed);
 	CHECK(waited && !failed);
@@ -327,7 +327,7 @@ static void an_event_does_not_get_into_a_beginning(void)
 	memcpy(before, recorded, sizeof(before));
 	CHECK(!launch(0) && recorded[0] == before[0] &&
 		gt_events->untimed[GT_UNTIMED_CAPTURE] == lost + 1);
-	/* that stream it cannot disturb */
+	/* a launch on that stream cannot disturb the capture */
 	CHECK(!launch(other) && recorded[1] >= before[1] + 2);
 	__atomic_store_n(&hold_begin, 0, __ATOMIC_SEQ_CST);
 	pthread_join(capturer, &captured);

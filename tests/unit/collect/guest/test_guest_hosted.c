@@ -19,7 +19,7 @@ static struct host host;
 static void *driver;
 static volatile bool over;
 
-/* One session for all tests: a process attaches once. */
+/* All tests use one session, because a process attaches once. */
 static void attach(void)
 {
 	static char directory[120];
@@ -170,7 +170,7 @@ static const struct {
 static const void *export_table(uint32_t id) { return id == 1 ? &callbacks : NULL; }
 
 /* Each registered string is reported once, for any number of strings and any order of use. */
-static void registered_strings_are_told_once(void)
+static void registered_strings_are_reported_once(void)
 {
 	struct {
 		uint16_t version, size;
@@ -212,8 +212,8 @@ static void registered_strings_are_told_once(void)
 	CHECK(pushes == 1500 && texts == 300);
 }
 
-/* Whatever schemas and payloads say, nothing outside of a payload is read (a sanitizer sees to
- * that), and each annotation counts. */
+/* With any contents of schemas and payloads nothing outside of a payload is read (a sanitizer
+ * checks it), and each annotation counts. */
 int InitializeInjectionNvtxExtension(const struct gt_nvtx_module *m);
 static void payloads_are_read_within_their_bounds(void)
 {
@@ -232,7 +232,7 @@ static void payloads_are_read_within_their_bounds(void)
 		0, e, 2, 0, 0, 0 };
 	struct gt_nvtx_payload p = { .size = 17 };
 	size_t marks = 0, made = 0;
-	char *bytes = calloc(1, 17); /* no pointer in it points anywhere */
+	char *bytes = calloc(1, 17); /* no pointer in it is valid */
 
 	attach();
 	host.s->nvtx = 1;
@@ -250,7 +250,7 @@ static void payloads_are_read_within_their_bounds(void)
 			memset(bytes,
 				e[1].type == GT_TYPE_STRING || e[1].type == GT_TYPE_UTF8 ? 0 : 'x',
 				17);
-			/* up to the end of our memory */
+			/* up to the end of this program's memory */
 			p.bytes = p.size ? bytes + 17 - p.size : NULL;
 			((void (*)(void *, struct gt_nvtx_payload *, size_t))slots[GT_SLOT_MARK])(
 				NULL, &p, 1);
@@ -301,5 +301,5 @@ static void dlsym_and_files(void)
 }
 
 T_MAIN(T(every_wrapper_records_its_fields), T(batches_of_copies_have_bytes),
-	T(many_threads_at_once), T(registered_strings_are_told_once),
+	T(many_threads_at_once), T(registered_strings_are_reported_once),
 	T(payloads_are_read_within_their_bounds), T(dlsym_and_files))

@@ -1,4 +1,4 @@
-/* Calls in a child that ptrace stops: it goes on as before. */
+/* Calls in a child that ptrace has stopped: the child continues as before. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -59,8 +59,7 @@ static __attribute__((noinline)) void clear_stack(void)
 		nothing[i] = 0;
 }
 
-/* Where the newest part of the stack has no old addresses of the loader, a thread can be stopped.
- */
+/* A thread can be stopped when the newest part of its stack has no old addresses of the loader. */
 static __attribute__((noinline)) void on_empty_stack(void (*run)(void))
 {
 	volatile char nothing[8192];

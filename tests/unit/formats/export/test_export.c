@@ -47,7 +47,8 @@ static void folded(void)
 	gt_reader_close(r);
 }
 
-/* Of rows that reach beyond the range, the time within it counts; their number and bytes count. */
+/* Of rows that extend beyond the range, only the time within it counts; their number and bytes
+ * count in full. */
 static void folded_of_a_range(void)
 {
 	struct gt_reader *r = nested_calls();
@@ -123,7 +124,7 @@ static void folded_ranges(void)
 	gt_reader_close(r);
 }
 
-/* Whatever a file says of a thread: its lines add up to the time in which anything was there. */
+/* With any rows of a thread, the sum of its lines is the time in which at least one row exists. */
 static void folded_adds_up(void)
 {
 	for (unsigned seed = 1; seed <= 200; seed++) {
@@ -324,7 +325,7 @@ static uint64_t lost_in(struct gt_reader *r)
 }
 
 /* The copy is complete again, so only a loss can show that rows are missing. */
-static void native_tells_what_was_damaged(void)
+static void native_copies_report_damage(void)
 {
 	struct made m = make();
 	struct gt_reader *r, *copy;
@@ -404,5 +405,5 @@ static void pending_ends_in_order(void)
 
 T_MAIN(T(folded), T(folded_of_a_range), T(folded_of_lies_is_never_negative), T(folded_ranges),
 	T(folded_adds_up), T(folded_two_hosts), T(jsonl), T(native_is_equal),
-	T(native_keeps_segments), T(native_tells_what_was_damaged), T(values),
+	T(native_keeps_segments), T(native_copies_report_damage), T(values),
 	T(pending_ends_in_order))

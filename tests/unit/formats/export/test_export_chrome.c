@@ -113,7 +113,7 @@ static void chrome_of_nothing(void)
 	gt_reader_close(r);
 }
 
-/* A call that outlives epochs is written after its children, and holds them. */
+/* A call that spans several epochs is written after its children, and contains them. */
 static int long_calls(void)
 {
 	struct made m = make();
@@ -211,7 +211,7 @@ static void chrome_spans_get_lanes(void)
 	gt_reader_close(r);
 }
 
-/* More at once than there are lanes: async pairs, still nothing dropped. */
+/* More overlapping calls than there are lanes: they become async pairs, and none is dropped. */
 static void chrome_runs_out_of_lanes(void)
 {
 	struct made m = make();
@@ -295,8 +295,8 @@ static void chrome_losses_counters_unmatched(void)
 	gt_reader_close(r);
 }
 
-/* A correlation id alone is no arrow: neither of a call without GPU work, nor of GPU work that does
- * not know its call. */
+/* A correlation id alone gives no arrow: neither for a call without GPU work, nor for GPU work
+ * that has no call. */
 static void chrome_flows(void)
 {
 	struct made m = make();

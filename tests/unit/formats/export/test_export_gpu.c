@@ -4,7 +4,7 @@
 
 #include "tests/unit/random_program.h"
 
-/* One row of everything, with all that a row can say. */
+/* One row of each kind, with all fields that a row can have. */
 static void everything(struct gpus *g)
 {
 	struct gt_gpu_work w;
@@ -119,7 +119,7 @@ static void a_device_belongs_to_its_process(void)
 	gt_reader_close(r);
 }
 
-/* Streams of two contexts may have one number. */
+/* Streams of two contexts may have the same number. */
 static void streams_are_named_with_their_context(void)
 {
 	static const struct {
@@ -364,8 +364,8 @@ static json_t *slice_at(json_t *j, const json_t *at)
 	return best;
 }
 
-/* Calls one right after the other, kernels one right after the other: each arrow leaves from within
- * its call, and meets its kernel. */
+/* Consecutive calls and consecutive kernels: each arrow starts within its call and ends at its
+ * kernel. */
 static void arrows_bind(void)
 {
 	struct gt_reader *r;
@@ -491,8 +491,8 @@ static void waits_stand_apart(void)
 	gt_reader_close(r);
 }
 
-/* The host's waits stand on its process, where no work needs to be kept off: no thread stays empty
- * for them. */
+/* The host's waits are on the track of its process, where they do not conflict with work: no
+ * empty thread is created for them. */
 /* Beside the calls and the ranges of the thread; on a thread without calls, too. */
 static void states_have_a_lane(void)
 {
@@ -547,7 +547,8 @@ static void waits_of_the_host(void)
 	gt_reader_close(r);
 }
 
-/* Kernels of one stream may overlap (programmatic dependent launch): lanes, and nothing lost. */
+/* Kernels of one stream may overlap (programmatic dependent launch): they get lanes, and none is
+ * lost. */
 static void overlapping_kernels_get_lanes(void)
 {
 	struct gt_reader *r;

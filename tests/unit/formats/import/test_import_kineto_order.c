@@ -1,8 +1,9 @@
-/* PyTorch's Chrome JSON whose events come in any order: CUPTI delivers its buffers as it likes. */
+/* PyTorch's Chrome JSON with events in any order, because CUPTI delivers its buffers in any
+ * order. */
 #define _GNU_SOURCE
 #include "tests/unit/formats/import/imported.h"
 
-#define CALLS 80000u /* more than are sorted in memory */
+#define CALLS 80000u /* more events than the importer sorts in memory */
 #define PIECE 4000u  /* calls in one of CUPTI's buffers */
 
 static struct gt_buf text;
@@ -130,7 +131,7 @@ static void put_range(const char *cat, const char *name, unsigned ts, unsigned d
 		cat, name, ts, dur);
 }
 
-/* Ranges nest however they come: the inner one first, or one category behind the other. */
+/* Ranges nest in any order: the inner one first, or one category after the other. */
 static void ranges_have_their_depth(void)
 {
 	struct gt_reader *r;

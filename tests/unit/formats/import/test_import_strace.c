@@ -56,7 +56,8 @@ static void the_drivers_files(void)
 		"C 7/7 ioctl RM_FREE 1000800000+1000 d0 r0 minor=255\n"));
 }
 
-/* Without -y a descriptor is what the same process opened; a thread has its process's. */
+/* Without -y the importer finds a descriptor's file by the open of the same process; a thread
+ * has the descriptors of its process. */
 static void descriptors_without_paths(void)
 {
 	CHECK(lists(
@@ -144,7 +145,7 @@ static void times(void)
 		strstr(err.text, "without times"));
 }
 
-/* The file may end anywhere, and any byte of it may be another one. */
+/* The file may end at any byte, and any byte may be wrong. */
 static void damage(void)
 {
 	static const char line[] =

@@ -44,7 +44,7 @@ static void twins_are_cut_elsewhere(void)
 	CHECK(strcmp(got[0], got[1]) && strlen(got[0]) == 10 && strlen(got[1]) == 10);
 }
 
-/* Kernels of one family, which begin and end alike. */
+/* Kernels of one family, with equal beginnings and ends. */
 static void what_differs_in_the_middle_is_shown(void)
 {
 	static const char *const kernels[] = {
@@ -65,7 +65,7 @@ static void what_differs_in_the_middle_is_shown(void)
 }
 
 /* They differ at two places, each from some at the one and from some at the other. */
-static void what_cannot_be_told_apart_is_numbered(void)
+static void equal_cuts_are_numbered(void)
 {
 	static const char *const names[] = { "aaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaa",
 		"aaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaaaYaaaaaaaaaaaaaaa",
@@ -120,8 +120,7 @@ static void wide_characters_are_not_cut(void)
 	}
 }
 
-/* Thousands that differ in one place somewhere: each stays within the width, none equals another.
- */
+/* Thousands of names that differ in one place: each fits the width, and no two are equal. */
 static void many_names_stay_apart(void)
 {
 	static const char *names[MANY];
@@ -143,5 +142,5 @@ static void many_names_stay_apart(void)
 }
 
 T_MAIN(T(names_keep_both_ends), T(twins_are_cut_elsewhere), T(what_differs_in_the_middle_is_shown),
-	T(what_cannot_be_told_apart_is_numbered), T(short_names_differ_from_cut_ones),
-	T(characters_are_not_cut), T(wide_characters_are_not_cut), T(many_names_stay_apart))
+	T(equal_cuts_are_numbered), T(short_names_differ_from_cut_ones), T(characters_are_not_cut),
+	T(wide_characters_are_not_cut), T(many_names_stay_apart))

@@ -1,5 +1,5 @@
-/* Rows of a source as text: random tables beside lines that are put together here, in the plainest
- * way; and figures beside printf's. */
+/* Rows of a source as text: random tables compared with lines that this test formats in a simple
+ * way; and figures compared with printf's. */
 #include "tests/unit/t.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ struct random_table {
 
 static unsigned below(unsigned n) { return (unsigned)rand() % n; }
 
-/* Now and then larger ones, as time goes on. */
+/* Sometimes larger ones, with time. */
 static int64_t number(unsigned row)
 {
 	int64_t v = rand();
@@ -209,7 +209,7 @@ static void print_plainly(const struct random_table *r, struct gt_out *out)
 	}
 }
 
-/* Where they differ first: that line of both. */
+/* The first line that differs. */
 static void tell(const struct gt_out *a, const struct gt_out *b)
 {
 	size_t at = 0, line = 0;

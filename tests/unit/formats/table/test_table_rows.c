@@ -32,7 +32,7 @@ static void count_close(void *arg) { ((struct counting *)arg)->closed++; }
 static const struct gt_column two[] = { { "name", "Name", GT_C_TEXT },
 	{ "count", "Count", GT_C_COUNT } };
 
-/* fails_at: the row that cannot be had; -1: none */
+/* fails_at: the row at which the source fails; -1: none */
 static struct gt_table *counted(struct counting *c, int n, int fails_at)
 {
 	struct gt_table *t = gt_table_new("counted", "Counted", two, 2);

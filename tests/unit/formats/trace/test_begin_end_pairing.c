@@ -152,7 +152,7 @@ static void scopes_are_apart(void)
 	CHECK_STR(said, "call 5@1-3 d0 l0\ncall 5@2-4 d0 l0\n");
 }
 
-/* Against a list that is searched from its end: ids come again, go missing and overlap. */
+/* Compared with a list that is searched from its end: ids are reused, are missing and overlap. */
 static void agrees_with_a_slow_one(void)
 {
 	struct gt_pairing *p = gt_pair_new(GT_PAIR_BY_ID, &sink, NULL, NULL);

@@ -26,7 +26,7 @@ static const struct gt_segment seg = {
 	.types = types, .ntypes = 3, .tracks = tracks, .ntracks = RUNS
 };
 
-/* Now and then a long one, so that all lengths of numbers are there. */
+/* Sometimes a long one, so that numbers of all lengths occur. */
 static int64_t some(void) { return (int64_t)(rnd(20) ? rnd(230) : rnd(1ull << (8 + rnd(24)))); }
 
 /* Calls that nest two deep, or follow one another. */
@@ -141,9 +141,9 @@ static void times_of_spans_come_back(void)
 	}
 }
 
-/* Whatever is cut off, and however long the extras of a column say they are. Copies end where the
- * slack ends, for the sanitizer. */
-static void columns_that_lie_are_told(void)
+/* After any truncation, and with any size of the extras of a column. Copies end at the end of
+ * the slack, so that the sanitizer finds reads beyond it. */
+static void columns_that_lie_are_reported(void)
 {
 	struct rows r = { .nslices = 2 };
 	struct gt_unpacked u = { 0 };
@@ -183,4 +183,4 @@ static void columns_that_lie_are_told(void)
 	gt_buf_release(&b);
 }
 
-T_MAIN(T(times_come_back), T(times_of_spans_come_back), T(columns_that_lie_are_told))
+T_MAIN(T(times_come_back), T(times_of_spans_come_back), T(columns_that_lie_are_reported))

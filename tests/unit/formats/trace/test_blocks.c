@@ -1,5 +1,5 @@
-/* Traces of more blocks than their index may take memory for: everything is there, in order, and
- * memory stays where it was. */
+/* Traces with more blocks than the memory limit of their index permits: all rows are read, in
+ * order, and memory does not grow. */
 #include <signal.h>
 #include <sys/resource.h>
 #include "formats/os/file.h"
@@ -247,7 +247,7 @@ static bool forge_index(int fd, uint64_t at, const void *bytes, const struct gt_
 	return fine;
 }
 
-/* Memory that was got for an index is not kept when this turns out to be damaged. */
+/* Memory that was allocated for an index is freed when the index is found to be damaged. */
 static void many_large_damaged_indices(void)
 {
 	int one = gt_temporary(NULL), many = gt_temporary(NULL);

@@ -1,5 +1,5 @@
-/* Rows in order of time: all of them, in order, whole, and in little memory however many blocks
- * overlap. gt_scan is the oracle. */
+/* Rows in order of time: all of them, in order, complete, and in little memory for any number of
+ * overlapping blocks. The results are compared with gt_scan. */
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -141,8 +141,8 @@ static int count_shown(void *arg, unsigned worker, const struct gt_cols *c)
 	return 0;
 }
 
-/* Layers of tracks are hidden alike on both paths, alone and with all else that cuts; losses stay.
- */
+/* Layers of tracks are hidden in the same way on both paths, alone and with all other filters;
+ * losses remain. */
 static bool hides(struct gt_reader *r, int64_t tid)
 {
 	const struct gt_segment *seg = gt_reader_segment(r, 0);
@@ -169,7 +169,7 @@ static bool hides(struct gt_reader *r, int64_t tid)
 	return true;
 }
 
-/* Under every filter there is. */
+/* With every filter. */
 static bool agrees_always(struct gt_reader *r, int64_t tid, uint64_t rows)
 {
 	const struct gt_segment *seg = gt_reader_segment(r, 0);

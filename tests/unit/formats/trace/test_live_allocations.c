@@ -61,7 +61,7 @@ static void addresses_are_bounded(void)
 	gt_live_release(&l);
 }
 
-/* Any kind of memory may be freed by a call that names another, but a handle is no address. */
+/* A call for another kind of memory may free any memory, but a handle is no address. */
 static void kinds_share_addresses(void)
 {
 	struct gt_live l = { 0 };
@@ -92,8 +92,8 @@ static struct gt_live_item handle(uint64_t h)
 	return (struct gt_live_item){ .addr = h, .bytes = 4096, .kind = GT_MEM_PHYSICAL };
 }
 
-/* Physical memory lives until its handle is released as often as it was held, and it is mapped
- * nowhere. */
+/* Physical memory exists until its handle is released as often as it was retained, and no
+ * mapping of it remains. */
 static void physical_memory_lives_while_it_is_held(void)
 {
 	struct gt_live l = { 0 };

@@ -53,7 +53,7 @@ struct watch {
 	int fail_lane, fail_each;
 };
 
-/* A figure that another order, or another row, would change. */
+/* A sum that another order, or another row, would change. */
 static void add_rows(struct seen *s, const struct gt_cols *c)
 {
 	struct gt_column_cursor p;

@@ -67,7 +67,7 @@ static struct gt_counter_cell count_cell(const struct gt_counter_key *of, int64_
 
 		if (s->track != of->track || s->type != of->type || s->at >= to)
 			continue;
-		/* the value when the cell began, or the first one of all */
+		/* the value when the cell began, or the first value at all */
 		if (s->at <= from || !c.known) {
 			c = (struct gt_counter_cell){
 				.known = true, .low = s->value, .high = s->value, .last = s->value

@@ -3,7 +3,7 @@
 #include "tests/unit/viewer/view_rows.h"
 #include "viewer/search/event_search.h"
 
-/* From the first row of a lane to its last one and back: each of the rows once, and in order. */
+/* From the first row of a lane to the last one and back: each row once, and in order. */
 static void a_lane_is_walked_both_ways(void)
 {
 	open_program(3, 300);
@@ -54,7 +54,7 @@ static void the_row_under_the_cursor(void)
 			covered |= covers;
 		}
 		CHECK(gt_event_at(archive, l, from, to, &f, &err) == (best != NULL));
-		/* of several that start at one time any will do */
+		/* any of several that start at one time */
 		for (size_t i = 0; best && i < nones; i++)
 			same |= ones[i].start == best->start && is_on(&ones[i], l) &&
 				is_same(&ones[i], &f);

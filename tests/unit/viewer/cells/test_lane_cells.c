@@ -308,7 +308,7 @@ static void where_open_calls_begin(void)
 	CHECK(nrough > 20);
 }
 
-/* Between any two moments, and not only at the edges of cells. */
+/* Between any two times, and not only at the edges of cells. */
 static void between_two_moments(void)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -391,7 +391,7 @@ static void recordings_of_other_clocks(void)
 	gt_reader_close(r);
 }
 
-/* A block that cannot be read is a hole where it was, and nowhere else. */
+/* A block that cannot be read is a hole at its place, and at no other place. */
 static void a_broken_block_is_a_hole(void)
 {
 	struct gt_err err = GT_ERR_INIT;

@@ -47,7 +47,7 @@ static uint64_t busy_in(unsigned threads, int64_t from, int64_t to)
 	return ns;
 }
 
-/* How many cells of the process say that they are exact; all of them if a wrong one does. */
+/* The number of cells of the process that count as exact; all of them if a wrong one does. */
 static int exact_cells(unsigned threads, bool *wrong)
 {
 	struct gt_reader *r = busy_threads(threads);

@@ -114,7 +114,7 @@ static bool same_cells(const struct stage *st, const struct gt_cell_window *w)
 	return true;
 }
 
-/* A window somewhere, anything from a few ns to all of it wide. */
+/* A window at any place, with any width from a few ns to the whole trace. */
 static struct gt_cell_window look_somewhere(const struct stage *st)
 {
 	struct gt_cell_window w = { .cells = 1 + (unsigned)rp_below(64) };
@@ -160,8 +160,8 @@ static void cells_are_as_counted(void)
 	}
 }
 
-/* Whose work starts long behind where one looks waits there, and a graph whose first node came long
- * before is no launch once more. */
+/* A launch whose work starts long after the window waits in the window; a graph whose first node
+ * ran long before is not counted as a launch again. */
 static void what_is_far_away_counts(void)
 {
 	struct stage st;
@@ -223,7 +223,7 @@ static void until_it_is_known(void)
 		CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err));
 		waits = gt_queue_lanes_step(st.rows, 1, &st.err) == 1 && says_nothing(&st) &&
 			gt_queue_lanes_percent(st.rows) == 100;
-		/* the machine did, and so did the keys */
+		/* the machine was slow, and therefore the keys */
 		on_values |= gt_now_us() - before > 100000;
 		CHECK(waits || on_values);
 	}
@@ -256,7 +256,7 @@ static void known_as_far_as_it_went(void)
 		CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err));
 		CHECK(k % 2 ? gt_queue_lanes_step(st.rows, 1, &st.err) >= 0
 			    : !gt_queue_lanes_step(st.rows, 0, &st.err));
-		/* while the thread is at it, and when it is done */
+		/* while the thread is working, and when it has finished */
 		gt_queue_lanes_detach(st.rows);
 		gt_archive_close(st.archive);
 		CHECK((st.archive = gt_archive_open(st.reader, &st.err)));
@@ -284,7 +284,8 @@ static void known_as_far_as_it_went(void)
 	}
 }
 
-/* Where no work is joined to a call there is nothing to show, which is known when all was read. */
+/* If no work is joined to a call there is nothing to show, which is known after reading the
+ * whole trace. */
 static void no_launches(void)
 {
 	struct stage st;

@@ -4,7 +4,7 @@
 #include "tests/unit/traces.h"
 #include "viewer/lanes/lanes.h"
 
-static bool unknown; /* pretends that nothing is known of tracks yet */
+static bool unknown; /* as if no information about tracks had been read yet */
 
 /* Process "train" has GPU 0 with streams 7 and 13, GPU 1 with stream 7; threads main, worker (the
  * busiest), and some that do little. */
@@ -366,7 +366,7 @@ static void unfolds_what_fits(void)
 	close_world(&w);
 }
 
-static void several_recordings_are_told_apart(void)
+static void several_recordings_are_distinguished(void)
 {
 	struct world w;
 	struct gt_lane_line l;
@@ -465,8 +465,8 @@ static void open_contexts(struct world *w, int contexts, int streams)
 	gt_lanes_fold_all(&w->lanes, false);
 }
 
-/* A context has a line only where there is something beside it. */
-static void contexts_that_tell_something(void)
+/* A context has a line only if its device has another one. */
+static void contexts_have_lines_if_there_are_several(void)
 {
 	char path[200];
 	struct gt_lane_line l;
@@ -610,7 +610,7 @@ static void launches_of_shared_gpus_wait_beneath_streams(void)
 	waiting = true;
 	CHECK(!gt_lanes_init(&here.lanes, here.reader, &with, &err));
 	gt_lanes_fold_all(&here.lanes, false);
-	unknown = true; /* but which tracks there are */
+	unknown = true; /* except which tracks exist */
 	CHECK(is(&here,
 		"-p (pid 1)\n -GPU 0\n  -stream 7\n   queue depth\n-q (pid 2)\n -GPU 0\n  -stream 7\n   queue depth\n"));
 	unknown = false;
@@ -671,7 +671,7 @@ static void threads_give_way_to_many_gpus(void)
 	close_world(&w);
 }
 
-/* Tracks below tracks, and a lot of them: neither recursion nor memory may follow. */
+/* Very many tracks below tracks: neither recursion depth nor memory may grow with them. */
 static void deep_and_wide(void)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -747,9 +747,9 @@ static void one_line_for_idle_streams(void)
 T_MAIN(T(the_tree_is_that_of_the_tracks), T(lines_say_what_is_drawn),
 	T(lanes_are_found_as_more_is_known), T(what_is_gone_is_found_in_what_it_was_beneath),
 	T(lanes_hide_and_move), T(a_filter_leaves_what_matches_and_the_way_there),
-	T(unfolds_what_fits), T(several_recordings_are_told_apart),
+	T(unfolds_what_fits), T(several_recordings_are_distinguished),
 	T(a_path_says_what_it_is_beneath), T(counters_stand_beneath_what_they_are_of),
 	T(launches_wait_beneath_their_gpu), T(launches_of_shared_gpus_wait_beneath_streams),
-	T(what_was_not_recorded_is_not_drawn), T(contexts_that_tell_something),
+	T(what_was_not_recorded_is_not_drawn), T(contexts_have_lines_if_there_are_several),
 	T(several_contexts_have_lines), T(a_context_comes_out), T(threads_give_way_to_many_gpus),
 	T(deep_and_wide), T(nothing_at_all), T(one_line_for_idle_streams))

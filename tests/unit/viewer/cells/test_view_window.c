@@ -14,7 +14,7 @@ static struct gt_time_extent any_extent(void)
 	return (struct gt_time_extent){ from, from + 1 + any(1ll << (rand() % 44)), .widest = 60 };
 }
 
-/* It shows all, or nothing before and behind the trace, as far as whole cells allow it. */
+/* The window shows the whole trace, or nothing outside of it, as far as whole cells permit it. */
 static bool is_inside(const struct gt_cell_window *w, const struct gt_time_extent *e)
 {
 	int64_t first = e->from >> w->shift, last = (e->to - 1) >> w->shift,

@@ -28,7 +28,7 @@ struct emulator {
 	bool alternate, hidden, mouse, sgr_mouse, application, graphics;
 	bool lf_is_crlf;
 	unsigned enquiries, clears; /* ENQ marks, for tests that wait for their output */
-	char seq[160];              /* bytes of a sequence that is not at its end */
+	char seq[160];              /* bytes of an incomplete sequence */
 	size_t nseq;
 	char unknown[200]; /* the first that it did not understand */
 };
@@ -296,7 +296,7 @@ static inline void emulator_control(struct emulator *e, char c)
 	}
 }
 
-/* One byte of a sequence. True: it is at its end, and done. */
+/* One byte of a sequence. True: the sequence is complete. */
 static inline bool emulator_sequence(struct emulator *e)
 {
 	char c = e->seq[e->nseq - 1];

@@ -122,7 +122,7 @@ static void hostile_text(void)
 	TEXT(3, "a?b\n", 0, 0, -1,
 		"a\xc2\x9b"
 		"b"); /* CSI of eight bits */
-	/* marks on nothing that is shown */
+	/* marks on a character that is not shown */
 	TEXT(3, "??x\n", 0, 0, -1, "\xcc\x81\x1b\xcc\x81x");
 	TEXT(3, "??x\n", 0, 0, -1,
 		"\xe2\x80\xaeא"
@@ -134,7 +134,7 @@ static void hostile_text(void)
 	TEXT(4, "a??b\n", 0, 0, -1,
 		"a\u200b\ufeff"
 		"b"); /* hides */
-	/* as wide as the terminal likes */
+	/* the terminal decides its width */
 	TEXT(3, "???\n", 0, 0, -1, "\U0001f1e9\U0001f1ea\u2764");
 	TEXT(4, "?a?b\n", 0, 0, -1,
 		"\xff"
@@ -200,7 +200,7 @@ static void marks(void)
 	gt_screen_release(&s);
 }
 
-/* Whatever is put over half of it: the other half becomes blank, and nothing else moves. */
+/* After any half of it is overwritten, the other half becomes blank, and nothing else moves. */
 static void wide_in_halves(void)
 {
 	struct gt_screen s = { 0 };
@@ -369,7 +369,7 @@ static void ansi_exactly(void)
 	ANSI(GT_COLOURS_TRUE,
 		"\x1b[0;38;2;0;95;255mab\x1b[0;4;38;2;0;0;0;48;2;255;215;95mc\x1b[0m\nd\n");
 	gt_screen_clear(&s);
-	/* spaces with a paper are there, and without it are not */
+	/* spaces with a background are printed, others are not */
 	gt_screen_fill(&s, 0, 0, 3, 1, ' ', LOOK(0, KERNEL));
 	gt_screen_fill(&s, 3, 0, 3, 1, ' ', LOOK(KERNEL, 0, GT_BOLD));
 	ANSI(GT_COLOURS_8, "\x1b[0;37;44m   \x1b[0m\n\n");
@@ -523,7 +523,7 @@ static const double eyes[4][3][3] = {
 };
 static const unsigned four[] = { KERNEL, COPY, GT_INK_COMM, SYNC };
 
-static void told_apart_by_all(void)
+static void distinguished_by_all(void)
 {
 	for (int depth = GT_COLOURS_256; depth <= GT_COLOURS_TRUE; depth++)
 		for (int a = 0; a < 4; a++)
@@ -559,7 +559,8 @@ static void read_on_dark_and_light(void)
 		}
 }
 
-/* Text on any paper, in any ink, at any depth: it is never of the paper's colour. */
+/* Text on any background, in any colour and at any colour depth never has the colour of the
+ * background. */
 static void read_on_papers(void)
 {
 	for (unsigned depth = GT_COLOURS_8; depth <= GT_COLOURS_TRUE; depth++)
@@ -661,5 +662,5 @@ static void wide_in_a_picture(void)
 
 T_MAIN(T(a_picture_has_what_the_screen_has), T(wide_in_a_picture), T(sizes), T(text_is_cut),
 	T(hostile_text), T(wide_text), T(marks), T(wide_in_halves), T(lines), T(ascii), T(columns),
-	T(rectangles), T(ansi_exactly), T(ansi_parsed_back), T(told_apart_by_all),
+	T(rectangles), T(ansi_exactly), T(ansi_parsed_back), T(distinguished_by_all),
 	T(read_on_dark_and_light), T(read_on_papers), T(without_colours))

@@ -299,8 +299,8 @@ static void frames_in_ascii(void)
 	FRAMES("xterm-256color", GT_COLOURS_256, 0xff);
 }
 
-/* The locale says whether there is more than ASCII; one that this machine lacks still says so by
- * its name. */
+/* The locale decides whether characters beyond ASCII are printed; a locale that is not installed
+ * decides it by its name. */
 static void locale_decides(void)
 {
 	static const struct {
@@ -384,7 +384,7 @@ static void unknown_and_dumb(void)
 		CHECK(!gt_term_open(t.in, t.out, refused[i].term, &err) && err.code == -ENOTSUP &&
 			strstr(err.text, refused[i].why));
 	}
-	/* nothing was sent to it but the mark of arrived() */
+	/* nothing was sent to it except the mark of arrived() */
 	CHECK(arrived(&t) && t.bytes == 1);
 	/* newer than the database, or so the names say */
 	FRAMES("xterm-of-tomorrow", GT_COLOURS_256, 0xff);
@@ -399,7 +399,7 @@ static void unknown_and_dumb(void)
 	tty_close(&t);
 }
 
-/* A file is no terminal, and yet one can be written to it: 80 columns, 24 lines. */
+/* A file is no terminal, but the screen can be written to it: 80 columns, 24 lines. */
 static void into_a_file(void)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -649,7 +649,7 @@ static void keys_of_other_terminals(void)
 	tty_close(&t);
 }
 
-/* Anything typed, in any pieces: it ends, and the terminal still knows a key. */
+/* Any input, in any pieces: decoding ends, and the terminal still decodes a key. */
 static void noise(void)
 {
 	struct gt_err err = GT_ERR_INIT;

@@ -101,7 +101,7 @@ static void program(void)
 struct report {
 	pid_t pid;
 	int status;
-	bool modes; /* of the terminal: as before */
+	bool modes; /* the terminal's modes: as before */
 };
 static const int defaults[] = { SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGHUP, SIGINT, SIGTERM,
 	SIGTTOU, SIGTSTP, SIGQUIT };
@@ -304,7 +304,7 @@ static bool dies(const char *keys, int sig, int by)
 			SKIP("no pseudo terminals here");                                          \
 	} while (0)
 
-static void told_to_end(void)
+static void ended_by_signal(void)
 {
 	struct session s;
 
@@ -425,7 +425,7 @@ static void stops_between_frames(void)
 	end(&s);
 }
 
-/* Ended while it was stopped: it has nothing to give back any more, and writes nothing. */
+/* Ended while it was stopped: the terminal is restored already, and the program writes nothing. */
 static void killed_in_the_background(void)
 {
 	struct session s;
@@ -488,7 +488,7 @@ static void window_changes(void)
 	end(&s);
 }
 
-/* The window is closed, the line is cut. Once with a SIGHUP that is ignored, as under nohup. */
+/* The window is closed, or the connection is lost. Once with SIGHUP ignored, as under nohup. */
 static void terminal_goes_away(void)
 {
 	struct session s;
@@ -507,6 +507,6 @@ static void terminal_goes_away(void)
 	}
 }
 
-T_MAIN(T(told_to_end), T(crashes), T(busy), T(ends_by_itself), T(stops_and_comes_back),
+T_MAIN(T(ended_by_signal), T(crashes), T(busy), T(ends_by_itself), T(stops_and_comes_back),
 	T(in_the_background), T(stops_between_frames), T(killed_in_the_background),
 	T(stopped_alone), T(window_changes), T(terminal_goes_away))
