@@ -1,7 +1,7 @@
 #!/bin/sh
-# tests/check_folders.sh [TREE]: fails where an #include crosses a border that docs/architecture.md draws.
+# tests/check_folders.sh [TREE]: fails when an #include breaks a rule of docs/architecture.md about folders.
 #
-# The tables of docs/architecture.md name each folder and what it may include of its own top folder. Besides that,
+# The tables of docs/architecture.md list each folder and the folders of its own top folder that it may include. Besides that,
 # collect and analyze include formats, and viewer includes formats and analyze. A token that ends with .h or * is a
 # header or a pattern of headers; collect/guest includes nothing but what its rows name.
 # It also fails on a folder that no table names, on NAME_internal.h included from another folder, on an outside
@@ -23,7 +23,7 @@ grep -rnE --include='*.[chS]' '^#[[:space:]]*include "(formats|collect|analyze|v
 	$programs 2>/dev/null |
 	sed -E 's,^(([^:]*)/[^/:]*:[0-9]+):.*"([^"]+)".*,\2|\3|\1,' >"$found"
 awk -F '|' '
-	FILENAME == ARGV[1] {	# | `folder` | what it knows | entry | may include |
+	FILENAME == ARGV[1] {	# | `folder` | contents | entry | may include |
 		if ($2 !~ /^ `[a-z\/]+` $/) next
 		folder = $2; gsub(/[ `]/, "", folder)
 		n = split($(NF - 1), token, /[ ,]+/)
@@ -40,7 +40,7 @@ awk -F '|' '
 		top = folder; sub(/\/.*/, "", top); htop = header; sub(/\/.*/, "", htop)
 		if (dir == folder) return 1
 		if (header ~ /_internal\.h$/) return 0
-		if (folder == top && htop == top) return 1		# the program itself: gtanalyze.c and its like
+		if (folder == top && htop == top) return 1		# files of the program itself: gtanalyze.c and the like
 		if (top != htop && folder !~ /^collect\/guest/) {
 			if (htop == "formats") return top != "formats" && top != "samples"
 			return top == "viewer" && htop == "analyze"
@@ -52,7 +52,7 @@ awk -F '|' '
 		}
 		return 0
 	}
-	!known[$1] && !told[$1]++ { print $1 ": no table of docs/architecture.md names this folder"; bad = 1 }
+	!known[$1] && !reported[$1]++ { print $1 ": no table of docs/architecture.md names this folder"; bad = 1 }
 	!permitted($1, $2) { print $3 ": " $1 " may not include " $2; bad = 1 }
 	END { exit bad }' "$plan" "$found" || status=1
 

@@ -1,9 +1,9 @@
-# What tests of traces made to hurt share: programs kept to 256 MiB, and all reports of one file.
+# Shared by the tests of hostile traces: a memory limit of 256 MiB for programs, and all reports of one file.
 A=$B/gtanalyze X=$B/gtexport json=$B/unit/test_hostile_traces
-bounded() { ([ -n "$SAN" ] || ulimit -v 270000; exec "$@"); }	# KiB; what is mapped is more than what is used
+bounded() { ([ -n "$SAN" ] || ulimit -v 270000; exec "$@"); }	# KiB; the limit is on the address space, which is larger than the memory in use
 reports=$("$A" --list --format tsv | tail -n +2 | cut -f 1)
 
-# All reports, five at a time, for what they hold adds up: reported FORMAT leaves r.FORMAT.1, r.FORMAT.2 ... and what was said in err.
+# reported FORMAT: writes all reports to r.FORMAT.1, r.FORMAT.2 ... and errors to err; five reports at a time, because their memory adds up
 reported() {
 	: >err
 	n=0
@@ -16,7 +16,7 @@ reported() {
 }
 all_json() { for j in r.json.*; do "$json" json $j || return; done; }
 
-everything() {	# everything NAME FILE: all reports and formats, from it and from the native copy of it
+everything() {	# everything NAME FILE: all reports and formats, of the file and of its native copy
 	e=$1
 	want "$e-native" 0 bounded "$X" --native -f -o n.zst "$2"
 	check "$e-zstd" zstd -qt n.zst

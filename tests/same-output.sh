@@ -79,7 +79,7 @@ commands() {	# one a line; $B is the build
 			echo "\$B/gtexport --$e --from 1s --to 7s --match '*a*' -o - $f"
 		done
 		for cost in time count bytes; do echo "\$B/gtexport --folded --cost $cost -o - $f"; done
-		# a new file has a random id, so what it holds is compared
+		# a new file has a random id, so the test compares the contents
 		echo "\$B/gtexport --native -o t.zst $f; wc -c <t.zst; \$B/gtexport --jsonl t.zst; \$B/gtanalyze metadata t.zst; rm -f t.zst"
 		for v in $(views); do
 			for size in 160x50 80x24 40x10; do

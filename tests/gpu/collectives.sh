@@ -48,7 +48,7 @@ check("three communicators are known", len(by) == 3 and None not in by, {c: {d: 
 counts = collections.Counter(sum(r["count"] for r in of.get(0, [])) for of in by.values())
 for i, group in enumerate(said.get(0, [])):
     name = group["group"]
-    # the communicators are told apart by their numbers of kernels
+    # the communicators are distinguished by their numbers of kernels
     mine = [of for c, of in by.items() if c and sum(r["count"] for r in of.get(0, [])) == group["count"]]
     check(f"{name}: one communicator has {group['count']} kernels on rank 0", len(mine) == 1, dict(counts))
     if len(mine) != 1:

@@ -10,7 +10,7 @@
 #			subscriber: which of them gets the records; and the same with gt
 #	lag		delay of records, by flush interval, with 64 KiB and 1 MiB buffers; a kernel
 #			of 600 ms in between
-#	joins		gtcollect -e api,ioctl,gpu on programs of all kinds: what was joined, and
+#	joins		gtcollect -e api,ioctl,gpu on programs of all kinds: joined operations, and
 #			bytes per kernel beyond those of -e api,ioctl (recless: launches without a
 #			record; bad: records with impossible times; B/work: the bytes for each
 #			kernel, copy and set)

@@ -1,22 +1,22 @@
 # serial
-# -p PID --via inject: the library is loaded into a program that already runs, which was not prepared for it. The simulated driver and CUPTI.
+# -p PID --via inject: gtcollect loads the library into a running program that was not prepared for it. Simulated driver and CUPTI.
 . "$SRC/tests/lib.sh"
 G=$B/gtcollect A=$B/gtanalyze
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" SIMGPU_SPEED=10
 gt() { "$G" --via inject "$@"; }
 
-# ---- the command line ----
+# ---- command line ----
 want all-cannot 2 gt -a
-says all-cannot-is-said 'records processes of -p, not -a'
+says all-cannot-is-reported 'records processes of -p, not -a'
 want command-cannot 2 gt true
-says command-cannot-is-said 'give -p PID$'
+says command-cannot-is-reported 'give -p PID$'
 want ioctl-is-left-out 125 gt -e ioctl,api -p $$ -o none.zst
-says no-driver-is-said "process $$ has not loaded libcuda.so"
+says no-driver-is-reported "process $$ has not loaded libcuda.so"
 sh -c 'exit 0' &
 gone=$!
 wait $gone
 want gone 125 gt -p $gone -o none.zst
-says gone-is-said "there is no process $gone"
+says gone-is-reported "there is no process $gone"
 
 "$B/samples/train" -n 100000000 >endless.out 2>&1 &
 p=$!
@@ -31,8 +31,8 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	open=$(mktemp -d)
 	chmod 777 "$open"
 	want other-user 125 setpriv --reuid=65534 --clear-groups "$G" --via inject -o "$open/none.zst" -p $p
-	says other-user-is-said "process $p belongs to user 0"
-	# without the rights for eBPF, -p alone injects
+	says other-user-is-reported "process $p belongs to user 0"
+	# without the privileges for eBPF, -p uses injection
 	want auto 125 setpriv --reuid=65534 --clear-groups "$G" -o "$open/none.zst" -p $p
 	says auto-injects "process $p belongs to user 0"
 	is no-file-of-another-user "" "$(ls "$open")"
@@ -45,13 +45,13 @@ ignores=$!
 ignoring() { grep -c 'libcuda.so' /proc/$ignores/maps | sed 's/^[1-9].*/yes/'; }
 until_it_is yes ignoring
 want ignores-segv 125 gt -p $ignores -o none.zst
-says ignores-segv-is-said 'ignores SIGSEGV'
+says ignores-segv-is-reported 'ignores SIGSEGV'
 kill $ignores
 "$G" -q -f -o preloaded.zst "$B/samples/hang" -t 600 >/dev/null 2>&1 &
 preloading=$!
 until_it_is 1 hung preloaded.zst
 want preloaded 125 gt -p "$(pgrep -P $preloading)" -o none.zst
-says preloaded-is-said "was started with gt's library"
+says preloaded-is-reported "was started with gt's library"
 kill $preloading
 check refusals-leave-no-file test ! -e none.zst
 
@@ -60,15 +60,15 @@ hanging=$!
 waits() { grep -q 'waiting for the kernel' hanging.out && awk '{ print $3 }' /proc/$hanging/stat; }
 until_it_is S waits
 want no-call 0 gt -f -p $hanging --duration 10ms -o hanging.zst
-says no-call-is-said 'made none while it was recorded'
+says no-call-is-reported 'made none while it was recorded'
 kill $hanging
 
-# ---- 20 times in one run: the program goes on, each file has calls and GPU work, and nothing remains ----
+# ---- 20 recordings of one run: the program continues, each file has calls and GPU work, and nothing remains in the process ----
 threads() { ls /proc/$p/task | wc -l; }
 good=0
-settled() { [ "$(threads)" -ge 3 ] && echo yes; }	# two of them are the simulated driver's
+settled() { [ "$(threads)" -ge 3 ] && echo yes; }	# two of them belong to the simulated driver
 until_it_is yes settled
-few() { [ "$(threads)" -le 4 ] && echo yes; }	# CUPTI keeps a thread
+few() { [ "$(threads)" -le 4 ] && echo yes; }	# CUPTI keeps one thread
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	gt -v -f -o $i.zst -p $p --duration 50ms 2>>many.err || { tail -n 1 many.err; continue; }
 	[ "$(calls cuLaunchKernel $i.zst)" -gt 0 ] && [ "$(calls 'relu<float>' $i.zst)" -gt 0 ] && good=$((good + 1))
@@ -82,9 +82,9 @@ is stops-are-printed 20 "$(stopped | wc -l | tr -d ' ')"
 check stops-are-short test "$(stopped | sed -n '10s/\..*//p')" -lt 50
 want header 0 "$A" header 1.zst
 check header-says-how grep -q 'injection, cupti: api gpu' want.out
-check header-says-what-is-missing grep -q 'attached to running programs' want.out
+check header-reports-what-is-missing grep -q 'attached to running programs' want.out
 
-# ---- two at a time; gtcollect is killed ----
+# ---- two recordings at the same time; gtcollect is killed ----
 "$G" --via inject -q -f -o first.zst -p $p &
 first=$!
 until_it_is yes there first.zst
@@ -102,7 +102,7 @@ is program-still-runs 0 $?
 kill $p
 wait $p 2>/dev/null
 
-# ---- the recording ends with the program, whose output and status are as without ----
+# ---- the recording ends with the program, whose output and exit status are as without gtcollect ----
 "$B/samples/train" -n 8000 >alone.out
 "$B/samples/train" -n 8000 >recorded.out &
 p=$!
@@ -116,17 +116,17 @@ same output-is-the-same alone.text recorded.text
 check end-has-calls test "$(calls cuLaunchKernel end.zst)" -gt 1000
 want reads 0 "$A" end.zst
 
-# ---- eBPF beside the library: requests by default, scheduling and functions if they are named ----
+# ---- eBPF besides the library: requests by default, scheduling and functions when they are named ----
 if "$G" --via ebpf -q -f -e sched -o try.zst -p $$ --duration 1ms >try.out 2>&1; then
 	"$B/samples/train" -n 100000000 >/dev/null &
 	p=$!
 	until_it_is yes mapped
 	want auto-with-rights 0 "$G" -f -p $p --duration 50ms -o default.zst
-	says auto-with-rights-is-told 'recording api,ioctl,gpu,nvtx by CUPTI and eBPF; Ctrl-C ends it'
+	says auto-with-rights-is-reported 'recording api,ioctl,gpu,nvtx by CUPTI and eBPF; Ctrl-C ends it'
 	"$A" header default.zst >header.out 2>/dev/null
 	check auto-records-requests grep -q 'injection, cupti: api ioctl gpu' header.out
 	want both 0 "$G" -f -e api,gpu,sched --probe libc:pthread_cond_wait -p $p --duration 200ms -o both.zst
-	says both-is-told 'by CUPTI and eBPF ([0-9]* functions of 1 library)'
+	says both-is-reported 'by CUPTI and eBPF ([0-9]* functions of 1 library)'
 	is both-is-one-process 1 "$("$A" threads --format csv both.zst 2>/dev/null | awk -F, 'NR > 1 { print $1 }' | sort -u | wc -l)"
 	check both-has-kernels test "$(calls 'relu<float>' both.zst)" -gt 0
 	check both-has-calls test "$(calls cuLaunchKernel both.zst)" -gt 0
@@ -140,7 +140,7 @@ else
 	skip both "$(tail -n 1 try.out)"
 fi
 
-# ---- annotations, as the program has not used NVTX before ----
+# ---- annotations of a program that has not used NVTX before ----
 mkfifo late.in
 "$B/guest/fake/nvtx" late <late.in &
 late=$!
@@ -158,7 +158,7 @@ wait $recorder
 is its-recorder-ends-well 0 $?
 check annotations-are-recorded test "$(calls registered late.zst)" -gt 0
 
-# ---- a process in namespaces of its own, as in a container: it sees neither the library nor the session's folder ----
+# ---- a process in its own namespaces, as in a container: it can open neither the library nor the session's folder ----
 mkdir -p box/app && cp "$B/samples/train" "$B"/sim/*.so* box/app/
 if ! unshare -m -p -n -f --mount-proc true 2>/dev/null; then
 	skip container "needs unshare with namespaces of mounts, processes and networks"

@@ -1,18 +1,18 @@
-# gtcollect as a command: what passes through, options, the file's name and rights, what it says.
+# gtcollect as a command: exit status, signals and streams of the program, options, name and permissions of the file, messages.
 . "$SRC/tests/lib.sh"
 C=$B/gtcollect A=$B/gtanalyze
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 unset XDG_RUNTIME_DIR
-export TMPDIR="$(TMPDIR=/tmp mktemp -d)"	# for sessions alone: of a long path they make no use
+export TMPDIR="$(TMPDIR=/tmp mktemp -d)"	# for session folders only; gtcollect does not use TMPDIR when its path is too long
 trap 'rm -rf "$TMPDIR"' EXIT
 
 meta() { "$A" --format tsv metadata "$2" 2>/dev/null | tr -d '\r' | sed -n "s/^$1	//p"; }			# meta KEY FILE
 
-# ---- what passes through ----
+# ---- exit status, streams and environment of the program ----
 want status_passes 7 "$C" -q -o s1.zst sh -c 'exit 7'
 want status_of_signal 143 "$C" -q -o s2.zst sh -c 'kill -TERM $$'
 want status_not_found 127 "$C" -q -o s3.zst ./no-such-program
-says not_found_is_said "no-such-program: No such file"
+says not_found_is_reported "no-such-program: No such file"
 is nothing_left_of_failed_start "" "$(ls s3.zst 2>/dev/null)"
 echo text >plain
 want status_not_executable 126 "$C" -q -o s4.zst ./plain
@@ -20,7 +20,7 @@ printf 'in\nput' | "$C" -q -o s5.zst sh -c 'cat; echo err >&2' >out 2>errors
 is stdin_stdout_pass "$(printf 'in\nputx')" "$(cat out)x"
 is stderr_passes_and_quiet_is_quiet err "$(cat errors)"
 want exit_0 0 "$C" -o s6.zst true
-says nothing_seen_is_said "no CUDA call was seen: it never loaded libcuda"
+says nothing_seen_is_reported "no CUDA call was seen: it never loaded libcuda"
 says nothing_seen_leaves_nothing_to_run 's6.zst: .* 0 events, 0 processes, no losses, [0-9.]* s$'
 LD_LIBRARY_PATH= "$C" -f -o s6.zst true 2>want.err
 if LD_LIBRARY_PATH= "$C" --doctor | grep -q '^note *libcuda .*not found'; then says nothing_seen_for_want_of_a_driver 'seen: there is no libcuda.so.1 where programs look'
@@ -28,7 +28,7 @@ else skip nothing_seen_for_want_of_a_driver "this machine has a libcuda"; fi
 want arguments_after_the_command_are_its_own 3 "$C" -q -o s7.zst sh -c 'exit $#' x -q -f --version
 want double_dash 0 "$C" -q -o s8.zst -- test -o = -o
 
-# ---- signals to us are the program's ----
+# ---- gtcollect passes signals on to the program ----
 for s in TERM HUP USR1 USR2; do
 	"$C" -q -f -o sig.zst sh -c 'trap "exit 33" '$s'; echo up >up; while :; do sleep 0.05; done' &
 	pid=$!
@@ -39,15 +39,15 @@ for s in TERM HUP USR1 USR2; do
 done
 want fine_after_signals 0 zstd -qt sig.zst
 
-# ---- use and files ----
+# ---- command line and files ----
 want no_command 2 "$C"
 want bad_option 2 "$C" --no-such-option true
 want bad_range 2 "$C" --range cpu true
 want version 0 "$C" --version
 want help 0 "$C" --help
-misuse() {	# misuse NAME WORDS OPTIONS...: status 2, one line that has the words, and no file
+misuse() {	# misuse NAME WORDS OPTIONS...: exit status 2, one line of message that contains WORDS, and no file
 	misuse_words=$2; want "$1" 2 "$C" -o misused.zst "$3" "$4" true
-	is "$1-says" "1 1" "$(grep -c . want.err) $(grep -c -e "$misuse_words" want.err)"
+	is "$1-message" "1 1" "$(grep -c . want.err) $(grep -c -e "$misuse_words" want.err)"
 }
 misuse events_unknown "-e 'api,nonsense': there are api ioctl" -e api,nonsense
 misuse events_none "-e '': there are api ioctl" -e ''
@@ -71,16 +71,16 @@ if [ -w /dev/full ]; then
 else skip help_cannot_be_written "no /dev/full"; fi
 want events_in_any_order 0 "$C" -q -o ev.zst -e ioctl,api true
 want existing_is_refused 125 "$C" -o plain true
-says existing_is_said "plain: exists; -f overwrites it"
+says existing_is_reported "plain: exists; -f overwrites it"
 is existing_is_untouched text "$(cat plain)"
 want output_directory_missing 125 "$C" -o no/such/t.zst true
-says output_directory_missing_is_said 'no/such/t.zst: its directory does not exist$'
+says output_directory_missing_is_reported 'no/such/t.zst: its directory does not exist$'
 want force 0 "$C" -q -f -o plain true
 want force_wrote_a_trace 0 zstd -qt plain
 "$C" -q -o busy.zst sh -c 'echo up >up; while [ ! -e down ]; do sleep 0.05; done' &
 while [ ! -s up ]; do sleep 0.05; done
 want being_written_is_refused_even_with_force 125 "$C" -f -o busy.zst true
-says being_written_is_said "is being written by another gtcollect"
+says being_written_is_reported "is being written by another gtcollect"
 touch down; wait
 want first_writer_is_unharmed 0 zstd -qt busy.zst
 misuse output_dash 'standard output is the program.s own' -o -
@@ -88,7 +88,7 @@ want output_called_dash 0 "$C" -q -o ./- true
 check output_called_dash_is_a_trace zstd -qt ./-
 "$C" -o out.txt echo text >out.txt 2>want.err; is output_is_the_programs_output 125 $?
 "$C" -q -f -o out.txt echo text >out.txt 2>want.err; is output_is_the_programs_output_forced 125 $?
-says output_is_the_programs_output_says 'out.txt: is the standard output of the program'
+says output_is_the_programs_output_message 'out.txt: is the standard output of the program'
 "$C" -q -f -o out.txt echo text 2>out.txt; is output_is_the_programs_error 125 $?
 want device_as_file 0 "$C" -q -o /dev/null "$B/samples/train" -n 2
 (RANK=a/b "$C" -q -o 'x-%q{RANK}-%h-%%.zst' true)
@@ -96,7 +96,7 @@ is pattern "x-a_b-$(uname -n)-%.zst" "$(ls x-*)"
 mkdir default && cd default && "$C" -q -- sh -c true; cd ..
 case $(ls default) in gt-sh-20[0-9][0-9][0-1][0-9][0-3][0-9]-[0-9]*-[0-9]*.zst) ok default_name ;; *) fail default_name "$(ls default)" ;; esac
 
-# ---- a trace ----
+# ---- a recording ----
 want train_runs 0 "$C" -o t.zst "$B/samples/train" -n 20
 says end_line 'simulated GPU: t.zst: .*[0-9] events, [0-9]* GPU operations, 1 process, no losses, .* s; next: gtanalyze t.zst'
 want trace_is_zstd 0 zstd -qt t.zst
@@ -122,7 +122,7 @@ is cuda_version_as_the_driver_said "$("$B/gtexport" --jsonl -o - v.zst | sed -n 
 is cuda_version_is_no_guess "" "$(meta cuda_version one.zst)"
 
 # ---- on a terminal ----
-# on_terminal TERM COMMAND: what a terminal of 40 columns gets
+# on_terminal TERM COMMAND: the output on a terminal of 40 columns
 on_terminal() { TERM=$1 script -qefc "stty cols 40; '$C' -f -o tty.zst $2" tty.raw </dev/null >/dev/null; tr '\r' '\n' <tty.raw >tty.out; }
 status_line() { grep -q "\[Kgtcollect: [0-9]* s, 0 events" tty.raw && echo yes; }
 if [ "$(script -qec 'echo yes' /dev/null </dev/null 2>/dev/null | tr -d '\r')" = yes ]; then
@@ -133,7 +133,7 @@ if [ "$(script -qec 'echo yes' /dev/null </dev/null 2>/dev/null | tr -d '\r')" =
 	is no_status_line_on_a_dumb_terminal "0 1" "$(grep -c "$(printf '\033')" tty.out) $(grep -c 'gtcollect: tty.zst' tty.out)"
 else skip status_line "there is no script(1), or no terminal for it"; fi
 
-# ---- what is recorded ----
+# ---- contents of the recording ----
 all=$(figure calls t.zst)
 "$C" -q -o api.zst -e api "$B/samples/train" -n 20 >/dev/null
 is events_api api "$(figure layers api.zst)"
@@ -168,7 +168,8 @@ for f in $(sed -n 's/^GT_API(\([A-Za-z]*\).*s:[A-Za-z]*!.*/\1/p' "$SRC/formats/c
 done
 "$C" -q -o d.zst --delay 100 "$B/samples/train" -n 2 >/dev/null
 is delay 0 "$(figure calls d.zst)"
-for s in 1 2 4 8; do	# should the machine stand still, the program may come late to its first call, or gtcollect to the end
+# on a busy machine the program's first call or gtcollect's stop may be late
+for s in 1 2 4 8; do
 	"$C" -q -f -o du.zst --duration ${s}s "$B/samples/spin_calls" -s $((4 * s)) >/dev/null 2>&1
 	early=$(figure span_ns du.zst | awk -v s=$s '$1 > 0 && $1 < 3e9 * s { print 1 }')
 	[ "$early" != 1 ] || break
@@ -177,7 +178,7 @@ is duration_stops_early 1 "$early"
 want range_without_start 0 "$C" -o ra.zst --range cuda-profiler "$B/samples/train" -n 2
 says range_is_explained 'cuProfilerStart'
 
-# ---- around it ----
+# ---- sessions and the folder of the file ----
 is sessions_are_removed "" "$(ls -d "$TMPDIR"/gt-session-* 2>/dev/null)"
 ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD=$B/sim/libcuda.so.1 "$C" -q -o p.zst sh -c 'echo "$LD_PRELOAD"' >pre
 is preload_is_kept "1 $B/sim/libcuda.so.1" "$(grep -c '^/.*/libgtpreload.so:' pre) $(sed 's/^[^:]*://' pre)"
@@ -206,10 +207,10 @@ if env -u LD_LIBRARY_PATH "$C" --doctor >want.out; grep -q '^note *libcuda .*not
 else skip doctor_two_facts_without_libcuda "this machine has a libcuda"; fi
 cp "$C" alone
 want library_missing 125 env -u GT_GUEST ./alone -o al.zst true
-says library_missing_is_said 'libgtpreload.so is neither in'
+says library_missing_is_reported 'libgtpreload.so is neither in'
 want library_given 0 env GT_GUEST="$B/libgtpreload.so" ./alone -q -o al.zst true
 
-# A command that cannot be run replaces no trace.
+# A command that cannot be run does not replace an existing trace.
 want kept_first 0 $B/gtcollect -q -f -o kept.zst true
 cp kept.zst kept.before
 want kept_mistyped 127 $B/gtcollect -f -o kept.zst ./no-such-program

@@ -8,15 +8,15 @@ $alone true 2>/dev/null || alone=
 
 # ---- what needs no rights ----
 want bad-pid 2 "$G" -p 12x
-says bad-pid-is-told "-p '12x' is not a process id"
+says bad-pid-is-reported "-p '12x' is not a process id"
 want with-command 2 "$G" -p 1 true
-says with-command-is-told 'not a COMMAND'
+says with-command-is-reported 'not a COMMAND'
 want preload-cannot 2 "$G" --via preload -p 1
-says preload-cannot-is-told 'use --via inject or ebpf'
+says preload-cannot-is-reported 'use --via inject or ebpf'
 want sched-needs-ebpf 2 "$G" --via preload -e sched true
-says sched-needs-ebpf-is-told 'needs --via ebpf'
+says sched-needs-ebpf-is-reported 'needs --via ebpf'
 want source-cannot 2 "$G" --via ebpf -e gpu -p 1
-says source-cannot-is-told 'eBPF does not see it'
+says source-cannot-is-reported 'eBPF does not see it'
 
 "$B/samples/hang" -t 600 >/dev/null 2>&1 &
 idle=$!
@@ -24,7 +24,7 @@ until_it_is yes maps_driver $idle
 
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	want no-rights 125 setpriv --reuid=65534 --clear-groups "$G" --via ebpf -o no.zst -p $idle
-	says no-rights-is-told 'CAP_BPF and CAP_PERFMON.*--via inject needs none'
+	says no-rights-is-reported 'CAP_BPF and CAP_PERFMON.*--via inject needs none'
 	# no_rights OPTION...: each option that needs eBPF says what is missing, in one line
 	wrong=
 	no_rights() {
@@ -58,7 +58,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	chmod 777 "$shared"
 	want three-capabilities 0 capable +bpf,+perfmon,+sys_ptrace three
 	want other-users-process 125 capable +bpf,+perfmon two
-	says other-users-process-is-told 'root or CAP_SYS_PTRACE may read'
+	says other-users-process-is-reported 'root or CAP_SYS_PTRACE may read'
 	# processes of root and of this user, which sleep again and again; -a and -p
 	sh -c 'while :; do sleep 0.01; done' &
 	of_root=$!

@@ -1,24 +1,24 @@
 # serial
-# --via ebpf with a COMMAND: its tree is recorded from the first instruction, without a library in it. The simulated driver; the
-# probes are real.
+# --via ebpf with a COMMAND: its process tree is recorded from the first instruction, without a library in it. The driver is simulated,
+# the probes are real.
 . "$SRC/tests/lib.sh"
 G=$B/gtcollect A=$B/gtanalyze
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
-# ---- what needs no rights ----
+# ---- checks that need no privileges ----
 want inject-is-refused 2 "$G" --via ebpf --inject true
-says inject-is-told 'via ebpf cannot be used with --inject'
+says inject-is-reported 'via ebpf cannot be used with --inject'
 want preload-has-no-sched 2 "$G" --via preload -e sched true
-says preload-has-no-sched-is-told 'needs --via ebpf'
+says preload-has-no-sched-is-reported 'needs --via ebpf'
 want via-inject-is-refused 2 "$G" --via inject true
-says via-inject-is-told 'give -p PID'
+says via-inject-is-reported 'give -p PID'
 
 if ! "$G" --via ebpf -q -f -o try.zst -- true >try.out 2>&1; then
 	skip ebpf "$(tail -n 1 try.out)"
 	exit
 fi
 
-# ---- every call, of every process, as preload records it ----
+# ---- every call of every process, as with preload ----
 counts() { "$A" top --top 0 --format csv "$1" 2>/dev/null | awk -F, '$1 ~ /^cu/ { print $1, $3 }' | sort; }
 equal() {	# NAME COMMAND...
 	name=$1; shift
@@ -34,11 +34,11 @@ equal() {	# NAME COMMAND...
 equal train "$B/samples/train" -n 50
 equal dlopen "$B/samples/resolve"
 equal exec "$B/samples/forkexec"		# a child that executes another program
-equal fork "$B/samples/multiproc"		# children that have the driver of their parent
+equal fork "$B/samples/multiproc"		# children that inherit the loaded driver
 equal contexts "$B/samples/two_contexts"
 equal shell sh -c '"$0" -n 3; exec "$1"' "$B/samples/train" "$B/samples/resolve"
 
-# ---- full rings: what was recorded and what was lost is what was made ----
+# ---- full rings: recorded and lost calls add up to all calls ----
 all_calls() { "$A" top --top 0 --format csv "$1" 2>/dev/null | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }'; }
 "$G" --via ebpf -e api -q -f --ring-memory 1M -o full.zst -- "$B/samples/many_threads" >/dev/null 2>&1
 "$G" --via preload -q -f -e api -o made.zst -- "$B/samples/many_threads" >/dev/null 2>&1
@@ -62,7 +62,7 @@ kill -KILL "$(cat hang.pid)"
 wait $recorder
 is killed-in-call-is-open 1 "$(hung killed-in-call.zst)"
 rm hang.out
-"$B/samples/hang" -t 600 >/dev/null & # the probes are in the driver's file before the second one starts
+"$B/samples/hang" -t 600 >/dev/null & # the probes are in the driver's file before the second process starts
 first=$!
 until_it_is yes maps_driver
 "$G" -f -o end-in-call.zst -a 2>end.err &
@@ -78,7 +78,7 @@ is end-in-call-is-open 1 "$("$A" open --format csv end-in-call.zst 2>/dev/null |
 kill -KILL "$(cat hang.pid)" $first
 wait "$(cat hang.pid)" $first 2>/dev/null
 
-# ---- as without gtcollect: exit status, signals, standard input, nothing preloaded ----
+# ---- as without gtcollect: exit status, signals, standard input; no library is preloaded ----
 want status-is-the-commands 7 "$G" --via ebpf -q -f -o status.zst -- sh -c 'exit 7'
 want not-executable 126 "$G" --via ebpf -q -f -o none.zst -- /etc/passwd
 want no-interpreter 127 sh -c 'printf "#!/nonexistent\n" >script; chmod +x script; exec "$0" --via ebpf -q -f -o none.zst -- ./script' "$G"
@@ -92,7 +92,7 @@ is duration-has-passed 0 "$(calls cuLaunchKernel window.zst)"
 want delay 0 "$G" --via ebpf -e api -q -f --delay 3600s -o window.zst -- "$B/samples/train" -n 5
 is delay-has-not-passed 0 "$(calls cuLaunchKernel window.zst)"
 
-# ---- gtcollect is killed: the program goes on, and is not stopped ----
+# ---- gtcollect is killed: the program continues and is not stopped ----
 "$G" --via ebpf -q -f -o killed.zst -- sh -c 'echo yes >spin.begun; "$0" -s 1 >spin.out; echo $? >spin.status' "$B/samples/spin_calls" &
 recorder=$!
 until_it_is yes there spin.begun
@@ -101,7 +101,7 @@ wait $recorder 2>/dev/null
 until_it_is yes there spin.status
 is killed-recorder-harms-nothing 0 "$(cat spin.status)"
 
-# ---- both ways in one recording: calls and GPU times from the library, scheduling from eBPF ----
+# ---- one recording from two sources: calls and GPU times from the library, scheduling from eBPF ----
 both() {	# NAME COMMAND...
 	name=$1; shift
 	"$G" -q -f -e api,gpu,sched -o "$name.both.zst" -- "$@" >both.out 2>&1
@@ -115,14 +115,14 @@ both shell sh -c '"$0" -n 3; exec "$1"' "$B/samples/train" "$B/samples/resolve"
 both fork "$B/samples/multiproc"
 both exec "$B/samples/forkexec"
 is both-are-one-process 1 "$(figure processes train.both.zst)"
-# the thread with the calls is the one that waits
+# the thread with the calls is the thread that waits
 column() { "$A" "$1" --format csv --top 0 "$2" 2>/dev/null | awk -F, -v c="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == c) n = i } NR == 2 { print $n; exit }'; }
 tid=$(column threads train.both.zst tid)
 check calls-and-waits-are-of-one-thread test "$("$A" offcpu --format csv --top 0 train.both.zst 2>/dev/null | grep -c ",$tid,")" -gt 0
 "$A" summary train.both.zst >summary.out 2>/dev/null
 check scheduler-calls-are-a-figure grep -q 'Scheduler calls: [1-9]' summary.out
 check gpu-has-times grep -q relu "$("$A" kernels train.both.zst >kernels.out 2>/dev/null; echo kernels.out)"
-# a program that already runs: injection and eBPF
+# a running program: injection and eBPF
 "$B/samples/train" -n 100000 >train.out &
 train=$!
 maps_sim() { grep -c 'libcuda.so' /proc/$train/maps | sed 's/^[1-9].*/yes/'; }
@@ -148,7 +148,7 @@ else
 fi
 kill $train
 wait $train 2>/dev/null
-# the same thread has one track in the file, also one that ended early
+# a thread has one track in the file, also when it ended early
 "$G" -q -f -e api,sched -o tracks.zst -- "$B/samples/many_threads" >/dev/null 2>&1
 "$A" threads --format csv --top 0 tracks.zst 2>/dev/null | awk -F, 'NR > 1 { print $1, $3 }' | sort | uniq -d >twice
 check thread-has-one-track test ! -s twice

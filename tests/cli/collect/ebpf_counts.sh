@@ -1,6 +1,6 @@
 # serial
-# How often each function of the driver was called: the same by eBPF, by preload, and by bpftrace, which observes the run that eBPF
-# records. The simulated driver.
+# The number of calls of each driver function is the same with eBPF, preload and bpftrace, which observes the run that eBPF
+# records. The driver is simulated.
 . "$SRC/tests/lib.sh"
 G=$B/gtcollect A=$B/gtanalyze
 cuda=$B/sim/libcuda.so.1
@@ -13,7 +13,7 @@ program() { "$@" "$B/samples/train" -n 20; }
 counts() { "$A" top --top 0 --format csv "$1" 2>/dev/null | awk -F, '$1 ~ /^cu/ { print $1, $3 }' | sort; }
 observe() { program "$G" --via "$1" -q -f -e api -o "$1.zst" -- >/dev/null 2>&1; counts "$1.zst" >"$1.counts"; }
 
-# bpftrace removes a probe in about 0.1 s, so it has those of the functions that preload has seen. COUNT_ALL=1: of all cu* functions.
+# bpftrace needs about 0.1 s to remove a probe, so it only has those functions that preload recorded. COUNT_ALL=1: all cu* functions.
 observe preload
 names=$([ -n "$COUNT_ALL" ] && echo 'cu*' || awk '{ print $1 }' preload.counts)
 if ! command -v bpftrace >/dev/null 2>&1; then
@@ -26,7 +26,7 @@ else
 	} >counts.bt
 	BPFTRACE_MAX_PROBES=2000 bpftrace counts.bt >bpftrace.out 2>bpftrace.err &
 	bpftrace=$!
-	# it says nothing when its probes are set
+	# bpftrace prints nothing when its probes are set
 	call() {
 		echo | "$B/bpf/gated_calls" "$cuda" 1 1 >/dev/null
 		grep -q attached bpftrace.out && echo yes || { kill -0 $bpftrace || echo yes; }
@@ -43,10 +43,10 @@ check functions-are-many test "$(wc -l <ebpf.counts)" -gt 10
 same preload-counts-the-same preload.counts ebpf.counts
 is nothing-is-lost 0 "$(figure lost ebpf.zst)"
 
-# ---- -a beside another recording, whose library is in the program: both have the calls, once ----
+# ---- -a during another recording, whose library is in the program: both recordings have each call once ----
 cp "$B/samples/train" two-recordings
 mkfifo idle
-"$B/bpf/renamed" "$cuda" <idle >idle.out &	# the library gets its probes before the program begins
+"$B/bpf/renamed" "$cuda" <idle >idle.out &	# the library gets its probes before the program starts
 idle=$!
 exec 8>idle
 until_it_is yes maps_driver $idle
@@ -63,7 +63,7 @@ counts all.zst | awk 'NR == FNR { n[$1]; next } $1 in n' preload.counts - >all.c
 same all-counts-the-same preload.counts all.counts
 is all-loses-nothing 0 "$(figure lost all.zst)"
 
-# A function that ends by a jump to another one: both return at once, with the same stack pointer.
+# A function that ends with a jump to another one: both return at the same time, with the same stack pointer.
 cat >tail.c <<'END'
 __attribute__((optimize("O0"))) int cuDeviceGetCount(int *count) { *count = 1; return 0; }
 int cuDriverGetVersion(int *version) { return cuDeviceGetCount(version); }

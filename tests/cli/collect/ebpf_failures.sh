@@ -1,14 +1,14 @@
 # serial
-# --via ebpf when something is not as usual: processes that end, execute another program or have many threads; drivers that are
-# replaced, several, in memory only or in another namespace; a kernel without BPF; full rings; gtcollect is killed. The simulated
-# driver; the probes are real.
+# --via ebpf in unusual cases: processes that end, execute another program or have many threads; drivers that are
+# replaced, several, in memory only or in another namespace; a kernel without BPF; full rings; gtcollect is killed. The driver is
+# simulated, the probes are real.
 . "$SRC/tests/lib.sh"
 G=$B/gtcollect A=$B/gtanalyze
 cuda=$B/sim/libcuda.so.1
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
-# gated NAME COMMAND...: starts build/bpf/gated_calls, by COMMAND, and waits until it has loaded the driver. It makes its calls after
-# go NAME, which waits for them, and ends after end NAME. $gated is the process that was started.
+# gated NAME COMMAND...: starts build/bpf/gated_calls through COMMAND and waits until it has loaded the driver. It makes its calls after
+# `go NAME`, which waits for them, and ends after `end NAME`. $gated is the started process.
 gated() {
 	gated_name=$1; shift
 	mkfifo "$gated_name.in"
@@ -23,12 +23,12 @@ lines() { wc -l <"$1" | tr -d ' '; }
 go() { go_lines=$(lines "$1.out"); eval "echo >&$(gate "$1")"; until_it_is $((go_lines + 1)) lines "$1.out"; }
 end() { eval "exec $(gate "$1")>&-"; wait "$2"; }
 results() { tail -n 1 "$1.out"; }
-# who FILE: the processes that have made calls, and how many.
+# who FILE: the processes that made calls, and the number of calls.
 who() { "$B/gtexport" --jsonl -o - "$1" 2>/dev/null | sed -n '/"name":"cuDriverGetVersion"/s/.*"phase":"B".*"pid":\([0-9]*\).*/\1/p' | sort -n | uniq -c | awk '{ print $2, $1 }'; }
 made() { calls cuDriverGetVersion "$1"; }
 one_line() { is "$1-is-one-line" 1 "$(lines want.err)"; }
 
-# ---- what fails says one line and leaves no file ----
+# ---- a failure prints one line and leaves no file ----
 sh -c 'exit 0' &
 gone=$!
 wait $gone
@@ -37,17 +37,17 @@ if grep -q 'CAP_BPF\|built without' want.err; then
 	skip ebpf "$(tail -n 1 want.err)"
 	exit
 fi
-says gone-is-told "there is no process $gone"
+says gone-is-reported "there is no process $gone"
 one_line gone
 want no-driver 125 "$G" --via ebpf -o none.zst -p $$
-says no-driver-is-told 'has no CUDA driver mapped'
+says no-driver-is-reported 'has no CUDA driver mapped'
 one_line no-driver
 cp "$(ldd "$B/bpf/gated_calls" | awk '/libc.so/ { print $3 }')" libcuda.so.1
 LD_PRELOAD=$PWD/libcuda.so.1 sleep 600 &
 other=$!
 until_it_is yes maps_driver $other
 want no-functions 125 "$G" --via ebpf -o none.zst -p $other
-says no-functions-is-told 'libcuda.so.1 has no function to record'
+says no-functions-is-reported 'libcuda.so.1 has no function to record'
 one_line no-functions
 kill $other
 wait $other 2>/dev/null
@@ -60,7 +60,7 @@ kill "$(cat dead.pid)"
 state() { sed -n 's/^State:.\(.\).*/\1/p' "/proc/$(cat dead.pid)/status"; }
 until_it_is Z state
 want zombie 125 "$G" --via ebpf -o none.zst -p "$(cat dead.pid)"
-says zombie-is-told "process $(cat dead.pid) has ended"
+says zombie-is-reported "process $(cat dead.pid) has ended"
 kill $careless
 wait $careless 2>/dev/null
 gated refused "$B/bpf/gated_calls" "$cuda" 1 1
@@ -70,11 +70,11 @@ for errno in 1 38; do	# EPERM: a container's filter; ENOSYS: a kernel without BP
 	cp want.err "refused.$errno"
 done
 check refused-names-a-filter grep -q 'refuses bpf().*seccomp.*--via inject' refused.1
-check no-bpf-is-told grep -q 'has no bpf().*--via inject' refused.38
+check no-bpf-is-reported grep -q 'has no bpf().*--via inject' refused.38
 check failures-leave-no-file test ! -e none.zst
 end refused $gated
 
-# ---- the process ends while probes are set: a recording, or one line and no file ----
+# ---- the process ends while probes are set: either a recording, or one line and no file ----
 wrong=
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	gated "ends$i" "$B/bpf/gated_calls" "$cuda" 1 100
@@ -90,7 +90,7 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 done
 is ends-during-attach "" "$wrong"
 
-# ---- it executes another program ----
+# ---- the process executes another program ----
 gated execs "$B/bpf/gated_calls" "$cuda" 1 1000 "$B/bpf/gated_calls" "$cuda" 1 1000
 attach execs.zst --via ebpf -p $gated
 go execs
@@ -101,7 +101,7 @@ wait $recorder
 is exec-ends-the-recording 0 $?
 is exec-has-the-calls-before 1000 "$(made execs.zst)"
 
-# ---- 10,000 threads at the same time: all calls are recorded, or counted as lost ----
+# ---- 10,000 threads at the same time: each call is recorded, or counted as lost ----
 gated many "$B/bpf/gated_calls" "$cuda" 10000 10
 attach many.zst -e api -p $gated
 go many
@@ -109,10 +109,10 @@ is many-threads-are-unharmed 100000 "$(results many)"
 end many $gated
 is many-threads-end-well 0 $?
 wait $recorder
-check many-threads-are-recorded test "$(made many.zst)" -gt 0	# as many threads as have a ring
+check many-threads-are-recorded test "$(made many.zst)" -gt 0	# as many threads as there are rings
 is many-threads-are-all-counted 100000 "$(($(made many.zst) + $(figure lost many.zst)))"
 
-# ---- a full ring: gtcollect is stopped meanwhile ----
+# ---- a full ring, because gtcollect is stopped ----
 gated full "$B/bpf/gated_calls" "$cuda" 4 50000
 attach full.zst -e api --ring-memory 1M -p $gated
 kill -STOP $recorder
@@ -127,7 +127,7 @@ is full-ring-is-all-counted 200000 "$(($(made full.zst) + $(figure lost full.zst
 
 # ---- another program or driver, and a child, while only calls are recorded ----
 symbol=$(nm -D "$cuda" | awk '$3 == "cuDriverGetVersion" { print $1 }')
-# code PID FILE: the instruction at the function, as the process has it.
+# code PID FILE: the instruction at the function in the process's memory.
 code() {
 	set -- "$1" $(awk -v file="$2" '$NF == file && $2 ~ /x/ { sub(/-.*/, "", $1); print $1, $3; exit }' "/proc/$1/maps")
 	dd if="/proc/$1/mem" bs=1 count=4 skip=$((0x$2 - 0x$3 + 0x$symbol)) 2>/dev/null | od -An -tx1
@@ -176,8 +176,8 @@ wait $recorder
 is child-that-executes "$child 1000" "$(who parent.zst)"
 rm second.in second.out
 
-# ---- which library: the one that the process maps ----
-# recorded NAME COMMAND...: its 1,000 calls are recorded.
+# ---- the recorded library is the one that the process has mapped ----
+# recorded NAME COMMAND...: the 1,000 calls of COMMAND are recorded.
 recorded() {
 	recorded_name=$1; shift
 	gated "$recorded_name" "$@"
@@ -224,7 +224,7 @@ same two-drivers-are-recorded two.pids two.recorded
 end first $first
 end second $gated
 
-# ---- gtcollect is killed: nothing remains, and what was recorded is readable ----
+# ---- gtcollect is killed: nothing remains in the system, and the recorded events are readable ----
 gated killed "$B/bpf/gated_calls" "$cuda" 1 1000
 links() { bpftool link 2>/dev/null | sed -n 's/^\([0-9]*\):.*/\1/p'; }
 links >links.before
@@ -252,7 +252,7 @@ is killed-file-has-the-calls 1000 "$(made killed.zst)"
 go killed
 is killed-harms-nothing 1000 "$(results killed)"
 
-# ---- 20 times ----
+# ---- 20 recordings in sequence ----
 wrong=
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	attach again.zst -e api -p $gated
@@ -265,7 +265,7 @@ is twenty-attaches-leave-the-code "$before" "$(code $gated "$cuda")"
 end killed $gated
 is twenty-attaches-harm-nothing 0 $?
 
-# ---- gtcollect and the process are in a pid namespace, as in a container: ids are those that both see ----
+# ---- gtcollect and the process are in a pid namespace, as in a container: process ids are those of this namespace ----
 cat >inside.sh <<'END'
 . "$SRC/tests/lib.sh"
 mkfifo inside.in

@@ -8,15 +8,15 @@ export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
 # ---- what needs no rights ----
 want comm-needs-all 2 "$G" --comm 'x*' true
-says comm-needs-all-is-told 'selects processes of -a'
+says comm-needs-all-is-reported 'selects processes of -a'
 want comm-is-too-long 2 "$G" -f -o try.zst -a --duration 1ms --comm '*abcdefgh[i-k]?mnopqr*'
-says comm-is-too-long-is-told 'at most 15'
+says comm-is-too-long-is-reported 'at most 15'
 want comm-is-too-much 2 "$G" -f -o try.zst -a --duration 1ms --comm '123456789abcdef' --comm '*123456789abcdef' --comm '123456789abcdef*' --comm '[1]23456789abcdef' --comm '?'
-says comm-is-too-much-is-told 'too long together'
+says comm-is-too-much-is-reported 'too long together'
 want cgroup-is-missing 2 "$G" -a --cgroup /nonexistent
-says cgroup-is-missing-is-told 'No such file'
+says cgroup-is-missing-is-reported 'No such file'
 want cgroup-is-none 2 "$G" -a --cgroup /
-says cgroup-is-none-is-told 'no folder of cgroup v2'
+says cgroup-is-none-is-reported 'no folder of cgroup v2'
 
 if ! "$G" --via ebpf -q -f -o try.zst -- true >try.out 2>&1; then
 	skip ebpf "$(tail -n 1 try.out)"
@@ -25,7 +25,7 @@ fi
 
 # processes that match may start later
 want probe-may-come-later 0 "$G" -f -o later.zst -a --duration 1ms --comm none --probe none:none
-says probe-that-nobody-has-is-told 'note: .*none:none.*no process'
+says probe-that-nobody-has-is-reported 'note: .*none:none.*no process'
 
 # record NAME OPTIONS...: in the background, begun when it returns
 record() {

@@ -1,6 +1,6 @@
 # serial
-# -a and one file that five processes reach by five paths: its own, a hard link, a bind mount, and two overlay mounts. The kernel
-# sets probes in the file that all of these are, so they must be set once: each call is one row.
+# -a and one file that five processes open through five paths: the original, a hard link, a bind mount and two overlay mounts. All are the
+# same file for the kernel's probes, so the probes must be set once: each call is one row.
 . "$SRC/tests/lib.sh"
 G=$B/gtcollect
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
@@ -11,7 +11,7 @@ if ! "$G" --via ebpf -q -f -o try.zst --probe libc:getppid -p $$ --duration 1ms 
 fi
 mkdir all
 
-# inside PROGRAM [ARGUMENT]...: runs it by each path, in a mount namespace of its own. @ is the path's folder.
+# inside PROGRAM [ARGUMENT]...: runs PROGRAM through each path, in its own mount namespace. @ is the path's folder.
 cat >inside.sh <<'END'
 . "$SRC/tests/lib.sh"
 mount -t tmpfs gt all && cd all || exit
@@ -27,7 +27,7 @@ wait
 END
 for path in layer link bound overlay1 overlay2; do mkfifo $path.in; done
 answers() { cat layer.out link.out bound.out overlay1.out overlay2.out | wc -l | tr -d ' '; }
-# five LINE PROGRAM ARGUMENTS OPTIONS...: what five processes do after the line is recorded into five.zst.
+# five LINE PROGRAM ARGUMENTS OPTIONS...: records into five.zst what five processes do after they have read LINE.
 five() {
 	line=$1 program=$2 arguments=$3; shift 3
 	exec 3<>layer.in 4<>link.in 5<>bound.in 6<>overlay1.in 9<>overlay2.in
@@ -48,7 +48,7 @@ five() {
 }
 calls_of() { grep '"phase":"B"' five.jsonl | grep -c "\"name\":\"$1\""; }
 
-first=5 # lines that the programs have printed
+first=5 # the number of lines that the programs have printed
 five '' functions '' --probe functions:outer
 if [ -s inside.err ]; then
 	skip overlay "$(tail -n 1 inside.err)"

@@ -5,19 +5,19 @@ G=$B/gtcollect A=$B/gtanalyze
 
 # ---- what needs no rights ----
 want needs-ebpf 2 "$G" --via preload --probe libc:read true
-says needs-ebpf-is-told '--probe needs --via ebpf'
+says needs-ebpf-is-reported '--probe needs --via ebpf'
 want wrong-probe 2 "$G" --probe read -p $$
-says wrong-probe-is-told 'must be LIB:GLOB'
+says wrong-probe-is-reported 'must be LIB:GLOB'
 want many-arguments 2 "$G" --probe 'libc:read(7)' -p $$
-says many-arguments-are-told 'between 0 and 6'
+says many-arguments-are-reported 'between 0 and 6'
 
 start_functions --probe functions:outer
 
 # ---- what is not there: one line with the nearest name, nothing is left ----
 want no-function 125 "$G" -o none.zst --probe libc:getpidd -p $program
-says no-function-is-told "libc has no such function; similar is getpid"
+says no-function-is-reported "libc has no such function; similar is getpid"
 want no-library 125 "$G" -o none.zst --probe libnone:f -p $program
-says no-library-is-told 'no process that is recorded has the library or program libnone mapped'
+says no-library-is-reported 'no process that is recorded has the library or program libnone mapped'
 check failures-leave-no-file test ! -e none.zst
 
 # ---- calls, arguments, results, nesting ----
@@ -58,14 +58,14 @@ echo >line
 want rows-of-probes-are-enough 0 "$G" -f -o c.zst --probe functions:outer -- "$B/bpf/functions" <line
 is no-word-of-cuda 0 "$(grep -c 'no CUDA call was seen' want.err)"
 want command-without-function 0 "$G" -f -o c.zst --probe functions:oute -- "$B/bpf/functions" </dev/null
-says command-without-function-is-told 'functions has no such function; similar is outer'
+says command-without-function-is-reported 'functions has no such function; similar is outer'
 
 # ---- a function that the kernel refuses, beside others ----
 if [ "$(uname -m)" = x86_64 ]; then
 	echo | "$G" -f -o r.zst --slow-probes --probe 'functions:[iol]*' --probe functions:locked -- "$B/bpf/functions" >/dev/null 2>r.err
 	"$B/gtexport" --jsonl -f -o f.jsonl r.zst 2>/dev/null
 	is functions-beside-a-refused-one "0 20 120" "$(calls_of locked functions) $(calls_of outer functions) $(calls_of innermost functions)"
-	check refused-functions-are-told grep -q 'note: 2 places are left out: functions:locked, functions:locked: the kernel cannot probe the instruction' r.err
+	check refused-functions-are-reported grep -q 'note: 2 places are left out: functions:locked, functions:locked: the kernel cannot probe the instruction' r.err
 else
 	skip refused-functions "another architecture has other instructions that cannot be probed"
 fi
@@ -76,10 +76,10 @@ mkfifo thousands
 program=$!
 exec 5>thousands
 want too-many 125 "$G" -o none.zst --probe 'many_functions:f*' -p $program
-says too-many-is-told "probe 'many_functions:f\*': 7000[0-9] functions of .* match, and 65536 can be recorded in all: a longer GLOB"
+says too-many-is-reported "probe 'many_functions:f\*': 7000[0-9] functions of .* match, and 65536 can be recorded in all: a longer GLOB"
 is too-many-is-one-line 1 "$(wc -l <want.err | tr -d ' ')"
 want too-many-together 125 "$G" -o none.zst --probe 'many_functions:f[1-4]*' --probe 'many_functions:f[3-6]*' -p $program
-says too-many-together-are-told 'can be recorded in all'
+says too-many-together-are-reported 'can be recorded in all'
 "$G" -f -o f1.zst --probe 'many_functions:f[1-4]*' -p $program 2>f1.err 5>&- &
 recorder=$!
 observed() { grep -c 'recording api,ioctl,.* (44444 functions of 1 library)' f1.err; }

@@ -1,8 +1,8 @@
-# What the GPU did (-e gpu), on the simulated CUPTI: every piece of work is in the trace, with its times and shape, joined to the right
-# call; and what CUPTI may do to us leaves the program alone and is said.
+# GPU work (-e gpu) on the simulated CUPTI: the trace has each operation with its times and shape, joined to the correct call.
+# Failures of CUPTI do not affect the program and are reported.
 . "$SRC/tests/lib.sh"
 C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport rows=$B/unit/gpu_rows_prog
-run() {	# run NAME SAMPLE [VAR=VALUE...]: records NAME.zst; the truth of all its processes, sorted, is NAME.truth
+run() {	# run NAME SAMPLE [VAR=VALUE...]: records NAME.zst; NAME.truth has the real operations of all its processes, sorted
 	name=$1 sample=$2; shift 2
 	rm -f truth.*
 	env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_TRUTH="$PWD/truth.%p" SIMGPU_SPEED=10 "$@" "$C" -q -f -e "${events:-api,ioctl,gpu}" --gpu-timing "${timing:-auto}" -o "$name.zst" -- $sample \
@@ -15,12 +15,12 @@ run() {	# run NAME SAMPLE [VAR=VALUE...]: records NAME.zst; the truth of all its
 meta() { zstd -dcq "$2" | LC_ALL=C grep -ao "\"$1\":[^,}]*" | tail -n 1 | cut -d: -f 2- | tr -d '"'; }
 causes() { "$rows" rows "$1" causes | awk '{ print $2, $(NF - 1), $NF }' | sort | uniq -c | awk '{ printf "%s%s %s %s %s", s, $2, $3, $4, $1; s = "; " }'; }
 
-# join 1: both carried one correlation id
+# join 1: call and operation have the same correlation id
 want train 0 run train "$B/samples/train"
 same train-is-the-truth train.truth train.rows
 is train-calls 'copy 1 cuMemcpyDtoHAsync_v2 10; copy 1 cuMemcpyHtoDAsync_v2 100; kernel 1 cuLaunchKernel 1600; set 1 cuMemsetD32Async 104' "$(causes train.zst | sed 's/set 1 [A-Za-z0-9_]* [0-9]*;* *//g; s/; $//'); $(causes train.zst | grep -o 'set 1 [A-Za-z0-9_]* [0-9]*' | awk '{ n += $4 } END { print "set 1 cuMemsetD32Async", n }')"
 is train-none-wrong '0 0 0' "$(meta gpu_joined_wrong train.zst) $(meta gpu_unjoined train.zst) $(meta gpu_launches_without_record train.zst)"
-# the limits of the GPU, and the occupancy that follows
+# the limits of the GPU, and the occupancy computed from them
 is train-limits '"gpu_limits.PID.0":{"compute_capability":"9.0","multiprocessors":132,"threads":2048,"blocks":32,"registers":65536,"shared_bytes":233472,"shared_reserved_bytes":1024}' \
 	"$(zstd -dcq train.zst | LC_ALL=C grep -ao '"gpu_limits[^}]*}' | tail -n 1 | sed 's/limits.[0-9]*/limits.PID/')"
 want train-occupancy 0 "$A" kernels --format json train.zst
@@ -35,12 +35,12 @@ same graph-is-the-truth graph.truth graph.rows
 is graph-nodes-have-their-launch "kernel 1 cuGraphLaunch" "$(causes graph.zst | tr ';' '\n' | grep Graph | sed 's/^ //; s/ [0-9]*$//')"
 want processes 0 run processes "$B/samples/multiproc"
 same processes-are-the-truth processes.truth processes.rows
-# four processes, one GPU: it is one, and has the work of all
+# four processes use one GPU: the report has one GPU with the work of all
 want processes-gpu 0 "$A" gpu --format json processes.zst
 is processes-share-one-gpu 1 "$(tr -d ' \n' <want.out | sed 's/"gpu_kernels".*//' | grep -o '"device":' | wc -l | tr -d ' ')"
 check processes-gpu-says-so grep -q 'and of 2 more processes are the same GPU: one row has the work of all' want.out
 
-# two contexts on one GPU, whose streams have the same numbers: each piece of work is in its own
+# two contexts on one GPU with equal stream numbers: each operation is in the stream of its own context
 want contexts 0 run contexts "$B/samples/two_contexts"
 same contexts-are-the-truth contexts.truth contexts.rows
 cat truth.* | awk '$2 == "kernel" || $2 == "copy" || $2 == "set" { print $1, $11 }' | sort >contexts.in
@@ -58,7 +58,7 @@ is contexts-query-no-handles '' "$(awk -F '\t' '$1 == "call" && $2 != ""' contex
 want contexts-one 0 run one "$B/samples/two_contexts -c 1"
 is contexts-one-is-not-named 0 "$("$A" streams one.zst 2>/dev/null | grep -c 'of context')"
 
-# all that a record says is in the row: of every kind of work, by itself and in a graph
+# the row has all fields of CUPTI's record, for each kind of operation, alone and in a graph
 want kinds 0 run kinds "$B/guest/fake/events kinds" SIMGPU_DEVICES=2
 cat truth.* | awk '
 	BEGIN { split("HtoD DtoH - - - - - DtoD HtoH PtoP", k); split("pageable pinned device array managed", m) }
@@ -67,12 +67,12 @@ cat truth.* | awk '
 	$2 == "copy" || $2 == "peer" { print $1, $11, graph, node, "- - -", $15, $2 == "peer" ? $16 " " $17 : "- -", "- memcpy", k[n[1]], "(" m[n[2]], "->", m[n[3]] ")" }
 	$2 == "set" { print $1, $11, graph, node, "- - -", $15, "- -", n[2], "memset (" m[n[1]] ")" }' | sort >kinds.details
 "$rows" details kinds.zst | sort >got.details
-same kinds-all-is-told kinds.details got.details
+same kinds-all-is-reported kinds.details got.details
 is kinds-are-all-there '11 copy,8 kernel,2 peer,7 set' "$(cat truth.* | awk '$2 != "sync" { print $2 }' | sort | uniq -c | awk '{ print $1, $2 }' | sort -k 2 | paste -sd ,)"
 is kinds-all-joined "28 0" "$(meta gpu_joined_exact kinds.zst) $(meta gpu_joined_wrong kinds.zst)"
 
-# streams of all kinds, those of threads among them; and one stream into which many threads launch, each another grid: nothing is given to
-# another thread's call, even where CUPTI tells no numbers
+# Streams of all kinds, including per-thread default streams; and one stream into which many threads launch, each with its own grid: no
+# operation is joined to the call of another thread, also when CUPTI gives no correlation ids.
 want streams 0 run streams "$B/guest/fake/events streams"
 same streams-are-the-truth streams.truth streams.rows
 is streams-all-joined "400 0 13" "$(meta gpu_joined_exact streams.zst) $(meta gpu_joined_wrong streams.zst) $(cut -d ' ' -f 3 streams.rows | sort -u | wc -l)"
@@ -86,15 +86,15 @@ for version in 130001 22; do
 	same together-$version-each-by-its-own-call together.calls together.causes
 done
 
-# what comes by way of the runtime is joined to the driver's calls all the same, for nothing that we ask of CUPTI switches its tracing of
-# the runtime on
+# Operations launched through the CUDA runtime are joined to the driver's calls, because no activity that gtcollect enables makes CUPTI
+# trace the runtime.
 want runtime 0 run runtime "$B/samples/through_runtime"
 same runtime-is-the-truth runtime.truth runtime.rows
 is runtime-all-joined "$(wc -l <runtime.rows | tr -d ' ') 0 0" "$(meta gpu_joined_exact runtime.zst) $(meta gpu_joined_wrong runtime.zst) $(meta gpu_launches_without_record runtime.zst)"
 is runtime-calls 'copy 1 cuMemcpyHtoDAsync_v2 120; kernel 1 cuGraphLaunch 200; kernel 1 cuLaunchKernel 200; set 1 cuMemsetD8Async 62' "$(causes runtime.zst)"
 
-# waits: each that CUPTI would tell is there, on its stream, around the time that CUPTI saw, with the waiting call as its cause
-waits() {	# waits NAME: holds NAME.zst against the truth of the last run
+# waits: the trace has each wait that CUPTI records, on its stream, around CUPTI's times, with the waiting call as its cause
+waits() {	# waits NAME: compares NAME.zst with the truth of the last run
 	cat truth.* | awk '$2 == "sync" { split($3, t, ":"); print t[1], $4, $6, $7 }' >"$1.waited"
 	"$rows" waits "$1.zst" >"$1.waits"
 	is "$1-waits" "$(cut -d ' ' -f 1,2 "$1.waited" | sort | uniq -c)" "$(cut -d ' ' -f 1,2 "$1.waits" | sort | uniq -c)"
@@ -115,24 +115,25 @@ events=gpu
 want waits-alone 0 run alone "$B/samples/overlap"
 waits alone
 unset events
-# without arguments the targets of waits are unknown
+# without arguments the stream of a wait is unknown
 want waits-argless 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu --args none -o argless.zst -- "$B/samples/overlap"
 "$rows" waits argless.zst >argless.waits
 is waits-argless '1 4294967295 0,1 4294967295 0,3 4294967295 0,3 4294967295 0,' "$(cut -d ' ' -f 1,2,8 argless.waits | sort | tr '\n' ,)"
 is waits-argless-are-counted '4 2' "$(meta gpu_waits argless.zst) $(meta waits_without_stream argless.zst)"
 want waits-argless-header 0 "$A" header argless.zst
-check waits-argless-is-said grep -q '2 waits for an unknown stream (--args none)' want.out
+check waits-argless-is-reported grep -q '2 waits for an unknown stream (--args none)' want.out
 
-# -e runtime: CUPTI's numbers are the runtime's then, and all is joined all the same; the runtime's calls are rows, that nothing adds up
+# -e runtime: CUPTI's correlation ids are those of the runtime's calls, and all joins are the same. Calls of the runtime are rows that
+# no sum includes.
 events=api,ioctl,gpu,runtime
 want named-calls 0 run named "$B/samples/through_runtime"
 same named-is-the-truth named.truth named.rows
 is named-calls-join 'copy 1 cuMemcpyHtoDAsync_v2 120; kernel 1 cuGraphLaunch 200; kernel 1 cuLaunchKernel 200; set 1 cuMemsetD8Async 62' "$(causes named.zst)"
 is named-calls-are-counted 321 "$(meta gpu_runtime_calls named.zst)"
 waits named
-counts() {	# what must be the same with and without the runtime's calls
+counts() {	# figures that are equal with and without the runtime's calls
 	"$A" summary "$1" 2>/dev/null | grep -E 'API calls|launches|allocations|transfers'
-	for report in categories launches transfers; do	# of several tables the first
+	for report in categories launches transfers; do	# of a report with several tables the first one
 		"$A" --format csv $report "$1" 2>/dev/null | awk '/^# / { n++ } n < 2' | grep -v '^ioctl,\|^file,' |
 			cut -d, -f 1-2 | sed 's/ (pid [0-9]*)//' | sort
 	done
@@ -148,7 +149,8 @@ is named-chrome-like-kineto 100 "$(grep -c '"name":"cudaLaunchKernel","cat":"cud
 is named-chrome-arrows-have-two-ends "$(grep -c '"ph":"s"' named.json)" "$(grep -c '"ph":"f"' named.json)"
 want named-alone 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e runtime -o alone.zst -- "$B/samples/through_runtime"
 is named-alone-brings-the-gpu "582 321" "$(meta gpu_joined_exact alone.zst) $(meta gpu_runtime_calls alone.zst)"
-for again in 1 2 3 4 5; do	# while gtcollect stands still it does not see that the time is over
+# while gtcollect waits for processor time it does not notice that the duration is over
+for again in 1 2 3 4 5; do
 	want named-delayed 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,runtime --duration 1ms -o part.zst -- "$B/samples/through_runtime" -n 1000
 	[ "$(meta gpu_runtime_calls part.zst)" -ge 3000 ] || break
 done
@@ -156,10 +158,10 @@ check named-delayed-not-what-was-not-to-be-recorded test "$(meta gpu_runtime_cal
 want named-refused 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityEnable@5:28 "$C" -q -f -e api,gpu,runtime -o part.zst -- "$B/samples/through_runtime"
 is named-refused-the-rest-is-there "582 0" "$(meta gpu_joined_exact part.zst) $(meta gpu_runtime_calls part.zst)"
 want named-refused-header 0 "$A" header part.zst
-check named-refused-is-said grep -q 'GPU: not recorded: calls of the CUDA runtime: cuptiActivityEnable failed: error 28' want.out
+check named-refused-is-reported grep -q 'GPU: not recorded: calls of the CUDA runtime: cuptiActivityEnable failed: error 28' want.out
 unset events
 
-# -e um: operations of managed memory, on the tracks of the devices, without a launching call; -e overhead: work of CUPTI itself
+# -e um: operations of managed memory, on the tracks of the devices and without a launching call; -e overhead: CUPTI's own work
 events=api,ioctl,gpu,um
 want managed 0 run managed "$B/samples/managed"
 same managed-is-the-truth managed.truth managed.rows
@@ -179,7 +181,7 @@ for code in 28 31 35; do
 	want managed-refused-$code 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityConfigureUnifiedMemoryCounter:$code "$C" -q -f -e api,um -o part.zst -- "$B/samples/managed"
 	is managed-refused-$code-the-rest-is-there "20 0" "$(meta gpu_joined_exact part.zst) $(meta managed_memory_events part.zst)"
 	"$A" header part.zst >want.out 2>&1
-	check managed-refused-$code-is-said grep -q "GPU: not recorded: unified memory: cuptiActivityConfigureUnifiedMemoryCounter failed: error $code" want.out
+	check managed-refused-$code-is-reported grep -q "GPU: not recorded: unified memory: cuptiActivityConfigureUnifiedMemoryCounter failed: error $code" want.out
 done
 want managed-refused-last-line 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityConfigureUnifiedMemoryCounter:28 "$C" -f -e api,um -o part.zst -- "$B/samples/managed"
 says managed-refused-is-in-the-last-lines '-e gpu: not recorded: unified memory: cuptiActivityConfigureUnifiedMemoryCounter failed: error 28'
@@ -197,8 +199,8 @@ want overhead-chrome 0 "$X" --chrome -f -o overhead.json overhead.zst
 check overhead-chrome-like-kineto grep -q '"name":"CUPTI buffer flush","cat":"overhead"' overhead.json
 unset events
 
-# to a CUPTI that bears nothing: the clock comes first, and few buffers do, always given and zeroed, however much is launched
-# (while our thread stands still, as the machine has no time for it, more are needed)
+# A CUPTI that checks its use strictly: the clock callback is set first; few buffers suffice, each returned and zeroed, for any number of
+# launches (more buffers are needed when the library's thread gets no processor time).
 strict() {
 	for again in 1 2 3 4 5; do
 		run strict "$B/samples/sync_every_launch -n 60000" SIM_CUPTI_STRICT=128 && return 0
@@ -210,7 +212,7 @@ want strict 0 strict
 is strict-is-all-there "$(wc -l <strict.truth | tr -d ' ')" "$(meta gpu_joined_exact strict.zst)"
 check strict-is-much test "$(wc -l <strict.rows)" -ge 60000
 
-# in any order, late, with impossible times, and some missing
+# records out of order, late, with impossible times, and some missing
 want shuffled 0 run shuffled "$B/samples/train" SIM_CUPTI_SHUFFLE=1
 same shuffled-is-the-truth shuffled.truth shuffled.rows
 is shuffled-all-joined "$(wc -l <shuffled.rows | tr -d ' ')" "$(meta gpu_joined_exact shuffled.zst)"
@@ -223,27 +225,27 @@ want dropped 0 run dropped "$B/samples/train" SIM_CUPTI_DROP=7
 check dropped-are-counted test "$(meta gpu_records_dropped dropped.zst)" -gt 100
 check what-was-not-dropped-is-true test "$(comm -13 dropped.truth dropped.rows | wc -l)" -eq 0
 is dropped-none-wrong 0 "$(meta gpu_joined_wrong dropped.zst)"
-want dropped-is-said 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_DROP=7 "$C" -f -e api,gpu -o dropped.zst -- "$B/samples/leak"
+want dropped-is-reported 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_DROP=7 "$C" -f -e api,gpu -o dropped.zst -- "$B/samples/leak"
 says dropped-in-the-last-lines 'GPU work lost: [0-9]* dropped by CUPTI$'
 says dropped-is-a-loss '[0-9] GPU operations, .* LOST'
 want dropped-header 0 "$A" header dropped.zst
 check dropped-no-report-hides-it sh -c 'grep -q "GPU: CUPTI dropped" want.out && ! grep -q "no losses" want.out'
 
-# one between these refuses calls that it does not know yet
+# a CUPTI version in between that does not know the newer functions
 want older 0 run older "$B/samples/train" SIM_CUPTI_VERSION=26
 is older-is-exact "1814 0" "$(meta gpu_joined_exact older.zst) $(meta gpu_runtime_calls older.zst)"
-# CUPTI before 12.5 gives no records of single calls, so those of all are asked for
+# CUPTI before 12.5 cannot enable records of single functions, so the library enables those of all functions
 for what in train graph_replay overlap through_runtime; do
 	want old-$what 0 run old "$B/samples/$what" SIM_CUPTI_VERSION=22
 	same old-$what-is-the-truth old.truth old.rows
 	is old-$what-is-exact "$(wc -l <old.rows | tr -d ' ') 0 0 0" "$(meta gpu_joined_exact old.zst) $(meta gpu_joined_inferred old.zst) $(meta gpu_unjoined old.zst) $(meta gpu_joined_wrong old.zst)"
 done
 
-# where CUPTI refuses, and nothing else will do (gpu_events.sh has what else would), the program runs on and the trace says why
+# CUPTI fails and nothing replaces it (gpu_events.sh tests the replacement): the program runs on and the trace has the reason
 timing=cupti
 for f in cuptiActivityRegisterTimestampCallback cuptiActivityRegisterCallbacks cuptiActivityEnable; do
 	want refused-$f 0 run refused "$B/samples/leak" SIM_CUPTI_FAIL=$f:999
-	is refused-$f-is-told "$f failed: error 999" "$(meta gpu_source refused.zst)"
+	is refused-$f-is-reported "$f failed: error 999" "$(meta gpu_source refused.zst)"
 	is refused-$f-no-rows 0 "$(wc -l <refused.rows | tr -d ' ')"
 	is refused-$f-calls-are-there 300 "$("$A" --format csv --match 'cuMemAlloc*' top refused.zst | awk -F, 'NR > 1 { n += $3 } END { print n }')"
 done
@@ -251,22 +253,23 @@ unset timing
 want kinds-refused 0 run kinds "$B/samples/leak" SIM_CUPTI_FAIL=cuptiActivityEnableDriverApi:999
 is kinds-refused-still-has-rows 100 "$(wc -l <kinds.rows | tr -d ' ')"
 mkdir -p only && ln -sf "$B/sim/libcuda.so.1" only/libcuda.so.1
-want refused-is-said 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityEnable:999 "$C" -f -e api,gpu --gpu-timing cupti -o refused.zst -- "$B/samples/leak"
+want refused-is-reported 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityEnable:999 "$C" -f -e api,gpu --gpu-timing cupti -o refused.zst -- "$B/samples/leak"
 says refused-in-the-last-lines '-e gpu: no GPU work was recorded: cuptiActivityEnable failed: error 999'
 want refused-reports 4 "$A" kernels refused.zst
 check refused-is-no-0 grep -q 'what GPUs did was not recorded' want.out
 want refused-in-one 0 env LD_LIBRARY_PATH="$B/sim" "$C" -f -e api,gpu --gpu-timing cupti -o one.zst -- sh -c "'$B/samples/leak'; SIM_CUPTI_FAIL=cuptiActivityEnable:999 '$B/samples/leak'"
-says refused-in-one-is-said '-e gpu: in 1 process no GPU work was recorded'
+says refused-in-one-is-reported '-e gpu: in 1 process no GPU work was recorded'
 want refused-in-one-header 0 "$A" header one.zst
 check refused-in-one-no-report-hides-it sh -c 'grep -q "GPU: 1 of the processes has no GPU records" want.out && ! grep -q "no losses" want.out'
 want missing 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --gpu-timing cupti --cupti "$B/sim/libcuda.so.1" -o missing.zst -- "$B/samples/leak"
-check missing-is-told sh -c 'zstd -dcq missing.zst | LC_ALL=C grep -aq "libcuda.so.1 was not found"'
+check missing-is-reported sh -c 'zstd -dcq missing.zst | LC_ALL=C grep -aq "libcuda.so.1 was not found"'
 want named 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --cupti "$B/sim/libcupti.so.13" -o named.zst -- "$B/samples/leak"
 is named-is-used 100 "$(meta gpu_sets named.zst)"
-# where the loader does not look: in a toolkit, of either layout; and beside what the program has loaded of CUDA, as in NVIDIA's wheels. And the
-# copy that the program has loaded comes first. All of them are of CUDA 12, as is the driver, for the loader may know one of 13.
+# The library finds CUPTI in places that the loader does not search: a toolkit of either layout, and next to the CUDA libraries of the
+# program, as in NVIDIA's wheels. A copy that the program has loaded comes first. All are version 12, like the driver, because the loader
+# may find a version 13.
 of_12() { mkdir -p "$1" && sed 's/libcupti\.so\.13/libcupti.so.12/g' "$B/sim/libcupti.so.13" >"$1/libcupti.so.12"; }
-used() {	# used NAME FILE [VAR=VALUE...]: with these variables that file is CUPTI, and does its work
+used() {	# used NAME FILE [VAR=VALUE...]: with these variables the library uses this file as CUPTI, and it works
 	name=$1 file=$2; shift 2
 	want $name 0 env ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0" LD_LIBRARY_PATH="${path:-$PWD/only}" CUDA_HOME= CUDA_PATH= SIMGPU_DRIVER=12080 "$@" "$C" -q -f -e api,gpu --gpu-timing cupti -o place.zst -- "$B/samples/leak"
 	is $name-is-used "100 $(readlink -f "$file")" "$(meta gpu_sets place.zst) $(readlink -f "$("$A" --format tsv metadata place.zst | sed -n 's/^gpu_source[[:space:]]*CUPTI, \(.*\), API version.*/\1/p')")"
@@ -289,13 +292,13 @@ else
 fi
 want no-such-file 2 "$C" --cupti /nowhere -o x.zst -- true
 
-# not asked for: CUPTI is not touched
+# without -e gpu the library does not load CUPTI
 events=api,ioctl
 want off 0 run off "$B/samples/leak"
 is off-has-no-rows 0 "$(wc -l <off.rows | tr -d ' ')"
 is off-cupti-was-not-used 0 "$(wc -l <off.truth | tr -d ' ')"
 
-# gpu alone: with the calls that caused it
+# -e gpu alone also records the calls that launch GPU work
 events=gpu
 want alone 0 run alone "$B/samples/train"
 same alone-is-the-truth alone.truth alone.rows
@@ -303,11 +306,11 @@ is alone-all-joined 1814 "$(meta gpu_joined_exact alone.zst)"
 is alone-no-other-calls 0 "$("$A" --format csv --match 'cuMemAlloc*' top alone.zst | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }')"
 unset events
 
-# killed: what CUPTI had given back is there
+# the program is killed: the file has the records that CUPTI had delivered
 want crash 139 run crash "$B/samples/crash"
 want reports 0 "$A" train.zst
 check default-has-a-gpu-section grep -q 'Where the time of the GPUs went' want.out
-check simulated-is-said grep -q 'SIMULATED' want.out
+check simulated-is-reported grep -q 'SIMULATED' want.out
 want match-short 0 "$A" --format csv --match 'relu*' kernels train.zst
 is match-short-name 'relu<float>,400' "$(sed -n 2p want.out | cut -d, -f 1,2)"
 want match-long 0 "$A" --format csv --match '_Z4relu*' --match saxpy kernels train.zst
@@ -317,8 +320,8 @@ check chrome-has-the-limits-of-the-gpu grep -q '"deviceProperties":\[{.*"compute
 check chrome-is-json "$B/unit/test_hostile_traces" json t.json
 is chrome-arrows 1814 "$(grep -c '"ph":"f"' t.json)"
 
-# of work that no recorded call made nothing is told
-# (a busy machine may take longer than the delay to begin with it: then once more, with more of both)
+# Operations whose launching call was not recorded are not reported as missing calls.
+# (a busy machine may take longer than the delay to start; then the delay and the program are longer in the next try)
 for delay in 100 400 1600 6400; do
 	want delayed-$delay 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu --delay ${delay}ms -o delayed.zst -- "$B/samples/idle_host" -n $((delay * 2 / 5))
 	[ "$(meta gpu_work_outside delayed.zst)" -le 5 ] || [ "$(meta gpu_kernels delayed.zst)" -le 5 ] || break
@@ -328,6 +331,6 @@ is delayed-all-joined "$(meta gpu_kernels delayed.zst) 0" "$(meta gpu_joined_exa
 want sampled 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu --sample 10 -o sampled.zst -- "$B/samples/train"
 is sampled-work-too "160 160" "$(meta gpu_kernels sampled.zst) $("$A" --format csv --match cuLaunchKernel top sampled.zst | awk -F, 'NR > 1 { n += $3 } END { print n }')"
 
-# the doctor says which CUPTI it would be
+# --doctor names the CUPTI that would be used
 want doctor 0 env LD_LIBRARY_PATH="$B/sim" "$C" --doctor
 is doctor-names-cupti 1 "$(grep -c '^ok    cupti    -e gpu finds libcupti.so.13, API version 130001$' want.out)"

@@ -1,11 +1,11 @@
-# GPU work timed by CUDA events (--gpu-timing events, or where CUPTI is missing or refuses), on the simulated driver: every call has its row,
-# whose interval contains the true one; no call waits, no capture is disturbed, no destroyed context is queried; the header names the source of times.
+# GPU work timed by CUDA events (--gpu-timing events, or when CUPTI is missing or fails), on the simulated driver: every call has a row whose
+# interval contains the true one; no call waits, no capture is disturbed, no destroyed context is used; the header names the source of times.
 . "$SRC/tests/lib.sh"
 C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport rows=$B/unit/gpu_rows_prog prog=$B/guest/fake/events
 meta() { zstd -dcq "$2" | LC_ALL=C grep -ao "\"$1\":[^,}]*" | tail -n 1 | cut -d: -f 2- | tr -d '"'; }
 losses() { "$A" --format tsv header "$1" 2>/dev/null | awk -F"\t" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "lost") k = i } NR == 2 { print $k }'; }
 causes() { "$rows" rows "$1" causes | awk '{ print $2, $(NF - 1), $NF }' | sort | uniq -c | awk '{ printf "%s%s %s %s %s", s, $2, $3, $4, $1; s = "; " }'; }
-run() {	# run NAME PROGRAM [VAR=VALUE...]: NAME.zst, .rows, .truth (work as it ran), .misuse (what the driver must not be asked), .err
+run() {	# run NAME PROGRAM [VAR=VALUE...]: writes NAME.zst, .rows, .truth (the real operations), .misuse (forbidden driver calls), .err
 	name=$1 sample=$2; shift 2
 	rm -f "$name".*
 	env LD_LIBRARY_PATH="$B/sim" SIMGPU_TRUTH="$PWD/$name.truth" SIMGPU_MISUSE="$PWD/$name.misuse" "$@" \
@@ -15,13 +15,13 @@ run() {	# run NAME PROGRAM [VAR=VALUE...]: NAME.zst, .rows, .truth (work as it r
 	"$rows" rows "$name.zst" causes >"$name.rows"
 	return $status
 }
-sound() {	# sound NAME ROWS: so many, all joined to their calls, none wrong; the driver was asked nothing that it must not be
+sound() {	# sound NAME ROWS: this number of rows, all joined to the correct calls; no forbidden driver call
 	is "$1-rows" "$2 $2 0 0" "$(wc -l <"$1.rows" | tr -d ' ') $(meta gpu_joined_exact "$1.zst") $(meta gpu_joined_wrong "$1.zst") $(meta gpu_unjoined "$1.zst")"
 	is "$1-no-misuse" "" "$(sort "$1.misuse" | uniq -c)"
 }
 counts() { awk '{ print $1 }' "$1.truth" | sort | uniq -c | awk '{ printf "%s%s %s", s, $2, $1; s = " " }'; }
 row_counts() { awk '{ print $2 }' "$1.rows" | sort | uniq -c | awk '{ printf "%s%s %s", s, $2, $1; s = " " }'; }
-holds() {	# holds NAME: one stream; the k-th piece of each kind ran inside the k-th row of it, but for the error that the trace tells
+holds() {	# holds NAME: one stream; the k-th operation of each kind ran within the k-th row of that kind, up to the error in the metadata
 	awk -v error="$(meta gpu_event_clock_error_ns "$1.zst")" '
 		FNR == NR { start[$1, ++n[$1]] = $3; end[$1, n[$1]] = $4; next }
 		{ k = ++m[$2]; if ($5 > start[$2, k] + error + 1000 || $6 < end[$2, k] - error - 1000) { print $2, k, $5 - start[$2, k], $6 - end[$2, k]; bad = 1 } }
@@ -44,10 +44,10 @@ is train-calls 'cuLaunchKernel 1600; cuMemcpyDtoHAsync_v2 10; cuMemcpyHtoDAsync_
 is train-names 'relu<float>,400 saxpy,400 scale<float>,400 vectorAdd,400' "$("$A" --format csv kernels train.zst 2>/dev/null | sed 1d | cut -d, -f 1,2 | sort | paste -sd ' ')"
 timing='--gpu-timing cupti' run by_cupti "$B/samples/train"
 for n in train by_cupti; do awk '{ print $2, $4, $7, $8, $9, $NF }' $n.rows | sort >$n.what; done
-same train-is-what-cupti-says by_cupti.what train.what
+same train-equals-the-records-of-cupti by_cupti.what train.what
 is graph-launches 'graph 1 cuGraphLaunch 100' "$(causes graph_replay.zst | tr ';' '\n' | grep graph | sed 's/^ *//')"
 
-# the library's own calls are not recorded
+# the library's own calls of the driver are not recorded
 is own-calls-are-not-there 0 "$("$A" --format csv --top 0 --match 'cuEvent*' --match 'cuStreamIsCapturing*' --match 'cuCtxPush*' --match 'cuThreadExchange*' top leak.zst 2>/dev/null | sed 1d | wc -l | tr -d ' ')"
 timing='--gpu-timing off' run off "$B/samples/train"
 is off-has-no-rows 0 "$(wc -l <off.rows | tr -d ' ')"
@@ -56,27 +56,27 @@ want off-reports 4 "$A" kernels off.zst
 check off-is-no-0 grep -q 'what GPUs did was not recorded' want.out
 want no-such-timing 2 "$C" --gpu-timing sometimes -o x.zst -- true
 
-# what the times are is said: in the metadata, in every report, in the last lines, in each row
-is said-in-metadata 'CUDA events (as asked for)' "$(meta gpu_source train.zst)"
-check said-with-the-error test "$(meta gpu_event_clock_error_ns train.zst)" -gt 0
-check said-in-the-last-lines grep -q 'times of GPU work are those of CUDA events, as asked for' train.err
-for r in kernels streams top copies; do "$A" $r train.zst >$r.txt; check said-in-$r grep -q 'times come from CUDA events' $r.txt; done
-is said-in-json-lines 1814 "$("$X" --jsonl -f -o j.txt train.zst && grep -c '"timing":"cuda events"' j.txt)"
-is said-in-chrome 1814 "$("$X" --chrome -f -o c.json train.zst && grep -c '"timing":"cuda events"' c.json)"
+# the source of times is reported in the metadata, in every report, in the last lines and in each row
+is source-in-metadata 'CUDA events (as asked for)' "$(meta gpu_source train.zst)"
+check source-has-an-error test "$(meta gpu_event_clock_error_ns train.zst)" -gt 0
+check source-in-the-last-lines grep -q 'times of GPU work are those of CUDA events, as asked for' train.err
+for r in kernels streams top copies; do "$A" $r train.zst >$r.txt; check source-in-$r grep -q 'times come from CUDA events' $r.txt; done
+is source-in-json-lines 1814 "$("$X" --jsonl -f -o j.txt train.zst && grep -c '"timing":"cuda events"' j.txt)"
+is source-in-chrome 1814 "$("$X" --chrome -f -o c.json train.zst && grep -c '"timing":"cuda events"' c.json)"
 check chrome-is-json "$B/unit/test_hostile_traces" json c.json
 
-# auto: where CUPTI refuses at each entry, or is not there; and not where it works
+# auto: events are used when CUPTI fails at any function or is missing, and not when it works
 timing=
 for f in cuptiActivityRegisterTimestampCallback cuptiActivityRegisterCallbacks cuptiActivityEnable; do
 	want refused-$f 0 run refused "$B/samples/leak" SIM_CUPTI_FAIL=$f:999
 	sound refused 100
-	is refused-$f-is-told "CUDA events ($f failed: error 999)" "$(meta gpu_source refused.zst)"
+	is refused-$f-is-reported "CUDA events ($f failed: error 999)" "$(meta gpu_source refused.zst)"
 	is refused-$f-is-none-missing 0 "$(meta gpu_processes_refused refused.zst)"
 done
 check refused-in-the-last-lines grep -q 'CUDA events, because CUPTI is missing or refused' refused.err
 mkdir -p only && ln -sf "$B/sim/libcuda.so.1" only/libcuda.so.1
 want missing 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --cupti "$B/sim/libcuda.so.1" -o missing.zst -- "$B/samples/leak"
-check missing-is-told sh -c 'zstd -dcq missing.zst | LC_ALL=C grep -aq "CUDA events (.*libcuda.so.1 was not found)"'
+check missing-is-reported sh -c 'zstd -dcq missing.zst | LC_ALL=C grep -aq "CUDA events (.*libcuda.so.1 was not found)"'
 is missing-has-rows 100 "$(meta gpu_joined_exact missing.zst)"
 want there 0 run there "$B/samples/leak"
 is there-is-used 'CUPTI' "$(meta gpu_source there.zst)"
@@ -85,7 +85,7 @@ says unasked-is-not-done 'no GPU work was recorded: cuptiActivityEnable failed: 
 is there-says-nothing-of-events "" "$(meta gpu_processes_by_events there.zst)"
 unset timing
 
-# the driver fails us at each entry: the program does not notice, and each call without a time is counted
+# each driver function that the library needs fails: the program is not affected, and each call without a time is counted
 for f in cuEventCreate:2 cuEventRecord:1 cuEventElapsedTime:999 cuEventQuery:999 cuStreamCreate:2; do
 	want fails-$f 0 run fails "$B/samples/leak" SIMGPU_FAIL=$f
 	is fails-$f-output "$(cat leak.out)" "$(cat fails.out)"
@@ -93,19 +93,19 @@ for f in cuEventCreate:2 cuEventRecord:1 cuEventElapsedTime:999 cuEventQuery:999
 	case $f in
 	cuEventQuery*|cuStreamCreate*) is fails-$f-missing "100 100" "$(meta gpu_launches_without_record fails.zst) $(losses fails.zst)" ;;
 	*) is fails-$f-counted 100 "$(meta gpu_untimed_error fails.zst)"
-	   check fails-$f-is-said grep -q '^gtcollect: 100 launches, copies and sets have no GPU time: .* 100 failed' fails.err ;;
+	   check fails-$f-is-reported grep -q '^gtcollect: 100 launches, copies and sets have no GPU time: .* 100 failed' fails.err ;;
 	esac
 done
 "$A" kernels fails.zst >r.txt
 check fails-no-report-hides-it sh -c '! grep -q "no losses" r.txt'
 
-# default streams of both kinds, streams of both kinds, threads
+# both kinds of default streams, both kinds of created streams, threads
 want streams 0 run streams "$prog streams"
 sound streams 400
 is streams-each-its-own '100 25 25 25 25 25 25 25 25 25 25 25 25' "$(awk '{ n[$3]++ } END { for (i in n) print n[i] }' streams.rows | sort -rn | paste -sd ' ')"
 is streams-legacy-is-0 100 "$(awk '$3 == 0' streams.rows | wc -l | tr -d ' ')"
 
-# captures: on this thread and on another; a launch on the legacy stream just before one begins
+# captures on this thread and on another one; a launch on the legacy stream just before a capture begins
 want capture 0 run capture "$prog capture"
 sound capture 109
 is capture-nodes-have-none 'graph 3 kernel 106' "$(row_counts capture)"
@@ -113,19 +113,20 @@ want legacy 0 run legacy "$prog legacy"
 is legacy-no-misuse "" "$(sort legacy.misuse | uniq -c)"
 is legacy-all-accounted 300 "$(($(meta gpu_joined_exact legacy.zst) + $(meta gpu_untimed legacy.zst)))"
 
-# more launches under way than there are events for
+# more launches are pending than there are events
 want pool 0 run pool "$prog pool"
 none=$(meta gpu_untimed_pool pool.zst)
 check pool-there-are-events-again test "$none" -ge 1408 -a "$none" -lt 1508
 sound pool $((9700 - none))
 is pool-no-errors 0 "$(meta gpu_untimed_error pool.zst)"
-check pool-is-said grep -q "^gtcollect: $none launches, copies and sets have no GPU time: for $none no CUDA event was available" pool.err
+check pool-is-reported grep -q "^gtcollect: $none launches, copies and sets have no GPU time: for $none no CUDA event was available" pool.err
 check pool-is-a-loss grep -q "$none LOST" pool.err
 "$A" kernels pool.zst >r.txt
 check pool-in-the-reports grep -q "GPU: $none launches, copies and sets have no time" r.txt
 
-# events that one context has done with are another's: but for the first few of its launches it has its times
-for again in 1 2 3 4 5; do	# while our thread stands still there are none for it
+# Events that one context no longer needs are used by another one: only its first few launches have no times.
+# while the library's thread gets no processor time no event is available
+for again in 1 2 3 4 5; do
 	want share 0 run share "$prog share"
 	[ "$(meta gpu_joined_exact share.zst)" -lt 8262 ] || break
 done
@@ -133,13 +134,13 @@ is share-no-misuse "" "$(sort share.misuse | uniq -c)"
 is share-all-accounted "9700 0" "$(($(meta gpu_joined_exact share.zst) + $(meta gpu_untimed_pool share.zst))) $(meta gpu_untimed_error share.zst)"
 check share-the-other-has-its-times test "$(meta gpu_joined_exact share.zst)" -ge 8262
 
-# contexts that end behind launches, and come again
+# contexts that are destroyed with pending launches, and created again
 want contexts 0 run contexts "$prog contexts"
 is contexts-no-misuse "" "$(sort contexts.misuse | uniq -c)"
 is contexts-all-accounted "241 0 0 0" "$(($(meta gpu_joined_exact contexts.zst) + $(meta gpu_untimed_context contexts.zst))) $(meta gpu_untimed_error contexts.zst) $(meta gpu_untimed_pool contexts.zst) $(meta gpu_unjoined contexts.zst)"
 check contexts-lost-no-more-than-was-under-way test "$(meta gpu_untimed_context contexts.zst)" -le 150
 
-# no call waits: neither a launch after a kernel of a minute nor the exit during one
+# no call waits: neither a launch after a kernel of one minute, nor the exit during such a kernel
 want times 0 run times "$prog times 300"
 check times-no-launch-waits test "$(awk '/^longest/ { print $2 }' times.out)" -lt 30000000000
 from=$(date +%s)
@@ -148,16 +149,16 @@ check long-exit-does-not-wait test $(($(date +%s) - from)) -lt 50
 sound long 10
 is long-what-was-not-over "1 1" "$(meta gpu_launches_without_record long.zst) $(losses long.zst)"
 
-# killed in the middle of it; forked
+# the program is killed while work is pending; a forked child
 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu --gpu-timing events -o killed.zst -- "$B/samples/hang" >out &
 until_it_is 1 hung killed.zst
 pkill -KILL -P $! hang
 wait $!
 is killed-status 137 $?
-is killed-says-what-is-missing '1 1' "$(meta gpu_launches_without_record killed.zst) $(losses killed.zst)"
+is killed-reports-what-is-missing '1 1' "$(meta gpu_launches_without_record killed.zst) $(losses killed.zst)"
 want forked 0 run forked "$B/guest/fake/profiler fork"
 sound forked 100
-is forked-is-told 1 "$(meta gpu_forked_children forked.zst)"
+is forked-is-reported 1 "$(meta gpu_forked_children forked.zst)"
 
 want doctor 0 env LD_LIBRARY_PATH="$B/sim" "$C" --doctor
 check doctor-knows grep -q '^ok    events   -e gpu --gpu-timing events works with this driver' want.out

@@ -1,8 +1,9 @@
-# Of a graph's work one sees which call made its node: the one that added it, or the launch that was captured. On a simulated GPU.
+# Work of a graph names the call that made its node: the call that added it, or the captured launch. Simulated GPU.
 . "$SRC/tests/lib.sh"
 C=$B/gtcollect X=$B/gtexport prog=$B/guest/fake/graphs
 on_sim() { env LD_LIBRARY_PATH="$B/sim" "$@"; }
-# made FILE: of each row of a GPU: its grid (0: none), how it was launched, which call made its node, whether such a call of that grid began just then
+# made FILE: for each GPU row its grid (0: none), how it was launched, the call that made its node, and whether a call with that grid
+# began at that time
 made() {
 	"$X" --jsonl -o made.jsonl -f "$1" && tr -d '"{}' <made.jsonl | awk -F, '
 		function get(name, i) { for (i = 1; i <= NF; i++) if (index($i, name ":") == 1 || index($i, "details:" name ":") == 1) { sub(/.*:/, "", $i); return $i } return "" }
@@ -32,15 +33,15 @@ LC_ALL=C sort -k 2,2n -k 4,4 got >got.sorted
 LC_ALL=C sort -k 2,2n -k 4,4 expected >expected.sorted
 same each-node-has-its-call expected.sorted got.sorted
 
-# with no source but the GPU the calls that make nodes are recorded all the same
+# -e gpu alone also records the calls that make nodes
 want alone 0 on_sim "$C" -q -f -e gpu -o a.zst -- "$prog"
 made a.zst | LC_ALL=C sort -k 2,2n -k 4,4 >got.sorted
 same the-gpu-alone expected.sorted got.sorted
 
-# CUPTI without these functions: nothing is known, and nothing is missing else
+# a CUPTI without these functions: the makers of nodes are unknown, and nothing else is missing
 want without 0 on_sim env SIM_CUPTI_FAIL=cuptiGetGraphNodeId "$C" -q -f -o w.zst -- "$prog"
 is without-numbers "24 0" "$(made w.zst | awk '{ n += $1; known += $5 != "-" } END { print n, known }')"
 
-# in Chrome JSON
+# in the Chrome JSON
 want chrome 0 "$X" --chrome -o t.json t.zst
-is chrome-says-it 22 "$(grep -c '"created_by":"cu[A-Za-z0-9_]*","created_ts":[0-9.]*' t.json)"
+is chrome-has-the-makers-of-nodes 22 "$(grep -c '"created_by":"cu[A-Za-z0-9_]*","created_ts":[0-9.]*' t.json)"

@@ -1,4 +1,4 @@
-# What the preloaded library is as a file: it must load into any program, on any system that CUDA runs on.
+# The preloaded library's file: it loads into any program on any system that CUDA supports.
 . "$SRC/tests/lib.sh"
 lib=$B/libgtpreload.so
 
@@ -23,11 +23,11 @@ same exports-the-table-and-no-more want exports
 tls=$(readelf -rW "$lib" | grep -cE 'DTPMOD|TLSDESC' || true)
 if [ "$tls" = 0 ]; then ok thread-storage-is-static; else fail thread-storage-is-static "$tls dynamic relocations"; fi
 
-# Constructors: the compiler's own, and one that looks for functions of libc.
+# Two constructors: the compiler's, and one that looks up functions of libc.
 count=$(readelf -d "$lib" | sed -n 's/.*(INIT_ARRAYSZ) *\([0-9]*\).*/\1/p')
 if [ "${count:-0}" -le 16 ]; then ok one-constructor; else fail one-constructor "init array of $count bytes"; fi
 
-# a program that has nothing to do with CUDA runs as ever
+# a program without CUDA behaves as without the library
 LD_PRELOAD=$lib ls / >with 2>&1
 ls / >without 2>&1
 same a-plain-program-is-unharmed without with

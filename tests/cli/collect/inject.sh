@@ -1,10 +1,10 @@
-# gtcollect --inject: the simulated driver loads the library, and CUPTI's callbacks tell of the calls. The trace is what the preloaded library
-# makes, but for cuInit itself and the ioctls.
+# gtcollect --inject: the simulated driver loads the library, and CUPTI's callbacks report the calls. The trace is the same as with the
+# preloaded library, except for cuInit and the ioctls.
 . "$SRC/tests/lib.sh"
 C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport rows=$B/unit/gpu_rows_prog
 export LD_LIBRARY_PATH="$B/sim" SIMGPU_SPEED=10
 meta() { zstd -dcq "$2" | LC_ALL=C grep -ao "\"$1\":[^,}]*" | tail -n 1 | cut -d: -f 2- | tr -d '"'; }
-calls() {	# calls NAME: every call of NAME.zst with its arguments, but for times, threads and addresses
+calls() {	# calls NAME: every call in NAME.zst with its arguments, without times, threads and addresses
 	"$X" --jsonl -f -o - $1.zst 2>/dev/null | grep '"name":"cu' | grep -v '"name":"cuInit"' |
 		sed -E 's/"(ts|op_id|pid|tid|duration_us|duration)":[-0-9.]+,?//g; s/0x[0-9a-f]+/ADDRESS/g' | sort >$1.calls
 }
@@ -27,47 +27,48 @@ for s in train overlap graph_replay through_runtime leak multiproc; do
 	done
 done
 
-# with calls of the runtime: driver calls within one share its number, and each still has its own work
+# With calls of the runtime: driver calls within one share its correlation id, and each is joined to its own GPU work.
 causes() { "$rows" rows $1.zst causes | awk '{ print $2, $(NF - 1), $NF }' | sort | uniq -c; }
 want runtime-preloaded 0 "$C" -q -f -e api,gpu,runtime -o preloaded.zst -- "$B/samples/through_runtime"
 want runtime 0 "$C" -q -f --inject -e api,runtime -o injected.zst -- "$B/samples/through_runtime"
 causes preloaded >preloaded.causes; causes injected >injected.causes
 same runtime-has-the-same-causes preloaded.causes injected.causes
 
-# what cannot be known is said, and is no 0
+# values that cannot be known are reported as unknown and not as 0
 want says 0 "$C" -f --inject -o injected.zst -- "$B/samples/leak"
 says note-of-what-is-not-seen 'note: --inject sees no ioctls, and no calls before cuInit has returned'
 want reports 0 "$A" summary injected.zst
 check ioctls-are-not-recorded grep -q 'IOCTL calls: not recorded' want.out
-check header-says-how grep -q 'injection, cupti: api gpu\( overhead\)*,' want.out	# what a flush costs is told of a program that lasts for one
+check header-says-how grep -q 'injection, cupti: api gpu\( overhead\)*,' want.out	# overhead exists only in a program that runs until the first flush
 
-# the program's environment: no LD_PRELOAD, and another tool's library stays
+# the program's environment has no LD_PRELOAD, and keeps the library of another tool
 want environment 0 "$C" -q -f --inject -o e.zst -- env
 is environment-is-that "0 1" "$(grep -c ^LD_PRELOAD= want.out) $(grep -c '^CUDA_INJECTION64_PATH=/.*/libgtpreload.so$' want.out)"
 want other-tool 2 env CUDA_INJECTION64_PATH=/opt/tool.so "$C" -f --inject -o e.zst -- true
 says other-tool-is-named 'CUDA_INJECTION64_PATH names /opt/tool.so already'
 
-# only what was asked for
+# only the selected calls are recorded
 want filtered 0 "$C" -q -f --inject --filter cuLaunchKernel -o f.zst -- "$B/samples/train"
 is filtered-calls 'cuLaunchKernel,1600' "$("$A" --format csv --match 'cu*' top f.zst | sed 1d | cut -d, -f 1,3)"
 want sampled 0 "$C" -q -f --inject -e api --sample 10 -o f.zst -- "$B/samples/train"
 is sampled-calls 160 "$("$A" --format csv --match cuLaunchKernel top f.zst | sed 1d | cut -d, -f 3)"
 
-# CUPTI has another subscriber: the program runs, what the GPU did is there, and that the calls are not is said everywhere
+# CUPTI has another subscriber: the program runs and the GPU work is recorded; messages and reports say that the calls are missing
 want taken 0 env SIM_CUPTI_TAKEN=1 "$C" -f --inject -e api -o taken.zst -- "$B/samples/leak"
-says taken-is-said '--inject: in 1 process no calls were recorded: CUPTI is missing, or another tool has subscribed to it'
+says taken-is-reported '--inject: in 1 process no calls were recorded: CUPTI is missing, or another tool has subscribed to it'
 is taken-has-work '100 0' "$("$rows" rows taken.zst | wc -l | tr -d ' ') $("$X" --jsonl -f -o - taken.zst | grep -c '"name":"cu')"
 want taken-header 0 "$A" header taken.zst
 check taken-no-report-hides-it sh -c 'grep -q "calls: 1 of the processes has none" want.out && ! grep -q "no losses" want.out'
 mkdir -p only && ln -sf "$B/sim/libcuda.so.1" only/libcuda.so.1
 want missing 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -f --inject --cupti "$B/sim/libcuda.so.1" -o missing.zst -- "$B/samples/leak"
-says missing-is-said '--inject: in 1 process no calls were recorded'
+says missing-is-reported '--inject: in 1 process no calls were recorded'
 want no-cuda 0 "$C" -f --inject -o none.zst -- true
-says no-cuda-says-why 'it never called cuInit, or what called it had CUDA_INJECTION64_PATH taken out'
+says no-cuda-gives-the-reason 'it never called cuInit, or what called it had CUDA_INJECTION64_PATH taken out'
 
-# how it ends is how the program ends
+# the exit status is the program's
 open_call() { "$A" --format csv open crash.zst | sed 1d | grep -o 'cuStreamSynchronize' | head -n 1; }
-for again in 1 2 3 4 5; do	# should it stand still where it is about to wait, it dies before its call
+# on a busy machine the program may die before it makes the call
+for again in 1 2 3 4 5; do
 	want crash 139 "$C" -q -f --inject -o crash.zst -- "$B/samples/crash"
 	[ "$(open_call)" != cuStreamSynchronize ] || break
 done

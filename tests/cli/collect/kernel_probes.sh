@@ -1,18 +1,18 @@
 # serial
-# --tracepoint, --kprobe, -e driver and -e fault: the kernel, on behalf of a program. Tracepoints are real ones; where the kernel
-# refuses kprobes, the recording must go on and say what is missing.
+# --tracepoint, --kprobe, -e driver and -e fault: events of the kernel in the context of a program. Tracepoints are real; when the kernel
+# refuses kprobes, the recording continues and reports the missing events.
 . "$SRC/tests/lib.sh"
 G=$B/gtcollect A=$B/gtanalyze
 
-# ---- what needs no rights ----
+# ---- checks that need no privileges ----
 want needs-ebpf 2 "$G" --via preload --tracepoint sched:sched_switch true
-says needs-ebpf-is-told '--tracepoint needs --via ebpf'
+says needs-ebpf-is-reported '--tracepoint needs --via ebpf'
 want wrong-tracepoint 2 "$G" --tracepoint sched_switch -p $$
-says wrong-tracepoint-is-told 'must be CATEGORY:NAME'
+says wrong-tracepoint-is-reported 'must be CATEGORY:NAME'
 want wrong-path 2 "$G" --tracepoint ../sched:sched_switch -p $$
-says wrong-path-is-told 'must be CATEGORY:NAME'
+says wrong-path-is-reported 'must be CATEGORY:NAME'
 want driver-needs-ebpf 2 "$G" --via preload -e driver true
-says driver-needs-ebpf-is-told '-e driver needs --via ebpf'
+says driver-needs-ebpf-is-reported '-e driver needs --via ebpf'
 
 start_functions --tracepoint sched:sched_switch
 if "$A" header try.zst 2>/dev/null | grep -q 'missing: --tracepoint'; then
@@ -23,7 +23,7 @@ fi
 
 # ---- tracepoints ----
 want no-tracepoint 125 "$G" -o none.zst --tracepoint sched:sched_swich -p $program
-says no-tracepoint-is-told 'the kernel has no such tracepoint; similar is sched:sched_switch'
+says no-tracepoint-is-reported 'the kernel has no such tracepoint; similar is sched:sched_switch'
 check failure-leaves-no-file test ! -e none.zst
 "$G" -f -e fault -o t.zst --tracepoint syscalls:sys_enter_getppid --tracepoint syscalls:sys_exit_getppid --tracepoint sched:sched_switch -p $program 2>t.err 5>&- &
 recorder=$!
@@ -49,17 +49,17 @@ else skip page-faults-have-addresses "this architecture has no such tracepoint";
 printf 'one\ntwo\n' >lines
 if "$G" --doctor 2>/dev/null | grep -q '^yes *kprobes'; then
 	want no-function 125 "$G" -o none.zst --kprobe vfs_raed true
-	says no-function-is-told 'similar is vfs_read'
+	says no-function-is-reported 'similar is vfs_read'
 	want kprobe 0 "$G" -f -o k.zst --kprobe 'vfs_read(3)' -- dd if=lines of=/dev/null bs=4
 	"$B/gtexport" --jsonl -f -o t.jsonl k.zst 2>/dev/null
 	check calls-are-ranges test "$(hits vfs_read kernel '.*"arg2":"0x4","return":"0x4"')" -ge 2
 else
 	want kprobe-is-refused 0 "$G" -f -o k.zst --kprobe vfs_read --tracepoint syscalls:sys_enter_read -- dd if=lines of=/dev/null bs=4
-	says refusal-is-told 'note: not recorded: --kprobe vfs_read (kprobes are refused: '
+	says refusal-is-reported 'note: not recorded: --kprobe vfs_read (kprobes are refused: '
 	"$B/gtexport" --jsonl -f -o t.jsonl k.zst 2>/dev/null
 	check the-rest-is-recorded test "$(hits sys_enter_read syscalls '.*"count":4}')" -ge 2
 	"$A" header k.zst >header.out 2>/dev/null
-	check header-says-what-is-missing grep -q 'missing: --kprobe vfs_read (kprobes are refused: ' header.out
+	check header-reports-what-is-missing grep -q 'missing: --kprobe vfs_read (kprobes are refused: ' header.out
 fi
 want kernel 0 "$G" -f --kernel -o kernel.zst -- true
 "$A" header kernel.zst >header.out 2>/dev/null

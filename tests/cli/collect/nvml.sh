@@ -1,16 +1,16 @@
-# gtcollect -e nvml, on the simulated NVML: what is in the file, what the exports make of it, and every way in which it cannot be had.
+# gtcollect -e nvml on the simulated NVML: the contents of the file, the exports, and every kind of failure.
 . "$SRC/tests/lib.sh"
 C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 unset XDG_RUNTIME_DIR
-export TMPDIR="$(TMPDIR=/tmp mktemp -d)"	# for sessions alone: of a long path they make no use
+export TMPDIR="$(TMPDIR=/tmp mktemp -d)"	# for session folders only; gtcollect does not use TMPDIR when its path is too long
 trap 'rm -rf "$TMPDIR"' EXIT
 
 meta() { "$A" --format tsv metadata "$2" 2>/dev/null | tr -d '\r' | sed -n "s/^$1	//p"; }			# meta KEY FILE
 # values FILE: "DEVICE NAME VALUE" of each row, in order of time
 values() { "$X" --jsonl -o - "$1" 2>/dev/null | sed -n 's/.*"name":"\([a-z_]*\)","tid":[0-9]*,"device":\([0-9]*\),.*"details":{"value":"*\([0-9a-fx]*\)"*}}$/\2 \1 \3/p'; }
 
-# ---- what is in the file ----
+# ---- contents of the file ----
 export SIM_NVML_PHASE=8
 want beside_calls 0 "$C" -o t.zst -e api,ioctl,nvml --nvml-interval 10ms "$B/samples/train" -n 20
 says last_line_counts_values 'simulated GPU: t.zst: .* events, [0-9]* counter values, 1 process, no losses, .*next: gtanalyze t.zst$'
@@ -34,7 +34,7 @@ cat >expected <<'END'
 END
 values t.zst | sort -u >got
 same values_equal_the_simulators expected got
-is sources_are_both "nvml,preload" "$(figure sources t.zst | tr -d ' ' | tr , '\n' | sort | paste -sd ,)"	# the first to come stands first
+is sources_are_both "nvml,preload" "$(figure sources t.zst | tr -d ' ' | tr , '\n' | sort | paste -sd ,)"	# the order is that of their first events
 is counters_are_no_gpu_work "api ioctl 0" "$(figure layers t.zst) $(figure gpu_operations t.zst)"
 is calls_are_all_there 1 "$(($(calls cuLaunchKernel t.zst) > 0))"
 is metadata_events api,ioctl,nvml "$(meta events t.zst)"
@@ -43,12 +43,12 @@ is metadata_devices 2 "$("$A" --format tsv metadata t.zst | grep -c 'nvml.device
 live() { "$A" --format tsv counters "$1" | awk -F"\t" 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "samples") s = i; if ($i == "counter") c = i } } $c ~ /^live_/ { n += $s } END { print n + 0 }'; }
 is metadata_counts_values "$(figure counters t.zst)" "$(($(meta nvml.values t.zst) + $(live t.zst)))"
 
-once="--nvml-interval 3600s"	# one round, however long the machine takes for nothing
+once="--nvml-interval 3600s"	# exactly one round of samples, also on a slow machine
 want a_program_shorter_than_the_interval 0 "$C" -q -f -o s.zst -e nvml $once true
 values s.zst | sort >got
 same short_program_has_one_sample expected got
 want nvml_alone 0 "$C" -f -o s.zst -e nvml $once true
-is nvml_alone_is_told_simulated "true " "$(meta simulated s.zst) $(figure layers s.zst)"
+is nvml_alone_is_reported_simulated "true " "$(meta simulated s.zst) $(figure layers s.zst)"
 says nvml_alone_says_one_line 'simulated GPU: s.zst: [0-9]* bytes, 0 events, 16 counter values, 0 processes, no losses, [0-9.]* s; next: gtanalyze s.zst$'
 is nvml_alone_misses_no_call 0 "$(grep -c 'no CUDA call' want.err)"
 want not_by_itself 0 "$C" -q -f -o d.zst "$B/samples/train" -n 1
@@ -56,16 +56,18 @@ is not_by_itself_no_counters "0 " "$(($(figure counters d.zst) - $(live d.zst)))
 SIM_NVML_DEVICES=5 "$C" -q -f -o five.zst -e nvml $once true
 is five_devices "40 5" "$(figure counters five.zst) $(values five.zst | awk '{ print $1 }' | sort -u | wc -l)"
 
-# ---- when ----
+# ---- when samples are taken ----
 kept() { echo "$(meta nvml.rounds i.zst) $(meta nvml.skipped_rounds i.zst)" "$(meta duration_ns i.zst)" | awk '{ r = $1 + $2; print (r >= 20 && r <= $3 / 5e7 + 2 ? 1 : $0) }'; }
-for try in 1 2 3 4 5; do	# a machine that stands still as it ends has no time for the last ones
+# on a busy machine the last samples may be missing
+for try in 1 2 3 4 5; do
 	(unset SIM_NVML_PHASE; SIM_NVML_STEP=1 "$C" -q -f -o i.zst -e nvml --nvml-interval 50ms sleep 1)
 	[ "$(kept)" != 1 ] || break
 done
 is interval_is_kept 1 "$(kept)"
 "$C" -q -o delay.zst -e nvml --delay 9000000000 --duration 9000000000 true
 is delay_samples_nothing 0 "$(figure counters delay.zst)"
-for try in 1 2 3 4 5; do	# one that stands still before the first round has no time for any
+# on a busy machine the first round may come too late for any sample
+for try in 1 2 3 4 5; do
 	SIM_NVML_STEP=1 "$C" -q -f -o duration.zst -e nvml --nvml-interval 200ms --duration 900ms sleep 2
 	[ "$(meta nvml.rounds duration.zst)" = 0 ] || break
 done
@@ -76,7 +78,7 @@ until_it_is yes some_counters
 is counters_of_an_idle_program_are_in_the_file_while_it_runs "yes not closed" "$(some_counters) $(figure closed live.zst)"
 touch seen; wait
 
-# ---- the end, however it comes ----
+# ---- the recording ends, in any way ----
 for s in INT TERM; do
 	env --default-signal=INT "$C" -q -o end$s.zst -e nvml --nvml-interval 5ms sh -c 'echo >up; exec sleep 100' &
 	pid=$!
@@ -89,26 +91,26 @@ done
 begun=$(date +%s)
 SIM_NVML_SLOW=nvmlDeviceGetPowerUsage:60000 "$C" -v -o stuck.zst -e nvml sh -c 'exit 7' 2>want.err
 is a_driver_that_hangs_holds_nothing_up "7 1" "$? $(($(date +%s) - begun < 50))"
-says a_driver_that_hangs_is_told 'nvml: the driver did not return from the last query'
+says a_driver_that_hangs_is_reported 'nvml: the driver did not return from the last query'
 is a_driver_that_hangs_leaves_a_whole_file "closed 1" "$(figure closed stuck.zst) $(($(figure counters stuck.zst) > 0))"
 
-# ---- what is refused, what fails ----
+# ---- invalid options and failures ----
 export SIM_NVML_FAIL=nvmlDeviceGetPowerUsage:3:1
 want refused 0 "$C" -f -o r.zst -e nvml $once true
-is refused_is_told_with_v_only 0 "$(grep -c power_mw want.err)"
+is refused_is_reported_with_v_only 0 "$(grep -c power_mw want.err)"
 is refused_is_no_loss "15 0" "$(figure counters r.zst) $(figure lost r.zst)"
 want refused_verbose 0 "$C" -v -f -o r.zst -e nvml $once true
-is refused_is_told_once 1 "$(grep -c 'gtcollect: nvml: device 1 (NVIDIA H200 (Simulated)) has no power_mw: 3 (Not Supported)' want.err)"
+is refused_is_reported_once 1 "$(grep -c 'gtcollect: nvml: device 1 (NVIDIA H200 (Simulated)) has no power_mw: 3 (Not Supported)' want.err)"
 is refused_is_in_the_metadata 1 "$("$A" --format tsv metadata r.zst | grep -c 'nvml.devices.1	.*"refused":\["power_mw"\]')"
 export SIM_NVML_FAIL=nvmlDeviceGetTemperature:15
 want failing 0 "$C" -f -o r.zst -e nvml $once true
-says failing_is_told '2 counter values could not be read; -v says why'
+says failing_is_reported '2 counter values could not be read; -v says why'
 is failing_is_a_loss "14 2" "$(figure counters r.zst) $(figure lost r.zst)"
 want failing_verbose 0 "$C" -v -f -o r.zst -e nvml $once true
 says failing_verbose_says_why '2 values could not be read, the last one because of 15 (GPU is lost)'
-cannot() {	# cannot NAME WORDS: with -e nvml there is an error before the program starts, and no file
+cannot() {	# cannot NAME WORDS: -e nvml fails before the program starts, and there is no file
 	want "$1" 125 "$C" -o none.zst -e nvml touch "started-$1"
-	is "$1-says" "1 1" "$(grep -c . want.err) $(grep -c "^gtcollect: -e nvml: $2" want.err)"
+	is "$1-message" "1 1" "$(grep -c . want.err) $(grep -c "^gtcollect: -e nvml: $2" want.err)"
 	is "$1-starts-nothing" "" "$(ls none.zst "started-$1" 2>/dev/null)"
 }
 SIM_NVML_FAIL=nvmlInit_v2:9 cannot driver_not_loaded 'nvmlInit_v2 fails with 9 (Driver Not Loaded)$'
@@ -135,14 +137,14 @@ for t in 0 999us 3601s -5; do
 	want "interval_$t" 2 "$C" -o none.zst -e nvml --nvml-interval=$t true
 done
 want interval_in_days 2 "$C" -o none.zst -e nvml --nvml-interval=90000 true
-says interval_bounds_are_said 'nvml-interval must lie between 1ms and 3600s$'
+says interval_bounds_are_reported 'nvml-interval must lie between 1ms and 3600s$'
 if [ -d /proc/self/fd ]; then
 	"$C" -q -f -o fd.zst sh -c 'ls -l /proc/self/fd' | grep -c sim:nvml >without
 	"$C" -q -f -o fd.zst -e nvml sh -c 'ls -l /proc/self/fd' | grep -c sim:nvml >with
 	is the_program_inherits_nothing_of_nvml "0 0" "$(cat without) $(cat with)"
 else skip the_program_inherits_nothing_of_nvml "no /proc"; fi
 
-# ---- exports keep them ----
+# ---- exports contain the samples ----
 "$X" --chrome -o t.json t.zst
 is chrome_shows_counters "$(figure counters t.zst)" "$(grep -c '"ph":"C"' t.json)"
 is chrome_values_are_numbers 0 "$(grep '"ph":"C"' t.json | grep -vc '"args":{"value":[0-9]*}')"

@@ -1,4 +1,4 @@
-# Annotations of the program (NVTX): all kinds come out with what was given, in their place among the calls; --range nvtx:NAME.
+# Annotations of the program (NVTX): all kinds are recorded with their attributes, in order with the calls; --range nvtx:NAME.
 . "$SRC/tests/lib.sh"
 C=$B/gtcollect X=$B/gtexport A=$B/gtanalyze prog=$B/guest/fake/nvtx
 on_sim() { LD_LIBRARY_PATH=$B/sim "$@"; }

@@ -1,6 +1,6 @@
 # serial
-# The probes of parcagpu become rows of kernels: in a process that has gtcollect's library, which has the same probes, from
-# the simulated GPU, and in a program with the probes of the first version.
+# The probes of parcagpu become rows of kernels: in a process with gtcollect's library, which has the same probes, from the
+# simulated GPU; and in a program with the first version of the probes.
 . "$SRC/tests/lib.sh"
 G=$B/gtcollect A=$B/gtanalyze
 if ! "$G" --via ebpf -q -f -e usdt:none:none -o try.zst -p $$ --duration 1ms >try.out 2>&1; then
@@ -8,8 +8,8 @@ if ! "$G" --via ebpf -q -f -e usdt:none:none -o try.zst -p $$ --duration 1ms >tr
 	exit
 fi
 
-# ---- the simulated GPU: each kernel that ran, with the call that launched it ----
-# begins before the probes are set, and launches until they fire
+# ---- the simulated GPU: each kernel, with the call that launched it ----
+# starts before the probes are set, and launches kernels until they fire
 : >truth
 LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_TRUTH="$PWD/truth" "$G" --probes-only -- "$B/guest/fake/probes" launching seen lines truth launch 200 graph 3 >out 2>err &
 program=$!
@@ -27,7 +27,7 @@ wait $program; is program-is-unharmed 0 $?
 wait $recorder; is recorder-ends 0 $?
 from=$(sed -n 's/^lines //p' out)
 "$B/gtexport" --jsonl -o - sim.zst 2>/dev/null | grep '"category":"kernel"' >rows
-# correlation, stream, node: equal numbers of nodes mean equal kernels of graphs
+# correlation, stream, node: rows of one graph node have the same node number
 sed -n 's/.*"correlation":\([0-9]*\).*"graph":\([0-9]*\),"node":\([0-9]*\).*/\1 \2 \3/p; t; s/.*"correlation":\([0-9]*\).*/\1 0 0/p' rows | sort -u >got.all
 tail -n +$((from + 1)) truth | awk '$2 == "kernel" { print $1, $12, $13 }' | sort -u >want
 sort -u want got.all | comm -12 - got.all | comm -12 - want >got
@@ -39,7 +39,7 @@ check no-doubt-about-gpu test -z "$(grep 'no GPU work' sim.err)"
 want idle 0 "$A" gaps sim.zst
 check idle-has-causes grep -q 'in a CUDA call  *cuLaunchKernel' want.out
 
-# ---- a program that goes on: launches whose kernels it has not reported yet are counted ----
+# ---- a program that continues: launches without a reported kernel are counted ----
 LD_LIBRARY_PATH="$B/sim" "$G" --probes-only -- "$B/samples/train" -n 100000000 >/dev/null &
 program=$!
 until_it_is yes has_driver
@@ -51,12 +51,12 @@ kill -INT $recorder; wait $recorder
 kill $program; wait $program 2>/dev/null
 missing=$(sed -n 's/^gtcollect: \([0-9]*\) .* no GPU record.*/\1/p' on.err)
 "$B/gtexport" --jsonl -o - on.zst 2>/dev/null | grep '"category":"kernel"' >rows
-# kernels whose call was before the recording have none
+# kernels that were launched before the recording have no call
 launches=$(calls cuLaunchKernel on.zst)
 check launches-without-a-kernel-are-counted test "$launches" -ge $(($(grep -c '"launch_join":1' rows) + ${missing:-0})) -a \
 	"$launches" -le $(($(wc -l <rows) + ${missing:-0}))
 
-# ---- the first version, with times of both clocks ----
+# ---- the first version of the probes, with times of both clocks ----
 if [ -x "$B/bpf/kernels" ]; then
 	mkfifo in
 	"$B/bpf/kernels" <in >starts &
@@ -72,7 +72,7 @@ if [ -x "$B/bpf/kernels" ]; then
 	wait $recorder
 	"$B/gtexport" --jsonl -o - first.zst 2>/dev/null | grep '"category":"kernel"' >rows
 	is first-version-kernels 2 "$(grep -c '"name":"_Z6kernelPf".*"device":1.*"duration_us":1000.000.*"correlation":[12]' rows)"
-	# the distance of the rows is that of the hits, to 0.1 ms: both clocks are one
+	# the distance between the rows equals that between the hits within 0.1 ms: both clocks are the same
 	got=$(sed 's/.*"ts":\([0-9.]*\).*/\1/' rows | awk 'NR == 1 { a = $1 } NR == 2 { printf "%.0f\n", ($1 - a) * 1e9 }')
 	meant=$(awk 'NR == 1 { a = $1 } NR == 2 { printf "%.0f\n", $1 - a }' starts)
 	check first-version-has-one-clock test $((got - meant)) -gt -1000000 -a $((got - meant)) -lt 1000000

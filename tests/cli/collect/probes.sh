@@ -1,11 +1,11 @@
-# USDT out: the library's probes, tried by a program that puts breakpoints in their places itself (tests/unit/collect/guest/probes_prog.c), so that every
-# value is seen on every machine; tests/cli/collect/probes_tools.sh has bpftrace and perf attach.
+# The library's own USDT probes, tested by a program that sets breakpoints on them itself (tests/unit/collect/guest/probes_prog.c), so that
+# every value is tested on every machine. tests/cli/collect/probes_tools.sh attaches bpftrace and perf.
 . "$SRC/tests/lib.sh"
 C=$B/gtcollect lib=$B/libgtpreload.so prog=$B/guest/fake/probes
 export LD_LIBRARY_PATH="$B/sim"
 all='up parcagpu:kernel_executed up parcagpu:kernel_launch up parcagpu_provider:kernel_launch up parcagpu:activity_batch up parcagpu:cuda_correlation'
 
-# as readelf shows them; only addresses differ from build to build
+# the notes as readelf prints them; only addresses differ between builds
 readelf -n "$lib" | sed -n '/stapsdt/,$p' | sed 's/0x[0-9a-f]*/ADDRESS/g; s/[ \t]*$//' >notes
 if [ -f "$SRC/tests/golden/probes-$(uname -m)" ]; then same notes-are-those-of-old "$SRC/tests/golden/probes-$(uname -m)" notes
 else skip notes-are-those-of-old "there is no tests/golden/probes-$(uname -m)"; fi
@@ -13,14 +13,14 @@ objcopy --strip-all "$lib" stripped.so
 readelf -n stripped.so | sed -n '/stapsdt/,$p' | sed 's/0x[0-9a-f]*/ADDRESS/g; s/[ \t]*$//' >stripped
 same notes-outlive-strip notes stripped
 
-# fast: a place is a nop of one byte and one of five, in a function that does nothing else
+# fast: each probe is a nop of one byte and one of five, in a function without other code
 if [ "$(uname -m)" = x86_64 ]; then
 	objdump -d "$lib" --disassemble=gt_probe_kernel_executed | awk '/^ / { for (i = 2; i <= NF && $i ~ /^[0-9a-f][0-9a-f]$/; i++) printf "%s", $i } END { print "" }' >place
 	is places-have-both-nops f30f1efa900f1f440000c3 "$(cut -c 1-22 place)"
 else skip places-have-both-nops "of x86-64"; fi
 
 [ "$("$prog" | tail -n 1)" != unsupported ] || { skip values "probes_prog knows no breakpoints here"; exit 0; }
-values() {	# values NAME: what was fired is what happened, by the truth in truth.*
+values() {	# values NAME: the values of the probes equal the truth in truth.*
 	cat truth.* >"$1.truth"
 	awk '$2 == "kernel" { print $6, $7, $1, $5, $4, $12, $13, $3 }' "$1.truth" | sort >want.executed
 	sed -n 's/^parcagpu:kernel_executed @other //p' "$1.out" | sort >got.executed
@@ -37,7 +37,7 @@ values() {	# values NAME: what was fired is what happened, by the truth in truth
 	check "$1-batches-say-how-many" awk '/activity_batch/ && $3 != NF - 3 { exit 1 }' "$1.out"
 	awk '$2 == "kernel" && !$12 { print $1, -307, $3 } $2 == "kernel" && $12 { print $1, -514, "cuGraphLaunch" }' "$1.truth" | sort -u >want.calls
 }
-correlations() {	# correlations NAME THREAD: of all kernels from the first on, on that thread; and launches that only became nodes of a graph
+correlations() {	# correlations NAME THREAD: of all kernels since the first one on that thread; and of launches that only became nodes of a graph
 	sed -n "s/^parcagpu:cuda_correlation @$2 //p" "$1.out" | sort -u >got.calls
 	awk -v first="$(sort -n got.calls | head -n 1)" '$1 >= first + 0' want.calls >want.later && mv want.later want.calls
 	check "$1-many-launches" test "$(wc -l <want.calls)" -ge 50
@@ -46,18 +46,18 @@ correlations() {	# correlations NAME THREAD: of all kernels from the first on, o
 	check "$1-on-no-other" sh -c "! grep 'cuda_correlation' $1.out | grep -vq '@$2 '"
 }
 
-# while a trace is recorded
+# during a recording
 want session 0 env SIM_CUPTI_TRUTH="$PWD/truth.%p" "$C" -q -f -e api,gpu -o session.zst -- "$prog" $all fires parcagpu:cuda_correlation launch 300 graph 3
 cp want.out session.out
 values session
 correlations session main
 is session-recorded-too "$(grep -c kernel session.truth)" "$("$B/unit/gpu_rows_prog" rows session.zst | grep -c kernel)"
 
-# none waits for one that runs on
+# probes do not wait for a kernel that is still running
 want session-held 0 "$C" -q -f -e api,gpu -o held.zst -- "$prog" up parcagpu:kernel_executed fires parcagpu:kernel_executed held 5
 is session-held-no-kernel-waits-for-another 'held beside: no,held behind: no' "$(grep '^held' want.out | paste -sd ,)"
 
-# CUPTI has another subscriber: launches are told by records
+# CUPTI has another subscriber: launches are taken from activity records
 rm truth.*
 want taken 0 env SIM_CUPTI_TRUTH="$PWD/truth.%p" SIM_CUPTI_TAKEN=1 "$C" -q -f -e api,gpu -o taken.zst -- "$prog" $all fires parcagpu:cuda_correlation launch 50
 cp want.out taken.out
@@ -65,19 +65,19 @@ values taken
 sed -i 's/_Z4busyy/cuLaunchKernel/' want.calls
 correlations taken other
 
-# and where nothing is recorded CUPTI is begun late, so the runtime's records do for what the runtime launches
+# Without a recording CUPTI starts late, so launches by the runtime are taken from the runtime's records.
 rm truth.*
 want taken-late 0 env SIM_CUPTI_TRUTH="$PWD/truth.%p" SIM_CUPTI_TAKEN=1 "$C" --probes-only -- "$prog" up parcagpu:kernel_executed up parcagpu:cuda_correlation fires parcagpu:cuda_correlation say now runtime 50 launch 50
-sed -n 's/^parcagpu:cuda_correlation @other //p' want.out >told
+sed -n 's/^parcagpu:cuda_correlation @other //p' want.out >reported
 is taken-late-by-both '50 cudaLaunchKernel 50 cuLaunchKernel' "$(sed '1,/^now/d' want.out | awk '/cuda_correlation/ { n[$4 " " $5]++ } END { print n["211 cudaLaunchKernel"] + 0, "cudaLaunchKernel", (n["-307 cuLaunchKernel"] >= 50 ? 50 : 0), "cuLaunchKernel" }')"
-is taken-late-each-kernels 0 "$(sed '1,/^now/d' want.out | awk 'FILENAME == "told" { told[$1]; next } /:kernel_executed/ { n += !($5 in told) } END { print n + 0 }' told -)"
+is taken-late-each-kernels 0 "$(sed '1,/^now/d' want.out | awk 'FILENAME == "reported" { reported[$1]; next } /:kernel_executed/ { n += !($5 in reported) } END { print n + 0 }' reported -)"
 
-# another one that comes while we are subscribed finds the place free
+# another subscriber that comes while the library is subscribed can subscribe
 want comes 0 "$C" -q -f -e api,gpu -o comes.zst -- "$prog" up parcagpu:cuda_correlation fires parcagpu:cuda_correlation say now launch 5 subscribe 1 launch 5
 is comes-and-may "subscribed: 0" "$(grep subscribed want.out)"
 is comes-ours-go-on "5 5" "$(sed '1,/^now/d' want.out | grep -c '_correlation @main') $(grep -c '_correlation @other' want.out)"
 
-# records that cannot be are no kernels
+# impossible records do not become kernels
 want bad 0 env SIM_CUPTI_BAD=10 "$C" -q -f -e api,gpu -o bad.zst -- "$prog" up parcagpu:kernel_launch up parcagpu:activity_batch launch 50
 is bad-are-left-out "45 50" "$(grep -c kernel_launch want.out) $(grep activity_batch want.out | tr ' ' '\n' | grep -c '^10/')"
 
@@ -86,11 +86,11 @@ want detached 0 "$C" -q -f -e api,gpu -o detached.zst -- "$prog" launch 5 subscr
 is detached-fires 0 "$(grep -c '^parcagpu' want.out)"
 is detached-subscribes "subscribed: 0" "$(grep subscribed want.out)"
 
-# more kernels wait than there are buffers, which hold one each here: CUPTI, which may die of it, is not left without
+# More kernels wait than there are buffers, which contain one record each here. CUPTI, which may crash without buffers, always gets one.
 want pile 0 env SIM_CUPTI_STRICT=100000 "$C" --probes-only -- "$prog" up parcagpu:kernel_launch fires parcagpu:kernel_launch wait 500 pile 36000 fires parcagpu:kernel_launch
-check pile-most-are-told test "$(grep -c kernel_launch want.out)" -ge 32000
+check pile-most-are-reported test "$(grep -c kernel_launch want.out)" -ge 32000
 
-# without a trace: CUPTI is used while a tool is attached, repeatedly; the probes fire for the work of that time
+# without a recording: CUPTI is used only while a tool is attached, repeatedly; the probes fire for the work of that time
 none=$(echo "$all" | sed 's/up/down/g')
 window="$all fires parcagpu:cuda_correlation launch 100 graph 2 held 5 caught 1 lines truth $none"
 for how in '' alone; do

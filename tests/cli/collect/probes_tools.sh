@@ -1,16 +1,16 @@
-# Standard tools attach to the library's probes from outside: what bpftrace and perf see is what the simulated GPU did.
+# bpftrace and perf attach to the library's probes: their values equal the work of the simulated GPU.
 # serial
 . "$SRC/tests/lib.sh"
 events=/sys/kernel/tracing/uprobe_events
-# perf needs tracefs; where it is not mounted it is for us alone
+# perf needs tracefs; when it is not mounted, the test mounts it in its own mount namespace
 if [ ! -e $events ] && [ -z "$ALONE" ] && unshare -m true 2>/dev/null; then ALONE=1 exec unshare -m sh "$0"; fi
 [ -z "$ALONE" ] || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 C=$B/gtcollect lib=$(readlink -f "$B/libgtpreload.so") prog=$B/guest/fake/probes
 run() { LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_TRUTH="$PWD/truth" "$@"; }
-truth() { tail -n +$(($1 + 1)) truth | awk '$2 == "kernel"'; }	# truth N: kernels behind its first N lines
+truth() { tail -n +$(($1 + 1)) truth | awk '$2 == "kernel"'; }	# truth N: kernels after the first N lines
 
-# ---- bpftrace. Debian 12's reads no more than six arguments of a probe: a kernel's name and node are perf's to see; of a batch it
-# reads the first 16 records, for the first alone may be none of a kernel's in all batches of a run ----
+# ---- bpftrace. Debian 12's version reads at most six arguments of a probe, so only perf reads a kernel's name and node. Of a batch it
+# reads the first 16 records, because the first record alone might never be a kernel ----
 cat >all.bt <<END
 usdt:$lib:parcagpu:kernel_executed { printf("executed %llu %llu %u %u %u %u\\n", arg0, arg1, arg2, arg3, arg4, arg5); }
 usdt:$lib:parcagpu:kernel_launch { printf("launch %u %llu\\n", arg0, arg1); }
@@ -20,7 +20,7 @@ usdt:$lib:parcagpu:activity_batch { \$i = (uint64)0;
 	unroll(16) { if (\$i < arg1) { \$r = *(uint64 *)uptr(arg0 + 8 * \$i); printf("batch %u %u/%u\\n", arg1, *(uint32 *)uptr(\$r), *(uint32 *)uptr(\$r + 92)); } \$i += 1; } }
 END
 bpf() {	# bpf NAME COMMAND...: attaches, then runs the program by COMMAND
-	# room for what comes while bpftrace stands still
+	# buffer space for events while bpftrace gets no processor time
 	name=$1; shift
 	rm -f seen truth && : >truth
 	BPFTRACE_PERF_RB_PAGES=1024 bpftrace -B line all.bt >$name.bpf 2>$name.err & tracer=$!
@@ -61,7 +61,7 @@ fi
 
 # ---- perf ----
 export HOME="$PWD"
-with_perf() {	# with_perf PROBES NAME: records these while the program runs
+with_perf() {	# with_perf PROBES NAME: records these probes while the program runs
 	for p in $1; do perf probe -q "$p" >>perf.log 2>&1 || return 1; done
 	rm -f truth && : >truth
 	run perf record -q -o $2.data $(for p in $1; do echo "-e $p"; done) -- "$C" --probes-only -- "$prog" launching truth launch 200 graph 3 >>perf.log 2>&1

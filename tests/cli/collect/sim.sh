@@ -1,9 +1,9 @@
 #!/bin/sh
-# The sample programs on the simulated GPU: each runs to its end, says what it shows, and does the same every time.
+# The sample programs on the simulated GPU: each runs to its end, prints its result, and does the same work in each run.
 . "$SRC/tests/lib.sh"
 export LD_LIBRARY_PATH="$B/sim" SIMGPU_SPEED=20
 
-# says NAME STATUS PATTERN PROGRAM [ARGS]
+# says NAME STATUS PATTERN PROGRAM [ARGS]: the program's exit status, and a line of its output
 says() {
 	name=$1 status=$2 pattern=$3; shift 3
 	got=0
@@ -36,7 +36,7 @@ says crash_by_exit 3 'device' "$B/samples/crash" -s 0
 says no_memory_is_an_error 1 'device' env SIMGPU_MEM=16M "$B/samples/leak" -n 30
 says no_device_is_an_error 1 '' env SIMGPU_DEVICES=0 "$B/samples/train"
 
-# Without -t it hangs for good.
+# Without -t it never ends.
 "$B/samples/hang" >hang.out 2>&1 &
 pid=$!
 until_it_is 1 grep -c "^waiting for the kernel" hang.out
@@ -44,23 +44,23 @@ sleep 1
 if kill -0 $pid 2>/dev/null && ! grep -q released hang.out; then ok hang_hangs; else fail hang_hangs "it ended: $(cat hang.out)"; fi
 kill $pid; wait $pid 2>/dev/null
 
-# Linked programs need the library by its soname, as they would the real one; the others ask for it at run time.
+# Linked programs need the library by its soname, as with the real driver; the others load it at run time.
 readelf -d "$B/samples/train" | grep -q 'NEEDED.*\[libcuda.so.1\]' && ok train_is_linked || fail train_is_linked "no NEEDED libcuda.so.1"
-if ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; then skip no_driver_is_said "this machine has a driver"
+if ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; then skip no_driver_is_reported "this machine has a driver"
 else
 	got=0
 	LD_LIBRARY_PATH= "$B/samples/overlap" >out 2>err || got=$?
-	if [ $got -eq 1 ] && grep -q 'no CUDA driver here' err; then ok no_driver_is_said
-	else fail no_driver_is_said "status $got: $(cat err)"; fi
+	if [ $got -eq 1 ] && grep -q 'no CUDA driver here' err; then ok no_driver_is_reported
+	else fail no_driver_is_reported "status $got: $(cat err)"; fi
 fi
 
-# Every name of the table is an exported symbol, and every exported cu symbol is in the table.
+# The table contains exactly the exported cu symbols.
 nm -D --defined-only "$B/sim/libcuda.so.1" | awk '{ print $3 }' | sed 's/@.*//' | grep '^cu' | sort >exported
 grep -oE '[FP]\(cu[A-Za-z0-9]+, [0-9]+,[ _a-z0-9]*\)' "$SRC/samples/simgpu/entries.h" |
 	sed -E 's/.\((cu[A-Za-z0-9]+), [0-9]+, ?([_a-z0-9]*)\)/\1\2/' | sort >listed
 same every_entry_is_exported listed exported
 
-# A tool named by CUDA_INJECTION64_PATH is loaded by cuInit, once.
+# cuInit loads the library that CUDA_INJECTION64_PATH names, once.
 if ! command -v ${CC:-cc} >/dev/null; then skip a_tool_is_injected "no compiler here"
 else
 	printf '#include <stdio.h>\nint InitializeInjection(void); int InitializeInjection(void) { return puts("injected") < 0; }\n' >tool.c

@@ -1,4 +1,4 @@
-# A source of events is one file and one row: the test's gtcollect has the source "heartbeat" (tests/unit/collect).
+# A source of events is one file and one row in a table: the test's gtcollect has the source "heartbeat" (tests/unit/collect).
 . "$SRC/tests/lib.sh"
 C=$B/heartbeat/gtcollect
 export GT_GUEST="$B/libgtpreload.so"
@@ -11,8 +11,8 @@ check in-doctor grep -q 'heartbeat *-e heartbeat can record its beats' doctor.ou
 want bad-name 2 "$C" -e heart true
 says bad-name-lists-it 'there are api ioctl gpu nvtx nvml runtime um sched driver fault usdt xid heartbeat'
 
-# The program ends when the file has rows of the source. gtanalyze runs without the preloaded library, before which a
-# sanitizer's runtime refuses to start.
+# The program ends when the file has rows of the source. gtanalyze runs without the preloaded library, because a
+# sanitizer's runtime must be loaded first.
 want records 0 timeout 100 "$C" -o h.zst -e heartbeat --heartbeat-interval 5ms sh -c \
 	'until LD_PRELOAD= "$0/gtanalyze" counters --format csv h.zst 2>/dev/null | grep -q beats; do sleep 0.05; done' "$B"
 says rows-in-the-last-line '[0-9] beats, '

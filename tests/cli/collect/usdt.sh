@@ -6,14 +6,14 @@ G=$B/gtcollect A=$B/gtanalyze prog=$B/bpf/usdt
 
 # ---- what needs no rights ----
 want bad-pattern 2 "$G" -e usdt:only-provider -p 1
-says bad-pattern-is-told 'usdt:PROVIDER:PROBE'
+says bad-pattern-is-reported 'usdt:PROVIDER:PROBE'
 want bad-format 2 "$G" -e 'usdt:a:b(arg0:float)' -p 1
-says bad-format-is-told 'str, hex, int, uint'
+says bad-format-is-reported 'str, hex, int, uint'
 want bad-argument 2 "$G" -e 'usdt:a:b(arg12:str)' -p 1
 want bad-pair 2 "$G" -e usdt:a:b --pair start=x,end=y -p 1
-says bad-pair-is-told 'key=argN'
+says bad-pair-is-reported 'key=argN'
 want pair-of-nothing 2 "$G" --pair start=x,end=y,key=arg0 -p 1
-says pair-of-nothing-is-told '-e usdt:PROVIDER:PROBE'
+says pair-of-nothing-is-reported '-e usdt:PROVIDER:PROBE'
 want usdt-needs-ebpf 2 "$G" -e usdt:a:b --via inject -p 1
 
 if [ ! -x "$prog" ]; then skip usdt "needs sys/sdt.h (systemtap-sdt-dev)"; exit; fi
@@ -117,7 +117,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	finish
 	wait $recorder; is refused-ends 0 $?
 	is refused-places-are-left-out "0 4" "$(hits refused gt_refused:bad.) $(hits refused gt_refused:good)"
-	check refused-places-are-told grep -q 'note: 3 places are left out: gt_refused:bad1, gt_refused:bad2, gt_refused:bad3: the kernel cannot probe the instruction' refused.err
+	check refused-places-are-reported grep -q 'note: 3 places are left out: gt_refused:bad1, gt_refused:bad2, gt_refused:bad3: the kernel cannot probe the instruction' refused.err
 else
 	skip refused-places "another architecture has other instructions that cannot be probed"
 fi
@@ -136,7 +136,7 @@ if [ -w "$events" ] && echo "p:gt_test_$$ $prog:$(($(readelf -n "$prog" | sed -n
 	echo 0 >"$enabled"
 	echo "-:gt_test_$$" >>"$events"
 	is conflict-leaves-the-rest 2 "$(hits conflict gt_test:numbers)"
-	check conflict-is-told grep -q 'note: 1 place is left out: gt_test:counted: invalid, or in use by another tracer' conflict.err
+	check conflict-is-reported grep -q 'note: 1 place is left out: gt_test:counted: invalid, or in use by another tracer' conflict.err
 else
 	skip another-tracer "needs tracefs, and readelf (binutils)"
 fi
@@ -153,7 +153,7 @@ sort -o got got
 same pairs-left-over want got
 is pairs-are-ranges 101 "$(hits pairs gt_test:request)"
 is pairs-have-both-arguments 1 "$(rows pairs | grep -c 'request arg0:req-42,arg1:42,end_arg1:420')"
-check pairs-left-over-are-told grep -q 'note: 3 hits of --pair without a start or an end remain marks' pairs.err
+check pairs-left-over-are-reported grep -q 'note: 3 hits of --pair without a start or an end remain marks' pairs.err
 is pair-ends-the-latest-start 1 "$(rows pairs | grep -c 'request arg0:again,arg1:2,end_arg1:3')"
 # a start is a mark as soon as its process has ended
 begin "$prog"
@@ -166,7 +166,7 @@ is start-of-an-ended-process-is-a-mark 1 "$(left)"
 kill -INT $recorder
 wait $recorder
 printf 'texts 1\n' | "$G" -f -e usdt:gt_test:text,usdt:gt_test:texts -o no-match.zst -- "$prog" >/dev/null 2>no-match.err
-check unmatched-is-told grep -q 'no file of the processes has a probe that matches usdt:gt_test:texts' no-match.err
+check unmatched-is-reported grep -q 'no file of the processes has a probe that matches usdt:gt_test:texts' no-match.err
 
 # ---- other namespaces, deleted files ----
 # as_before NAME: the program's probes and the library in memory, by its process $pid

@@ -1,4 +1,4 @@
-# gtrace: a verb runs the program beside it with all other arguments; `gtrace run` ends with the report.
+# gtrace: a verb runs the program in gtrace's folder with all other arguments; `gtrace run` prints the report at the end.
 . "$SRC/tests/lib.sh"
 G=$B/gtrace
 export LD_LIBRARY_PATH="$B/sim" SIMGPU_SPEED=20
@@ -19,11 +19,11 @@ want status-is-kept 7 "$G" run -q sh -c "$B/samples/train -n 5 >x; exit 7"
 check the-report-of-what-failed grep -q ' in 1 process' want.out
 want not-found 127 "$G" run ./absent
 want nothing-recorded 0 "$G" run -o n.zst true
-says nothing-recorded-says-why 'no CUDA call was seen'
+says nothing-recorded-gives-the-reason 'no CUDA call was seen'
 check nothing-recorded-has-no-report test ! -s want.out
 want ranges-only 0 "$G" run -o a.zst "$B/guest/fake/nvtx" alone
 says ranges-only-counts '^gtcollect: a.zst: .*, 0 events, 4 ranges and marks, .*; next: gtview a.zst$'
-says ranges-only-says-why '^gtcollect: no CUDA call was seen: '
+says ranges-only-gives-the-reason '^gtcollect: no CUDA call was seen: '
 check ranges-only-has-a-report grep -Eq '^  alone +user +3 ' want.out
 want without-the-verb 0 "$B/gtcollect" -o w.zst "$B/samples/train" -n 5
 check gtcollect-prints-no-report sh -c '! grep -q "calls and ioctls" want.out'
@@ -60,7 +60,7 @@ if [ -x "$B/gtview" ]; then
 	check view-draws grep -q 'pid' want.out
 fi
 want version 0 "$G" --version
-is version-says "$("$B/gtanalyze" --version | sed s/gtanalyze/gtrace/)" "$(cat want.out)"
+is version-message "$("$B/gtanalyze" --version | sed s/gtanalyze/gtrace/)" "$(cat want.out)"
 want help 0 "$G" help
 "$G" --help >help.txt
 same help-is-help help.txt want.out
@@ -71,7 +71,7 @@ want no-verb 2 "$G"
 says no-verb-prints-help '^Usage: gtrace VERB'
 unknown() {	# unknown WORD MESSAGE
 	want "unknown-$1" 2 "$G" $1
-	says "unknown-$1-says" "^gtrace: there is no verb '$1'; $2"
+	says "unknown-$1-message" "^gtrace: there is no verb '$1'; $2"
 	want "unknown-$1-in-help" 2 "$G" help $1
 }
 unknown rum "did you mean 'run'?"
@@ -79,18 +79,18 @@ unknown reprot "did you mean 'report'?"
 unknown record "did you mean 'run'?"
 unknown foo 'there are run, report, view, export and help'
 want a-file-is-no-verb 2 "$G" t.zst
-says a-file-is-no-verb-says "'t.zst' is a file, not a verb: .*gtrace report reads a trace"
+says a-file-is-no-verb-message "'t.zst' is a file, not a verb: .*gtrace report reads a trace"
 
-# The programs are found beside the file that a link leads to, wherever it is called from. A missing one is an error.
+# gtrace finds the programs in the folder of the file that a link points to, from any working folder. A missing program is an error.
 mkdir links && ln -s "$G" links/gtrace
 want through-a-link 0 env PATH="$PWD/links:$PATH" gtrace report t.zst
 mkdir alone && cp "$G" "$B/gtcollect" "$B/libgtpreload.so" alone
 want missing-program 125 alone/gtrace report t.zst
-says missing-program-says 'alone/gtanalyze: No such file'
+says missing-program-message 'alone/gtanalyze: No such file'
 want missing-report 4 alone/gtrace run -o m.zst sh -c "$B/samples/train -n 5; exit 4"
-says missing-report-says '^gtcollect: --report cannot run .*/gtanalyze'
+says missing-report-message '^gtcollect: --report cannot run .*/gtanalyze'
 
-# Completion: verbs, then what the verb's program completes.
+# Completion offers the verbs, and after a verb the completions of its program.
 complete() { bash -c 'eval "$("$1" --completion bash)"; COMP_WORDS=("${@:2}"); COMP_CWORD=$(($# - 2)); _gtrace "$1" "${@: -1}" "${@: -2:1}"; echo "${COMPREPLY[@]}"' - "$G" "$@"; }
 is complete-verbs 'run report' "$(complete gtrace r)"
 is complete-options --explain "$(complete gtrace report --expl)"

@@ -1,16 +1,16 @@
-# An output file has its name only when it is whole: a full disk, a signal and a failure leave none, and what was to be replaced.
+# An output file gets its name only when it is complete. After a full disk, a signal or a failure there is no new file, and the old one remains.
 . "$SRC/tests/lib.sh"
 X=$B/gtexport A=$B/gtanalyze T=$SRC/samples/recorded/h200-train.zst
 mkdir out
-left() { ls -A out | grep -v '^\.gt-' | tr '\n' ' '; }	# a file system without O_TMPFILE keeps those of killed programs
-full() { sh -c 'trap "" XFSZ; ulimit -f 8; exec "$@"' sh "$@"; }	# EFBIG behind 4 or 8 KiB
+left() { ls -A out | grep -v '^\.gt-' | tr '\n' ' '; }	# a file system without O_TMPFILE keeps the temporary files of killed programs
+full() { sh -c 'trap "" XFSZ; ulimit -f 8; exec "$@"' sh "$@"; }	# writes beyond 4 or 8 KiB fail with EFBIG
 killed() { sh -c 'ulimit -f 8; exec "$@"' sh "$@"; }
 
 for f in chrome jsonl folded flame native; do
 	want "whole-$f" 0 "$X" --$f -o out/x "$T"
 	cp out/x whole; rm out/x
 	want "full-$f" 1 full "$X" --$f -o out/x "$T"
-	says "full-$f-says" '^gtexport: cannot write out/x: File too large$'
+	says "full-$f-message" '^gtexport: cannot write out/x: File too large$'
 	is "full-$f-leaves" "" "$(left)"
 	echo before >out/x
 	want "exists-$f" 1 "$X" --$f -o out/x "$T"

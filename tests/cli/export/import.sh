@@ -1,4 +1,4 @@
-# Other tools' files in every tool: plain, packed, joined, through a pipe; what must be refused, with its message.
+# All programs read files of other tools: plain, compressed, concatenated, through a pipe. Files that must be refused give their message.
 . "$SRC/tests/lib.sh"
 
 line() { printf '{"ts":0.%09d,"op_id":%d,"phase":"%s","name":"%s"%s}\n' "$@"; }
@@ -26,7 +26,7 @@ want analyze 0 "$B/gtanalyze" b.jsonl
 check analyze-counts grep -q 'Total CUDA API calls: 3' want.out
 check analyze-adds-bytes grep -q 'Total memory allocated: 4.000 KiB' want.out
 
-# What gtexport --jsonl wrote of the driver's files are no API calls when they come back.
+# Events about the driver's files, written by gtexport --jsonl, do not become API calls when gt imports them.
 { line 1000 0 B 'open /dev/nvidia-uvm' ''; line 2000 0 E 'open /dev/nvidia-uvm' ''; line 3000 1 B 'mmap /dev/nvidia0' ''
   line 4000 1 E 'mmap /dev/nvidia0' ''; line 5000 2 B 'ioctl CARD_INFO' ''; line 6000 2 E 'ioctl CARD_INFO' ''; } >files.jsonl
 want files 0 "$B/gtanalyze" summary categories files.jsonl
@@ -36,10 +36,10 @@ check files-are-files grep -q '^  file  *2 ' want.out
 
 head -c -30 b.jsonl >cut.jsonl
 want cut 0 "$B/gtanalyze" cut.jsonl
-check cut-is-told grep -q "is truncated: its end is missing)" want.out
+check cut-is-reported grep -q "is truncated: its end is missing)" want.out
 { line 2000 0 B cuInit ""; line 1000 1 B cuInit ""; } >back.jsonl
 want back 0 "$B/gtanalyze" header back.jsonl
-check back-is-told grep -q "of the imported file 1 line has an earlier time than the line before" want.out
+check back-is-reported grep -q "of the imported file 1 line has an earlier time than the line before" want.out
 
 for f in "$SRC"/tests/broken/json/*.message; do
 	file=${f%.message}
@@ -47,7 +47,7 @@ for f in "$SRC"/tests/broken/json/*.message; do
 	check "names-$(basename "$file")" grep -qF "$(basename "$file"): $(cat "$f")" want.err
 done
 
-# PyTorch's Chrome JSON. The table of kernels must be what awk makes of the file by itself: name, count, and ns in all, at least and at most.
+# PyTorch's Chrome JSON. The table of kernels equals the one that awk computes from the file: name, count, total, least and most ns.
 K=$SRC/samples/recorded/kineto-h200-mlp.json.gz
 gzip -dc "$K" >kineto.json
 awk -F '"' '
@@ -72,10 +72,10 @@ cat "$K" | "$B/gtanalyze" top --format csv - >pipe.csv 2>pipe.err; same kineto-t
 "$B/gtanalyze" top --format csv kineto.zst >native.csv 2>native.err; same kineto-kept whole.csv native.csv
 head -c 1000000 kineto.json >cut.json
 want kineto-cut 0 "$B/gtanalyze" cut.json
-check kineto-cut-is-told grep -q "is truncated: its end is missing)" want.out
+check kineto-cut-is-reported grep -q "is truncated: its end is missing)" want.out
 
 event() { printf '%s{"ph":"X","cat":"%s","name":"%s","pid":%s,"tid":%s,"ts":%s,"dur":%s,"args":{%s}}\n' "$@"; }
-# So do calls of AMD's HIP. A table of what is freed in a loop has hipFree.
+# The same for calls of AMD's HIP. Memory that a loop frees has hipFree in its table.
 amd() {
 	printf '{"schemaVersion":1,"traceEvents":['
 	event '' cuda_runtime hipLaunchKernel 10 11 1 1 '"cid":107,"correlation":1'
@@ -97,21 +97,21 @@ done
 is hip-calls-come-back "$(figure calls amd.json)" "$(figure calls ours.json)"
 check hip-free-is-memory grep -q '^memory	1	' categories.tsv
 
-# One event that is no JSON, a value that is no number: the rest is read, and both are counted.
+# One event that is not JSON and one value that is not a number: the rest is read, and both are counted.
 { printf '\357\273\277{"schemaVersion":1,"traceEvents":[\n'
   event '' python_function 'f("x")' 10 11 1 1 ''
   event , cuda_runtime hipLaunchKernel 10 11 1 1 '"cid":107,"correlation":1'
   event , kernel add 2 0 5 95 '"device":2,"stream":0,"correlation":1,"est. achieved occupancy %":-nan'
   printf ']}\n'; } >damaged.json
 want damaged 0 "$B/gtanalyze" damaged.json
-check damaged-is-told grep -q 'of the imported file 1 event is not JSON and was skipped)' want.out
-check no-number-is-told grep -q 'of the imported file 1 value is not a number (inf, nan) and was left out)' want.out
+check damaged-is-reported grep -q 'of the imported file 1 event is not JSON and was skipped)' want.out
+check no-number-is-reported grep -q 'of the imported file 1 value is not a number (inf, nan) and was left out)' want.out
 is damaged-rest-is-read '1 1 0' "$(for k in calls gpu_operations lost; do figure $k damaged.json; done | tr '\n' ' ' | sed 's/ $//')"
 want damaged-export 0 "$B/gtexport" --native -f -o damaged.zst damaged.json
 check export-tells-damaged grep -q 'damaged.json: events skipped because they are not JSON: 1$' want.err
 check export-tells-no-number grep -q 'damaged.json: values omitted because they are not numbers (inf, nan): 1$' want.err
 
-# Allocations of PyTorch's allocators leave by --chrome as they came: which are frees, how much, where.
+# Allocations of PyTorch's allocators are exported by --chrome as they were imported: whether it is a free, its size, its device.
 allocations() {
 	printf '{"schemaVersion":1,"traceEvents":['
 	for row in '1 512 4096 0 1' '2 256 8192 0 1' '3 -512 4096 0 1' '4 64 65536 -1 0' '5 128 12288 1 1'; do
@@ -130,7 +130,7 @@ for f in allocations allocated; do "$B/gtanalyze" memory --format csv $f.json 2>
 check allocations-are-there grep -q '^pool,3,0,1,' allocations.csv
 same allocations-come-back allocations.csv allocated.csv
 
-# Arguments of collective operations are kept, and can be asked for by their names, which have blanks.
+# Arguments of collective operations are imported. query selects them by their names, which contain spaces.
 collective() {
 	printf '{"schemaVersion":1,"traceEvents":['
 	event '' kernel ncclDevKernel_AllReduce 0 7 5 1 '"device":0,"stream":7,"Collective name":"allreduce","In msg nelems":1024,"Group size":8'
@@ -142,7 +142,7 @@ is collective-by '"name,arg.Group size,sum_arg.In msg nelems" ncclDevKernel_AllR
 	--where "arg.'Group size'>=8" --by 'name,arg.Group size' --agg 'sum(arg.In msg nelems)' collective.json 2>collective.err |
 	tr -d '\r' | sed '1s/$/"/' | tr '\n' ' ' | sed 's/ $//')"
 
-# More different kernels than a trace may have names: the rest share one name, and all are there.
+# More different kernels than a trace may have names: the rest share one name, and no row is lost.
 awk 'BEGIN {
 	printf "{\"schemaVersion\":1,\"traceEvents\":["
 	for (i = 0; i <= 360000; i++)
@@ -155,8 +155,8 @@ is many-kernels-are-there "360001 2" "$("$B/gtanalyze" query --format csv --agg 
 	"$B/gtanalyze" query --format csv --where 'name==first' --agg count kernels.zst 2>/dev/null | tr -d '\r' | sed -n 2p)"
 rm -f kernels.json kernels.zst
 
-# Pending work of waits: another stream is busy for long, so only the row of a wait says whether the stream that it waits for has pending work.
-waits() {	# waits yes|no: are there rows of waits?
+# Pending work of waits: another stream is busy for a long time, so only the row of a wait gives the stream and whether it has pending work.
+waits() {	# waits yes|no: with or without rows of waits
 	printf '{"schemaVersion":1,"traceEvents":['
 	event '' cuda_runtime cudaLaunchKernel 10 11 1 1 '"cbid":211,"correlation":1'
 	event , cuda_runtime cudaLaunchKernel 10 11 3 1 '"cbid":211,"correlation":2'
@@ -168,13 +168,13 @@ waits() {	# waits yes|no: are there rows of waits?
 	[ "$1" = no ] || event , cuda_sync "Stream Sync" 0 1000007 31 1 '"device":0,"context":1,"stream":7,"correlation":4'
 	printf ']}\n'
 }
-waits yes >waits.json; waits no >untold.json
-is waits-are-told '10,,11,,cudaStreamSynchronize,stream 7,2,12000,10000,7000,12000,0,1,2000,0,0,12000,7' \
+waits yes >waits.json; waits no >no_waits.json
+is waits-are-reported '10,,11,,cudaStreamSynchronize,stream 7,2,12000,10000,7000,12000,0,1,2000,0,0,12000,7' \
 	"$("$B/gtanalyze" sync --format csv waits.json 2>waits.err | tr -d '\r' | sed -n 3p)"
-want untold 0 "$B/gtanalyze" sync untold.json
-check untold-is-said grep -q 'for 2 unknown waits for a stream it was not recorded which stream (PyTorch' want.out
+want waits-missing 0 "$B/gtanalyze" sync no_waits.json
+check waits-missing-is-reported grep -q 'for 2 unknown waits for a stream it was not recorded which stream (PyTorch' want.out
 
-# strace: each report answers of a recording; the counts are those of grep; -ff is one file per thread.
+# strace: each report can answer; the counts equal those of grep; -ff writes one file per thread.
 T=$SRC/samples/recorded/strace-many-threads.txt.gz
 gzip -dc "$T" >strace.txt
 strace_calls() { grep -c '^[0-9]* [0-9.]* [a-z][a-z0-9_]*(' strace.txt; }
@@ -200,11 +200,11 @@ is strace-requests "$(grep -c 'ioctl([0-9]*<[^>]*nvidia' strace.txt)" "$(awk -F 
 "$B/gtanalyze" top --format csv strace.json >chrome.csv 2>chrome.err; same strace-as-chrome whole.csv chrome.csv
 { sed 's/^/[pid /; s/ /] /2' strace.txt | sed '1,100s/ <[0-9.]*>$//'; echo 'a line of the program'; } >untimed.txt
 want strace-untimed 0 "$B/gtanalyze" header untimed.txt
-check strace-untimed-is-told grep -q 'calls have no duration and count as 0 ns (strace -T prints it)' want.out
-check strace-others-are-told grep -q "1 line is not strace's or is damaged" want.out
+check strace-untimed-is-reported grep -q 'calls have no duration and count as 0 ns (strace -T prints it)' want.out
+check strace-others-are-reported grep -q "1 line is not strace's or is damaged" want.out
 sed 's/^\([0-9]*\) [0-9.]* /\1 /' strace.txt >timeless.txt
 want strace-timeless 1 "$B/gtanalyze" timeless.txt
-check strace-timeless-is-told grep -q "strace's output without times: record it with strace -f -ttt -T -y" want.err
+check strace-timeless-is-reported grep -q "strace's output without times: record it with strace -f -ttt -T -y" want.err
 awk '{ tid = $1; $1 = ""; print substr($0, 2) >("calls." tid) }' strace.txt
 want strace-per-thread 0 "$B/gtanalyze" threads --format tsv calls.*
 is strace-per-thread-threads 5 "$(grep -c '^calls' want.out)"

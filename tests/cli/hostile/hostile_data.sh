@@ -1,5 +1,5 @@
-# Traces that are well made and unheard of: 100,000 tracks, calls 10,000 deep, times far apart. Every report and every format comes out,
-# within 256 MiB, and what claims to be JSON is JSON.
+# Well-formed traces with extreme contents: 100,000 tracks, calls nested 10,000 deep, times far apart. Each report and format works within
+# 256 MiB, and JSON output is valid.
 . "$SRC/tests/lib.sh"
 . "$SRC/tests/hostile.sh"
 

@@ -1,5 +1,5 @@
-# Traces of GPUs that are well made and unheard of (tests/unit/analyze/core/hostile_shapes.h has what each is): 20,000 streams, kernel names or GPUs,
-# times as far apart as there are. Every report comes out, within 256 MiB.
+# Well-formed GPU traces with extreme contents (described in tests/unit/analyze/core/hostile_shapes.h): 20,000 streams, kernel names or GPUs,
+# times as far apart as the format permits. Each report works within 256 MiB.
 . "$SRC/tests/lib.sh"
 . "$SRC/tests/hostile.sh"
 
@@ -17,7 +17,7 @@ for s in nothing one_kernel one_call extremes clock_jumps losses; do
 	check "$s-chrome-is-json" "$json" json x.chrome
 done
 
-# 300,000 of one thing: a report by itself is kept to 64 MiB beside the names, the program and what it maps.
+# 300,000 objects of one kind: one report needs at most 64 MiB besides the names, the program and its mapped files.
 slim() { ([ -n "$SAN" ] || ulimit -v 124000; exec "$@"); }
 for s in "streams 4 budget" "streams 0 launches" "devices 0 copies" "devices 4 advice" "counters 0 counters" "functions 0 top" "ioctls 0 ioctls"; do
 	set -- $s
@@ -25,8 +25,8 @@ for s in "streams 4 budget" "streams 0 launches" "devices 0 copies" "devices 4 a
 	want "many-$1-$3" $2 slim "$A" -j1 --top 5 $3 $1.zst
 done
 
-# What a report cannot answer is no failure of those beside it, and its exit status says so.
+# A report that cannot answer does not affect the others. The exit status is 4.
 "$B/unit/test_hostile_reports" extremes 1 n.zst
 want far-apart 4 "$A" budget threads n.zst
-check far-apart-is-said grep -q "cannot answer: the recording lasts for more than four years: a clock jumped" want.out
+check far-apart-is-reported grep -q "cannot answer: the recording lasts for more than four years: a clock jumped" want.out
 check far-apart-threads grep -q "^Threads" want.out

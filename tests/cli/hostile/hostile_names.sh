@@ -1,8 +1,8 @@
-# Names of every kind: every report and every format comes out, within 256 MiB, and what claims to be JSON is JSON.
+# Names with any content: each report and format works within 256 MiB, and JSON output is valid.
 . "$SRC/tests/lib.sh"
 . "$SRC/tests/hostile.sh"
 
-# Names: a megabyte long, quotes, controls, what is no UTF-8, what other formats take for their own.
+# Names: a megabyte long, quotes, control characters, invalid UTF-8, syntax of other formats.
 long=$(head -c 1000000 /dev/zero | tr '\0' x)
 { i=0
 for name in "$long" '\"' '\\' '\n\r\t\b\f' '\u0001\u001f\u007f' '\ud83d\ude00' '\u202e' ';a;b' 'a b c' '=1+1' ',' '\",\"x\":\"' '' ' ' '</script>' '%s%n' '$(id)' \

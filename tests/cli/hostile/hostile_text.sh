@@ -1,10 +1,10 @@
-# Text from outside with what terminals obey (ESC, CR, line ends, 8-bit CSI, no UTF-8): no program prints it raw.
+# Text from outside with terminal control sequences (ESC, CR, line ends, 8-bit CSI, invalid UTF-8): no program prints it unescaped.
 . "$SRC/tests/lib.sh"
 A=$B/gtanalyze X=$B/gtexport V=$B/gtview C=$B/gtcollect
 e=$(printf 'e\033[2J\r\nforged\302\233x\377')	# a name
 obeyed=$(printf '[\001-\010\013-\037\177\233\377]')
 
-# harmless NAME FILE...: none of these bytes is in the files; csv ends lines in CR LF.
+# harmless NAME FILE...: the files contain none of these bytes; in csv, lines end with CR LF
 harmless() {
 	h=$1; shift
 	check "$h" sh -c 'o=$1; shift; ! sed "s/\r\$//" "$@" | LC_ALL=C grep -a "$o" | cat -v | grep .' sh "$obeyed" "$@"
@@ -30,7 +30,7 @@ for f in folded chrome jsonl; do
 	mv want.out x.$f
 done
 harmless exports x.*
-if [ -x "$V" ]; then	# it is not built without ncurses
+if [ -x "$V" ]; then	# gtview is not built without ncurses
 	for view in timeline report flame; do "$V" --view $view --render 120x20 "$e.jsonl" >v.$view 2>v.err; done
 	"$V" --render 120x20 --svg "$e.jsonl" >v.svg
 	check views test -s v.timeline
@@ -38,7 +38,7 @@ if [ -x "$V" ]; then	# it is not built without ncurses
 	check view-message sh -c '"$0" --render 9x9 "$1" 2>&1 | grep -qF "e?[2J??forged?x?"' "$V" "./gone$e"
 fi
 
-# ---- cells that a spreadsheet would run ----
+# ---- cells that a spreadsheet would execute as formulas ----
 "$A" --format csv --top 0 top trace.jsonl | sed 's/,.*//' >cells
 "$A" --format tsv --top 0 top trace.jsonl | cut -f 1 >tsv
 for cell in =1+1 +a -b @c; do

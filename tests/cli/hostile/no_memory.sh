@@ -1,5 +1,5 @@
 #!/bin/sh
-# An allocation fails: the command prints what it prints otherwise, or it fails with a message. One run for each
+# An allocation fails: the command either prints its usual output, or fails with a message. One run for each
 # allocation; of allocations with the same call stack only the first one fails.
 . "$SRC/tests/lib.sh"
 if [ -n "$SAN" ]; then skip no_memory "a sanitized program has an allocator of its own"; exit; fi
@@ -8,10 +8,10 @@ if ! ${CC:-cc} -O2 -shared -fPIC "$SRC/tests/cli/hostile/fail_alloc.c" -o fail_a
 fi
 T=$SRC/samples/recorded/h200-nvtx.zst
 
-# injected VARIABLE=VALUE... COMMAND...: with the library. The shell itself never has it.
+# injected VARIABLE=VALUE... COMMAND...: runs COMMAND with the library. The shell itself does not load it.
 injected() { env LD_PRELOAD="$PWD/fail_alloc.so" FAIL_IN="$program" "$@"; }
 
-# survives NAME OUTPUT COMMAND...: OUTPUT prints what the command made; - is its standard output. Every $every-th
+# survives NAME OUTPUT COMMAND...: OUTPUT is a command that prints the result of COMMAND; - is its standard output. Every $every-th
 # allocation is tested.
 survives() {
 	name=$1 output=$2; shift 2
@@ -60,7 +60,7 @@ survives analyze - "$B/gtanalyze" -j 1 "$T"
 survives export-cut copy "$B/gtexport" --native -f -o copy.zst -m @launch --from 1ms "$T"
 survives import-kineto copy "$B/gtexport" --native -f -o copy.zst kineto.json
 survives view - "$B/gtview" --render 100x30 "$T"
-every=3		# much of what these do was seen above
+every=3		# the runs above have tested most of these allocations
 survives analyze-json - "$B/gtanalyze" -j 1 --format json kernels steps header "$T"
 survives analyze-query - "$B/gtanalyze" -j 1 query --where 'dur>1us' --by name,stream --agg 'count,p99(dur)' "$T"
 survives analyze-diff - "$B/gtanalyze" -j 1 diff header top "$T" "$SRC/samples/recorded/h200-graphs.zst"

@@ -1,4 +1,4 @@
-# What the .deb and the Python wheel hold works where it is unpacked or installed.
+# The contents of the .deb and of the Python wheel work where they are unpacked or installed.
 . "$SRC/tests/lib.sh"
 [ -z "$SAN" ] || { skip packages "sanitized programs are not packaged"; exit 0; }
 build=${B#"$SRC"/} port=$B/portable
@@ -24,10 +24,10 @@ else
 fi
 if ! command -v rpmbuild >/dev/null; then
 	want rpm 1 "$SRC/packaging/rpm.sh" "$port" .
-	says rpm-says '^make rpm needs rpmbuild'
+	says rpm-message '^make rpm needs rpmbuild'
 	skip rpm-installs "rpmbuild is not installed"
 elif [ "$(id -u)" -ne 0 ]; then skip rpm-installs "rpm --root needs root"
-else	# into an empty root
+else	# into an empty root folder
 	check rpm env XZ_LEVEL=1 "$SRC/packaging/rpm.sh" "$port" .
 	rpm=$(echo gtrace-*.rpm) tree=$PWD/rpm-root
 	mkdir "$tree" && rpm --root "$tree" --initdb >rpm.out 2>&1 || fail rpm-database "$(tail -n 1 rpm.out)"

@@ -1,9 +1,9 @@
-# The project itself: its folders, its documents, what its programs say about themselves, and that it installs.
+# The project: rules about folders, documents, the programs' descriptions of themselves, and the installation.
 . "$SRC/tests/lib.sh"
 
 check folders "$SRC/tests/check_folders.sh"
 
-# Each of these includes crosses a border.
+# Each of these includes breaks a rule about folders.
 border() {	# border NAME FILE INCLUDE
 	rm -rf tree && mkdir -p "tree/$(dirname "$2")" && cd tree && mkdir -p formats collect analyze viewer samples tests && cd .. &&
 		echo "#include $3" >"tree/$2"
@@ -32,9 +32,9 @@ want permitted 0 "$SRC/tests/check_folders.sh" tree
 
 mkdir -p tree/docs && echo 'the function `gt_absent()` in `absent.c`' >tree/docs/architecture.md
 want absent-name 1 "$SRC/tests/check_folders.sh" tree
-check absent-name-says grep -q 'does not exist: absent.c gt_absent' want.out
+check absent-name-message grep -q 'does not exist: absent.c gt_absent' want.out
 
-# Every page leads somewhere: relative links of all pages name files that exist.
+# Relative links of all pages name existing files.
 (cd "$SRC" && for page in *.md */*.md */*/*.md; do
 	[ -f "$page" ] || continue
 	case $page in build*) continue ;; esac
@@ -44,7 +44,7 @@ check absent-name-says grep -q 'does not exist: absent.c gt_absent' want.out
 done) >links.out
 if [ -s links.out ]; then fail links "lead nowhere: $(tr '\n' ' ' <links.out)"; else ok links; fi
 
-# Each program: --help equals the manual page, --version, completion that a shell can parse, exit status 2 on bad use.
+# Each program: --help equals the manual page; --version works; a shell can parse the completion; wrong use exits with 2.
 for p in "$B"/gtrace "$B"/gtcollect "$B"/gtexport "$B"/gtanalyze "$B"/gtview; do
 	[ -x "$p" ] || continue
 	n=${p##*/} page=$SRC/docs/${p##*/}.1.md
@@ -54,12 +54,12 @@ for p in "$B"/gtrace "$B"/gtcollect "$B"/gtexport "$B"/gtanalyze "$B"/gtview; do
 	check "$n-version" sh -c "\"$p\" --version | grep -qE '^$n [0-9]+\.[0-9]+\.[0-9]+$'"
 	check "$n-completion" sh -c "\"$p\" --completion bash >c.sh && bash -n c.sh && grep -q -- --help c.sh"
 	want "$n-bad-option" 2 "$p" --no-such-option
-	check "$n-bad-option-says" grep -q "^$n: unknown option '--no-such-option'" want.err
+	check "$n-bad-option-message" grep -q "^$n: unknown option '--no-such-option'" want.err
 	[ ! -w /dev/full ] || { "$p" --help >/dev/full 2>full.err; full=$?; check "$n-help-full-disk" test $full -ne 0; }
 	[ ! -w /dev/full ] || [ "$n" = gtcollect ] || check "$n-help-full-disk-is-no-bad-use" test $full -eq 1
 done
 
-# Installed somewhere else, everything still runs from there.
+# The installed programs run from another prefix.
 if [ -n "$SAN" ]; then skip install "one build is enough"
 else
 	check install make -s -C "$SRC" BUILD="${B#"$SRC"/}" PREFIX=/usr DESTDIR="$PWD/root" install

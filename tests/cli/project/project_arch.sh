@@ -1,4 +1,4 @@
-# What differs between processors assembles for each of them, also on a machine that is only one.
+# Code for each processor architecture assembles, also on a machine of another architecture.
 . "$SRC/tests/lib.sh"
 [ -z "$SAN" ] || { skip arch "it depends on no build: the plain run of the same test does it"; exit 0; }
 
@@ -22,14 +22,14 @@ for target in x86_64 aarch64; do
 	check "assembles-$target" clang --target=$target-linux-gnu -ffreestanding -std=gnu11 -Wall -Wextra -Werror -O2 -fPIC -I"$SRC" -c arch.c
 done
 
-# The BPF programs, which read registers: clang compiles them for the kernel of any processor.
+# The BPF programs, which read registers: clang compiles them for each architecture's kernel.
 for arch in x86 arm64; do
 	if ! command -v clang >/dev/null || ! [ -e /usr/include/bpf/bpf_helpers.h ]; then skip "bpf-programs-$arch" "no clang or no libbpf-dev here"; continue; fi
 	check "bpf-programs-$arch" clang -O2 -g -target bpf -mcpu=v3 -I"$SRC" -I"/usr/include/$(uname -m)-linux-gnu" -Wall -Werror \
 		-D__TARGET_ARCH_$arch -c "$SRC/collect/bpf/programs/all_bpf.c" -o bpf.o
 done
 
-# The whole guest, where there is a compiler with a C library for the other processor.
+# The whole guest library, if there is a compiler with a C library for the other architecture.
 X=aarch64-linux-gnu-gcc
 if ! command -v $X >/dev/null || ! echo '#include <stdio.h>' | $X -E - >/dev/null 2>&1; then skip assembles-guest "no $X here"
 else

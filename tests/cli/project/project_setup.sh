@@ -1,5 +1,5 @@
-# The set-up: silent and without network where nothing is missing, the one line that would help where we are not root, the
-# installation where we are. The package manager, the compiler and the user are played by scripts.
+# .ci/setup: when nothing is missing, it is silent and uses no network; without root it prints the command to run; as root it installs the
+# packages. Scripts replace the package manager, the compiler and id.
 . "$SRC/tests/lib.sh"
 
 mkdir fake
@@ -13,7 +13,7 @@ for t in make zstd objdump; do play $t ''; done
 want nothing-missing 0 setup
 check nothing-missing-is-silent test ! -s want.out -a ! -s want.err -a ! -e apt.log
 play cc 'if grep -q jansson.h; then exit 1; fi'
-want user-is-told 1 setup
+want user-is-reported 1 setup
 check user-gets-one-line grep -qx "  sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends libjansson-dev'" want.err
 check user-installs-nothing test ! -e apt.log
 play id 'echo 0'
@@ -23,7 +23,7 @@ same root-installs-what-is-missing expected apt.log
 play apt-get 'exit 100'
 want failed-installation-fails 100 setup
 
-# ncurses is for gtview only: without it there is the rest, and it comes with what else is missing
+# only gtview needs ncurses: without it the setup succeeds; when another package is missing, ncurses is installed with it
 rm -f apt.log
 play cc 'if grep -q curses; then exit 1; fi'
 play id 'echo 1000'
@@ -40,7 +40,7 @@ want root-installs-spare 0 setup
 printf 'update -q\ninstall -q -y --no-install-recommends libncurses-dev\n' >expected
 same root-installs-libncurses-dev expected apt.log
 
-# in CI also what some tests use, each by itself, and what cannot be had is done without
+# in CI the setup also installs, one by one, packages that some tests use; those that are not available are skipped
 play apt-get 'echo "$*" >>wish.log; exit 100'
 play cc 'exit 0'
 mkdir bare && ln -s "$(command -v sh)" "$(command -v env)" "$(command -v tr)" "$(command -v sed)" "$(command -v sort)" bare/

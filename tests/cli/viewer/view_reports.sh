@@ -1,11 +1,11 @@
-# Views of gtview beside the timeline: reports and the flame graph, one frame of each (tests/screen/ has some as they must be).
+# Other views of gtview: reports and the flame graph, one frame each (tests/screen/ has the expected frames of some).
 . "$SRC/tests/lib.sh"
 V=$B/gtview R=$SRC/samples/recorded
 [ -x "$V" ] || { skip view-reports "gtview was not built: no ncurses"; exit 0; }
 unset NO_COLOR COLUMNS LINES
 views="top kernels streams gaps ioctls memory advice flame flame-gpu flame-ranges"
 
-# A frame has the size that was asked for, and the same bytes each time; --ascii is that.
+# A frame has the requested size and is the same in each run; --ascii prints ASCII only.
 for view in $views; do
 	bad=
 	for size in 1x1 3x20 30x3 40x10 80x24 120x40; do
@@ -21,7 +21,7 @@ for view in $views; do
 	is "view-reports-sizes-$view" "" "$bad"
 done
 
-# On a screen large enough for all of it: the rows of gtanalyze, in its words.
+# On a screen that is large enough, the view has the rows of gtanalyze with the same text.
 rows() { grep -E '^  [^ (]' | sed 's/  */ /g; s/ *$//'; }
 for report in top kernels streams ioctls; do
 	for f in h200-train h200x2-nccl; do
@@ -32,18 +32,18 @@ for report in top kernels streams ioctls; do
 	done
 done
 
-# A report that cannot answer says so, in any part of the time; missing data come first.
+# A report that cannot answer shows the reason in any time range; warnings about missing data come first.
 want view-reports-cannot 0 "$V" --render 80x24 --view gaps "$R/h200-mlp-calls.zst"
-check view-reports-cannot-says grep -q 'cannot answer: what GPUs did was not recorded' want.out
+check view-reports-cannot-message grep -q 'cannot answer: what GPUs did was not recorded' want.out
 want view-reports-cannot-flame 0 "$V" --render 80x24 --view flame-gpu "$R/h200-mlp-calls.zst"
-check view-reports-cannot-flame-says grep -q 'cannot answer: the visible time has no GPU work' want.out
+check view-reports-cannot-flame-message grep -q 'cannot answer: the visible time has no GPU work' want.out
 want view-reports-nothing 0 "$V" --render 80x24 --view kernels --from 1s --to 1.1s "$R/h200-train.zst"
-check view-reports-nothing-says grep -q 'nothing matched' want.out
+check view-reports-nothing-message grep -q 'nothing matched' want.out
 size=$(wc -c <"$R/h200-train.zst")
 cp "$R/h200-train.zst" hole.zst
 printf '\377\377\377\377' | dd of=hole.zst bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 want view-reports-hole 1 "$V" --render 100x24 --view top hole.zst
-says view-reports-hole-says '^gtview: hole.zst: byte [0-9]*: damaged: '
+says view-reports-hole-message '^gtview: hole.zst: byte [0-9]*: damaged: '
 check view-reports-hole-first sh -c "sed -n 2p want.out | grep -q 'the file is damaged in 1 place'"
 head -c $((size * 2 / 3)) "$R/h200-train.zst" >cut.zst
 "$B/gtexport" --native -o none.zst --match nothing-has-this-name "$R/h200-streams.zst" 2>/dev/null

@@ -21,7 +21,7 @@ want kprobe 0 "$G" -f -o k.zst --kprobe 'uvm_map_range(1)' -- "$B/bpf/driver_req
 "$B/gtexport" --jsonl -f -o k.jsonl k.zst 2>/dev/null
 is arguments-and-result 1 "$(grep -c '"name":"uvm_map_range".*"arg0":"0xb","return":"0xfffff*5"' k.jsonl)"
 want no-function 125 "$G" -o none.zst --kprobe uvm_map_rang true
-says no-function-is-told 'similar is uvm_map_range'
+says no-function-is-reported 'similar is uvm_map_range'
 # a function that gets a probe and one that the kernel refuses, together
 want some 0 "$G" -f -o s.zst --kprobe 'nv_*' -- "$B/bpf/driver_requests"
 "$B/gtexport" --jsonl -f -o k.jsonl s.zst 2>/dev/null

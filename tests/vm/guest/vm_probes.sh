@@ -70,7 +70,7 @@ want three-capabilities 0 limited unlimited
 case $(uname -r) in
 5.?.*|5.10.*)
 	want little-locked-memory 125 limited 64
-	says locked-memory-is-told 'ulimit -l unlimited, or the capability CAP_SYS_RESOURCE'
+	says locked-memory-is-reported 'ulimit -l unlimited, or the capability CAP_SYS_RESOURCE'
 	;;
 *) want little-locked-memory 0 limited 64 ;;
 esac
