@@ -203,6 +203,12 @@ static void add_sampled(struct gt_sources *own, const struct gt_source *source)
 		own->active[own->n++].source = source;
 }
 
+static int refuse_word(const char *list, struct gt_err *err)
+{
+	return gt_err_set(err, -EINVAL, "-e '%.100s': there are %s, with commas between", list,
+		gt_sources_names());
+}
+
 int gt_sources_enable(
 	struct gt_session *s, struct gt_sources *own, const char *list, struct gt_err *err)
 {
@@ -211,9 +217,7 @@ int gt_sources_enable(
 		const struct gt_source *source = gt_source_find(p, len);
 
 		if (!source)
-			return gt_err_set(err, -EINVAL,
-				"-e '%.100s': there are %s, with commas between", list,
-				gt_sources_names());
+			return refuse_word(list, err);
 		if (source->enable)
 			source->enable(s);
 		if (source->open)
@@ -274,13 +278,16 @@ int gt_sources_ebpf(
 	for (const char *p = requested; *p; p += strcspn(p, ","), p += *p == ',') {
 		const struct gt_source *source = gt_source_find(p, strcspn(p, ","));
 
-		if (source && gt_sources_has(list, source->name))
+		if (!source)
+			return refuse_word(requested, err);
+		if (gt_sources_has(list, source->name))
 			continue;
-		if (source && (source->with_ebpf || source->open))
+		if (source->with_ebpf || source->open)
 			append_name(list, ",", source->name);
-		else if (source && !by_default)
-			return gt_err_set(
-				err, -EINVAL, "-e %s: eBPF does not see it", source->name);
+		else if (!by_default)
+			return gt_err_set(err, -EINVAL,
+				"-e %s: eBPF does not see it (leave out --via, or -e %s)",
+				source->name, source->name);
 	}
 	return 0;
 }
