@@ -420,6 +420,8 @@ int gt_guest_server_open(struct gt_guest_server *s, const struct gt_rings *r, st
 	s->memory_fd = r->fd;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->accept_lock, NULL);
+	if (r->ebpf) /* no guest connects */
+		return 0;
 	code = gt_session_dir_make(&s->dir, err);
 	if (code)
 		return code;
@@ -427,7 +429,7 @@ int gt_guest_server_open(struct gt_guest_server *s, const struct gt_rings *r, st
 	if (code)
 		return code;
 	listen_by_pid(s);
-	return r->ebpf || r->with_ebpf ? 0 : gt_guest_server_start(s, err);
+	return r->with_ebpf ? 0 : gt_guest_server_start(s, err);
 }
 
 void gt_guest_server_stop(struct gt_guest_server *s)
