@@ -53,6 +53,7 @@ static struct {
 	char **python_command;        /* the arguments to execute, if they are not those of argv */
 	struct gt_err failure;        /* why recording stopped early */
 	int64_t start, stop;          /* ns; stop: 0 while it records */
+	int64_t from;                 /* ns: begin of --delay and --duration, after attaching */
 	int64_t stalled;              /* ns: when the output, a pipe, last became full */
 	bool simulated;               /* the file says so */
 	struct gt_writer_stats stats; /* the last ones, once the writer is closed */
@@ -164,7 +165,7 @@ static int open_attached(struct gt_err *err)
 static void apply_delay_and_duration(int64_t now)
 {
 	const struct gt_collect_options *o = &gt_options;
-	int64_t since = now - run.start;
+	int64_t since = now - run.from;
 
 	gt_rings_set_recording(
 		&run.rings, since >= o->delay && (!o->duration || since - o->delay < o->duration));
@@ -311,7 +312,7 @@ static bool attached_ended(int64_t now)
 	const struct gt_collect_options *o = &gt_options;
 
 	return run.child.ends[1] || run.failure.code || gt_live_view_is_closed(run.live) ||
-		(o->duration && now - run.start >= o->delay + o->duration) ||
+		(o->duration && now - run.from >= o->delay + o->duration) ||
 		gt_attached_have_ended(&run.attached, now);
 }
 
@@ -460,7 +461,7 @@ static int64_t add_time(int64_t t, int64_t ns)
 /* The time of --delay and --duration, for records of probes. */
 static void set_window(void)
 {
-	int64_t from = add_time(run.start, gt_options.delay);
+	int64_t from = add_time(run.from, gt_options.delay);
 
 	gt_attached_set_window(&run.attached, gt_options.delay ? from : 0,
 		gt_options.duration ? add_time(from, gt_options.duration) : GT_TIME_MAX);
@@ -471,7 +472,7 @@ static void set_window(void)
 static bool start_sources(void)
 {
 	struct gt_err err = GT_ERR_INIT;
-	int64_t from = add_time(run.start, gt_options.delay),
+	int64_t from = add_time(run.from, gt_options.delay),
 		until = gt_options.duration ? add_time(from, gt_options.duration) : 0;
 
 	if (!gt_sources_start(&run.sources, from, until, &err))
@@ -491,7 +492,7 @@ static int run_program(char **argv)
 	bool has_all_sources;
 	int status;
 
-	run.start = gt_clock_monotonic();
+	run.start = run.from = gt_clock_monotonic();
 	apply_delay_and_duration(run.start);
 	set_window();
 	if (gt_options.via == GT_VIA_EBPF)
@@ -550,18 +551,19 @@ static int record_running_programs(void)
 	char text[4096], *command[] = { gt_attached_command_line(text), NULL };
 
 	run.child.ended = true; /* signals end the recording */
-	if (open_attached(&err))
+	run.start = gt_clock_monotonic();
+	if (gt_attached_check(&err) || open_attached(&err))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || check_is_readable(&err) ||
 		open_trace(command, &err))
 		return fail(GT_EXIT_OWN, run.path, &err);
-	run.start = gt_clock_monotonic();
-	apply_delay_and_duration(run.start);
+	run.from = gt_clock_monotonic();
+	apply_delay_and_duration(run.from);
 	if (gt_attached_attach(&run.attached, &err))
 		return fail(GT_EXIT_OWN, NULL, &err);
-	run.start = gt_clock_monotonic(); /* --delay and --duration do not include attaching */
+	run.from = gt_clock_monotonic();
 	set_window();
-	if (gt_sources_start(&run.sources, run.start, 0, &err) || start_live_view(&err))
+	if (gt_sources_start(&run.sources, run.from, 0, &err) || start_live_view(&err))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	record_until_the_end(command[0]);
 	close_trace();

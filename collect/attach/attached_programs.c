@@ -95,6 +95,17 @@ char *gt_attached_command_line(char text[4096])
 	return n ? text : strcpy(text, "all processes");
 }
 
+int gt_attached_check(struct gt_err *err)
+{
+	struct gt_guest any;
+
+	for (size_t i = 0; gt_options_pid(i); i++)
+		if (!gt_guest_read(gt_options_pid(i), &any))
+			return gt_err_set(
+				err, -ESRCH, "there is no process %d", (int)gt_options_pid(i));
+	return 0;
+}
+
 int gt_attached_open(
 	struct gt_attached_programs *a, const struct gt_session *selection, struct gt_err *err)
 {

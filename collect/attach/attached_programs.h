@@ -29,6 +29,8 @@ void gt_attached_choose_way(void);
 bool gt_attached_starts_command(void);
 /* The command line of the first process, which the file names; or "all processes". */
 char *gt_attached_command_line(char text[4096]);
+/* Are there all processes of -p? Before -f overwrites a file. 0 or -ESRCH. */
+int gt_attached_check(struct gt_err *err);
 /* Loads what the way needs. rings and server are set. 0 or negative. */
 int gt_attached_open(
 	struct gt_attached_programs *a, const struct gt_session *selection, struct gt_err *err);

@@ -50,6 +50,18 @@ if ! "$G" --via ebpf -q -f -o try.zst -p $idle --duration 1ms >try.out 2>&1; the
 	exit
 fi
 
+# ---- words of -e; a file is not overwritten for a process that is not there; times begin before all rows ----
+want unknown-word 2 "$G" --via ebpf -e api,nonsense -o word.zst -p $idle
+says unknown-word-is-reported "-e 'api,nonsense': there are api ioctl"
+echo kept >kept.zst
+want kept 125 "$G" -f --via ebpf -o kept.zst -p 999999999
+is kept-is-not-overwritten kept "$(cat kept.zst)"
+mkdir alone
+cp "$G" alone/
+want without-library 0 alone/gtcollect --via ebpf -q -f -o alone.zst -p $idle --duration 1ms
+want times 0 "$G" --via ebpf -e api,sched --print-json -q -f -o times.zst -a --duration 200ms
+is times-are-not-negative 0 "$(grep -c '"ts":-' want.out)"
+
 # ---- three capabilities are enough, and two are not for another user's process ----
 # before Linux 5.11 BPF maps count as locked memory
 capable() { (ulimit -l unlimited; setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$1" --ambient-caps="$1" "$G" --via ebpf -q -f -o "$shared/$2.zst" -p $idle --duration 1ms); }
