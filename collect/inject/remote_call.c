@@ -22,6 +22,7 @@
 #define BOUNDARY_NS 20000000ll /* until a running thread makes a system call */
 #define CALL_NS 10000000000ll
 #define RED_ZONE 128
+#define WAITS_AFTER 25u /* attempts at the same place, in half a second */
 #define SCAN_BYTES 4096
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
@@ -139,15 +140,36 @@ static bool stack_is_safe(const struct gt_remote_thread *t, uint64_t stack)
 	return n > 0;
 }
 
+/* Was the thread at this place in each of the last attempts? Then it waits there, and words of an
+ * earlier call on its stack, in variables that have no value yet, are no reason to refuse it: in
+ * the loader and in malloc, a thread does not wait for so long with a lock that a call would need.
+ */
+static bool stays_here(pid_t tid, const struct user_regs_struct *r)
+{
+	static struct {
+		pid_t tid;
+		uint64_t pc, sp;
+		unsigned times;
+	} places[64];
+	__typeof__(*places) *p = &places[(unsigned)tid % 64];
+
+	if (p->tid != tid || p->pc != gt_thread_pc(r) || p->sp != gt_thread_sp(r))
+		p->times = 0;
+	p->tid = tid;
+	p->pc = gt_thread_pc(r);
+	p->sp = gt_thread_sp(r);
+	return p->times++ >= WAITS_AFTER;
+}
+
 static bool is_safe(const struct gt_remote_thread *t)
 {
 	const struct user_regs_struct *r = &registers.general;
-
 	const int64_t call = call_of(t, r).number;
+	bool stays = stays_here(t->tid, r);
 
 	return call >= 0 && !makes_process(call) && gt_thread_is_64_bit(r) &&
 		!gt_remote_is_unsafe(t->symbols, gt_thread_pc(r)) &&
-		stack_is_safe(t, gt_thread_sp(r));
+		(stays || stack_is_safe(t, gt_thread_sp(r)));
 }
 
 static int save_registers(struct gt_remote_thread *t)
