@@ -80,9 +80,9 @@ says too-many-is-reported "probe 'many_functions:f\*': 7000[0-9] functions of .*
 is too-many-is-one-line 1 "$(wc -l <want.err | tr -d ' ')"
 want too-many-together 125 "$G" -o none.zst --probe 'many_functions:f[1-4]*' --probe 'many_functions:f[3-6]*' -p $program
 says too-many-together-are-reported 'can be recorded in all'
-"$G" -f -o f1.zst --probe 'many_functions:f[1-4]*' -p $program 2>f1.err 5>&- &
+"$G" -f -o f1.zst --probe 'many_functions:f1*' -p $program 2>f1.err 5>&- &
 recorder=$!
-observed() { grep -c 'recording api,ioctl,.* (44444 functions of 1 library)' f1.err; }
+observed() { grep -c 'recording api,ioctl (11111 functions of 1 library)' f1.err; }
 until_it_is 1 observed
 echo >&5
 until_it_is yes there many_functions.out
