@@ -103,8 +103,8 @@ static __always_inline __u32 fetch(struct gt_bpf_call_with_pieces *to,
 	return at;
 }
 
-static __always_inline void fill(struct gt_bpf_call *to, const struct open_call *c, __u32 words,
-	__u32 depth, int ret)
+static __always_inline void fill(
+	struct gt_bpf_call *to, const struct open_call *c, __u32 words, __u32 depth, int ret)
 {
 	to->head.start = c->start;
 	to->head.end = bpf_ktime_get_ns();
@@ -135,8 +135,7 @@ static __always_inline int put_call(void *ring, const struct thread *t, const st
 		/* Linux 5.10 knows the limit of a register, not of what is stored meanwhile */
 		__asm__ volatile("" : "+r"(bytes));
 		if (bytes <= GT_BPF_SMALL_PIECE &&
-			!bpf_probe_read_user(
-				to->data + 8 * words, bytes, (void *)c->words[param]))
+			!bpf_probe_read_user(to->data + 8 * words, bytes, (void *)c->words[param]))
 			to->call.bytes[0] = bytes;
 	}
 	bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);

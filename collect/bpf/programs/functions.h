@@ -105,7 +105,8 @@ static __always_inline int enter_function(struct pt_regs *ctx, __u64 cookie, __u
 }
 
 /* The depth inside the innermost open call of the function that returns from this frame; 0: none is
- * open. Its callers have frames above. Functions of the kernel return with another stack pointer. */
+ * open. Its callers have frames above. Functions of the kernel return with another stack pointer.
+ */
 static __always_inline __u32 depth_of_return(struct open_functions *f, __u64 cookie, __u64 frame)
 {
 	__u32 depth = f->depth;
@@ -122,7 +123,8 @@ static __always_inline __u32 depth_of_return(struct open_functions *f, __u64 coo
 
 static __always_inline int leave_function(struct pt_regs *ctx, __u64 cookie, __u64 pid_tgid)
 {
-	__u64 key = functions_key(pid_tgid, cookie), ret = ctx->RETURN_VALUE, frame = frame_of_return(ctx);
+	__u64 key = functions_key(pid_tgid, cookie), ret = ctx->RETURN_VALUE,
+	      frame = frame_of_return(ctx);
 	__u32 depth, n = GT_BPF_FUNCTION_ARGUMENTS(cookie);
 	struct gt_bpf_probe p = { .is_range = 1 };
 	const struct open_function *o;

@@ -171,8 +171,7 @@ int on_new_code(__u64 *ctx)
 	/* with a filter, the driver has probes in all processes: they may match it later */
 	if (!is_recorded && !settings.filters)
 		return 0;
-	if (number == CALL_MMAP
-			? !has_mapped_library(regs, ret, settings.any_file && is_recorded)
+	if (number == CALL_MMAP ? !has_mapped_library(regs, ret, settings.any_file && is_recorded)
 				: !value || !(*value & GT_BPF_HAS_PROBES) ||
 				!is_child(regs, number, ret, pid_tgid))
 		return 0;

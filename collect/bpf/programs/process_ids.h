@@ -102,7 +102,8 @@ static __always_inline bool is_dumpable(const char *mm)
 	return (flags & DUMPABLE) == 1;
 }
 
-/* May the user of gtcollect see the data of the process? As the kernel decides of /proc/PID/maps. */
+/* May the user of gtcollect see the data of the process? As the kernel decides of /proc/PID/maps.
+ */
 static __always_inline bool is_permitted(struct task_struct *task)
 {
 	const struct cred *c = BPF_CORE_READ(task, real_cred);

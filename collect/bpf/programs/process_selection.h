@@ -1,9 +1,9 @@
-/* BPF programs that ask the filter of -a (process_filter.h): of each process at first, and again when
- * its name or its cgroup changes. So the other programs look into the map `traced` only. What
+/* BPF programs that ask the filter of -a (process_filter.h): of each process at first, and again
+ * when its name or its cgroup changes. So the other programs look into the map `traced` only. What
  * counts is the name and the cgroup of the process, which are those of its first thread.
  *
- * A child has the name of the thread that forks it, but it is the same program. So it matches if its
- * parent does, until it has another name or executes a program. */
+ * A child has the name of the thread that forks it, but it is the same program. So it matches if
+ * its parent does, until it has another name or executes a program. */
 #include "collect/bpf/programs/process_events.h"
 
 /* ---- cgroups ---- */
@@ -89,8 +89,8 @@ static __always_inline bool had_name(struct task_struct *first_thread)
 	return value && *value & GT_BPF_HAS_NAME;
 }
 
-/* matches: its name does; reports: gtcollect sets or removes the probes that are set for each process,
- * and looks which of its threads wait. */
+/* matches: its name does; reports: gtcollect sets or removes the probes that are set for each
+ * process, and looks which of its threads wait. */
 static __always_inline void select_process(
 	struct task_struct *first_thread, bool matches, bool reports)
 {
@@ -102,7 +102,7 @@ static __always_inline void select_process(
 		return;
 	if (matches && is_permitted(first_thread) && is_in_cgroup(first_thread))
 		new |= GT_BPF_TRACED;
-	if (new == old || (!value && !(new & GT_BPF_TRACED)))
+	if (new == old || (!value && !(new &GT_BPF_TRACED)))
 		return;
 	bpf_map_update_elem(&traced, &tgid, &new, BPF_ANY);
 	if (reports && (settings.any_file || settings.scheduling) && (new ^ old) & GT_BPF_TRACED)
@@ -142,8 +142,8 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* sched_process_exec(struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm): the program may
- * run as another user. */
+/* sched_process_exec(struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm): the program
+ * may run as another user. */
 SEC("raw_tp/sched_process_exec")
 int on_exec_as_user(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -48,12 +48,12 @@ enum {
 /* May this call send to a socket, or receive? */
 static __always_inline bool may_use_socket(__u32 number)
 {
-	return number <= 1 || number == CALL_CLOSE || /* read, write */
-		number == 19 || number == 20 ||       /* readv, writev */
-		number == 40 ||                       /* sendfile */
-		(number >= 42 && number <= 48) ||     /* connect .. shutdown */
+	return number <= 1 || number == CALL_CLOSE ||              /* read, write */
+		number == 19 || number == 20 ||                    /* readv, writev */
+		number == 40 ||                                    /* sendfile */
+		(number >= 42 && number <= 48) ||                  /* connect .. shutdown */
 		number == 275 || number == 299 || number == 307 || /* splice, recvmmsg, sendmmsg */
-		number == 426;                        /* io_uring_enter */
+		number == 426;                                     /* io_uring_enter */
 }
 
 /* Does a child process end this call before it executes code of the program? It returns 0. */
@@ -63,10 +63,12 @@ static __always_inline bool is_first_call_of_child(__u32 number)
 }
 
 /* X(number, name): registers of USDT arguments. usdt_arguments.c has the same numbers. */
+/* clang-format off */
 #define FOR_EACH_REGISTER(X)                                                                       \
 	X(0, ax)                                                                                   \
 	X(1, cx) X(2, dx) X(3, bx) X(4, sp) X(5, bp) X(6, si) X(7, di) X(8, r8) X(9, r9) X(10, r10)\
 	X(11, r11) X(12, r12) X(13, r13) X(14, r14) X(15, r15) X(16, ip)
+/* clang-format on */
 
 #elif defined(__TARGET_ARCH_arm64)
 
@@ -123,6 +125,7 @@ static __always_inline bool is_first_call_of_child(__u32 number)
 	return number == CALL_SET_ROBUST_LIST;
 }
 
+/* clang-format off */
 #define FOR_EACH_REGISTER(X)                                                                       \
 	X(0, regs[0])                                                                              \
 	X(1, regs[1]) X(2, regs[2]) X(3, regs[3]) X(4, regs[4]) X(5, regs[5]) X(6, regs[6])        \
@@ -131,6 +134,7 @@ static __always_inline bool is_first_call_of_child(__u32 number)
 	X(18, regs[18]) X(19, regs[19]) X(20, regs[20]) X(21, regs[21]) X(22, regs[22])            \
 	X(23, regs[23]) X(24, regs[24]) X(25, regs[25]) X(26, regs[26]) X(27, regs[27])            \
 	X(28, regs[28]) X(29, regs[29]) X(30, regs[30]) X(31, sp)
+/* clang-format on */
 
 #else
 #error "the BPF programs know x86-64 and arm64; add the registers of this processor"
@@ -138,7 +142,10 @@ static __always_inline bool is_first_call_of_child(__u32 number)
 
 /* What identifies a call on its stack: the stack pointer at its entry. Calls inside it have lower
  * frames; a tail call has the same one. */
-static __always_inline __u64 frame_of_entry(const struct pt_regs *ctx) { return ctx->STACK_POINTER; }
+static __always_inline __u64 frame_of_entry(const struct pt_regs *ctx)
+{
+	return ctx->STACK_POINTER;
+}
 
 static __always_inline __u64 frame_of_return(const struct pt_regs *ctx)
 {

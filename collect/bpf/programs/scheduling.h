@@ -63,8 +63,8 @@ struct task_struct___since_5_14 {
 	unsigned __state;
 } __attribute__((preserve_access_index));
 
-/* If the thread leaves its processor, another one that wakes it meanwhile may have changed the state,
- * but not to that of a running thread. */
+/* If the thread leaves its processor, another one that wakes it meanwhile may have changed the
+ * state, but not to that of a running thread. */
 static __always_inline __u64 state_of(struct task_struct *task)
 {
 	struct task_struct___before_5_14 *old = (void *)task;

@@ -1,6 +1,6 @@
 /* What the programs remember of a thread between two events: its open calls, its request to the
- * driver, its system call. It lies in an array, of which a thread has a place of its own; if another
- * thread has the place, in the thread's own storage. Before Linux 5.12, which has no such
+ * driver, its system call. It lies in an array, of which a thread has a place of its own; if
+ * another thread has the place, in the thread's own storage. Before Linux 5.12, which has no such
  * storage for these programs, it lies in a map by thread id. */
 #ifndef GT_BPF_THREADS_H
 #define GT_BPF_THREADS_H
@@ -99,9 +99,9 @@ static __always_inline struct thread *make_thread_by_id(void)
 	return bpf_map_lookup_elem(&threads_by_id, &tid);
 }
 
-/* Of threads that claim a place at the same time at most one gets it. An atomic addition whose result
- * is not used is what Linux 5.11 and older know: they refuse programs that contain an exchange, also
- * where it is never reached. */
+/* Of threads that claim a place at the same time at most one gets it. An atomic addition whose
+ * result is not used is what Linux 5.11 and older know: they refuse programs that contain an
+ * exchange, also where it is never reached. */
 static __always_inline bool claim_place(struct thread_place *p)
 {
 	volatile __u32 *claims = &p->claims;
