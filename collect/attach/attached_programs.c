@@ -246,7 +246,6 @@ int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err)
 	return gt_options.with_ebpf ? gt_guest_server_start(a->server, err) : 0;
 }
 
-/* ", 3 places of USDT probes" */
 /* " (3 functions of 1 library, 2 places of USDT probes)"; of the library's own recording: "". */
 static const char *probe_counts(const struct gt_bpf_way_totals *t, char text[128])
 {

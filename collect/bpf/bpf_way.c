@@ -1,4 +1,4 @@
-/* Loads the BPF programs, drains their rings, and counts what they lost. */
+/* Loads the BPF programs, drains their rings, and counts lost records. */
 #define _GNU_SOURCE
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -429,8 +429,8 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 	return NULL;
 }
 
-/* Later processes may have files that only root may read, and another user, who is not permitted to
- * continue them. */
+/* Keeps the rights that later processes need: their files may be readable by root only, and a
+ * stopped process of another user must be continued. */
 void gt_bpf_way_drop_rights(const struct gt_bpf_way *b)
 {
 	static const unsigned kept[] = { CAP_SYS_PTRACE, CAP_PERFMON, CAP_BPF,
@@ -491,17 +491,17 @@ static void name_of_place(
 	snprintf(text, size, "%.60s:%.60s", b->probes[number].domain, b->probes[number].name);
 }
 
-/* As many names as there is room for; the reason is that of the last one. */
+/* Names, as many as the text can hold; the reason is that of the last one. */
 static void totals_of_refused(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t)
 {
 	const struct gt_linked_files *f = &b->linked;
-	const size_t room = sizeof(t->first_refused) - 50; /* for the reason */
+	const size_t limit = sizeof(t->first_refused) - 50; /* for the reason */
 	char name[128] = "";
 	size_t i, at = 0;
 
 	for (i = 0; i < f->nrefused; i++) {
 		name_of_place(b, &f->refused[i], name, sizeof(name));
-		if (at + strlen(name) + 2 > room)
+		if (at + strlen(name) + 2 > limit)
 			break;
 		at += (size_t)sprintf(t->first_refused + at, "%s%s", at ? ", " : "", name);
 	}

@@ -24,8 +24,8 @@ struct gt_rings { /* addresses of the parts of the memory */
 	uint32_t nprocs, nthreads, nchunks, chunk_bytes;
 	bool recording;
 	bool ebpf; /* gtcollect itself writes the rings (ring_writer.h) */
-	/* Programs have the guest library, and gtcollect itself writes the slots whose `written` is
-	 * not 0 (ring_writer.h): two slots for one process. */
+	/* Programs have the guest library, and gtcollect itself (eBPF, perf events) writes the
+	 * slots whose `written` is not 0 (ring_writer.h): two slots for one process. */
 	bool with_ebpf;
 	uint8_t *written;      /* by slot of a process: enum gt_written */
 	int64_t written_until; /* ns: gtcollect has written what ended before */

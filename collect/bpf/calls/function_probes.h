@@ -13,7 +13,7 @@ void gt_function_probes_close(struct gt_function_probes *f); /* NULL is fine */
 /* Sets the probes in the files that the process has mapped, and that have none yet. 0 or negative.
  */
 int gt_function_probes_attach(struct gt_function_probes *f, pid_t pid, struct gt_err *err);
-/* After the first processes: 0; -ENOENT: a probe is in none of them, err says what they have
- * instead. */
+/* After the first processes: 0; -ENOENT: a probe is in none of them, and err has the most
+ * similar name. */
 int gt_function_probes_check(const struct gt_function_probes *f, struct gt_err *err);
 #endif

@@ -24,7 +24,7 @@
 #define LIMIT_EACH 256u   /* likewise, where each has perf events of its own */
 #define LIMIT_DRIVER 512u
 
-/* ---- what is missing ---- */
+/* ---- refused requests ---- */
 
 void gt_bpf_missing(struct gt_bpf_way *b, const char *fmt, ...)
 {

@@ -81,7 +81,7 @@ static void set_path(pid_t pid, struct gt_mapped_library *l)
 		return;
 	is_closed = errno == EACCES;
 	if (!is_file(l->link, l) && (is_closed || find_descriptor(pid, l)))
-		return; /* the error of a closed path says what is missing */
+		return; /* the error of a closed path names the missing right */
 	snprintf(l->path, sizeof(l->path), "%s", l->link);
 }
 

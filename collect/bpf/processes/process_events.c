@@ -1,4 +1,4 @@
-/* Processes that are recorded from their start, and what they map later. The BPF programs
+/* Processes that are recorded from their start, and their later mappings. The BPF programs
  * (programs/process_events.h) write an event to a ring that wakes gtcollect. */
 #define _GNU_SOURCE
 #include <bpf/bpf.h>
