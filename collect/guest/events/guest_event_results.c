@@ -114,7 +114,7 @@ static int64_t wide_enough(struct gt_event_context *c)
 	if (c->reference.event)
 		return (int64_t)(2 * c->reference.error +
 			(gt_slow_clock() - (uint64_t)c->reference.host) / 10000);
-	return c->tries++ < TRIES_FIRST && gt_events->on == ON ? (int64_t)WIDE_NS : INT64_MAX;
+	return c->tries++ < TRIES_FIRST && !gt_events->ending ? (int64_t)WIDE_NS : INT64_MAX;
 }
 
 /* Takes the tightest of some attempts. The context is current. */
@@ -158,7 +158,7 @@ static bool prepare(struct gt_event_context *c)
 		c->id = ++gt_events->contexts;
 	}
 	if ((!c->reference.event || now - (uint64_t)c->reference.host > REFERENCE_NS) &&
-		now >= c->next_refresh) {
+		(gt_events->ending || now >= c->next_refresh)) {
 		c->next_refresh = now + RETRY_NS;
 		refresh_reference(c);
 	}
@@ -501,22 +501,26 @@ static void sleep_until_wakeup(uint32_t wakeups, bool soon)
 	__atomic_store_n(&gt_events->sleeping, 0, __ATOMIC_RELEASE);
 }
 
+bool gt_events_lack_reference(void)
+{
+	const struct gt_event_context *c = gt_events->context;
+
+	while (c < gt_events->context + CONTEXTS &&
+		(c->state != LIVE || !c->in_use || c->reference.event))
+		c++;
+	return gt_events->waiting && c < gt_events->context + CONTEXTS;
+}
+
 /* The last round. It does not wait for unfinished events; the recorder finds their times missing.
  */
 static void end_reading(void)
 {
-	uint32_t left = read_round();
+	uint32_t left;
 
-	for (int i = 0; i < 20 && left; i++) { /* a context may have no reference yet */
-		bool none = false;
-
-		for (uint32_t k = 0; k < CONTEXTS; k++)
-			none |= gt_events->context[k].state == LIVE &&
-				gt_events->context[k].in_use &&
-				!gt_events->context[k].reference.event;
-		if (!none)
-			break;
-		gt_sleep(2000000);
+	gt_events->ending = true;
+	left = read_round();
+	for (int i = 0; i < END_TRIES && left && gt_events_lack_reference(); i++) {
+		gt_sleep(END_PAUSE_NS);
 		left = read_round();
 	}
 	if (!left)

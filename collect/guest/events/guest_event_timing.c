@@ -468,18 +468,29 @@ void gt_events_before_exec(void)
 {
 	if (!gt_event_pairs_on || holds_read_lock || gt_events_used_before_fork())
 		return;
-	before_context_end(0);
-	if (!holds_read_lock)
-		return;
-	if (!gt_events->waiting)
-		put_state(GT_GPU_OFF);
-	after_context_end(false, 0, -1);
+	gt_events->ending = true;
+	for (int i = 0; i <= END_TRIES; i++) {
+		bool again;
+
+		before_context_end(0);
+		if (!holds_read_lock)
+			return;
+		again = i < END_TRIES && gt_events_lack_reference();
+		if (!gt_events->waiting)
+			put_state(GT_GPU_OFF);
+		after_context_end(false, 0, -1);
+		if (!again)
+			return;
+		gt_sleep(END_PAUSE_NS);
+	}
 }
 
 void gt_events_after_failed_exec(void)
 {
-	if (gt_event_pairs_on && !gt_events_used_before_fork())
-		put_state(GT_GPU_CONTINUED);
+	if (!gt_event_pairs_on || gt_events_used_before_fork())
+		return;
+	gt_events->ending = false;
+	put_state(GT_GPU_CONTINUED);
 }
 
 /* ---- start and end ---- */

@@ -16,7 +16,9 @@ enum { CAPTURING = -1, BEGINNING = -2 };
 enum { RELAXED = 2, NON_BLOCKING = 1 }; /* CUstreamCaptureMode, CUstream_flags */
 enum { LEGACY = 1, PER_THREAD = 2 };    /* handles of the default streams */
 enum { OFF, ON, LAST };                 /* gt_events->on */
-enum { FREE, TAKEN, LIVE, DEAD };       /* states of a context */
+/* At the end of the program, attempts for a first reference, and the pause between two. */
+enum { END_TRIES = 20, END_PAUSE_NS = 2000000 };
+enum { FREE, TAKEN, LIVE, DEAD }; /* states of a context */
 
 /* The driver's own functions, so that the guest's calls are not recorded as the program's. */
 struct gt_event_functions {
@@ -87,6 +89,7 @@ struct gt_events {
 	uint32_t first, last, waiting; /* list of pairs in the order of their calls; index + 1 */
 	uint32_t contexts, work_ids;   /* numbers given so far */
 	uint64_t error;                /* ns; the largest error reported */
+	bool ending;                   /* the program ends: any reference is better than none */
 	struct gt_event_context context[CONTEXTS];
 	struct gt_event_stream streams_known[STREAMS];
 	struct gt_event_call calls[GT_API_MAX];
@@ -123,6 +126,8 @@ void gt_events_unlock(void);
  * holds the lock, and a context that may be replaced is on top of its stack. Returns the number
  * of pairs read. */
 uint32_t gt_events_read_finished(uint32_t budget, uint64_t only);
+/* True: pairs wait for the first reference of their context. The caller holds the lock. */
+bool gt_events_lack_reference(void);
 bool gt_events_start_thread(void);
 /* the program ends: reads the finished events for the last time */
 void gt_events_stop(void);
