@@ -67,11 +67,11 @@ static struct {
 static int enable_sources(struct gt_err *err)
 {
 	struct gt_collect_options *o = &gt_options;
-	bool by_default = !strcmp(o->events, gt_sources_default());
+	bool may_leave_out = o->falls_back || !strcmp(o->events, gt_sources_default());
 	int code = 0;
 
 	if (o->via == GT_VIA_EBPF) {
-		code = gt_sources_ebpf(o->events, by_default, run.events, err);
+		code = gt_sources_ebpf(o->events, may_leave_out, run.events, err);
 		o->events = run.events;
 	}
 	if (!code)
@@ -97,6 +97,22 @@ static int enable_sources(struct gt_err *err)
 	return 0;
 }
 
+/* The gates and settings of this way. *useless: as of gt_sources_filter. 0 or -EINVAL. */
+static int select_events(const char **useless, struct gt_err *err)
+{
+	const struct gt_collect_options *o = &gt_options;
+	int code = enable_sources(err);
+
+	if (code)
+		return code;
+	run.gates = gt_sources_filter(
+		&run.selection, &o->filter, &o->exclude, (uint32_t)o->sample, useless);
+	if (!run.gates && !run.sources.n && !gt_sources_only_ebpf(o->events) &&
+		(!run.selection.nvtx || o->filter.n))
+		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
+	return 0;
+}
+
 /* Everything that may be wrong with the command line is found here, before anything is created. 0
  * or -EINVAL. */
 static int check_use(const char *program, struct gt_err *err)
@@ -111,17 +127,10 @@ static int check_use(const char *program, struct gt_err *err)
 	if (!code)
 		code = gt_output_name(o->output, program, run.path, sizeof(run.path), err);
 	if (!code)
-		code = enable_sources(err);
-	if (code)
-		return code;
-	run.gates = gt_sources_filter(
-		&run.selection, &o->filter, &o->exclude, (uint32_t)o->sample, &useless);
-	if (!run.gates && !run.sources.n && !gt_sources_only_ebpf(o->events) &&
-		(!run.selection.nvtx || o->filter.n))
-		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
-	if (useless && !o->quiet)
+		code = select_events(&useless, err);
+	if (!code && useless && !o->quiet)
 		gt_message(stderr, TOOL, "note: no name that is recorded matches %s", useless);
-	return 0;
+	return code;
 }
 
 static int open_session(struct gt_err *err)
@@ -153,6 +162,14 @@ static int open_session(struct gt_err *err)
 	run.rings.with_ebpf = o->with_ebpf || o->with_switches;
 	gt_rings_take_ownership(&run.rings);
 	return gt_guest_server_open(&run.server, &run.rings, err);
+}
+
+/* What the way needs before a file is opened. 0 or negative. */
+static int open_way(struct gt_err *err)
+{
+	int code = open_session(err);
+
+	return code ? code : gt_sources_open(&run.sources, err);
 }
 
 static int open_attached(struct gt_err *err)
@@ -197,14 +214,17 @@ static int wait_for_reader(void *arg, int fd, struct gt_err *err)
 	return 0;
 }
 
+/* From here on, what an existing file held is lost. */
 static int open_trace(char *const *argv, struct gt_err *err)
 {
 	struct gt_writer_options opt = {
 		.level = 3, .rows_sorted = true, .wait = wait_for_reader, .wait_arg = &run.child
 	};
-	int fd = run.out.fd;
+	int fd = run.out.fd, code = gt_output_empty(&run.out, err);
 	char *json;
 
+	if (code)
+		return code;
 	gt_sources_missing(&run.sources, gt_metadata_add_missing);
 	json = gt_metadata_begin(argv, run.rings.s, run.selection.gpu);
 	opt.meta_json = json;
@@ -430,6 +450,15 @@ static void close_trace(void)
 	finish_live_view();
 }
 
+/* The reverse of open_way and open_attached. */
+static void close_way(void)
+{
+	gt_attached_close(&run.attached);
+	gt_sources_close(&run.sources);
+	gt_guest_server_close(&run.server);
+	gt_rings_close(&run.rings);
+}
+
 static int finish(int status, bool keep)
 {
 	if (gt_alloc_failed()) {
@@ -438,12 +467,9 @@ static int finish(int status, bool keep)
 		status = status ? status : GT_EXIT_OWN;
 	}
 	finish_live_view();
-	gt_attached_close(&run.attached);
 	gt_recorder_close(run.r);
 	gt_writer_abandon(run.w);
-	gt_sources_close(&run.sources);
-	gt_guest_server_close(&run.server);
-	gt_rings_close(&run.rings);
+	close_way();
 	if (run.out.fd >= 0)
 		close(run.out.fd);
 	if (!keep && run.out.created)
@@ -481,6 +507,17 @@ static bool start_sources(void)
 	return false;
 }
 
+/* The last lines. */
+static void print_end(const char *program)
+{
+	struct gt_err err = GT_ERR_INIT;
+
+	gt_exit_summary_print(recording(program));
+	if (gt_options.report && !run.failure.code && gt_exit_has_events(recording(program)) &&
+		gt_final_report_print(run.path, &err))
+		gt_err_print(TOOL, NULL, &err);
+}
+
 static int run_program(char **argv)
 {
 	const struct gt_session *s = run.rings.s;
@@ -510,10 +547,7 @@ static int run_program(char **argv)
 		gt_err_print(TOOL, NULL, &err);
 	record_until_the_end(argv[0]);
 	close_trace();
-	gt_exit_summary_print(recording(argv[0]));
-	if (gt_options.report && !run.failure.code && gt_exit_has_events(recording(argv[0])) &&
-		gt_final_report_print(run.path, &err))
-		gt_err_print(TOOL, NULL, &err);
+	print_end(argv[0]);
 	status = run.child.status;
 	if ((run.failure.code || !has_all_sources) && !status)
 		status = GT_EXIT_OWN;
@@ -545,6 +579,39 @@ static int check_is_readable(struct gt_err *err)
 
 /* ---- programs that already run ---- */
 
+/* Injection is refused: eBPF records what it can. 0 or negative. */
+static int record_by_ebpf_instead(struct gt_err *err)
+{
+	const char *useless;
+	int code;
+
+	gt_attached_fall_back(&run.attached, err);
+	close_way();
+	memset(&run.selection, 0, sizeof(run.selection));
+	*err = (struct gt_err)GT_ERR_INIT;
+	code = select_events(&useless, err);
+	if (!code)
+		code = open_way(err);
+	if (!code)
+		code = open_attached(err);
+	if (code)
+		return code;
+	apply_delay_and_duration(run.from);
+	return gt_attached_attach(&run.attached, err);
+}
+
+/* Before the trace is opened: a process that refuses leaves an old file as it is. 0 or negative. */
+static int attach(struct gt_err *err)
+{
+	int code;
+
+	run.from = gt_clock_monotonic();
+	apply_delay_and_duration(run.from);
+	code = gt_attached_attach(&run.attached, err);
+	return code && gt_attached_can_fall_back(&run.attached, err) ? record_by_ebpf_instead(err)
+								     : code;
+}
+
 static int record_running_programs(void)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -554,20 +621,19 @@ static int record_running_programs(void)
 	run.start = gt_clock_monotonic();
 	if (gt_attached_check(&err) || open_attached(&err))
 		return fail(GT_EXIT_OWN, NULL, &err);
-	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || check_is_readable(&err) ||
-		open_trace(command, &err))
+	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || check_is_readable(&err))
 		return fail(GT_EXIT_OWN, run.path, &err);
-	run.from = gt_clock_monotonic();
-	apply_delay_and_duration(run.from);
-	if (gt_attached_attach(&run.attached, &err))
+	if (attach(&err))
 		return fail(GT_EXIT_OWN, NULL, &err);
+	if (open_trace(command, &err))
+		return fail(GT_EXIT_OWN, run.path, &err);
 	run.from = gt_clock_monotonic();
 	set_window();
 	if (gt_sources_start(&run.sources, run.from, 0, &err) || start_live_view(&err))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	record_until_the_end(command[0]);
 	close_trace();
-	gt_exit_summary_print(recording(command[0]));
+	print_end(command[0]);
 	return finish(run.failure.code ? GT_EXIT_OWN : 0, true);
 }
 
@@ -637,8 +703,7 @@ int main(int argc, char **argv)
 		code = check_use("gt", &err);
 		if (code)
 			return fail(code == -EINVAL ? 2 : GT_EXIT_OWN, NULL, &err);
-		return gt_child_init(&run.child, false, &err) || open_session(&err) ||
-				gt_sources_open(&run.sources, &err)
+		return gt_child_init(&run.child, false, &err) || open_way(&err)
 			? fail(GT_EXIT_OWN, NULL, &err)
 			: record_running_programs();
 	}
@@ -656,8 +721,7 @@ int main(int argc, char **argv)
 	/* before -f overwrites a trace because of a mistyped command */
 	if (gt_child_check(&run.child, command[0], &err))
 		return fail(run.child.status, NULL, &err);
-	if (gt_child_init(&run.child, gt_options.wait == GT_WAIT_ALL, &err) || open_session(&err) ||
-		gt_sources_open(&run.sources, &err) ||
+	if (gt_child_init(&run.child, gt_options.wait == GT_WAIT_ALL, &err) || open_way(&err) ||
 		(gt_attached_starts_command() && open_attached(&err)))
 		return fail(GT_EXIT_OWN, NULL, &err);
 	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || check_is_readable(&err) ||

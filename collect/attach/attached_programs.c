@@ -53,7 +53,8 @@ void gt_attached_choose_way(void)
 			names_gpu_work(o->events);
 	else
 		needs_library = gt_sources_of_guest(o->events);
-	if (o->via != GT_VIA_AUTO)
+	o->is_auto = o->via == GT_VIA_AUTO;
+	if (!o->is_auto)
 		return;
 	o->with_switches = needs_only_switches(o) && !gt_bpf_way_is_allowed() &&
 		gt_thread_switches_are_allowed();
@@ -277,6 +278,8 @@ static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 	}
 	if (rc)
 		return rc;
+	if (*a->not_recorded)
+		gt_metadata_add_missing(a->not_recorded);
 	gt_bpf_way_totals(a->bpf, &t);
 	if (!gt_options.quiet)
 		gt_message(stderr, TOOL, "recording %s%s%s; Ctrl-C ends it", gt_options.events,
@@ -317,8 +320,7 @@ static int inject_one(struct gt_attached_programs *a, pid_t pid, struct gt_err *
 	if (!gt_guest_read(pid, &a->list[a->n]))
 		return gt_err_set(err, -ESRCH, "there is no process %d", (int)pid);
 	rc = gt_inject(pid, a->server->dir.library, a->server->dir.path, &done, err);
-	if (rc && gt_options.with_ebpf)
-		gt_err_append(err, " (--via ebpf loads nothing into it)");
+	a->is_refused = rc;
 	if (rc)
 		return rc;
 	if (done.connection >= 0)
@@ -399,6 +401,39 @@ static void detach_guests(
 }
 
 /* ---- both ---- */
+
+bool gt_attached_can_fall_back(const struct gt_attached_programs *a, const struct gt_err *refusal)
+{
+	const struct gt_collect_options *o = &gt_options;
+	char list[GT_SOURCES_LIST];
+	struct gt_err ignored = GT_ERR_INIT;
+
+	/* else eBPF does not get further */
+	return a->is_refused && o->is_auto && !o->falls_back && gt_bpf_way_is_allowed() &&
+		refusal->code != -ESRCH && refusal->code != -EACCES && refusal->code != -ENXIO &&
+		!gt_sources_ebpf(o->named_events, true, list, &ignored) && *list;
+}
+
+void gt_attached_fall_back(struct gt_attached_programs *a, const struct gt_err *refusal)
+{
+	struct gt_collect_options *o = &gt_options;
+	int64_t until = gt_clock_monotonic() + GUEST_TIMEOUT;
+	char recorded[GT_SOURCES_LIST], missing[GT_SOURCES_LIST];
+	struct gt_err ignored = GT_ERR_INIT;
+
+	request_detach(a, GT_DETACH_NOW);
+	while (count_connected(a) && count_alive(a) && gt_clock_monotonic() < until)
+		usleep(1000);
+	gt_sources_ebpf(o->named_events, true, recorded, &ignored);
+	gt_sources_without(o->named_events, recorded, missing);
+	snprintf(a->not_recorded, sizeof(a->not_recorded),
+		"%.100s, for which a library has to be loaded: %s", missing, refusal->text);
+	a->is_refused = false;
+	o->via = GT_VIA_EBPF;
+	o->with_ebpf = false;
+	o->falls_back = true;
+	o->events = o->named_events;
+}
 
 int gt_attached_attach(struct gt_attached_programs *a, struct gt_err *err)
 {

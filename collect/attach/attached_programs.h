@@ -19,8 +19,10 @@ struct gt_attached_programs { /* zeroed: none; release it with gt_attached_close
 	bool has_probes;                     /* they are set, or may be at any time */
 	struct gt_guest *list; /* the processes of -p, as far as they are attached to */
 	size_t n;
-	pid_t stuck;     /* the last process that a message has named as still stopped */
-	int64_t checked; /* ns: when gt_attached_have_ended last looked for them */
+	bool is_refused;        /* injection is */
+	char not_recorded[400]; /* in addition, by gt_attached_fall_back */
+	pid_t stuck;            /* the last process that a message has named as still stopped */
+	int64_t checked;        /* ns: when gt_attached_have_ended last looked for them */
 };
 
 /* Replaces --via auto by the way that the user's rights and -e permit. */
@@ -36,6 +38,12 @@ int gt_attached_open(
 	struct gt_attached_programs *a, const struct gt_session *selection, struct gt_err *err);
 /* Attaches to the processes of -p; with -a, to all that have a driver mapped. 0 or negative. */
 int gt_attached_attach(struct gt_attached_programs *a, struct gt_err *err);
+/* gt_attached_attach has failed. Is that a refusal of injection, which gtcollect has chosen, and
+ * may eBPF record something of -e? */
+bool gt_attached_can_fall_back(const struct gt_attached_programs *a, const struct gt_err *refusal);
+/* Then: changes the options to --via ebpf, and ends the guests that were injected. All that depends
+ * on the way must be closed and opened again. The next gt_attached_attach says what is missing. */
+void gt_attached_fall_back(struct gt_attached_programs *a, const struct gt_err *refusal);
 /* With these: a child of gtcollect waits for the return to execute the COMMAND; it and its
  * children are recorded. For gt_child_settings. */
 int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err);

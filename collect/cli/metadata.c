@@ -225,6 +225,8 @@ void gt_metadata_add_missing(const char *text)
 {
 	size_t n = strlen(not_recorded);
 
+	if (strstr(not_recorded, text))
+		return;
 	if (!gt_options.quiet)
 		gt_message(stderr, "gtcollect", "note: not recorded: %s", text);
 	snprintf(not_recorded + n, sizeof(not_recorded) - n, "%s%s", n ? "; " : "", text);

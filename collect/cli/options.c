@@ -175,7 +175,10 @@ int gt_options_parse(int argc, char **argv, int *operands, struct gt_err *err)
 		command.noptions = append(command.noptions, (*s)->options, (*s)->noptions);
 	command.noptions = append(command.noptions, when_and_how, COUNT(when_and_how));
 	code = gt_opt_parse(&command, argc, argv, operands, err);
-	return code || !o.kernel ? code : add_kernel_sources(err);
+	if (!code && o.kernel)
+		code = add_kernel_sources(err);
+	o.named_events = o.events;
+	return code;
 }
 
 static int check_range(struct gt_err *err)

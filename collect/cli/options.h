@@ -15,8 +15,10 @@ enum { GT_TIMING_OFF = GT_TIMING_EVENTS + 1 }; /* behind enum gt_gpu_timing */
 enum gt_via { GT_VIA_AUTO, GT_VIA_PRELOAD, GT_VIA_EBPF, GT_VIA_INJECT };
 
 struct gt_collect_options {
-	const char *output, *events, *range, *cupti;
-	const char *nvtx_range; /* NAME of --range nvtx:NAME, or NULL */
+	const char *output, *range, *cupti;
+	const char *named_events; /* -e, with what --kernel adds */
+	const char *events;       /* what the way records of them */
+	const char *nvtx_range;   /* NAME of --range nvtx:NAME, or NULL */
 	bool kernel, force, lossless, quiet, doctor, probes_only, inject, report;
 	bool live, print, print_json;
 	int verbose;
@@ -25,7 +27,9 @@ struct gt_collect_options {
 	int gpu_timing; /* enum gt_gpu_timing or GT_TIMING_OFF; -1: not given */
 	struct gt_opt_list filter, exclude, pids, comm, probes, kprobes, tracepoints, pairs;
 	struct gt_probe_selection usdt; /* of -e and --pair */
-	int via; /* enum gt_via; not GT_VIA_AUTO once programs that already run are recorded */
+	int via;      /* enum gt_via; not GT_VIA_AUTO once programs that already run are recorded */
+	bool is_auto; /* the user leaves the way to gtcollect */
+	bool falls_back; /* injection is refused: eBPF alone, with a part of named_events */
 	struct gt_process_filter process_filter; /* of -a */
 	const char *cgroup;
 	bool with_ebpf;                  /* preload for calls, and eBPF for what only it sees */

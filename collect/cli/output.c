@@ -129,8 +129,8 @@ static const char *standard_stream(const struct stat *file)
 	return NULL;
 }
 
-/* Checks and empties a file that exists. Devices and pipes may be written, unless they are the
- * program's streams. */
+/* Checks a file that exists. Devices and pipes may be written, unless they are the program's
+ * streams. */
 static int take_over(int fd, bool force, struct gt_err *err)
 {
 	const char *stream;
@@ -145,11 +145,7 @@ static int take_over(int fd, bool force, struct gt_err *err)
 		return 0;
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		return gt_err_set(err, -EBUSY, "is being written by another gtcollect");
-	if (!force)
-		return gt_err_set(err, -EEXIST, "exists; -f overwrites it");
-	if (ftruncate(fd, 0))
-		return gt_err_set(err, -errno, "cannot empty it: %s", strerror(errno));
-	return 0;
+	return force ? 0 : gt_err_set(err, -EEXIST, "exists; -f overwrites it");
 }
 
 static int open_it(struct gt_output *o, const char *path, bool force, struct gt_err *err)
@@ -199,6 +195,13 @@ int gt_output_open(struct gt_output *o, const char *path, bool force, struct gt_
 		fcntl(o->fd, F_SETFL, O_NONBLOCK);
 	}
 	return 0;
+}
+
+int gt_output_empty(const struct gt_output *o, struct gt_err *err)
+{
+	return !o->ino || !ftruncate(o->fd, 0)
+		? 0
+		: gt_err_set(err, -errno, "cannot empty it: %s", strerror(errno));
 }
 
 int gt_output_check(const struct gt_output *o, struct gt_err *err)

@@ -21,8 +21,11 @@ struct gt_output {
 };
 /* Opens and locks the file. It refuses an existing regular file unless `force`, and always a file
  * that another gtcollect writes, and a file or pipe that is one of the standard streams, which
- * belong to the program. A file that is not regular is opened non-blocking. 0 or negative. */
+ * belong to the program. A file that is not regular is opened non-blocking. What the file holds
+ * remains until gt_output_empty. 0 or negative. */
 int gt_output_open(struct gt_output *o, const char *path, bool force, struct gt_err *err);
+/* Removes what an existing regular file holds, just before the trace is written. 0 or negative. */
+int gt_output_empty(const struct gt_output *o, struct gt_err *err);
 /* Is the file still there under its name? -ENOENT: it was removed or replaced. */
 int gt_output_check(const struct gt_output *o, struct gt_err *err);
 #endif

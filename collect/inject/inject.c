@@ -49,26 +49,26 @@ static int ptrace_scope(void)
 	return scope;
 }
 
-/* Why ptrace is not permitted. */
-static int refuse_ptrace(pid_t pid, struct gt_err *err)
+/* Why ptrace is not permitted. Returns the code. */
+static int refuse_ptrace(pid_t pid, int code, struct gt_err *err)
 {
 	int64_t tracer = gt_process_status(pid, "TracerPid", 10),
 		uid = gt_process_status(pid, "Uid", 10);
 	int scope = ptrace_scope();
 
 	if (tracer > 0)
-		return gt_err_set(err, -EPERM,
+		return gt_err_set(err, code,
 			"process %d is traced by process %d already, for example a debugger",
 			(int)pid, (int)tracer);
 	if (geteuid() && uid >= 0 && uid != geteuid())
-		return gt_err_set(err, -EPERM,
+		return gt_err_set(err, code,
 			"process %d belongs to user %d: run gtcollect as that user or as root",
 			(int)pid, (int)uid);
 	if (scope)
-		return gt_err_set(err, -EPERM,
+		return gt_err_set(err, code,
 			"process %d may not be traced: kernel.yama.ptrace_scope is %d; it needs CAP_SYS_PTRACE, or 0 there",
 			(int)pid, scope);
-	return gt_err_set(err, -EPERM,
+	return gt_err_set(err, code,
 		"process %d may not be traced: it needs CAP_SYS_PTRACE, or the process forbids it (prctl PR_SET_DUMPABLE)",
 		(int)pid);
 }
@@ -102,14 +102,38 @@ static bool may_read(pid_t pid)
 	return fd >= 0 || (errno != EACCES && errno != EPERM);
 }
 
+/* A thread's state in /proc: S waits, R runs, T is stopped. */
+static char state_of(pid_t pid, int tid)
+{
+	char path[64], text[512] = "";
+	const char *p;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (!fgets(text, sizeof(text), f))
+		*text = 0;
+	fclose(f);
+	p = strrchr(text, ')');
+	return p && p[1] ? p[2] : 0;
+}
+
 static int check(const struct work *w)
 {
 	int pid = (int)w->pid;
 
 	if (gt_process_status(w->pid, "Pid", 10) < 0)
 		return gt_err_set(w->err, -ESRCH, "there is no process %d", pid);
-	if (gt_process_status(w->pid, "TracerPid", 10) > 0 || !may_read(w->pid))
-		return refuse_ptrace(w->pid, w->err);
+	if (gt_process_status(w->pid, "TracerPid", 10) > 0)
+		return refuse_ptrace(w->pid, -EPERM, w->err);
+	if (!may_read(w->pid))
+		return refuse_ptrace(w->pid, -EACCES, w->err);
+	if (state_of(w->pid, pid) == 'T')
+		return gt_err_set(w->err, -EBUSY,
+			"process %d is stopped, by SIGSTOP or Ctrl-Z: kill -CONT %d continues it",
+			pid, pid);
 	if (is_32_bit(w->pid))
 		return gt_err_set(w->err, -EINVAL,
 			"process %d is a 32-bit program; the library is for 64 bits", pid);
@@ -120,6 +144,23 @@ static int check(const struct work *w)
 	if (gt_process_status(w->pid, "SigIgn", 16) >> (SIGSEGV - 1) & 1)
 		return gt_err_set(w->err, -EINVAL,
 			"process %d ignores SIGSEGV, which a call in it needs", pid);
+	return 0;
+}
+
+static int check_symbols(const struct work *w)
+{
+	const struct gt_remote_symbols *s = &w->symbols;
+
+	if (!s->has_driver)
+		return gt_err_set(w->err, -ENXIO,
+			"process %d has no CUDA driver mapped (libcuda.so.1)", (int)w->pid);
+	if (s->is_musl)
+		return gt_err_set(w->err, -ENOENT,
+			"process %d runs with musl; the library needs glibc", (int)w->pid);
+	if (!s->dlopen || !s->dlsym)
+		return gt_err_set(w->err, -ENOENT,
+			"process %d has no dlopen: it is linked statically, or its C library is not glibc",
+			(int)w->pid);
 	return 0;
 }
 
@@ -244,7 +285,7 @@ static int try_thread(const struct work *w, pid_t tid)
 	int rc = gt_remote_stop(&t, w->pid, tid, &w->symbols);
 
 	if (rc == -EPERM)
-		return refuse_ptrace(w->pid, w->err);
+		return refuse_ptrace(w->pid, rc, w->err);
 	if (rc)
 		return -EAGAIN;
 	rc = load(w, &t);
@@ -254,24 +295,6 @@ static int try_thread(const struct work *w, pid_t tid)
 }
 
 /* ---- all threads ---- */
-
-/* A thread's state in /proc: S waits, R runs. */
-static char state_of(pid_t pid, int tid)
-{
-	char path[64], text[512] = "";
-	const char *p;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, tid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	if (!fgets(text, sizeof(text), f))
-		*text = 0;
-	fclose(f);
-	p = strrchr(text, ')');
-	return p && p[1] ? p[2] : 0;
-}
 
 static int try_threads(const struct work *w, char state)
 {
@@ -332,10 +355,10 @@ int gt_inject(pid_t pid, const char *library, const char *folder, struct gt_inje
 	if (rc)
 		return rc;
 	rc = gt_remote_symbols_read(pid, &w.symbols, err);
+	if (!rc)
+		rc = check_symbols(&w);
 	if (rc)
 		return rc;
-	if (!w.symbols.has_driver)
-		return gt_err_set(err, -ENOENT, "process %d has not loaded libcuda.so", (int)pid);
 	rc = pthread_create(&thread, NULL, run, &w);
 	if (rc)
 		return gt_err_set(err, -rc, "cannot start a thread: %s", strerror(rc));

@@ -14,8 +14,9 @@ struct gt_injection {
 	 * answers and closes; else -1 */
 	int connection;
 };
-/* library: its path; folder: the session's. 0; -ESRCH: there is no such process;
- * -EPERM: ptrace is not permitted; -EBUSY: no thread was at a suitable place; or negative. */
+/* library: its path; folder: the session's. 0; -ESRCH: there is no such process; -EACCES: it may
+ * not be read either; -ENXIO: it has no CUDA driver; -EPERM: ptrace is not permitted; -EBUSY: no
+ * thread was at a suitable place; or negative. */
 int gt_inject(pid_t pid, const char *library, const char *folder, struct gt_injection *done,
 	struct gt_err *err);
 #endif

@@ -190,7 +190,6 @@ struct search {
 	struct gt_remote_symbols *symbols;
 };
 
-/* musl's loader and C library are one file, whose dlopen cannot load a library made for glibc. */
 static int read_mapping(void *arg, const struct gt_mapping *m, struct gt_err *err)
 {
 	static const char *const loaders[] = { "ld-linux", "ld-2.", "ld64.so", NULL };
@@ -207,9 +206,7 @@ static int read_mapping(void *arg, const struct gt_mapping *m, struct gt_err *er
 	file++;
 	s->has_library |= strstr(file, "libgtpreload.so") != NULL;
 	s->has_driver |= !strncmp(file, "libcuda.so", 10);
-	if (!strncmp(file, "ld-musl", 7))
-		return gt_err_set(err, -ENOENT,
-			"process %d runs with musl; the library needs glibc", (int)search->pid);
+	s->is_musl |= !strncmp(file, "ld-musl", 7);
 	if (is_any(file, loaders) && m->flags[1] == 'w')
 		s->loader_data = (struct gt_remote_range){ m->from, m->to };
 	if (m->flags[2] != 'x')
@@ -224,15 +221,9 @@ static int read_mapping(void *arg, const struct gt_mapping *m, struct gt_err *er
 int gt_remote_symbols_read(pid_t pid, struct gt_remote_symbols *s, struct gt_err *err)
 {
 	struct search search = { pid, s };
-	int rc;
 
 	*s = (struct gt_remote_symbols){ 0 };
-	rc = gt_mappings_each(pid, read_mapping, &search, err);
-	if (!rc && (!s->dlopen || !s->dlsym))
-		rc = gt_err_set(err, -ENOENT,
-			"process %d has no dlopen: it is linked statically, or its C library is not glibc",
-			(int)pid);
-	return rc;
+	return gt_mappings_each(pid, read_mapping, &search, err);
 }
 
 bool gt_remote_is_unsafe(const struct gt_remote_symbols *s, uint64_t address)

@@ -21,8 +21,11 @@ struct gt_remote_symbols {
 	struct gt_remote_range loader_data; /* with the loader's lock */
 	bool has_library;                   /* the guest library is mapped already */
 	bool has_driver;                    /* libcuda is mapped */
+	/* musl's loader and C library are one file, whose dlopen cannot load a library made for
+	 * glibc */
+	bool is_musl;
 };
-/* 0; -ESRCH: there is no such process; -EACCES: it may not be read; -ENOENT: it has no dlopen. */
+/* 0; -ESRCH: there is no such process; -EACCES: it may not be read. */
 int gt_remote_symbols_read(pid_t pid, struct gt_remote_symbols *s, struct gt_err *err);
 bool gt_remote_is_unsafe(const struct gt_remote_symbols *s, uint64_t address);
 #endif

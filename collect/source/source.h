@@ -106,10 +106,12 @@ void gt_sources_inject(
 	struct gt_session *s, const char *requested, bool with_ebpf, char list[GT_SOURCES_LIST]);
 /* Is the source in the list? */
 bool gt_sources_has(const char *list, const char *name);
-/* For --via ebpf: the list of those sources of `requested` that it can record. by_default: the user
- * did not name them; else one that it cannot record is an error. 0 or -EINVAL. */
+/* For --via ebpf: the list of those sources of `requested` that it can record. One that it cannot
+ * record is an error, unless may_leave_out. 0 or -EINVAL. */
 int gt_sources_ebpf(
-	const char *requested, bool by_default, char list[GT_SOURCES_LIST], struct gt_err *err);
+	const char *requested, bool may_leave_out, char list[GT_SOURCES_LIST], struct gt_err *err);
+/* Those sources of `all` that are not in `some`. */
+void gt_sources_without(const char *all, const char *some, char list[GT_SOURCES_LIST]);
 /* Closes the gates of names that no filter matches (when there are filters) or that an exclude
  * matches; sample > 1 makes those left sample. A glob (formats/names/globs.h) is compared with the
  * whole name and with the name without _v2, _ptsz and the like. Returns how many gates are open;

@@ -272,7 +272,7 @@ const struct gt_source *gt_sources_only_ebpf(const char *list)
 }
 
 int gt_sources_ebpf(
-	const char *requested, bool by_default, char list[GT_SOURCES_LIST], struct gt_err *err)
+	const char *requested, bool may_leave_out, char list[GT_SOURCES_LIST], struct gt_err *err)
 {
 	list[0] = 0;
 	for (const char *p = requested; *p; p += strcspn(p, ","), p += *p == ',') {
@@ -284,12 +284,20 @@ int gt_sources_ebpf(
 			continue;
 		if (source->with_ebpf || source->open)
 			append_name(list, ",", source->name);
-		else if (!by_default)
+		else if (!may_leave_out)
 			return gt_err_set(err, -EINVAL,
 				"-e %s: eBPF does not see it (leave out --via, or -e %s)",
 				source->name, source->name);
 	}
 	return 0;
+}
+
+void gt_sources_without(const char *all, const char *some, char list[GT_SOURCES_LIST])
+{
+	list[0] = 0;
+	for (const struct gt_source *const *s = gt_source_table; *s; s++)
+		if (gt_sources_has(all, (*s)->name) && !gt_sources_has(some, (*s)->name))
+			append_name(list, ",", (*s)->name);
 }
 
 /* ---- sampled sources ---- */

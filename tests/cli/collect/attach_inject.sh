@@ -11,7 +11,7 @@ says all-cannot-is-reported 'records processes of -p, not -a'
 want command-cannot 2 gt true
 says command-cannot-is-reported 'give -p PID$'
 want ioctl-is-left-out 125 gt -e ioctl,api -p $$ -o none.zst
-says no-driver-is-reported "process $$ has not loaded libcuda.so"
+says no-driver-is-reported "process $$ has no CUDA driver mapped"
 sh -c 'exit 0' &
 gone=$!
 wait $gone
