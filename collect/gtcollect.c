@@ -344,7 +344,7 @@ static bool is_over(int64_t now, int64_t *checked)
 		return attached_ended(now);
 	if (!run.child.ended)
 		return false;
-	if (gt_options.wait == GT_WAIT_PRIMARY || run.child.ends[1] || run.failure.code)
+	if (gt_options.wait != GT_WAIT_ALL || run.child.ends[1] || run.failure.code)
 		return true;
 	if (!run.child.is_childless || now - *checked < GT_SECOND / 20)
 		return false;
@@ -657,9 +657,9 @@ static int exec_with_probes_only(char *const *argv, struct gt_err *err)
 	const struct gt_collect_options *o = &gt_options;
 	char library[PATH_MAX], real[PATH_MAX];
 	struct gt_child_settings settings = { .library = real, .inject = true };
-	int code = o->output || o->filter.n || o->exclude.n || o->range
+	int code = gt_options_concern_recording()
 		? gt_err_set(err, -EINVAL,
-			  "--probes-only records nothing: -o, --filter, --exclude and --range cannot be used with it")
+			  "--probes-only records nothing: of the options for recordings, only --cupti can be used with it")
 		: gt_options_check(err);
 
 	if (!code)

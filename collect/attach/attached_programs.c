@@ -173,7 +173,11 @@ static int set_all_probes(struct gt_attached_programs *a, struct gt_err *err)
 	}
 	if (!rc && gt_options.all_processes)
 		rc = gt_bpf_way_attach_all(a->bpf, err);
-	return rc || has_later_processes() ? rc : gt_bpf_way_check(a->bpf, err);
+	if (!rc && !has_later_processes())
+		rc = gt_bpf_way_check(a->bpf, err);
+	return rc || has_later_processes() || gt_options.all_processes
+		? rc
+		: gt_bpf_way_check_usdt(a->bpf, err);
 }
 
 /* Prints which of the named functions have no probes. */
@@ -196,12 +200,15 @@ static void report_left_out(const struct gt_attached_programs *a)
 static void report_probes(const struct gt_attached_programs *a)
 {
 	struct gt_bpf_way_totals t;
+	struct gt_err err = GT_ERR_INIT;
 
 	gt_bpf_way_totals(a->bpf, &t);
 	if (t.unmatched)
 		gt_message(stderr, TOOL,
 			"note: no file of the processes has a probe that matches usdt:%s:%s (readelf -n FILE lists them)",
 			t.unmatched->provider, t.unmatched->name);
+	else if (gt_bpf_way_check_usdt(a->bpf, &err))
+		gt_message(stderr, TOOL, "note: %s", err.text);
 	if (t.unreadable)
 		gt_message(stderr, TOOL,
 			"note: %u mapped file%s may have USDT probes but cannot be read (%s): root may",

@@ -25,6 +25,8 @@ const char *gt_bpf_way_missing(const struct gt_bpf_way *b, unsigned i) { return 
 
 int gt_bpf_way_check(const struct gt_bpf_way *b, struct gt_err *err) { return -ENOSYS; }
 
+int gt_bpf_way_check_usdt(const struct gt_bpf_way *b, struct gt_err *err) { return -ENOSYS; }
+
 void gt_bpf_way_drop_rights(const struct gt_bpf_way *b) {}
 
 void gt_bpf_way_set_window(struct gt_bpf_way *b, int64_t from, int64_t until) {}

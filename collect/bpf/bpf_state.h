@@ -36,7 +36,9 @@ struct gt_bpf_known_probe {
 	char *domain, *name; /* provider or library; the probe */
 	enum gt_parcagpu parcagpu;
 	uint16_t starts, ends; /* number of the pair that it starts or ends, plus one; 0: none */
-	char *fields;          /* names of its values: "a,b,c"; NULL: arg0, arg1, ... */
+	unsigned arguments;    /* of a USDT probe, also those that cannot be read */
+	bool is_usdt;
+	char *fields; /* names of its values: "a,b,c"; NULL: arg0, arg1, ... */
 };
 
 struct gt_bpf_way {

@@ -64,6 +64,8 @@ int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err);
 const char *gt_bpf_way_missing(const struct gt_bpf_way *b, unsigned i);
 /* After the first processes: 0; -ENOENT: a probe that the user named is in none of them. */
 int gt_bpf_way_check(const struct gt_bpf_way *b, struct gt_err *err);
+/* The same of probes that --pair names, and of arguments that -e and --pair name. */
+int gt_bpf_way_check_usdt(const struct gt_bpf_way *b, struct gt_err *err);
 /* The calling thread gives up all capabilities but those that a recording needs until its end. */
 void gt_bpf_way_drop_rights(const struct gt_bpf_way *b);
 /* A process that waits and that gtcollect is not permitted to continue, the last one; 0: none. */

@@ -19,6 +19,7 @@ struct gt_collect_options gt_options = {
 	.ring_size = UNSET,
 	.ring_memory = UNSET,
 	.gpu_timing = -1,
+	.wait = -1,
 };
 #define o gt_options
 
@@ -203,6 +204,14 @@ static int check_way(struct gt_err *err)
 		else
 			return gt_err_set(
 				err, -EINVAL, "-p '%.100s' is not a process id", o.pids.items[i]);
+	for (size_t i = 1; i < o.pids.n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (gt_options_pid(i) == gt_options_pid(k))
+				return gt_err_set(
+					err, -EINVAL, "-p %s is given twice", o.pids.items[i]);
+	if (o.pids.n && o.all_processes)
+		return gt_err_set(
+			err, -EINVAL, "-a records all processes: -p cannot be used with it");
 	if (gt_options_attach() && o.via == GT_VIA_PRELOAD)
 		return gt_err_set(err, -EINVAL,
 			"--via preload cannot record programs that already run: use --via inject or ebpf");
@@ -224,6 +233,35 @@ static int check_way(struct gt_err *err)
 	return 0;
 }
 
+/* Refuses options that have no effect with this way or these events. */
+static int check_effects(struct gt_err *err)
+{
+	const bool attach = gt_options_attach(), has_library = o.via != GT_VIA_EBPF,
+		   has_gpu = has_library &&
+		(o.inject || o.via == GT_VIA_INJECT || gt_sources_has(o.events, "gpu") ||
+			gt_sources_has(o.events, "runtime") || gt_sources_has(o.events, "um")),
+		   has_calls = !has_library && gt_sources_has(o.events, "api");
+	const struct {
+		bool is_given, has_effect;
+		const char *option, *needs;
+	} rows[] = {
+		{ o.wait >= 0, !attach, "--wait", "a COMMAND" },
+		{ o.slow_probes, has_calls || o.probes.n, "--slow-probes",
+			"--probe, or --via ebpf with -e api" },
+		{ o.gpu_timing >= 0 && o.gpu_timing != GT_TIMING_OFF, has_gpu, "--gpu-timing",
+			has_library ? "-e gpu" : "--via preload or inject" },
+		{ o.cupti, has_gpu, "--cupti", has_library ? "-e gpu" : "--via preload or inject" },
+		{ o.sample > 1, has_library, "--sample", "--via preload or inject" },
+		{ o.ring_size != UNSET, has_library, "--ring-size", "--via preload or inject" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (rows[i].is_given && !rows[i].has_effect)
+			return gt_err_set(
+				err, -EINVAL, "%s needs %s", rows[i].option, rows[i].needs);
+	return 0;
+}
+
 /* Probes are set by eBPF. */
 static int check_probes(struct gt_err *err)
 {
@@ -238,6 +276,19 @@ static int check_probes(struct gt_err *err)
 	return gt_tracepoint_names_check(&o.tracepoints, err);
 }
 
+/* Does -e select probes of these names? */
+static int check_pair(const struct gt_probe_pair *p, struct gt_err *err)
+{
+	const char *missing = !gt_probe_selection_may_have(&o.usdt, p->start) ? p->start
+		: !gt_probe_selection_may_have(&o.usdt, p->end)               ? p->end
+									      : NULL;
+
+	return missing
+		? gt_err_set(err, -EINVAL,
+			  "--pair: -e selects no probe '%.80s': add usdt:PROVIDER:PROBE", missing)
+		: 0;
+}
+
 /* Which probes -e and --pair name. */
 static int select_usdt(struct gt_err *err)
 {
@@ -247,6 +298,8 @@ static int select_usdt(struct gt_err *err)
 		code = gt_probe_selection_pair(&o.usdt, o.pairs.items[i], err);
 	if (!code && o.usdt.npairs && !o.usdt.nusdt)
 		return gt_err_set(err, -EINVAL, "--pair needs probes: -e usdt:PROVIDER:PROBE");
+	for (size_t i = 0; !code && !o.tracepoints.n && i < o.usdt.npairs; i++)
+		code = check_pair(&o.usdt.pairs[i], err);
 	return code;
 }
 
@@ -266,13 +319,18 @@ int gt_options_check(struct gt_err *err)
 	if (o.delay < 0 || o.duration < 0)
 		return gt_err_set(err, -EINVAL, "--delay and --duration cannot be negative");
 	for (const struct gt_source *const *s = gt_source_table; !code && *s; s++)
-		code = (*s)->check_options ? (*s)->check_options(err) : 0;
+		code = (*s)->check_options
+			? (*s)->check_options(gt_sources_has(o.events, (*s)->name), err)
+			: 0;
 	if (code)
 		return code;
 	if (!o.sample || o.sample > UINT32_MAX)
 		return gt_err_set(err, -EINVAL, "--sample must lie between 1 and %u", UINT32_MAX);
 	if (!o.ring_memory || !o.ring_size)
 		return gt_err_set(err, -EINVAL, "--ring-memory and --ring-size cannot be 0");
+	code = check_effects(err);
+	if (code)
+		return code;
 	if (o.cupti && (!realpath(o.cupti, o.cupti_path) || access(o.cupti, R_OK)))
 		return gt_err_set(err, -EINVAL, "--cupti '%.100s': %s", o.cupti, strerror(errno));
 	if (gt_globs_check(&o.filter, "--filter", err))
@@ -280,6 +338,14 @@ int gt_options_check(struct gt_err *err)
 	return gt_globs_check(&o.exclude, "--exclude", err);
 }
 
+bool gt_options_concern_recording(void)
+{
+	return o.output || o.force || o.filter.n || o.exclude.n || o.pairs.n || o.range ||
+		strcmp(o.named_events, gt_sources_default()) || o.sample != 1 ||
+		o.args != GT_ARGS_KEY || o.gpu_timing >= 0 || o.wait >= 0 || o.delay ||
+		o.duration || o.lossless || o.ring_memory != UNSET || o.ring_size != UNSET ||
+		o.live || o.print || o.print_json || o.report;
+}
 /* CUDA events cost the program some us a launch, so they are used only where -e or --gpu-timing
  * requests GPU work. */
 int gt_options_timing(void)

@@ -23,7 +23,7 @@ struct gt_collect_options {
 	bool live, print, print_json;
 	int verbose;
 	int args;       /* enum gt_args_mode */
-	int wait;       /* enum gt_wait_for */
+	int wait;       /* enum gt_wait_for; -1: not given */
 	int gpu_timing; /* enum gt_gpu_timing or GT_TIMING_OFF; -1: not given */
 	struct gt_opt_list filter, exclude, pids, comm, probes, kprobes, tracepoints, pairs;
 	struct gt_probe_selection usdt; /* of -e and --pair */
@@ -45,6 +45,8 @@ extern struct gt_collect_options gt_options;
 int gt_options_parse(int argc, char **argv, int *operands, struct gt_err *err);
 /* Checks the values that no parser checks. 0 or -EINVAL. */
 int gt_options_check(struct gt_err *err);
+/* Is an option given that concerns recordings, or their file, other than --cupti? */
+bool gt_options_concern_recording(void);
 /* The source of GPU times: an enum gt_gpu_timing or GT_TIMING_OFF. */
 int gt_options_timing(void);
 const char *gt_options_timing_word(void);

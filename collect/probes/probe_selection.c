@@ -127,6 +127,20 @@ const struct gt_usdt_pattern *gt_probe_selection_find(
 	return NULL;
 }
 
+bool gt_probe_selection_may_have(const struct gt_probe_selection *s, const char *name)
+{
+	const char *colon = strchr(name, ':');
+	char provider[GT_PROBE_NAME] = "";
+
+	if (colon)
+		copy(provider, name, (size_t)(colon - name));
+	for (size_t i = 0; i < s->nusdt; i++)
+		if (!fnmatch(s->usdt[i].name, colon ? colon + 1 : name, 0) &&
+			(!colon || !fnmatch(s->usdt[i].provider, provider, 0)))
+			return true;
+	return false;
+}
+
 bool gt_probe_selection_names(const struct gt_probe_selection *s, const char *provider)
 {
 	for (size_t i = 0; i < s->nusdt; i++)

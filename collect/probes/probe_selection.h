@@ -35,6 +35,8 @@ void gt_probe_selection_release(struct gt_probe_selection *s);
 /* The first pattern that matches; NULL: there is none. */
 const struct gt_usdt_pattern *gt_probe_selection_find(
 	const struct gt_probe_selection *s, const char *provider, const char *name);
+/* May a probe of this name, PROBE or PROVIDER:PROBE, match a pattern? */
+bool gt_probe_selection_may_have(const struct gt_probe_selection *s, const char *name);
 /* Does a pattern name a provider that begins like that? */
 bool gt_probe_selection_names(const struct gt_probe_selection *s, const char *provider);
 /* Is that the probe of this name, or PROVIDER:PROBE? */

@@ -29,14 +29,21 @@
 #define INTERVAL_MIN 1000000LL
 #define INTERVAL_MAX 3600000000000LL
 
-static int64_t interval_option = 100000000LL;
+#define INTERVAL_DEFAULT 100000000LL
+#define NOT_GIVEN INT64_MIN
+
+static int64_t interval_option = NOT_GIVEN;
 static const struct gt_opt options[] = {
 	{ 0, "nvml-interval", GT_OPT_NS, &interval_option, "TIME",
 		"interval of the NVML counters (100ms)", NULL },
 };
 
-static int check_options(struct gt_err *err)
+static int check_options(bool is_selected, struct gt_err *err)
 {
+	if (interval_option != NOT_GIVEN && !is_selected)
+		return gt_err_set(err, -EINVAL, "--nvml-interval needs -e nvml");
+	if (interval_option == NOT_GIVEN)
+		interval_option = INTERVAL_DEFAULT;
 	return interval_option >= INTERVAL_MIN && interval_option <= INTERVAL_MAX
 		? 0
 		: gt_err_set(err, -EINVAL, "--nvml-interval must lie between 1ms and 3600s");

@@ -37,7 +37,7 @@ struct gt_source {
 	 * check_options: 0 or -EINVAL; NULL where there are none. */
 	const struct gt_opt *options;
 	size_t noptions;
-	int (*check_options)(struct gt_err *err);
+	int (*check_options)(bool is_selected, struct gt_err *err);
 	/* Opens its gates. NULL: it has none. */
 	void (*enable)(struct gt_session *s);
 

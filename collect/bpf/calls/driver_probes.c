@@ -201,6 +201,11 @@ int gt_bpf_way_check(const struct gt_bpf_way *b, struct gt_err *err)
 	return b->functions ? gt_function_probes_check(b->functions, err) : 0;
 }
 
+int gt_bpf_way_check_usdt(const struct gt_bpf_way *b, struct gt_err *err)
+{
+	return gt_usdt_check(b, err);
+}
+
 int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err)
 {
 	DIR *all = opendir("/proc");

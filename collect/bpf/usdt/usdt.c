@@ -38,6 +38,24 @@ static void set_formats(struct gt_bpf_probe_fields *f, const struct gt_usdt_patt
 	gt_bpf_set_texts(f);
 }
 
+/* For gt_usdt_check. */
+static void note_match(struct gt_bpf_way *b, const struct gt_usdt_pattern *pattern, uint32_t probe,
+	unsigned arguments)
+{
+	struct gt_bpf_known_probe *p = &b->probes[probe];
+	struct gt_usdt_match *m =
+		b->usdt.matches ? &b->usdt.matches[pattern - b->opt.usdt->usdt] : NULL;
+
+	p->is_usdt = true;
+	if (arguments > p->arguments)
+		p->arguments = arguments;
+	if (!m)
+		return;
+	m->is_matched = true;
+	if (arguments > m->arguments)
+		m->arguments = arguments;
+}
+
 /* Gives the site to the BPF program. */
 static int add_site(struct gt_bpf_way *b, const struct gt_usdt_site *site,
 	struct gt_probe_places *places, struct gt_err *err)
@@ -47,6 +65,7 @@ static int add_site(struct gt_bpf_way *b, const struct gt_usdt_site *site,
 	struct gt_bpf_usdt_site to = { .probe = gt_bpf_probe_add(b, site->provider, site->name) };
 	int sites = bpf_object__find_map_fd_by_name(b->object, "usdt_sites");
 	uint32_t number = b->usdt.nsites;
+	unsigned nunread;
 	char bad[64];
 
 	if (pattern && number == SITES_MAX)
@@ -56,17 +75,17 @@ static int add_site(struct gt_bpf_way *b, const struct gt_usdt_site *site,
 	if (to.probe == GT_NONE ||
 		gt_probe_places_add_counted(places, site->offset, number, site->semaphore))
 		return gt_err_set(err, -ENOMEM, "out of memory (USDT probes)");
-	if (gt_usdt_arguments_parse(site->arguments, site->machine, &to, bad) && !b->usdt.nunread++)
+	nunread = gt_usdt_arguments_parse(site->arguments, site->machine, &to, bad);
+	if (nunread && !b->usdt.nunread++)
 		snprintf(b->usdt.unread, sizeof(b->usdt.unread), "%s of %.60s:%.60s", bad,
 			site->provider, site->name);
+	note_match(b, pattern, to.probe, to.fields.n + nunread);
 	set_formats(&to.fields, pattern);
 	if (gt_parcagpu_probe(site->provider, site->name) != GT_PARCAGPU_NONE)
 		gt_parcagpu_set_text(&to.fields);
 	if (bpf_map_update_elem(sites, &number, &to, BPF_ANY))
 		return gt_bpf_why_not(-errno, err);
 	b->usdt.nsites++;
-	if (b->usdt.matched)
-		b->usdt.matched[pattern - b->opt.usdt->usdt] = true;
 	return 0;
 }
 
@@ -239,17 +258,75 @@ int gt_usdt_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 
 	if (!b->opt.usdt->nusdt)
 		return 0;
-	if (!b->usdt.matched)
-		b->usdt.matched = calloc(b->opt.usdt->nusdt, sizeof(*b->usdt.matched));
+	if (!b->usdt.matches)
+		b->usdt.matches = calloc(b->opt.usdt->nusdt, sizeof(*b->usdt.matches));
 	return gt_mappings_each(pid, look_at, &s, err);
 }
 
 const struct gt_usdt_pattern *gt_usdt_first_unmatched(const struct gt_bpf_way *b)
 {
-	for (size_t i = 0; b->usdt.matched && i < b->opt.usdt->nusdt; i++)
-		if (!b->usdt.matched[i])
+	for (size_t i = 0; b->usdt.matches && i < b->opt.usdt->nusdt; i++)
+		if (!b->usdt.matches[i].is_matched)
 			return &b->opt.usdt->usdt[i];
 	return NULL;
+}
+
+/* ---- what -e and --pair name ---- */
+
+static int refuse_argument(
+	const char *option, const char *name, unsigned number, unsigned has, struct gt_err *err)
+{
+	return gt_err_set(err, -EINVAL, "%s %.80s: arg%u is not there: the probe has %u argument%s",
+		option, name, number, has, has == 1 ? "" : "s");
+}
+
+static int check_formats(const struct gt_bpf_way *b, size_t i, struct gt_err *err)
+{
+	const struct gt_usdt_pattern *p = &b->opt.usdt->usdt[i];
+	const struct gt_usdt_match *m = &b->usdt.matches[i];
+	char name[sizeof(p->provider) + sizeof(p->name) + 8];
+
+	snprintf(name, sizeof(name), "usdt:%s:%s", p->provider, p->name);
+	for (unsigned k = m->arguments; m->is_matched && k < GT_PROBE_VALUES; k++)
+		if (p->kinds[k] != GT_PROBE_KINDS)
+			return refuse_argument("-e", name, k, m->arguments, err);
+	return 0;
+}
+
+/* One end of a pair. */
+static int check_pair(const struct gt_bpf_way *b, uint16_t pair, bool is_start, struct gt_err *err)
+{
+	const struct gt_probe_pair *p = &b->opt.usdt->pairs[pair];
+	const char *option = is_start ? "--pair start" : "--pair end",
+		   *name = is_start ? p->start : p->end;
+
+	for (size_t i = 0; i < b->nprobes; i++) {
+		const struct gt_bpf_known_probe *one = &b->probes[i];
+
+		if (!gt_probe_has_name(one->domain, one->name, name))
+			continue;
+		if (one->is_usdt && p->key >= one->arguments)
+			return refuse_argument(option, name, p->key, one->arguments, err);
+		return 0;
+	}
+	return gt_err_set(err, -ENOENT,
+		"%s %.80s: no file of the processes has this probe (readelf -n FILE lists them)",
+		option, name);
+}
+
+int gt_usdt_check(const struct gt_bpf_way *b, struct gt_err *err)
+{
+	const struct gt_probe_selection *s = b->opt.usdt;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && b->usdt.matches && i < s->nusdt; i++)
+		rc = check_formats(b, i, err);
+	for (uint16_t i = 0; !rc && i < s->npairs; i++) {
+		rc = check_pair(b, i, true, err);
+		if (!rc)
+			rc = check_pair(b, i, false, err);
+	}
+	return rc;
 }
 
 void gt_usdt_release(struct gt_usdt *u)
@@ -260,5 +337,5 @@ void gt_usdt_release(struct gt_usdt *u)
 	gt_map_release(&u->seen_map);
 	free(u->files);
 	free(u->seen);
-	free(u->matched);
+	free(u->matches);
 }

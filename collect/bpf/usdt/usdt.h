@@ -35,7 +35,11 @@ struct gt_usdt {
 	/* files that the user may not read, and the first of them */
 	unsigned nunreadable;
 	char unreadable[200];
-	bool *matched; /* of each pattern */
+	/* of each pattern: does a file have such a probe, and how many arguments has it at most? */
+	struct gt_usdt_match {
+		bool is_matched;
+		unsigned arguments;
+	} * matches;
 };
 
 /* Looks at what the process has mapped now: at first, and after each mapping of code, exec and fork
@@ -43,6 +47,9 @@ struct gt_usdt {
 int gt_usdt_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
 /* The first of the selected patterns that no file has; NULL: there is none. */
 const struct gt_usdt_pattern *gt_usdt_first_unmatched(const struct gt_bpf_way *b);
+/* Once files were looked at: -ENOENT: a probe of --pair is in none of them; -EINVAL: an argument
+ * that -e or --pair names is beyond those of its probe; 0: else. */
+int gt_usdt_check(const struct gt_bpf_way *b, struct gt_err *err);
 /* Links were closed: mappings are looked at again. */
 void gt_usdt_forget_seen(struct gt_usdt *u);
 void gt_usdt_release(struct gt_usdt *u);

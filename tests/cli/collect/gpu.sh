@@ -293,13 +293,13 @@ fi
 want no-such-file 2 "$C" --cupti /nowhere -o x.zst -- true
 
 # without -e gpu the library does not load CUPTI
-events=api,ioctl
+events=api,ioctl timing=off
 want off 0 run off "$B/samples/leak"
 is off-has-no-rows 0 "$(wc -l <off.rows | tr -d ' ')"
 is off-cupti-was-not-used 0 "$(wc -l <off.truth | tr -d ' ')"
 
 # -e gpu alone also records the calls that launch GPU work
-events=gpu
+events=gpu timing=
 want alone 0 run alone "$B/samples/train"
 same alone-is-the-truth alone.truth alone.rows
 is alone-all-joined 1814 "$(meta gpu_joined_exact alone.zst)"

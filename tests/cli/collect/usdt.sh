@@ -168,6 +168,29 @@ wait $recorder
 printf 'texts 1\n' | "$G" -f -e usdt:gt_test:text,usdt:gt_test:texts -o no-match.zst -- "$prog" >/dev/null 2>no-match.err
 check unmatched-is-reported grep -q 'no file of the processes has a probe that matches usdt:gt_test:texts' no-match.err
 
+# ---- names and arguments that the probes of the process do not have: refused before a file is overwritten; a note where processes start
+# later ----
+begin "$prog"
+tell semaphore
+echo old >old.zst
+# absent NAME WORDS OPTION...
+absent() {
+	absent_name=$1 absent_words=$2; shift 2
+	want "$absent_name" 125 "$G" -f -o old.zst -p $pid "$@"
+	is "$absent_name-is-reported" "1 1 old" "$(grep -c . want.err) $(grep -c -e "$absent_words" want.err) $(cat old.zst)"
+}
+absent pair-without-start '--pair start request_begin: no file of the processes has this probe' \
+	-e 'usdt:gt_test:*' --pair start=request_begin,end=request_end,key=arg0
+absent pair-without-end '--pair end gt_memory:request_end: no file of the processes' \
+	-e 'usdt:*:*' --pair start=request_start,end=gt_memory:request_end,key=arg0
+absent pair-without-key '--pair start request_start: arg9 is not there: the probe has 2 arguments$' \
+	-e 'usdt:gt_test:*' --pair start=request_start,end=request_end,key=arg9
+absent format-without-argument '-e usdt:gt_test:text: arg7 is not there: the probe has 2 arguments$' -e 'usdt:gt_test:text(arg0:str arg7:str)'
+finish
+printf 'pairs 1\n' | "$G" -f -e 'usdt:gt_test:*' --pair start=request_begin,end=request_end,key=arg0 -o later.zst -- "$prog" >/dev/null 2>later.err
+is later-pair-is-recorded 0 $?
+is later-pair-is-a-note 1 "$(grep -c 'note: --pair start request_begin: no file of the processes has this probe' later.err)"
+
 # ---- other namespaces, deleted files ----
 # as_before NAME: the program's probes and the library in memory, by its process $pid
 as_before() {
