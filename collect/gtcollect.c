@@ -214,6 +214,16 @@ static int wait_for_reader(void *arg, int fd, struct gt_err *err)
 	return 0;
 }
 
+/* The failure of a pass that the writer of gtcollect's own rings has made, in the midst of its
+ * records; the next pass stops the recording. */
+static struct gt_err early_failure = GT_ERR_INIT;
+
+static void pass_early(void)
+{
+	if (!run.failure.code && !early_failure.code)
+		gt_recorder_pass(run.r, &early_failure);
+}
+
 /* From here on, what an existing file held is lost. */
 static int open_trace(char *const *argv, struct gt_err *err)
 {
@@ -233,6 +243,7 @@ static int open_trace(char *const *argv, struct gt_err *err)
 	free(json);
 	if (run.w)
 		run.r = gt_recorder_open(&run.rings, &run.server, run.w, err);
+	run.rings.drain = pass_early;
 	return run.r ? 0 : err->code ? err->code : -ENOMEM;
 }
 
@@ -242,10 +253,10 @@ static int open_trace(char *const *argv, struct gt_err *err)
  * not write to the rings any more, and processes get no more probes, for which they would wait. */
 static void stop_recording(struct gt_err *why)
 {
+	run.failure = *why;
 	gt_rings_give_up_ownership(&run.rings);
 	gt_sources_stop(&run.sources);
 	gt_attached_stop_probes(&run.attached);
-	run.failure = *why;
 	if (!run.stop)
 		run.stop = gt_clock_monotonic();
 }
@@ -317,7 +328,8 @@ static int64_t make_pass(int64_t now)
 		taken = drain_sources(false, &err);
 	if (!taken) {
 		gt_attached_drain(&run.attached);
-		taken = gt_recorder_pass(run.r, &err);
+		err = early_failure;
+		taken = err.code ? err.code : gt_recorder_pass(run.r, &err);
 	}
 	if (taken < 0 || write_simulated(&err)) {
 		stop_recording(&err);
@@ -432,6 +444,10 @@ static void close_trace(void)
 
 	gt_sources_stop(&run.sources);
 	gt_attached_detach(&run.attached, &recorder);
+	if (!code) {
+		err = early_failure;
+		code = err.code;
+	}
 	if (!code)
 		code = drain_sources(true, &err);
 	if (!code)

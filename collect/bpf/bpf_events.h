@@ -93,7 +93,8 @@ enum gt_bpf_kind {
 	GT_BPF_REQUEST,
 	GT_BPF_OPEN_CALL,
 	GT_BPF_EXEC /* a head only */,
-	GT_BPF_EXIT /* of a process; a head only */,
+	GT_BPF_EXIT,        /* of a process; a head only */
+	GT_BPF_THREAD_EXIT, /* with scheduling; a head only */
 	GT_BPF_PROBE,
 	GT_BPF_TRACEPOINT
 };
@@ -244,10 +245,11 @@ struct gt_bpf_usdt_site {
 	struct gt_bpf_usdt_argument arguments[GT_PROBE_VALUES];
 };
 
-/* Records of one CPU that did not fit into its ring. from: begin of the last series without a gap
- * of GT_BPF_LOSS_GAP. */
+/* Records of one CPU that were lost, most because they did not fit into its ring. from: begin of
+ * the last series without a gap of GT_BPF_LOSS_GAP. */
 #define GT_BPF_LOSS_GAP 20000000 /* ns */
 struct gt_bpf_loss {
 	GT_U64 count, from, to; /* ns */
+	GT_U64 unseen;          /* of them, waits whose end the kernel did not report */
 };
 #endif

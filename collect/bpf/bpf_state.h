@@ -86,7 +86,6 @@ struct gt_bpf_way {
 	struct gt_map names_map;
 	struct gt_bpf_kernel_name *names;
 	size_t nnames, names_cap;
-	uint64_t no_memory;                 /* records that found no memory here; not yet written */
 	struct gt_bpf_loss *seen, *now;     /* by CPU; `seen` is written */
 	uint64_t window_from, window_until; /* ns: other records are left out */
 	struct gt_bpf_way_totals totals;

@@ -43,8 +43,9 @@ uint64_t gt_losses_count(const struct gt_losses *l)
 {
 	const struct gt_recorder_totals *t = l->totals;
 
-	return t->dropped + t->untraced + t->cpu_lost + t->deep + t->abandoned + t->in_handler +
-		t->nameless + gpu_losses(t) + sources_count(l->sources);
+	return t->dropped + t->untraced + t->own_untraced + t->own_dropped + t->cpu_lost + t->deep +
+		t->abandoned + t->in_handler + t->nameless + gpu_losses(t) +
+		sources_count(l->sources);
 }
 
 static void print_gpu_records(const struct gt_recorder_totals *t, const char *program, FILE *to)
@@ -162,7 +163,11 @@ static void print_calls(const struct gt_recorder_totals *t, const char *program,
 			"lost because rings were full: try a larger --ring-memory, or --lossless" },
 		{ t->untraced, "call", "calls",
 			"not recorded, because threads got no ring: try a larger --ring-memory" },
-		{ t->cpu_lost, "record", "records",
+		{ t->own_dropped, "scheduler row or call", "scheduler rows and calls",
+			"lost because rings were full: try a larger --ring-memory" },
+		{ t->unseen_waits, "wait of a thread is", "waits of threads are",
+			"not recorded, because the kernel did not report their end" },
+		{ t->cpu_lost - t->unseen_waits, "record", "records",
 			"lost because the rings of processors were full: try a larger --ring-memory" },
 		{ t->deep, "call has", "calls have", "no record: nested too deep" },
 		{ t->nameless, "call", "calls", "lost because the trace's dictionary is full" },
@@ -174,6 +179,12 @@ static void print_calls(const struct gt_recorder_totals *t, const char *program,
 			"no longer read: the program overwrote ring memory" },
 	};
 
+	if (t->own_untraced)
+		gt_message(to, program,
+			"%" PRIu64
+			" scheduler row%s or call%s not recorded, because there was memory for %u threads at the same time: try a larger --ring-memory",
+			t->own_untraced, gt_plural(t->own_untraced, "s"),
+			gt_plural(t->own_untraced, "s"), t->own_slots);
 	for (size_t i = 0; i < sizeof(losses) / sizeof(*losses); i++)
 		if (losses[i].n)
 			gt_message(to, program, "%" PRIu64 " %s %s", losses[i].n,

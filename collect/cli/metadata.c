@@ -346,6 +346,8 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 		{ "processes_of_other_users", t->unrecorded.n[GT_UNRECORDED_USER] },
 		{ "dropped_calls", t->dropped },
 		{ "untraced_calls", t->untraced },
+		{ "threadless_records", t->own_untraced },
+		{ "dropped_records", t->own_dropped },
 		{ "cpu_lost_records", t->cpu_lost },
 		{ "too_deep_calls", t->deep },
 		{ "abandoned_calls", t->abandoned },

@@ -366,11 +366,13 @@ const char *gt_options_args_word(void) { return args_words[o.args]; }
 
 struct gt_rings_options gt_options_rings(void)
 {
+	bool own = o.via == GT_VIA_EBPF || o.with_ebpf || o.with_switches;
+
 	return (struct gt_rings_options){ .memory = o.ring_memory == UNSET ? 0 : o.ring_memory,
 		.lossless = o.lossless,
 		.per_thread = o.ring_size == UNSET ? 0 : o.ring_size,
-		.ticks = o.via != GT_VIA_EBPF && !o.with_ebpf && !o.with_switches &&
-			gt_clock_trusts_ticks() };
+		.ticks = !own && gt_clock_trusts_ticks(),
+		.own = own };
 }
 
 bool gt_options_has_probes(void) { return o.probes.n || o.kprobes.n || o.tracepoints.n; }

@@ -148,7 +148,7 @@ static void copy_from_ring(const struct processor *p, uint64_t from, void *to, s
 
 static void add_loss(struct gt_thread_switches *s, unsigned i, uint64_t count, uint64_t time)
 {
-	struct gt_cpu_loss *to = &s->rings->cpu_losses[i];
+	struct gt_record_loss *to = &s->rings->cpu_losses[i];
 	uint64_t from = s->processors[i].last ? s->processors[i].last : time;
 
 	if (!to->count)

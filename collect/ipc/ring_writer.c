@@ -18,6 +18,7 @@ static void announce(struct gt_ring_writer *w, enum gt_ring_bits which, uint32_t
 	__atomic_fetch_or(&w->rings->bits[which][i / 64], 1ull << i % 64, __ATOMIC_RELEASE);
 }
 
+/* Slots before first_own are those of guests. */
 static bool is_free(
 	const struct gt_ring_writer *w, enum gt_ring_bits used, uint32_t i, const uint32_t *state)
 {
@@ -33,7 +34,7 @@ static uint32_t take_process_slot(
 	struct gt_guest guest = { .host_pid = 0 };
 	bool known = gt_guest_read(tgid, &guest);
 
-	for (uint32_t i = 0; i < w->rings->nprocs; i++) {
+	for (uint32_t i = w->rings->first_own; i < w->rings->nprocs; i++) {
 		struct gt_ring_proc *p = &w->rings->procs[i];
 
 		if (!is_free(w, GT_BITS_USED_PROCS, i, &p->state))
@@ -61,6 +62,12 @@ static bool owns_process(const struct gt_ring_writer *w, const struct gt_written
 	const struct gt_ring_proc *slot = &w->rings->procs[p->slot];
 
 	return slot->state == GT_SLOT_LIVE && slot->generation == p->generation;
+}
+
+static struct gt_ring_thread *ring_of(
+	const struct gt_ring_writer *w, const struct gt_written_thread *t)
+{
+	return &w->rings->threads[t->slot];
 }
 
 static bool owns_thread(const struct gt_ring_writer *w, const struct gt_written_thread *t)
@@ -112,56 +119,119 @@ static uint32_t process_slot(
 
 /* ---- threads ---- */
 
-static uint32_t take_thread_slot(
-	struct gt_ring_writer *w, uint32_t proc, int32_t tid, const char comm[16])
+/* GT_RING_NIL: none is free. They are not searched again before the recorder frees one. */
+static uint32_t find_thread_slot(struct gt_ring_writer *w)
 {
-	for (uint32_t i = 0; i < w->rings->nthreads; i++) {
-		struct gt_ring_thread *r = &w->rings->threads[i];
+	const uint32_t from = w->rings->first_own, n = w->rings->nthreads - from;
 
-		if (!is_free(w, GT_BITS_USED_THREADS, i, &r->state))
+	for (uint32_t k = 0; k < n && w->full_since != w->rings->slots_freed + 1; k++) {
+		uint32_t i = from + (w->next_thread + k) % n;
+
+		if (!is_free(w, GT_BITS_USED_THREADS, i, &w->rings->threads[i].state))
 			continue;
-		r->proc = proc;
-		r->generation++;
-		r->tid = tid;
-		r->role = GT_RING_CALLER;
-		r->first = r->taken = GT_RING_NIL;
-		memcpy(r->name, comm, sizeof(r->name));
-		memset(r->open, 0, sizeof(r->open));
-		r->given_up = 0;
-		r->word = r->dropped = r->dropped_from = r->dropped_to = r->deep = r->abandoned =
-			r->in_handler = r->sampled_out = r->consumed = 0;
-		__atomic_store_n(&r->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
-		announce(w, GT_BITS_NEW_THREADS, i);
+		w->next_thread = i - from + 1;
 		return i;
 	}
+	w->full_since = w->rings->slots_freed + 1;
 	return GT_RING_NIL;
+}
+
+/* The recorder takes what is written, and frees what is not used any more. */
+static void drain(struct gt_ring_writer *w)
+{
+	w->chunks_taken = w->threads_ended = 0;
+	if (w->rings->drain)
+		w->rings->drain();
+}
+
+/* Guests may hold most chunks for long: each drain is worth its time. */
+static bool needs_drain(const struct gt_ring_writer *w)
+{
+	const uint32_t n = w->rings->nchunks;
+
+	return w->chunks_taken > n / 16 &&
+		__atomic_load_n(&w->rings->s->free_count, __ATOMIC_RELAXED) < n / 4;
+}
+
+static uint32_t find_or_free_thread_slot(struct gt_ring_writer *w)
+{
+	uint32_t i = find_thread_slot(w);
+
+	if (i != GT_RING_NIL || !w->threads_ended)
+		return i;
+	drain(w);
+	return find_thread_slot(w);
+}
+
+static void take_thread_slot(
+	struct gt_ring_writer *w, uint32_t i, uint32_t proc, int32_t tid, const char comm[16])
+{
+	struct gt_ring_thread *r = &w->rings->threads[i];
+
+	r->proc = proc;
+	r->generation++;
+	r->tid = tid;
+	r->role = GT_RING_CALLER;
+	r->first = r->taken = GT_RING_NIL;
+	memcpy(r->name, comm, sizeof(r->name));
+	memset(r->open, 0, sizeof(r->open));
+	r->given_up = 0;
+	r->word = r->dropped = r->dropped_from = r->dropped_to = r->deep = r->abandoned =
+		r->in_handler = r->sampled_out = r->consumed = 0;
+	__atomic_store_n(&r->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
+	announce(w, GT_BITS_NEW_THREADS, i);
+}
+
+/* Adds the thread, or replaces one with its id that has ended. Its index; UINT32_MAX: no memory. */
+static uint32_t set_thread(struct gt_ring_writer *w, struct gt_written_thread *new)
+{
+	uint32_t i =
+		gt_map_find_item(&w->threads_map, w->threads, sizeof(*new), new, sizeof(new->tid));
+
+	new->generation = w->rings->threads[new->slot].generation + 1;
+	if (i == UINT32_MAX)
+		return gt_map_add_item(&w->threads_map, &w->threads, &w->nthreads, &w->threads_cap,
+			sizeof(*new), new, sizeof(new->tid));
+	w->threads[i] = *new;
+	return i;
 }
 
 struct gt_written_thread *gt_ring_writer_thread(
 	struct gt_ring_writer *w, int32_t tgid, int32_t tid, const char comm[16], int64_t at)
 {
 	struct gt_written_thread new = { .tid = tid, .chunk = GT_RING_NIL };
-	uint32_t i =
-		gt_map_find_item(&w->threads_map, w->threads, sizeof(new), &new, sizeof(new.tid));
-	uint32_t proc;
+	uint32_t i, proc;
 
+	if (needs_drain(w))
+		drain(w);
+	i = gt_map_find_item(&w->threads_map, w->threads, sizeof(new), &new, sizeof(new.tid));
 	if (i != UINT32_MAX && owns_thread(w, &w->threads[i]))
 		return &w->threads[i];
+	new.slot = find_or_free_thread_slot(w);
 	forget_ended(w);
-	i = gt_map_find_item(&w->threads_map, w->threads, sizeof(new), &new, sizeof(new.tid));
-	proc = process_slot(w, tgid, comm, at);
-	new.slot = proc == GT_RING_NIL ? GT_RING_NIL : take_thread_slot(w, proc, tid, comm);
-	new.generation = new.slot == GT_RING_NIL ? 0 : w->rings->threads[new.slot].generation;
-	if (i != UINT32_MAX && new.slot != GT_RING_NIL)
-		w->threads[i] = new;
-	else if (new.slot != GT_RING_NIL)
-		i = gt_map_add_item(&w->threads_map, &w->threads, &w->nthreads, &w->threads_cap,
-			sizeof(new), &new, sizeof(new.tid));
-	if (i == UINT32_MAX || new.slot == GT_RING_NIL) {
-		__atomic_fetch_add(&w->rings->s->untraced, 1, __ATOMIC_RELAXED);
+	proc = new.slot == GT_RING_NIL ? GT_RING_NIL : process_slot(w, tgid, comm, at);
+	i = proc == GT_RING_NIL ? UINT32_MAX : set_thread(w, &new);
+	if (i == UINT32_MAX) {
+		gt_record_loss_add(&w->rings->own_loss, 1, at, at);
 		return NULL;
 	}
+	take_thread_slot(w, new.slot, proc, tid, comm);
 	return &w->threads[i];
+}
+
+void gt_ring_writer_end_thread(struct gt_ring_writer *w, int32_t tid)
+{
+	uint32_t i = gt_map_find_item(
+		&w->threads_map, w->threads, sizeof(*w->threads), &tid, sizeof(tid));
+	struct gt_ring_thread *ring;
+
+	if (i == UINT32_MAX || !owns_thread(w, &w->threads[i]))
+		return;
+	ring = ring_of(w, &w->threads[i]);
+	if (ring->word & 0xff) /* a call remains open: the recorder has to miss the thread */
+		return;
+	__atomic_store_n(&ring->state, GT_SLOT_DONE, __ATOMIC_RELEASE);
+	w->threads_ended++;
 }
 
 static void end_process(struct gt_ring_writer *w, const struct gt_written_process *p)
@@ -194,12 +264,6 @@ void gt_ring_writer_exec(
 
 /* ---- records ---- */
 
-static struct gt_ring_thread *ring_of(
-	const struct gt_ring_writer *w, const struct gt_written_thread *t)
-{
-	return &w->rings->threads[t->slot];
-}
-
 static bool take_chunk(struct gt_ring_writer *w, struct gt_written_thread *t)
 {
 	struct gt_session *s = w->rings->s;
@@ -211,13 +275,14 @@ static bool take_chunk(struct gt_ring_writer *w, struct gt_written_thread *t)
 
 	if (!gt_index_stack_pop(&free_chunks, &i))
 		return false;
+	w->chunks_taken++;
 	__atomic_fetch_sub(&s->free_count, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->taken, i, __ATOMIC_RELEASE);
 	new = gt_rings_chunk(w->rings, i);
 	new->next = GT_RING_NIL;
 	new->owner = t->slot;
-	new->number = t->chunk == GT_RING_NIL ? 0 : t->number + 1;
-	if (t->chunk == GT_RING_NIL)
+	new->number = t->limit / payload(w);
+	if (ring->first == GT_RING_NIL)
 		__atomic_store_n(&ring->first, i, __ATOMIC_RELEASE);
 	else {
 		old = gt_rings_chunk(w->rings, t->chunk);
@@ -239,7 +304,9 @@ static bool put(struct gt_ring_writer *w, struct gt_written_thread *t, const str
 	size_t padded = (bytes + 7) & ~(size_t)7, all = sizeof(*head) + padded;
 	uint8_t *to;
 
-	if (t->position + all > t->limit && (all > payload(w) || !take_chunk(w, t))) {
+	/* the recorder may have taken the last chunk */
+	if ((ring->first == GT_RING_NIL || t->position + all > t->limit) &&
+		(all > payload(w) || !take_chunk(w, t))) {
 		if (!ring->dropped)
 			__atomic_store_n(&ring->dropped_from, head->start, __ATOMIC_RELAXED);
 		__atomic_store_n(&ring->dropped_to, head->end, __ATOMIC_RELAXED);

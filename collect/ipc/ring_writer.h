@@ -1,6 +1,10 @@
 /* gtcollect's own writer of rings, for threads that it observes from outside: it takes the slots of
  * processes and threads, and writes records as the guest does (ring.h). So the recorder reads one
- * kind of ring. Times are ns of CLOCK_MONOTONIC: the session's `ticks` is 0. */
+ * kind of ring. Times are ns of CLOCK_MONOTONIC: the session's `ticks` is 0.
+ *
+ * The recorder reads these rings in the same thread, between two calls of these functions. It takes
+ * the last chunk of a ring that it has read to the end, so that a thread has memory only while it
+ * has records. When chunks run short, the writer calls `drain` of the rings. */
 #ifndef GT_RING_WRITER_H
 #define GT_RING_WRITER_H
 #include "collect/ipc/guest_server.h"
@@ -25,6 +29,9 @@ struct gt_written_process {
 struct gt_ring_writer { /* zeroed, with `rings` and `server`: ready */
 	struct gt_rings *rings;
 	struct gt_guest_server *server;
+	uint32_t next_thread;                 /* own slot to try first */
+	uint32_t full_since;                  /* slots_freed + 1 when none was free */
+	uint32_t chunks_taken, threads_ended; /* since the last drain */
 	struct gt_map processes_map, threads_map;
 	struct gt_written_process *processes;
 	struct gt_written_thread *threads;
@@ -33,9 +40,13 @@ struct gt_ring_writer { /* zeroed, with `rings` and `server`: ready */
 };
 
 /* The thread of a process, both with their ids in gtcollect's pid namespace. at: ns, when it was
- * first seen. NULL: no slot is free; the loss is counted in the session. */
+ * first seen. It is the writer's until the next call of this function, which may drain the rings.
+ * NULL: no slot is free; the loss is counted in own_loss of the rings. */
 struct gt_written_thread *gt_ring_writer_thread(
 	struct gt_ring_writer *w, int32_t tgid, int32_t tid, const char comm[16], int64_t at);
+/* The thread has ended, and its slot is free when its records are read. A thread without a call of
+ * this function keeps it until the recorder misses the thread. */
+void gt_ring_writer_end_thread(struct gt_ring_writer *w, int32_t tid);
 /* The process executes another program: its next slot is a new one. */
 void gt_ring_writer_exec(
 	struct gt_ring_writer *w, int32_t tgid, int32_t tid, const char comm[16], int64_t at);

@@ -18,6 +18,7 @@
 #define DEFAULT_MEMORY (64u << 20)
 #define CHUNK_MIN 8192  /* bytes */
 #define CHUNKS_MANY 256 /* with at least this many chunks they have their full size */
+#define OWN_PART 4      /* gtcollect's own slots take this part of the memory */
 /* bytes to leave free for the program, besides the rings and gtcollect's memory */
 #define SPARE (16u << 20)
 
@@ -33,23 +34,29 @@ static uint32_t chunk_size(uint64_t memory)
 	return bytes;
 }
 
-/* There are fewer thread slots than chunks. So when each thread has a chunk, some are left, and a
- * thread that waits for its next one (--lossless) gets it as soon as the recorder has drained
- * another. A process has at least one thread, so there are as many process slots. */
-static void compute_layout(struct gt_session *s, uint64_t memory)
+/* There are fewer thread slots of guests than chunks. So when each thread has a chunk, some are
+ * left, and a thread that waits for its next one (--lossless) gets it as soon as the recorder has
+ * drained another. A process has at least one thread, so there are as many process slots.
+ *
+ * gtcollect's own rings have no chunk while they are empty (ring_writer.h), so there are many more
+ * slots of its own. They take the same part of a memory of any size. Returns their number. */
+static uint32_t compute_layout(struct gt_session *s, uint64_t memory, bool has_own)
 {
-	uint64_t page = 4096, each;
+	uint64_t page = 4096, slot = sizeof(struct gt_ring_thread) + sizeof(struct gt_ring_proc),
+		 own = has_own ? memory / OWN_PART / (slot + GT_BITS) : 0, all;
 
 	s->chunk_bytes = chunk_size(memory);
-	each = s->chunk_bytes + sizeof(struct gt_ring_thread) + sizeof(struct gt_ring_proc);
 	s->procs_at = round_up(sizeof(*s), 64);
-	s->nchunks = (uint32_t)((memory - s->procs_at - 2 * page) / (each + GT_BITS));
+	s->nchunks = (uint32_t)((memory - s->procs_at - 2 * page - own * (slot + GT_BITS)) /
+		(s->chunk_bytes + slot + GT_BITS));
 	s->nprocs = s->nthreads = s->nchunks - s->nchunks / 8 - 1;
-	s->threads_at = round_up(s->procs_at + s->nprocs * sizeof(struct gt_ring_proc), 64);
-	s->bits_at = s->threads_at + s->nthreads * sizeof(struct gt_ring_thread);
-	s->bits_bytes = round_up(s->nthreads / 8 + 8, 64);
+	all = s->nthreads + own;
+	s->threads_at = round_up(s->procs_at + all * sizeof(struct gt_ring_proc), 64);
+	s->bits_at = s->threads_at + all * sizeof(struct gt_ring_thread);
+	s->bits_bytes = round_up(all / 8 + 8, 64);
 	s->chunks_at = round_up(s->bits_at + GT_BITS * s->bits_bytes, page);
 	s->bytes = s->chunks_at + (uint64_t)s->nchunks * s->chunk_bytes;
+	return (uint32_t)own;
 }
 
 static int check_headroom(uint64_t bytes, struct gt_err *err)
@@ -112,12 +119,13 @@ int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct
 		.ticks = opt->ticks,
 		.lossless = opt->lossless };
 	int code = gt_rings_check(opt, err);
+	uint32_t own;
 
 	memset(r, 0, sizeof(*r));
 	r->fd = -1;
 	if (code)
 		return code;
-	compute_layout(&plan, opt->memory ? opt->memory : DEFAULT_MEMORY);
+	own = compute_layout(&plan, opt->memory ? opt->memory : DEFAULT_MEMORY, opt->own);
 	plan.ring_max = opt->per_thread ? opt->per_thread
 					: (uint64_t)plan.nchunks * plan.chunk_bytes / 4 * 3;
 	code = check_headroom(plan.bytes, err);
@@ -126,7 +134,7 @@ int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct
 	r->fd = reserve(plan.bytes, err);
 	if (r->fd < 0)
 		return r->fd;
-	r->written = calloc(plan.nprocs, 1);
+	r->written = calloc(plan.nprocs + own, 1);
 	if (!r->written) {
 		gt_rings_close(r);
 		return gt_err_set(err, -ENOMEM, "out of memory (rings)");
@@ -145,8 +153,8 @@ int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct
 	for (unsigned i = 0; i < GT_BITS; i++)
 		r->bits[i] = (void *)((uint8_t *)r->s + plan.bits_at + i * plan.bits_bytes);
 	r->bytes = plan.bytes;
-	r->nprocs = plan.nprocs;
-	r->nthreads = plan.nthreads;
+	r->first_own = plan.nthreads;
+	r->nprocs = r->nthreads = plan.nthreads + own;
 	r->nchunks = plan.nchunks;
 	r->chunk_bytes = plan.chunk_bytes;
 	r->ring_max = plan.ring_max;

@@ -6,11 +6,20 @@
 #include "collect/ipc/ring.h"
 #include "formats/base/err.h"
 
-/* Records that were lost because the ring of a CPU had no space. */
-struct gt_cpu_loss {
+/* Records that were lost, for example because the ring of a CPU had no space. */
+struct gt_record_loss {
 	uint64_t count;
 	int64_t from, to; /* ns */
 };
+static inline void gt_record_loss_add(
+	struct gt_record_loss *to, uint64_t count, int64_t from, int64_t until)
+{
+	if (!to->count || from < to->from)
+		to->from = from;
+	if (!to->count || until > to->to)
+		to->to = until;
+	to->count += count;
+}
 /* EXECUTED: from the execution of a program on, which is the start of the slot. */
 enum gt_written { GT_WRITTEN_NOT, GT_WRITTEN, GT_WRITTEN_EXECUTED };
 struct gt_rings { /* addresses of the parts of the memory */
@@ -23,6 +32,9 @@ struct gt_rings { /* addresses of the parts of the memory */
 	uint64_t bytes, ring_max;
 	uint32_t nprocs, nthreads, nchunks, chunk_bytes;
 	bool recording;
+	/* Slots of processes and threads from this one on are gtcollect's own (ring_writer.h):
+	 * guests know only those before. Without gt_rings_options.own there are none. */
+	uint32_t first_own;
 	bool ebpf; /* gtcollect itself writes the rings (ring_writer.h) */
 	/* Programs have the guest library, and gtcollect itself (eBPF, perf events) writes the
 	 * slots whose `written` is not 0 (ring_writer.h): two slots for one process. */
@@ -30,8 +42,14 @@ struct gt_rings { /* addresses of the parts of the memory */
 	uint8_t *written;      /* by slot of a process: enum gt_written */
 	int64_t written_until; /* ns: gtcollect has written what ended before */
 	/* by CPU, not yet written to the file; their writer allocates them */
-	struct gt_cpu_loss *cpu_losses;
+	struct gt_record_loss *cpu_losses;
 	unsigned ncpus;
+	uint64_t unseen_waits; /* of these losses so far: waits whose end the kernel did not report
+				*/
+	struct gt_record_loss
+		own_loss;     /* the same, of records that found no slot of gtcollect's own */
+	void (*drain)(void);  /* reads all rings, and frees what is read; NULL: nothing does */
+	uint32_t slots_freed; /* of threads, by the recorder, so far */
 	int fd;
 };
 struct gt_rings_options {
@@ -39,6 +57,7 @@ struct gt_rings_options {
 	/* bytes of chunks a thread may hold; 0: three quarters of all */
 	uint64_t per_thread;
 	bool ticks, lossless;
+	bool own; /* gtcollect writes rings, too */
 };
 #define GT_RINGS_MIN (1u << 20)
 

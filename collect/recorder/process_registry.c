@@ -33,6 +33,7 @@ static int write_thread_losses(struct gt_recorder *r, struct gt_traced_thread *t
 {
 	uint64_t dropped = __atomic_load_n(&ring->dropped, __ATOMIC_RELAXED),
 		 more = dropped - t->dropped;
+	const bool is_own = (uint32_t)(t - r->threads) >= r->rings->first_own;
 	int64_t from, to;
 
 	if (!more)
@@ -45,7 +46,9 @@ static int write_thread_losses(struct gt_recorder *r, struct gt_traced_thread *t
 	to = clamp_ns(r, ring->dropped_to, from);
 	t->dropped = dropped;
 	t->losses_until = to;
-	*(t->producer ? &r->totals.gpu_lost : &r->totals.dropped) += more;
+	*(is_own                      ? &r->totals.own_dropped
+			: t->producer ? &r->totals.gpu_lost
+				      : &r->totals.dropped) += more;
 	r->active = true;
 	return gt_writer_loss(r->w, t->producer ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK, t->track, from,
 		to, more, err);
@@ -69,12 +72,20 @@ static int write_process_losses(struct gt_recorder *r, struct gt_process *p,
 		more > GT_COUNT_MAX ? GT_LOST_UNKNOWN : more, err);
 }
 
-static int write_cpu_losses(struct gt_recorder *r, struct gt_err *err)
+static int write_own_losses(struct gt_recorder *r, struct gt_err *err)
 {
+	struct gt_record_loss *own = &r->rings->own_loss;
 	int code = 0;
 
+	if (own->count) {
+		r->totals.own_untraced += own->count;
+		code = gt_writer_loss(
+			r->w, GT_SCOPE_ALL, GT_NONE, own->from, own->to, own->count, err);
+		own->count = 0;
+	}
+
 	for (unsigned i = 0; !code && i < r->rings->ncpus; i++) {
-		struct gt_cpu_loss *l = &r->rings->cpu_losses[i];
+		struct gt_record_loss *l = &r->rings->cpu_losses[i];
 
 		if (!l->count)
 			continue;
@@ -92,7 +103,7 @@ int gt_registry_write_losses(struct gt_recorder *r, struct gt_err *err)
 {
 	uint64_t all = __atomic_load_n(&r->rings->s->untraced, __ATOMIC_ACQUIRE);
 	int64_t more;
-	int code = write_cpu_losses(r, err);
+	int code = write_own_losses(r, err);
 
 	for (uint32_t k = 0; !code && k < r->nlive; k++)
 		code = write_thread_losses(
@@ -453,14 +464,14 @@ static void repeat_progress(struct gt_recorder *r, const struct gt_traced_thread
 		__atomic_store_n(&ring->consumed, t->c.at, __ATOMIC_RELEASE);
 }
 
-/* gtcollect writes the records of processes with probes some milliseconds after they were made,
- * also after the end of their thread. Its slot is freed later. */
+/* gtcollect writes the records of processes with probes some time after they were made, also after
+ * the end of their thread. Its slot is freed when they are written. */
 static bool has_ended(struct gt_recorder *r, bool written, bool is_missing, int64_t *since)
 {
 	if (!is_missing || !written)
 		return is_missing;
 	*since = *since ? *since : r->now.monotonic;
-	return r->now.monotonic - *since >= MISSING_FOR;
+	return r->rings->written_until - *since >= MISSING_FOR;
 }
 
 /* A process that exited may have taken thread slots since the last pass. They are attached here,
@@ -564,6 +575,7 @@ static int reap_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
 	leave_thread_track(r, t);
 	ring->first = GT_RING_NIL;
 	t->used = false;
+	r->rings->slots_freed++;
 	__atomic_store_n(&ring->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
 	gt_mark_used(r, GT_BITS_USED_THREADS, i, false);
 	return code;

@@ -251,6 +251,8 @@ unsigned gt_recorder_count_alive(struct gt_recorder *r)
 
 const struct gt_recorder_totals *gt_recorder_totals(struct gt_recorder *r)
 {
+	r->totals.own_slots = r->nthreads - r->rings->first_own;
+	r->totals.unseen_waits = r->rings->unseen_waits;
 	r->totals.clock_error = r->clock.max_error;
 	r->totals.unknown_functions = r->unknown_functions;
 	r->totals.nunknown_functions = r->nunknown_functions;

@@ -16,9 +16,14 @@ struct gt_unknown_function {
 };
 struct gt_gpu_totals;
 struct gt_recorder_totals {
-	uint64_t dropped;     /* calls lost because no chunk was free */
-	uint64_t untraced;    /* calls not recorded because a table of slots was full */
-	uint64_t cpu_lost;    /* records lost because the ring of a CPU was full (eBPF) */
+	uint64_t dropped;      /* calls lost because no chunk was free */
+	uint64_t untraced;     /* calls not recorded because a table of slots was full */
+	uint64_t cpu_lost;     /* records lost because the ring of a CPU was full (eBPF), and: */
+	uint64_t unseen_waits; /* waits whose end the kernel did not report */
+	/* records that gtcollect itself writes (eBPF, perf events), lost because no chunk was free,
+	 * or no slot for their thread */
+	uint64_t own_dropped, own_untraced;
+	uint32_t own_slots;   /* slots of threads for these records */
 	uint64_t deep;        /* calls nested too deep to record */
 	uint64_t abandoned;   /* calls left by longjmp or an exception */
 	uint64_t in_handler;  /* calls of signal handlers that came while a record was written */

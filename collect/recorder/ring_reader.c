@@ -139,9 +139,11 @@ void gt_ring_reader_look(struct gt_recorder *r, struct gt_traced_thread *t,
 	r->active |= word != t->word;
 	t->word = word;
 	t->limit = word >> 8;
-	if (t->c.chunk == GT_RING_NIL && t->limit) {
+	if (t->c.chunk == GT_RING_NIL && t->limit > t->c.at) {
 		t->c.chunk = __atomic_load_n(&ring->first, __ATOMIC_ACQUIRE);
-		t->broken |= !is_in_chain(r, t->c.chunk, (uint32_t)(t - r->threads), 0);
+		t->c.at = t->c.base;
+		t->broken |= !is_in_chain(
+			r, t->c.chunk, (uint32_t)(t - r->threads), t->c.base / r->payload);
 	}
 	if (t->limit < t->c.at || t->limit % 8 ||
 		t->limit - t->c.at > (uint64_t)r->rings->nchunks * r->payload)
@@ -481,6 +483,20 @@ static int put_record(struct gt_recorder *r, struct gt_traced_thread *t, const s
 	return rec->end > r->now.ticks ? postpone(r, rec->end) : put_call(r, t, rec, err);
 }
 
+/* gtcollect's own ring, which has been read to the end, needs no chunk until its next record. */
+static void take_last_chunk(
+	struct gt_recorder *r, struct gt_traced_thread *t, struct gt_ring_thread *ring)
+{
+	uint32_t slot = (uint32_t)(t - r->threads);
+
+	if (slot < r->rings->first_own || t->c.chunk == GT_RING_NIL || t->c.at != t->limit)
+		return;
+	gt_rings_free_chunk(r->rings, t->c.chunk);
+	r->chunks_freed++;
+	ring->first = ring->taken = t->c.chunk = GT_RING_NIL;
+	t->c.base += r->payload;
+}
+
 /* Takes the records of one thread that ended by now. */
 int gt_ring_reader_drain(struct gt_recorder *r, struct gt_traced_thread *t,
 	struct gt_ring_thread *ring, struct gt_err *err)
@@ -500,6 +516,8 @@ int gt_ring_reader_drain(struct gt_recorder *r, struct gt_traced_thread *t,
 		t->c.at += code ? 0 : rec.size;
 	}
 	t->stalled = code == STALL;
+	if (!code && !got)
+		take_last_chunk(r, t, ring);
 	r->bytes_read += t->c.at - before;
 	__atomic_store_n(&ring->consumed, t->c.at, __ATOMIC_RELEASE);
 	if (code < 0)

@@ -73,4 +73,15 @@ static __always_inline void count_loss(__u64 at)
 	l->count++;
 }
 
+/* The end of a wait that the kernel has not reported. */
+static __always_inline void count_unseen(__u64 at)
+{
+	__u32 zero = 0;
+	struct gt_bpf_loss *l = bpf_map_lookup_elem(&losses, &zero);
+
+	if (l)
+		l->unseen++;
+	count_loss(at);
+}
+
 #endif

@@ -18,6 +18,34 @@ struct {
 
 #define DEAD 0x80 /* state of a thread that has ended */
 
+/* The wait has ended; its thread runs, or has run. */
+static __always_inline void write_wait(const struct gt_bpf_sched *w, __u32 tid, __u64 end)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	struct gt_bpf_sched *to = ring ? bpf_ringbuf_reserve(ring, sizeof(*to), 0) : NULL;
+
+	if (to) {
+		*to = *w;
+		to->head.end = end;
+		bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
+	} else
+		count_loss(end);
+	bpf_map_delete_elem(&waits, &tid);
+}
+
+/* The thread runs, but the kernel has not reported its switch-in, which happens to one of some
+ * thousand. What is known is the wait until the wake-up. */
+static __always_inline void end_unseen_wait(__u32 tid, __u64 now)
+{
+	const struct gt_bpf_sched *w = bpf_map_lookup_elem(&waits, &tid);
+
+	if (w && w->woken)
+		write_wait(w, tid, w->woken);
+	else if (w && !bpf_map_delete_elem(&waits, &tid))
+		count_unseen(now);
+}
+
 static __always_inline void switch_out(
 	struct task_struct *prev, __u64 ids, __u64 next, bool preempted, __u64 state, __u64 now)
 {
@@ -34,26 +62,26 @@ static __always_inline void switch_out(
 		new.by_tgid = next >> 32;
 	}
 	new.system_call = current_system_call(); /* prev is still the current thread */
-	bpf_map_update_elem(&waits, &tid, &new, BPF_ANY);
+	if (!bpf_map_update_elem(&waits, &tid, &new, BPF_NOEXIST))
+		return;
+	end_unseen_wait(tid, now);
+	if (bpf_map_update_elem(&waits, &tid, &new, BPF_ANY))
+		count_loss(now);
 }
 
 static __always_inline void switch_in(__u32 tid, __u64 now)
 {
-	struct gt_bpf_sched *w = bpf_map_lookup_elem(&waits, &tid), *to;
-	__u32 cpu = bpf_get_smp_processor_id();
-	void *ring;
+	const struct gt_bpf_sched *w = bpf_map_lookup_elem(&waits, &tid);
 
-	if (!w)
-		return;
-	ring = bpf_map_lookup_elem(&rings, &cpu);
-	to = ring ? bpf_ringbuf_reserve(ring, sizeof(*to), 0) : NULL;
-	if (to) {
-		*to = *w;
-		to->head.end = now;
-		bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
-	} else
-		count_loss(now);
-	bpf_map_delete_elem(&waits, &tid);
+	if (w)
+		write_wait(w, tid, now);
+}
+
+/* The current thread runs for the last time. */
+static __always_inline void end_thread(__u32 tid, __u64 now)
+{
+	end_unseen_wait(tid, now);
+	write_head(GT_BPF_THREAD_EXIT);
 }
 
 struct task_struct___before_5_14 {
@@ -83,8 +111,12 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 	__u64 state = settings.has_switch_state ? ctx->args[3] : state_of(prev);
 
 	end_interrupts();
-	if (out && !(state & DEAD) && is_traced(out))
-		switch_out(prev, out, in, ctx->args[0] || !state, state, now);
+	if (out && is_traced(out)) {
+		if (state & DEAD)
+			end_thread((__u32)out, now);
+		else
+			switch_out(prev, out, in, ctx->args[0] || !state, state, now);
+	}
 	/* only threads that were traced then are in the map */
 	if (in)
 		switch_in((__u32)in, now);
@@ -158,7 +190,8 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	__u64 pid_tgid = current_ids();
 	__u32 tid = (__u32)pid_tgid, tgid = pid_tgid >> 32;
 
-	bpf_map_delete_elem(&waits, &tid);
+	if (settings.scheduling)
+		end_unseen_wait(tid, bpf_ktime_get_ns());
 	forget_thread();
 	forget_functions(tid);
 	if (BPF_CORE_READ(task, signal, live.counter) > 0)

@@ -92,13 +92,19 @@ static size_t size_of(const struct gt_bpf_head *h)
 		return sizeof(struct gt_bpf_sched);
 	if (h->kind == GT_BPF_REQUEST)
 		return sizeof(struct gt_bpf_request);
-	if (h->kind == GT_BPF_EXEC || h->kind == GT_BPF_EXIT)
+	if (h->kind == GT_BPF_EXEC || h->kind == GT_BPF_EXIT || h->kind == GT_BPF_THREAD_EXIT)
 		return sizeof(*h);
 	if (h->kind == GT_BPF_TRACEPOINT)
 		return sizeof(struct gt_bpf_tracepoint);
 	if (h->kind == GT_BPF_PROBE)
 		return gt_bpf_probe_size((const struct gt_bpf_probe *)h);
 	return gt_call_size((const struct gt_bpf_call *)h);
+}
+
+static int lose_record(struct gt_bpf_way *b, const struct gt_bpf_head *h)
+{
+	gt_record_loss_add(&b->opt.rings->own_loss, 1, (int64_t)h->start, (int64_t)h->end);
+	return 0;
 }
 
 /* Records have whole words. One that finds no memory is lost, and counted. */
@@ -111,14 +117,12 @@ int gt_bpf_take_record(void *arg, void *data, size_t size)
 	struct gt_buf *to = late ? &b->later : &b->bytes;
 	size_t at = to->len;
 
-	if (!late && gt_grow(&b->records, &b->records_cap, b->nrecords + 1, sizeof(*b->records))) {
-		b->no_memory++;
-		return 0;
-	}
+	if (!late && gt_grow(&b->records, &b->records_cap, b->nrecords + 1, sizeof(*b->records)))
+		return lose_record(b, h);
 	gt_buf_add(to, data, used < size ? used : size);
 	if (to->failed) {
 		to->failed = false;
-		b->no_memory++;
+		lose_record(b, h);
 	} else if (!late)
 		b->records[b->nrecords++] = (struct gt_bpf_record){ h->end, at };
 	return 0;
@@ -267,7 +271,9 @@ void gt_bpf_write_records(struct gt_bpf_way *b)
 		else if (h->kind == GT_BPF_EXIT) {
 			forget_names(b, h->tgid);
 			gt_probe_pairs_end(b, h->tgid);
-		} else if (h->kind == GT_BPF_SCHED)
+		} else if (h->kind == GT_BPF_THREAD_EXIT)
+			gt_ring_writer_end_thread(&b->writer, (int32_t)h->tid);
+		else if (h->kind == GT_BPF_SCHED)
 			write_scheduling(b, (const struct gt_bpf_sched *)h);
 		else if (!is_in_window(b, h))
 			continue;

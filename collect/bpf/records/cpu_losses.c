@@ -18,31 +18,21 @@ int gt_bpf_losses_open(struct gt_bpf_way *b, struct gt_err *err)
 	return 0;
 }
 
-static void add(struct gt_cpu_loss *to, uint64_t count, uint64_t from, uint64_t until)
-{
-	if (!to->count || (int64_t)from < to->from)
-		to->from = (int64_t)from;
-	if (!to->count || (int64_t)until > to->to)
-		to->to = (int64_t)until;
-	to->count += count;
-}
-
 void gt_bpf_losses_take(struct gt_bpf_way *b)
 {
-	struct gt_cpu_loss *to = b->opt.rings->cpu_losses;
+	struct gt_record_loss *to = b->opt.rings->cpu_losses;
 	uint32_t zero = 0;
 
-	/* those are of no CPU */
-	__atomic_fetch_add(&b->opt.rings->s->untraced, b->no_memory, __ATOMIC_RELAXED);
-	b->no_memory = 0;
 	if (bpf_map_lookup_elem(b->losses, &zero, b->now))
 		return;
 	for (int i = 0; i < b->ncpus; i++) {
 		const struct gt_bpf_loss *l = &b->now[i], *before = &b->seen[i];
 
 		if (l->count > before->count)
-			add(&to[i], l->count - before->count,
-				l->from > before->to ? l->from : before->to, l->to);
+			gt_record_loss_add(&to[i], l->count - before->count,
+				(int64_t)(l->from > before->to ? l->from : before->to),
+				(int64_t)l->to);
+		b->opt.rings->unseen_waits += l->unseen - before->unseen;
 		b->seen[i] = *l;
 	}
 }
