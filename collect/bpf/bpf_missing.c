@@ -4,7 +4,11 @@
 #include <errno.h>
 #include "collect/bpf/kernel/kernel_features.h"
 
-const struct gt_kernel_feature gt_kernel_features[] = { { NULL, NULL } };
+const struct gt_kernel_feature gt_kernel_features[] = { { NULL, NULL, false } };
+bool gt_kernel_feature_is_there(const struct gt_kernel_feature *f, char *text, size_t size)
+{
+	return false;
+}
 
 bool gt_bpf_way_is_allowed(void) { return false; }
 

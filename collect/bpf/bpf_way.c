@@ -81,7 +81,7 @@ int gt_bpf_why_not(int code, struct gt_err *err)
 
 static uint32_t ring_bytes(const struct gt_rings *r)
 {
-	uint64_t part = r->nchunks * (uint64_t)r->chunk_bytes / RING_PART;
+	uint64_t part = r->bytes / RING_PART;
 	uint32_t bytes = RING_MIN;
 
 	while (bytes < RING_MAX && 2ull * bytes <= part + part / 16)
@@ -93,6 +93,10 @@ static uint32_t ring_bytes(const struct gt_rings *r)
 static int make_rings(struct gt_bpf_way *b, struct gt_err *err)
 {
 	b->ncpus = libbpf_num_possible_cpus();
+	if (b->ncpus <= 0)
+		return gt_err_set(err, b->ncpus,
+			"eBPF needs /sys/devices/system/cpu/possible, which cannot be read: %s",
+			strerror(-b->ncpus));
 	b->ring_fds = b->ncpus > 0 ? calloc((size_t)b->ncpus, sizeof(*b->ring_fds)) : NULL;
 	if (!b->ring_fds)
 		return gt_err_set(err, -ENOMEM, "out of memory (eBPF)");
@@ -384,6 +388,16 @@ bool gt_bpf_way_is_allowed(void)
 	return mine & admin || (mine & perfmon_and_bpf) == perfmon_and_bpf;
 }
 
+/* A user without the rights is told of those first. */
+static int check_btf(struct gt_err *err)
+{
+	char text[300];
+
+	if (!gt_bpf_way_is_allowed() || gt_has_btf(text, sizeof(text)))
+		return 0;
+	return gt_err_set(err, -ENOENT, "eBPF needs BTF: %s", text);
+}
+
 struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct gt_err *err)
 {
 	struct gt_bpf_way *b = calloc(1, sizeof(*b));
@@ -402,7 +416,9 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 	libbpf_set_print(print_nothing);
 	b->has_cookies = gt_has_cookies();
 	b->window_until = UINT64_MAX;
-	rc = make_rings(b, err);
+	rc = check_btf(err);
+	if (!rc)
+		rc = make_rings(b, err);
 	if (!rc && (opt->kprobes->n || opt->tracepoints->n || opt->driver || opt->fault)) {
 		b->kernel_probes = gt_kernel_probes_open(b, err);
 		rc = b->kernel_probes ? 0 : err->code;

@@ -477,7 +477,7 @@ static void print_kernel_features(FILE *to)
 	if (gt_kernel_features->name)
 		fputs("\neBPF (-p, -a, --via ebpf, --kernel):\n", to);
 	for (const struct gt_kernel_feature *f = gt_kernel_features; f->name; f++) {
-		bool is_there = f->check(text, sizeof(text));
+		bool is_there = gt_kernel_feature_is_there(f, text, sizeof(text));
 
 		fprintf(to, "%-5s %-19s ", is_there ? "yes" : "no", f->name);
 		gt_printable_write(to, text);

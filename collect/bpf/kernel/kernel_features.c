@@ -65,13 +65,21 @@ static bool is_confidential(void)
 		strstr(line, "[confidentiality]");
 }
 
-static bool check_btf(char *text, size_t size)
-{
-	bool has = !access("/sys/kernel/btf/vmlinux", R_OK);
+static bool has_sys(void) { return !access("/sys/kernel", F_OK); }
 
-	return answer(has, text, size, "%s",
-		has ? "the kernel describes its structs"
-		    : "the kernel does not describe its structs: it needs CONFIG_DEBUG_INFO_BTF; --via inject needs none");
+bool gt_has_btf(char *text, size_t size)
+{
+	if (!has_sys())
+		return answer(false, text, size,
+			"/sys/kernel/btf/vmlinux cannot be read: /sys is not mounted (mount -t sysfs sysfs /sys; in a container -v /sys:/sys:ro); --via inject needs none");
+	if (!access("/sys/kernel/btf/vmlinux", R_OK))
+		return answer(true, text, size, "the kernel describes its structs");
+	return errno == ENOENT
+		? answer(false, text, size,
+			  "the kernel does not describe its structs: it needs CONFIG_DEBUG_INFO_BTF; --via inject needs none")
+		: answer(false, text, size,
+			  "/sys/kernel/btf/vmlinux cannot be read: %s; --via inject needs none",
+			  strerror(errno));
 }
 
 static bool check_uprobes(char *text, size_t size)
@@ -109,12 +117,12 @@ static bool check_multi(char *text, size_t size)
 
 static bool check_sessions(char *text, size_t size)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	bool has = !libbpf_get_error(btf) &&
+	struct btf *btf = gt_has_btf(text, size) ? btf__load_vmlinux_btf() : NULL;
+	bool has = btf && !libbpf_get_error(btf) &&
 		btf__find_by_name_kind(btf, "bpf_session_is_return", BTF_KIND_FUNC) > 0 &&
 		gt_is_linux(6, 13);
 
-	if (!libbpf_get_error(btf))
+	if (btf && !libbpf_get_error(btf))
 		btf__free(btf);
 	return answer(has, text, size, "%s",
 		has ? "one link for all functions of a library"
@@ -147,8 +155,9 @@ static bool check_fentry(char *text, size_t size)
 		{ .code = BPF_JMP | BPF_EXIT } };
 	struct bpf_prog_load_opts opt = { .sz = sizeof(opt),
 		.expected_attach_type = BPF_TRACE_FENTRY };
-	int id = libbpf_find_vmlinux_btf_id(PROBED, BPF_TRACE_FENTRY), program = -1, link = -1,
-	    why = -id;
+	int id = gt_has_btf(text, size) ? libbpf_find_vmlinux_btf_id(PROBED, BPF_TRACE_FENTRY)
+					: -ESRCH,
+	    program = -1, link = -1, why = -id;
 
 	if (id > 0) {
 		opt.attach_btf_id = (uint32_t)id;
@@ -292,19 +301,25 @@ static bool check_container(char *text, size_t size)
 	return answer(false, text, size, "all processes of the machine can be recorded");
 }
 
+bool gt_kernel_feature_is_there(const struct gt_kernel_feature *f, char *text, size_t size)
+{
+	return f->reads_sys && !has_sys() ? answer(false, text, size, "unknown without /sys")
+					  : f->check(text, size);
+}
+
 const struct gt_kernel_feature gt_kernel_features[] = {
-	{ "BTF", check_btf },
-	{ "uprobes", check_uprobes },
-	{ "BPF cookies", check_cookies },
-	{ "uprobe.multi", check_multi },
-	{ "uprobe sessions", check_sessions },
-	{ "kprobes", gt_has_kprobes },
-	{ "fentry", check_fentry },
-	{ "lockdown", check_lockdown },
-	{ "tracefs", check_tracefs },
-	{ "capabilities", check_capabilities },
-	{ "memlock", gt_has_memlock },
-	{ "perf_event_paranoid", check_paranoid },
-	{ "container", check_container },
-	{ NULL, NULL },
+	{ "BTF", gt_has_btf, false },
+	{ "uprobes", check_uprobes, true },
+	{ "BPF cookies", check_cookies, false },
+	{ "uprobe.multi", check_multi, true },
+	{ "uprobe sessions", check_sessions, true },
+	{ "kprobes", gt_has_kprobes, true },
+	{ "fentry", check_fentry, true },
+	{ "lockdown", check_lockdown, true },
+	{ "tracefs", check_tracefs, false },
+	{ "capabilities", check_capabilities, false },
+	{ "memlock", gt_has_memlock, false },
+	{ "perf_event_paranoid", check_paranoid, false },
+	{ "container", check_container, false },
+	{ NULL, NULL, false },
 };

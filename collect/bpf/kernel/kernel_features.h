@@ -9,8 +9,14 @@
 struct gt_kernel_feature {
 	const char *name;
 	bool (*check)(char *text, size_t size);
+	bool reads_sys; /* without /sys it is unknown */
 };
 extern const struct gt_kernel_feature gt_kernel_features[]; /* ends with a row without a name */
+/* As its check; false if it is unknown. */
+bool gt_kernel_feature_is_there(const struct gt_kernel_feature *f, char *text, size_t size);
+
+/* Can the kernel's description of its structs be read? False: `text` says why and what to do. */
+bool gt_has_btf(char *text, size_t size);
 
 /* Is the kernel of this version or newer? */
 bool gt_is_linux(unsigned major, unsigned minor);

@@ -288,3 +288,17 @@ END
 else
 	skip inside-a-pid-namespace "needs a container that permits unshare"
 fi
+
+# ---- /sys is not mounted, as in some containers ----
+if unshare -m sh -c 'mount -t tmpfs none /sys && test ! -e /sys/kernel' 2>/dev/null; then
+	no_sys() { unshare -m sh -c 'mount -t tmpfs none /sys && exec "$@"' sh "$@"; }
+	want no-sys 125 no_sys "$G" --via ebpf -f -e sched -o no-sys.zst -- true
+	is no-sys-has-one-line 1 "$(wc -l <want.err)"
+	says no-sys-is-the-reason 'eBPF needs BTF: /sys/kernel/btf/vmlinux cannot be read: /sys is not mounted'
+	want no-sys-doctor 0 no_sys "$G" --doctor
+	is doctor-prints-no-library-lines 0 "$(wc -l <want.err)"
+	check doctor-says-what-to-do grep -q '^no *BTF .*mount -t sysfs sysfs /sys' want.out
+	check doctor-blames-no-kernel grep -q '^no *uprobes *unknown without /sys' want.out
+else
+	skip no-sys "needs a container that permits unshare"
+fi
