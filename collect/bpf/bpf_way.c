@@ -548,10 +548,20 @@ void gt_bpf_way_set_window(struct gt_bpf_way *b, int64_t from, int64_t until)
 	b->window_until = (uint64_t)until;
 }
 
+/* The programs record no more calls. If that fails, they do until their probes are removed. */
+static void end_calls(struct gt_bpf_way *b)
+{
+	uint32_t zero = 0, one = 1;
+
+	bpf_map_update_elem(
+		bpf_object__find_map_fd_by_name(b->object, ".bss.ended"), &zero, &one, BPF_ANY);
+}
+
 void gt_bpf_way_stop(struct gt_bpf_way *b)
 {
 	if (b->ended)
 		return;
+	end_calls(b);
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++) {
 		bpf_link__destroy(b->kernel[i]);
 		b->kernel[i] = NULL;

@@ -1,6 +1,7 @@
 # What a recording by eBPF costs and takes. Needs root; prints nothing without. On the simulated driver.
 #	ebpf_attach_ms, ebpf_detach_ms	from gtcollect's start until it says that it records a process with a probe in each function
 #			of the API table (672), which the library of this bench has; from the signal until gtcollect has ended
+#	ebpf_many_attach_ms, ebpf_many_detach_ms	the same with 300 --probe for 300 files; median of five
 #	ebpf_recorder_cores_at_1m	processor time of gtcollect for a million calls: the cores that it needs at a million calls a
 #			second; ebpf_calls_per_s: what two threads reached meanwhile; a loss is a failure. SECONDS_AT_RATE=60: so
 #			long, in place of 10 s
@@ -37,19 +38,41 @@ record() {	# FILE OPTIONS: starts gtcollect, and waits until it records
 	read -r line <&6
 	case $line in *": recording "*) ;; *) echo "$line" >&2; exit 1 ;; esac
 }
+attach_and_detach() {	# TIMES COUNTS OPTIONS: prints how long each took, in us
+	times=$1 counts=$2; shift 2
+	for i in $(seq "$times"); do
+		t0=$(date +%s%N)
+		record attach.zst "$@"
+		t1=$(date +%s%N)
+		kill -INT $recorder
+		wait $recorder
+		t2=$(date +%s%N)
+		echo "attach $(((t1 - t0) / 1000)) detach $(((t2 - t1) / 1000))"
+		case $line in *"$counts"*) ;; *) echo "$line" >&2; return 1 ;; esac
+	done
+}
 hold ./libcuda.so.1 1 1
-for i in 1 2 3 4 5 6 7 8 9; do
-	t0=$(date +%s%N)
-	record attach.zst
-	t1=$(date +%s%N)
-	kill -INT $recorder
-	wait $recorder
-	t2=$(date +%s%N)
-	echo "attach $(((t1 - t0) / 1000)) detach $(((t2 - t1) / 1000))"
-	case $line in *"(672 functions"*) ;; *) echo "$line" >&2; exit 1 ;; esac
-done >times
+attach_and_detach 9 '(672 functions' >times || exit 1
 exec 7>&-
-for what in 2:attach 4:detach; do awk -v c="${what%:*}" '{ print $c / 1000 }' times | median | sed "s/.*/ebpf_${what#*:}_ms & ms/"; done
+medians() { for what in 2:attach 4:detach; do awk -v c="${what%:*}" '{ print $c / 1000 }' times | median | sed "s/.*/$1_${what#*:}_ms & ms/"; done; }
+medians ebpf
+
+# ---- the same with many links ----
+files= probes=
+for i in $(seq 300); do
+	cp "$B/bpf/functions" "file$i" || exit 1
+	files="$files ./file$i" probes="$probes --probe file$i:outer"
+done
+rm -f in
+mkfifo in
+: >out
+"$B/bpf/many_files" $files <in >out 7>&- &
+held=$!
+exec 7>in
+while ! grep -q mapped out; do kill -0 $held || exit 1; done
+attach_and_detach 5 '(300 functions of 300 libraries)' $probes >times || exit 1
+exec 7>&-
+medians ebpf_many
 
 # ---- a million calls a second ----
 hold "$B/sim/libcuda.so.1" 2 "$((${SECONDS_AT_RATE:-10} * 400000))"

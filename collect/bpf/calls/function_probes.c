@@ -9,11 +9,11 @@
 #include "collect/bpf/records/bpf_records.h"
 #include "collect/bpf/calls/driver_probes.h"
 #include "collect/bpf/links/mapped_library.h"
+#include "collect/ipc/process_maps.h"
 #include "formats/cmdline/did_you_mean.h"
 #include "formats/trace/record.h"
 
 _Static_assert(GT_FUNCTION_ARGUMENTS == GT_BPF_ARGUMENTS, "arguments of functions");
-#define FILES 8u /* of one name in one process */
 /* That are recorded. To set probes in 60,000 functions takes 2 s and 12 MiB of gtcollect, and each
  * page of the library that has some is copied for each process. */
 #define FUNCTIONS_MAX 65536u
@@ -153,26 +153,35 @@ static int attach_file(struct gt_function_probes *f, size_t function,
 
 /* ---- all ---- */
 
-static bool is_file(const void *spec, const char *name)
+struct search {
+	struct gt_function_probes *f;
+	pid_t pid;
+};
+
+/* A mapping of code: which of the options name its file? */
+static int look_at(void *arg, const struct gt_mapping *m, struct gt_err *err)
 {
-	return gt_function_spec_is_file(spec, name);
+	const struct search *s = arg;
+	struct gt_mapped_library l;
+	bool is_set = false;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < s->f->n && m->inode && m->flags[2] == 'x'; i++) {
+		if (!gt_function_spec_is_file(&s->f->functions[i].spec, m->name))
+			continue;
+		if (!is_set)
+			gt_mapped_library_set(&l, s->pid, m);
+		is_set = true;
+		rc = attach_file(s->f, i, &l, s->pid, err);
+	}
+	return rc;
 }
 
 int gt_function_probes_attach(struct gt_function_probes *f, pid_t pid, struct gt_err *err)
 {
-	struct gt_mapped_library list[FILES];
-	int rc = 0;
+	struct search s = { f, pid };
 
-	for (size_t i = 0; !rc && i < f->n; i++) {
-		const struct gt_function_spec *s = &f->functions[i].spec;
-		int n = gt_mapped_libraries(pid, is_file, s, list, FILES, err);
-
-		if (n < 0)
-			return n;
-		for (int k = 0; !rc && k < n && k < (int)FILES; k++)
-			rc = attach_file(f, i, &list[k], pid, err);
-	}
-	return rc;
+	return gt_mappings_each(pid, look_at, &s, err);
 }
 
 int gt_function_probes_check(const struct gt_function_probes *f, struct gt_err *err)

@@ -140,14 +140,16 @@ static bool has_ended(pid_t pid) { return pid && kill(pid, 0) && errno == ESRCH;
 /* pid: 0: of all that have ended. */
 static bool remove_links(struct gt_linked_files *f, pid_t pid)
 {
+	struct gt_descriptor_list closed = { NULL };
 	size_t kept = 0, before = f->n;
 
 	for (size_t i = 0; i < f->n; i++)
 		if (pid ? f->list[i].pid == pid : has_ended(f->list[i].pid))
-			gt_probe_link_close(&f->list[i].link);
+			gt_probe_link_take(&f->list[i].link, &closed);
 		else
 			f->list[kept++] = f->list[i];
 	f->n = kept;
+	gt_descriptor_list_close(&closed);
 	return kept < before;
 }
 
@@ -157,9 +159,12 @@ bool gt_linked_files_remove_ended(struct gt_linked_files *f) { return remove_lin
 
 void gt_linked_files_close(struct gt_linked_files *f)
 {
+	struct gt_descriptor_list all = { NULL };
+
 	for (size_t i = 0; i < f->n; i++)
-		gt_probe_link_close(&f->list[i].link);
+		gt_probe_link_take(&f->list[i].link, &all);
 	f->n = 0;
+	gt_descriptor_list_close(&all);
 }
 
 void gt_linked_files_release(struct gt_linked_files *f)

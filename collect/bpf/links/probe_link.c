@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,7 +13,6 @@
 #include "formats/base/buf.h"
 
 #define PROBE_FILES 65536u /* descriptors that a recording may have */
-#define CLOSERS 64u        /* threads */
 #define TRIES_MAX 1024u    /* to find refused places */
 #define MULTI_AT_RETURN 1u /* flag of the kernel's interface */
 
@@ -314,50 +312,21 @@ int gt_probe_link_open(struct gt_probe_link *l, const struct gt_probe_programs *
 
 /* ---- closing ---- */
 
-struct part {
-	const int *links;
-	size_t n;
-	pthread_t thread;
-	bool has_thread;
-};
-
-static void *close_part(void *arg)
+void gt_probe_link_take(struct gt_probe_link *l, struct gt_descriptor_list *to)
 {
-	const struct part *p = arg;
-
-	for (size_t i = 0; i < p->n; i++)
-		close(p->links[i]);
-	return NULL;
-}
-
-/* The kernel waits for all processors at the end of each perf event, so many threads close them:
- * their waits are the same ones. */
-static void close_perf(struct gt_probe_link *l)
-{
-	struct part parts[CLOSERS] = { { NULL } };
-
-	for (size_t i = 0; i < CLOSERS; i++) {
-		struct part *p = &parts[i];
-		size_t from = l->nperf * i / CLOSERS;
-
-		p->links = l->perf + from;
-		p->n = l->nperf * (i + 1) / CLOSERS - from;
-		p->has_thread = p->n && !pthread_create(&p->thread, NULL, close_part, p);
-		if (!p->has_thread)
-			close_part(p);
-	}
-	for (size_t i = 0; i < CLOSERS; i++)
-		if (parts[i].has_thread)
-			pthread_join(parts[i].thread, NULL);
+	for (unsigned i = 0; i < 2; i++)
+		if (l->multi[i] >= 0)
+			gt_descriptor_list_add(to, l->multi[i]);
+	for (size_t i = 0; i < l->nperf; i++)
+		gt_descriptor_list_add(to, l->perf[i]);
+	free(l->perf);
+	*l = (struct gt_probe_link)GT_PROBE_NO_LINK;
 }
 
 void gt_probe_link_close(struct gt_probe_link *l)
 {
-	for (unsigned i = 0; i < 2; i++)
-		if (l->multi[i] >= 0)
-			close(l->multi[i]);
-	if (l->nperf)
-		close_perf(l);
-	free(l->perf);
-	*l = (struct gt_probe_link)GT_PROBE_NO_LINK;
+	struct gt_descriptor_list all = { NULL };
+
+	gt_probe_link_take(l, &all);
+	gt_descriptor_list_close(&all);
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "collect/bpf/links/descriptor_list.h"
 #include "collect/bpf/links/perf_probe.h"
 #include "formats/base/map.h"
 
@@ -76,6 +77,8 @@ void gt_refusals_release(struct gt_refusals *r);
 /* The meaning of a negative code; static, or strerror's. */
 const char *gt_refusal_text(int code);
 void gt_probe_link_close(struct gt_probe_link *l);
+/* Gives its descriptors to the list, which closes those of many links at the same time. */
+void gt_probe_link_take(struct gt_probe_link *l, struct gt_descriptor_list *to);
 /* new: close it. All places or none. program: a descriptor; flags: of the kernel's interface. */
 int gt_multi_link(int program, unsigned type, unsigned flags, const char *path, pid_t pid,
 	const struct gt_probe_places *places);

@@ -213,7 +213,7 @@ int on_session(struct pt_regs *ctx)
 {
 	if (IS_RETURN(ctx))
 		return leave(ctx);
-	if (settings.filters && !is_traced(current_ids()))
+	if (is_ended || (settings.filters && !is_traced(current_ids())))
 		return 1;
 	return enter(ctx, cookie_of(ctx));
 }

@@ -21,11 +21,16 @@ struct {
 	__type(value, __u8); /* GT_BPF_TRACED and others */
 } traced SEC(".maps");
 
+/* gtcollect sets it before it removes the probes, which takes some time: no more calls begin. */
+__u32 is_ended SEC(".bss.ended");
+
 static __always_inline bool is_traced(__u64 pid_tgid)
 {
 	__u32 tgid = pid_tgid >> 32;
 	const __u8 *value;
 
+	if (is_ended)
+		return false;
 	if (settings.all_processes)
 		return tgid && tgid != settings.recorder;
 	value = bpf_map_lookup_elem(&traced, &tgid);

@@ -92,6 +92,26 @@ wait $recorder
 "$B/gtexport" --jsonl -f -o f.jsonl f1.zst 2>/dev/null
 is one-of-many-is-recorded 1 "$(calls_of f1 many_functions)"
 
+# ---- 300 files: no call is lost while their probes are removed, of which each takes some 60 ms ----
+files= probes=
+for i in $(seq 300); do
+	cp "$B/bpf/functions" "file$i"
+	files="$files ./file$i" probes="$probes --probe file$i:outer"
+done
+mkfifo many_files
+"$B/bpf/many_files" $files <many_files >many_files.out &
+program=$!
+exec 5>many_files
+until_it_is yes there many_files.out
+echo >&5
+attach files.zst $probes --probe many_files:called -p $program 5>&-
+check probes-in-300-files grep -q '(301 functions of 301 libraries)' files.zst.err
+detach
+exec 5>&-
+wait $program
+check calls-beside-300-files test "$(calls called files.zst)" -gt 0
+is detach-of-300-files-loses-nothing 0 "$(figure lost files.zst)"
+
 # ---- a library among many whose names begin alike ----
 library=$(ldd "$G" | grep -o '/[^ ]*libelf[^ ]*')
 if [ -n "$library" ]; then
