@@ -78,8 +78,8 @@ static int enable_sources(struct gt_err *err)
 		code = gt_sources_enable(&run.selection, &run.sources, o->events, err);
 	if (!code && o->via != GT_VIA_EBPF && !o->with_ebpf && !o->with_switches &&
 		gt_sources_only_ebpf(o->events))
-		return gt_err_set(err, -EINVAL, "-e %s needs --via ebpf",
-			gt_sources_only_ebpf(o->events)->name);
+		return gt_err_set(err, -EINVAL, "%s%s needs --via ebpf", o->kernel ? "" : "-e ",
+			o->kernel ? "--kernel" : gt_sources_only_ebpf(o->events)->name);
 	if (code || !(o->inject || o->via == GT_VIA_INJECT))
 		return code;
 	if (o->gpu_timing == GT_TIMING_EVENTS)
@@ -698,7 +698,7 @@ int main(int argc, char **argv)
 {
 	struct gt_err err = GT_ERR_INIT;
 	int operands, code;
-	char **command;
+	char **command, name[64];
 
 	gt_std_fds_occupy();
 	code = gt_options_parse(argc, argv, &operands, &err);
@@ -716,7 +716,7 @@ int main(int argc, char **argv)
 		return fail(code == -EINVAL ? 2 : GT_EXIT_OWN, NULL, &err);
 	gt_attached_choose_way();
 	if (gt_options_attach()) {
-		code = check_use("gt", &err);
+		code = check_use(gt_attached_name(name), &err);
 		if (code)
 			return fail(code == -EINVAL ? 2 : GT_EXIT_OWN, NULL, &err);
 		return gt_child_init(&run.child, false, &err) || open_way(&err)

@@ -199,8 +199,7 @@ static int add_row(const struct header *h, struct gt_table *t, const struct gt_s
 	const struct gt_report_state *a = &h->report;
 	const struct gt_lost_rows *l = &h->lost[seg->index];
 	struct gt_header_damage damage = gt_header_damage_of(a->reader, seg->index);
-	int64_t complete =
-		gt_time_since_origin(a, seg, seg->closed ? seg->max_end : seg->complete_to);
+	int64_t complete = gt_complete_since_origin(a, seg);
 	int64_t recorded = gt_header_recorded_ns(m);
 	char *const *v = m->values;
 	struct lists lists;
@@ -301,7 +300,7 @@ static void note_unclosed(const struct header *h, struct gt_table *t, const stru
 
 	if (gt_header_has_rows(seg))
 		snprintf(complete, sizeof(complete), "complete to %.6f s%s",
-			(double)gt_time_since_origin(&h->report, seg, seg->complete_to) / 1e9,
+			(double)gt_complete_since_origin(&h->report, seg) / 1e9,
 			seg->max_end > seg->complete_to ? ", later events are incomplete" : "");
 	gt_note_recording(&h->report, seg, t,
 		"NOT CLOSED: %s, %" PRIu64

@@ -1,5 +1,6 @@
 #include "analyze/calls/metadata_notes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
@@ -12,15 +13,15 @@ static const struct {
 	{ "sample", "1", "sampled: one call in ", " of each name was recorded" },
 	{ "filter", "", "filtered while recording: only ", "" },
 	{ "exclude", "", "filtered while recording: without ", "" },
-	{ "delay_ns", "0", "the first ", " ns of the run were not recorded" },
+	{ "delay_ns", "0", "the first ", " of the run were not recorded" },
 	{ "missing", NULL, "missing: ", "" },
 	{ "attached", NULL, "attached to running programs: ", "" },
-	{ "duration_limit_ns", NULL, "recorded for ", " ns at most" },
+	{ "duration_limit_ns", NULL, "recorded for ", " at most" },
 	{ "range", NULL, "recorded only in the range ", "" },
 	{ "cut.match", "", "cut out of a longer recording: match ", "" },
 	{ "cut.exclude", "", "cut out of a longer recording: without ", "" },
-	{ "cut.from_ns", NULL, "cut out of a longer recording: from_ns ", "" },
-	{ "cut.to_ns", NULL, "cut out of a longer recording: to_ns ", "" },
+	{ "cut.from_ns", NULL, "cut out of a longer recording: from ", "" },
+	{ "cut.to_ns", NULL, "cut out of a longer recording: to ", "" },
 	{ "cut.pid", NULL, "cut out of a longer recording: pid ", "" },
 	{ "cut.tid", NULL, "cut out of a longer recording: tid ", "" },
 	{ "recovered.unread_bytes", NULL, "copied from an unfinished recording, without its last ",
@@ -100,10 +101,34 @@ static double share_of(const char *ns, const struct gt_segment *seg)
 		: 0;
 }
 
+/* "2 s", "1.5 ms": all digits that it has, for values that users give. */
+static void put_time(char to[32], const char *ns)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	double value = strtod(ns, NULL);
+	size_t i = 0;
+
+	for (; i < 3 && (value >= 1000 || value <= -1000); i++)
+		value /= 1000;
+	snprintf(to, 32, "%.12g %s", value, units[i]);
+}
+
+static bool is_time(const char *key)
+{
+	size_t n = strlen(key);
+
+	return n > 3 && !strcmp(key + n - 3, "_ns");
+}
+
 static void note_value(const struct gt_metadata_notes *n, size_t i, const char *value)
 {
 	struct gt_buf after = { 0 };
+	char time[32];
 
+	if (is_time(unreliable[i].key)) {
+		put_time(time, value);
+		value = time;
+	}
 	if (unreliable[i].after)
 		gt_put_plural(&after, unreliable[i].after, strtoull(value, NULL, 10));
 	gt_buf_byte(&after, 0);

@@ -107,8 +107,7 @@ static int finish(struct calls *c, const char *name, const char *title, bool ope
 		if (!seg->closed && seg->max_end > seg->complete_to)
 			gt_table_note(tables[0],
 				"as of %.6f s: the file continues after that, and listed calls may have ended since",
-				(double)gt_time_since_origin(&c->report, seg, seg->complete_to) /
-					1e9);
+				(double)gt_complete_since_origin(&c->report, seg) / 1e9);
 	}
 	return 1;
 }

@@ -251,6 +251,13 @@ int64_t gt_time_since_origin(
 	return gt_subtract_origin(at, gt_origin(a->opt, a->reader, seg));
 }
 
+int64_t gt_complete_since_origin(const struct gt_report_state *a, const struct gt_segment *seg)
+{
+	int64_t at = gt_time_since_origin(a, seg, seg->closed ? seg->max_end : seg->complete_to);
+
+	return at > 0 || seg->closed ? at : 0;
+}
+
 uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg)
 {
 	struct gt_range in = gt_range_of(&opt->filter, seg);

@@ -130,6 +130,9 @@ static inline int64_t gt_subtract_origin(int64_t at, int64_t origin)
 /* A time as printed: relative to the origin of its recording. */
 int64_t gt_time_since_origin(
 	const struct gt_report_state *a, const struct gt_segment *seg, int64_t at);
+/* ns since the origin up to which the segment is complete. Of one that its recorder has not closed
+ * never negative, although all its rows may be later. */
+int64_t gt_complete_since_origin(const struct gt_report_state *a, const struct gt_segment *seg);
 static inline struct gt_cell gt_cell_time(
 	const struct gt_report_state *a, const struct gt_segment *seg, int64_t at)
 {

@@ -96,6 +96,23 @@ char *gt_attached_command_line(char text[4096])
 	return n ? text : strcpy(text, "all processes");
 }
 
+const char *gt_attached_name(char name[64])
+{
+	char path[32];
+	FILE *f;
+
+	if (gt_options.all_processes)
+		return "all";
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)gt_options_pid(0));
+	f = fopen(path, "re");
+	if (!f || !fgets(name, 64, f))
+		*name = 0;
+	if (f)
+		fclose(f);
+	name[strcspn(name, "\n")] = 0;
+	return *name ? name : "process";
+}
+
 int gt_attached_check(struct gt_err *err)
 {
 	struct gt_guest any;
@@ -141,9 +158,12 @@ int gt_attached_open(
 	a->bpf = gt_bpf_way_open(&opt, err);
 	a->has_probes = a->bpf;
 	if (!a->bpf) {
-		if (err->code == -EPERM && needs_only_switches(&gt_options))
-			gt_err_append(err,
-				"; for -e sched, sysctl kernel.perf_event_paranoid=2 is enough");
+		if (err->code == -EPERM && needs_only_switches(&gt_options) &&
+			!gt_bpf_way_is_allowed()) {
+			*err = (struct gt_err)GT_ERR_INIT;
+			gt_err_set(err, -EPERM,
+				"-e sched needs root, or CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon+ep gtcollect), or sysctl kernel.perf_event_paranoid=2");
+		}
 		return err->code;
 	}
 	for (unsigned i = 0; gt_bpf_way_missing(a->bpf, i); i++)
@@ -263,7 +283,8 @@ static const char *probe_counts(const struct gt_bpf_way_totals *t, char text[128
 	if (gt_options.usdt.nusdt)
 		snprintf(places, sizeof(places), ", %u place%s of USDT probes", t->usdt,
 			t->usdt == 1 ? "" : "s");
-	if (gt_options.via != GT_VIA_INJECT || t->functions || *places)
+	if (t->functions || *places || gt_options_has_probes() ||
+		(gt_options.via == GT_VIA_EBPF && gt_sources_has(gt_options.events, "api")))
 		snprintf(text, 128, " (%u function%s of %u librar%s%s)", t->functions,
 			t->functions == 1 ? "" : "s", t->libraries, t->libraries == 1 ? "y" : "ies",
 			places);
@@ -364,7 +385,7 @@ static int attach_by_injection(struct gt_attached_programs *a, struct gt_err *er
 	for (size_t i = 0; !rc && gt_options_pid(i); i++)
 		rc = inject_one(a, gt_options_pid(i), err);
 	rc = rc ? rc : wait_for_guests(a, err);
-	if (!rc && !gt_options.quiet)
+	if (!rc && !a->bpf && !gt_options.quiet)
 		gt_message(stderr, TOOL, "recording %zu process%s by CUPTI; Ctrl-C ends it", a->n,
 			a->n == 1 ? "" : "es");
 	return rc;
@@ -424,18 +445,15 @@ bool gt_attached_can_fall_back(const struct gt_attached_programs *a, const struc
 void gt_attached_fall_back(struct gt_attached_programs *a, const struct gt_err *refusal)
 {
 	struct gt_collect_options *o = &gt_options;
-	int64_t until = gt_clock_monotonic() + GUEST_TIMEOUT;
 	char recorded[GT_SOURCES_LIST], missing[GT_SOURCES_LIST];
 	struct gt_err ignored = GT_ERR_INIT;
 
-	request_detach(a, GT_DETACH_NOW);
-	while (count_connected(a) && count_alive(a) && gt_clock_monotonic() < until)
-		usleep(1000);
 	gt_sources_ebpf(o->named_events, true, recorded, &ignored);
 	gt_sources_without(o->named_events, recorded, missing);
 	snprintf(a->not_recorded, sizeof(a->not_recorded),
 		"%.100s, for which a library has to be loaded: %s", missing, refusal->text);
 	a->is_refused = false;
+	gt_attached_close(a);
 	o->via = GT_VIA_EBPF;
 	o->with_ebpf = false;
 	o->falls_back = true;
@@ -520,8 +538,20 @@ void gt_attached_detach(struct gt_attached_programs *a, const struct gt_attached
 		report_probes(a);
 }
 
+/* Of a recording that has not begun: their records are not needed. */
+static void end_guests(const struct gt_attached_programs *a)
+{
+	int64_t until = gt_clock_monotonic() + LAST_WORK_TIMEOUT;
+
+	request_detach(a, GT_DETACH_NOW);
+	while (count_connected(a) && count_alive(a) && gt_clock_monotonic() < until)
+		usleep(1000);
+}
+
 void gt_attached_close(struct gt_attached_programs *a)
 {
+	if (has_guests(a))
+		end_guests(a);
 	gt_bpf_way_close(a->bpf);
 	gt_thread_switches_close(a->switches);
 	free(a->list);

@@ -31,6 +31,8 @@ void gt_attached_choose_way(void);
 bool gt_attached_starts_command(void);
 /* The command line of the first process, which the file names; or "all processes". */
 char *gt_attached_command_line(char text[4096]);
+/* The name of the first process, for the file's name; or "all". */
+const char *gt_attached_name(char name[64]);
 /* Are there all processes of -p? Before -f overwrites a file. 0 or -ESRCH. */
 int gt_attached_check(struct gt_err *err);
 /* Loads what the way needs. rings and server are set. 0 or negative. */
@@ -41,8 +43,8 @@ int gt_attached_attach(struct gt_attached_programs *a, struct gt_err *err);
 /* gt_attached_attach has failed. Is that a refusal of injection, which gtcollect has chosen, and
  * may eBPF record something of -e? */
 bool gt_attached_can_fall_back(const struct gt_attached_programs *a, const struct gt_err *refusal);
-/* Then: changes the options to --via ebpf, and ends the guests that were injected. All that depends
- * on the way must be closed and opened again. The next gt_attached_attach says what is missing. */
+/* Then: changes the options to --via ebpf, and ends the guests that were injected. The
+ * session must be closed and opened again. The next gt_attached_attach says what is missing. */
 void gt_attached_fall_back(struct gt_attached_programs *a, const struct gt_err *refusal);
 /* With these: a child of gtcollect waits for the return to execute the COMMAND; it and its
  * children are recorded. For gt_child_settings. */

@@ -65,7 +65,7 @@ int gt_bpf_why_not(int code, struct gt_err *err)
 
 	if (refused && !gt_bpf_way_is_allowed())
 		return gt_err_set(err, -EPERM,
-			"eBPF needs root, or the capabilities CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gtcollect); --via inject needs none");
+			"eBPF needs root, or CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gtcollect); CUDA calls need none: --via preload, or inject for -p");
 	if (code == -EPERM && !gt_has_memlock(text, sizeof(text)))
 		return gt_err_set(err, -EPERM, "eBPF needs locked memory: %s", text);
 	if (refused)

@@ -250,6 +250,15 @@ void gt_status_line_show(const struct gt_recording *r, int64_t now)
 
 /* ---- the last lines ---- */
 
+/* Processes of eBPF may have made no call at all. */
+static bool calls_are_deselected(const struct gt_recording *r)
+{
+	const struct gt_collect_options *o = &gt_options;
+	bool by_library = o->via != GT_VIA_EBPF && !o->with_ebpf;
+
+	return r->totals->processes && (by_library || o->filter.n || o->exclude.n || o->delay);
+}
+
 static void print_empty(const struct gt_recording *r)
 {
 	const struct gt_unrecorded_processes *m = &r->totals->unrecorded;
@@ -275,7 +284,7 @@ static void print_empty(const struct gt_recording *r)
 	else if (!why && r->totals->processes && gt_options.via == GT_VIA_INJECT)
 		why = "the process made none while it was recorded; a call that had begun before "
 		      "is not seen";
-	else if (!why && r->totals->processes)
+	else if (!why && calls_are_deselected(r))
 		why = "its calls to the driver were outside the selection (see -e, --filter, "
 		      "--delay)";
 	else if (!why && gt_options.via == GT_VIA_EBPF)
@@ -348,7 +357,8 @@ static void print_file(const struct gt_recording *r, bool empty)
 		snprintf(work, sizeof(work), "%" PRIu64 " GPU operation%s, ",
 			r->stats->rows[GT_GPU], gt_plural(r->stats->rows[GT_GPU], "s"));
 	if (!has_calls(r) && annotations(r))
-		snprintf(ranges, sizeof(ranges), "%" PRIu64 " ranges and marks, ", annotations(r));
+		snprintf(ranges, sizeof(ranges), "%" PRIu64 " %s, ", annotations(r),
+			annotations(r) == 1 ? "range or mark" : "ranges and marks");
 	gt_exit_describe(ending, sizeof(ending), r->child, t->open, file ? r->path : NULL);
 	quote_for_shell(r->path, name);
 	gt_message(stderr, TOOL,

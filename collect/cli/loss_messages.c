@@ -78,7 +78,8 @@ static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 {
 	const struct gt_gpu_totals *g = l->totals->gpu;
 
-	if (!g->processes && l->totals->processes)
+	/* beside eBPF, which sees all processes, the library is only in those that call CUDA */
+	if (!g->processes && l->totals->processes && !(gt_options.with_ebpf && !*g->state))
 		gt_message(to, program, "-e gpu: no GPU work was recorded: %s%s",
 			*g->state ? g->state : "no GPU was reported",
 			*g->state && l->cupti_only ? "; --gpu-timing events needs no CUPTI" : "");

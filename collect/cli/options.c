@@ -195,13 +195,17 @@ static int check_range(struct gt_err *err)
 	return 0;
 }
 
+static bool is_process_id(const char *text)
+{
+	long long value = strtoll(text, NULL, 10);
+
+	return !text[strspn(text, "0123456789")] && value > 0 && value <= INT_MAX;
+}
+
 static int check_way(struct gt_err *err)
 {
 	for (size_t i = 0; i < o.pids.n; i++)
-		if (!o.pids.items[i][strspn(o.pids.items[i], "0123456789")] &&
-			gt_options_pid(i) > 0)
-			continue;
-		else
+		if (!is_process_id(o.pids.items[i]))
 			return gt_err_set(
 				err, -EINVAL, "-p '%.100s' is not a process id", o.pids.items[i]);
 	for (size_t i = 1; i < o.pids.n; i++)

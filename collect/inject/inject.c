@@ -64,6 +64,8 @@ static int refuse_ptrace(pid_t pid, int code, struct gt_err *err)
 		return gt_err_set(err, code,
 			"process %d belongs to user %d: run gtcollect as that user or as root",
 			(int)pid, (int)uid);
+	if (code == -EACCES && !geteuid())
+		return gt_err_set(err, code, "/proc/%d: %s", (int)pid, gt_process_refusal());
 	if (scope)
 		return gt_err_set(err, code,
 			"process %d may not be traced: kernel.yama.ptrace_scope is %d; it needs CAP_SYS_PTRACE, or 0 there",
@@ -157,6 +159,9 @@ static int check_symbols(const struct work *w)
 	if (s->is_musl)
 		return gt_err_set(w->err, -ENOENT,
 			"process %d runs with musl; the library needs glibc", (int)w->pid);
+	if (s->is_forbidden)
+		return gt_err_set(
+			w->err, -EACCES, "/proc/%d/root: %s", (int)w->pid, gt_process_refusal());
 	if (!s->dlopen || !s->dlsym)
 		return gt_err_set(w->err, -ENOENT,
 			"process %d has no dlopen: it is linked statically, or its C library is not glibc",

@@ -21,19 +21,21 @@ struct file {
 	size_t size;
 };
 
-static bool open_file(const char *path, struct file *f)
+/* 0 or a negative errno. */
+static int open_file(const char *path, struct file *f)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	void *p = MAP_FAILED;
 
+	*f = (struct file){ NULL };
 	if (fd < 0)
-		return false;
+		return -errno;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size >= (off_t)sizeof(Elf64_Ehdr))
 		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	*f = (struct file){ p, p == MAP_FAILED ? 0 : (size_t)st.st_size };
-	return p != MAP_FAILED;
+	return p == MAP_FAILED ? -EINVAL : 0;
 }
 
 static void close_file(struct file *f) { munmap((void *)(uintptr_t)f->bytes, f->size); }
@@ -164,9 +166,12 @@ static void read_library(struct gt_remote_symbols *s, pid_t pid, const char *nam
 	struct symbol_table t;
 	struct file f;
 	uint64_t base;
+	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, name);
-	if (!open_file(path, &f))
+	rc = open_file(path, &f);
+	s->is_forbidden |= rc == -EACCES || rc == -EPERM;
+	if (rc)
 		return;
 	if (find_table(&f, &t)) {
 		base = bias(&f, at, offset);

@@ -21,6 +21,7 @@ struct gt_remote_symbols {
 	struct gt_remote_range loader_data; /* with the loader's lock */
 	bool has_library;                   /* the guest library is mapped already */
 	bool has_driver;                    /* libcuda is mapped */
+	bool is_forbidden;                  /* gtcollect may not read its libraries */
 	/* musl's loader and C library are one file, whose dlopen cannot load a library made for
 	 * glibc */
 	bool is_musl;

@@ -59,6 +59,8 @@ static int add_glob(
 {
 	unsigned at = *place, end = at + GT_PROCESS_NAME - 1;
 
+	if (!*glob)
+		return gt_err_set(err, -EINVAL, "--comm '': the name is empty");
 	if (strlen(glob) > GLOB_MAX)
 		return gt_err_set(err, -EINVAL, "--comm %.40s... is too long", glob);
 	for (const char *p = glob; *p && at < PLACES;) {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include "collect/ipc/process_status.h"
 
 static bool read_line(char *line, struct gt_mapping *m)
 {
@@ -33,8 +34,7 @@ int gt_mappings_each(pid_t pid, gt_mapping_fn *fn, void *arg, struct gt_err *err
 		return errno == ENOENT || errno == ESRCH
 			? gt_err_set(err, -ESRCH, "there is no process %d", (int)pid)
 			: errno == EACCES || errno == EPERM
-			? gt_err_set(err, -errno,
-				  "%s: only its user, root or CAP_SYS_PTRACE may read it", path)
+			? gt_err_set(err, -errno, "%s: %s", path, gt_process_refusal())
 			: gt_err_set(err, -errno, "%s: %s", path, strerror(errno));
 	while (!rc && fgets(line, sizeof(line), f))
 		rc = read_line(line, &m) ? fn(arg, &m, err) : 0;

@@ -1,5 +1,6 @@
 #include "collect/ipc/process_status.h"
 
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,4 +20,12 @@ int64_t gt_process_status(pid_t pid, const char *name, int base)
 	if (f)
 		fclose(f);
 	return value;
+}
+
+const char *gt_process_refusal(void)
+{
+	if (gt_process_status(0, "CapEff", 16) >> CAP_SYS_PTRACE & 1)
+		return "the kernel does not permit it to root here (another user namespace, or a security module)";
+	return geteuid() ? "only its user, root or CAP_SYS_PTRACE may read it"
+			 : "root needs CAP_SYS_PTRACE to read it (docker run --cap-add SYS_PTRACE)";
 }

@@ -60,7 +60,7 @@ static void add_call(
 	add_function(f, ev, ns);
 }
 
-void gt_live_figures_add(struct gt_live_figures *f, const struct gt_event *ev)
+bool gt_live_figures_add(struct gt_live_figures *f, const struct gt_event *ev)
 {
 	uint64_t ns = (uint64_t)(ev->row.end - ev->row.start);
 	const struct gt_type *t =
@@ -69,9 +69,8 @@ void gt_live_figures_add(struct gt_live_figures *f, const struct gt_event *ev)
 	if (ev->kind == GT_LOST)
 		f->lost += ev->args[0] == GT_LOST_UNKNOWN ? 1 : ev->args[0];
 	if (!t)
-		return;
+		return ev->kind == GT_LOST;
 	f->from = f->from ? f->from : ev->row.start;
-	f->to = ev->row.end > f->to ? ev->row.end : f->to;
 	if (ev->kind == GT_CALL)
 		add_call(f, ev, t, ns);
 	else if (ev->kind == GT_GPU)
@@ -79,7 +78,9 @@ void gt_live_figures_add(struct gt_live_figures *f, const struct gt_event *ev)
 	else if (t->op == GT_OP_OFF_CPU) {
 		f->has_scheduling = true;
 		f->off_cpu_ns += ns;
-	}
+	} else
+		return false;
+	return true;
 }
 
 /* ---- output ---- */
@@ -136,15 +137,17 @@ static void print_screen(const struct gt_live_figures *f, FILE *to, unsigned top
 }
 
 void gt_live_figures_print(struct gt_live_figures *f, const struct gt_segment *seg, FILE *to,
-	bool terminal, unsigned top, int64_t at)
+	bool terminal, unsigned top, int64_t start)
 {
-	double s = f->to > f->from ? (double)(f->to - f->from) / 1e9 : 1;
+	double s;
 
+	f->to = seg->closed ? seg->max_end : seg->complete_to;
+	s = f->to > f->from ? (double)(f->to - f->from) / 1e9 : 1;
 	for (size_t i = 0; i < f->n; i++)
 		f->functions[i].name = gt_type_name(seg, (uint32_t)f->functions[i].type);
 	GT_SORT(f->functions, f->n, by_count);
 	fprintf(to, "%sgtcollect: %.1f s: %.0f calls/s", terminal ? "\033[H\033[J" : "",
-		(double)at / 1e9, (double)f->calls / s);
+		(double)(f->to - start) / 1e9, (double)f->calls / s);
 	(terminal ? print_screen : print_line)(f, to, top, s);
 	fflush(to);
 }

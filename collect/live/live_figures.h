@@ -24,14 +24,14 @@ struct gt_live_figures { /* zeroed: ready; release it */
 		uint64_t busy;     /* ns */
 	} gpus[GT_LIVE_GPUS];
 	unsigned ngpus;
-	int64_t from, to; /* ns: of the rows */
+	int64_t from, to; /* ns: of the part; to: set while it is printed */
 };
-/* Rows come by start. */
-void gt_live_figures_add(struct gt_live_figures *f, const struct gt_event *ev);
-/* seg: of the rows. terminal: replaces the screen; else one line. at: ns since the start of the
- * recording. */
+/* Rows come by start. True: the figures have changed. */
+bool gt_live_figures_add(struct gt_live_figures *f, const struct gt_event *ev);
+/* The part up to which the trace is complete. seg: of the rows. terminal: replaces the screen; else
+ * one line. start: ns, of the recording. */
 void gt_live_figures_print(struct gt_live_figures *f, const struct gt_segment *seg, FILE *to,
-	bool terminal, unsigned top, int64_t at);
+	bool terminal, unsigned top, int64_t start);
 /* Starts the next part; work that GPUs still do, and losses, remain. */
 void gt_live_figures_next(struct gt_live_figures *f);
 void gt_live_figures_release(struct gt_live_figures *f);

@@ -25,7 +25,7 @@ struct gt_live_view {
 	struct gt_live_figures figures;
 	struct gt_out out;
 	struct gt_jsonl *json; /* NULL: none yet */
-	uint64_t rows;         /* since figures were shown */
+	bool has_new;          /* the figures have changed since they were shown */
 	int64_t shown_at;      /* ns */
 	pthread_t thread;
 	int end; /* eventfd: the trace is complete */
@@ -37,7 +37,6 @@ static int take_row(void *arg, const struct gt_event *ev)
 {
 	struct gt_live_view *v = arg;
 
-	v->rows++;
 	if (v->opt.json && !v->json)
 		v->json = gt_jsonl_open(v->trace.reader, &v->out, &v->opt.start, &v->err);
 	if (v->opt.json && (!v->json || gt_jsonl_put(v->json, ev)))
@@ -45,7 +44,7 @@ static int take_row(void *arg, const struct gt_event *ev)
 	if (v->opt.rows && !v->opt.json)
 		gt_row_line_print(&v->out, ev, v->opt.start);
 	if (v->opt.figures)
-		gt_live_figures_add(&v->figures, ev);
+		v->has_new |= gt_live_figures_add(&v->figures, ev);
 	return v->out.failed;
 }
 
@@ -54,10 +53,10 @@ static void show_figures(struct gt_live_view *v, int64_t now)
 	bool terminal = isatty(STDERR_FILENO);
 
 	gt_live_figures_print(&v->figures, gt_reader_segment(v->trace.reader, 0), stderr, terminal,
-		terminal ? TOP_SCREEN : TOP_LINE, now - v->opt.start);
+		terminal ? TOP_SCREEN : TOP_LINE, v->opt.start);
 	gt_live_figures_next(&v->figures);
 	v->shown_at = now;
-	v->rows = 0;
+	v->has_new = false;
 }
 
 /* False: nothing more can be read or printed. */
@@ -69,7 +68,7 @@ static bool look(struct gt_live_view *v, bool last)
 	rc = gt_growing_trace_read(&v->trace, last, take_row, v, &v->err);
 	if (v->opt.rows)
 		gt_out_flush(&v->out);
-	if (v->opt.figures && v->rows && (last || now - v->shown_at >= SHOW_EVERY))
+	if (v->opt.figures && v->has_new && (last || now - v->shown_at >= SHOW_EVERY))
 		show_figures(v, now);
 	if (v->out.failed == -EPIPE)
 		atomic_store(&v->is_closed, true);

@@ -203,10 +203,13 @@ static void add_sampled(struct gt_sources *own, const struct gt_source *source)
 		own->active[own->n++].source = source;
 }
 
-static int refuse_word(const char *list, struct gt_err *err)
+static int refuse_word(const char *word, struct gt_err *err)
 {
-	return gt_err_set(err, -EINVAL, "-e '%.100s': there are %s, with commas between", list,
-		gt_sources_names());
+	size_t n = strcspn(word, ",");
+
+	return gt_err_set(err, -EINVAL,
+		"-e: invalid value '%.*s'; choose from %s, with commas between",
+		(int)(n < 60 ? n : 60), word, gt_sources_names());
 }
 
 int gt_sources_enable(
@@ -217,7 +220,7 @@ int gt_sources_enable(
 		const struct gt_source *source = gt_source_find(p, len);
 
 		if (!source)
-			return refuse_word(list, err);
+			return refuse_word(p, err);
 		if (source->enable)
 			source->enable(s);
 		if (source->open)
@@ -279,7 +282,7 @@ int gt_sources_ebpf(
 		const struct gt_source *source = gt_source_find(p, strcspn(p, ","));
 
 		if (!source)
-			return refuse_word(requested, err);
+			return refuse_word(p, err);
 		if (gt_sources_has(list, source->name))
 			continue;
 		if (source->with_ebpf || source->open)

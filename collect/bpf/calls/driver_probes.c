@@ -13,6 +13,7 @@
 #include "collect/bpf/calls/driver_probes.h"
 #include "collect/bpf/processes/new_code.h"
 #include "collect/bpf/links/mapped_library.h"
+#include "collect/ipc/process_status.h"
 #include "formats/cuda/cuda_api.h"
 
 #define LIBRARIES 8u /* versions of the driver in one process */
@@ -166,9 +167,7 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 	if (is_forbidden(b, pid))
 		return b->opt.all_processes
 			? 0
-			: gt_err_set(err, -EACCES,
-				  "/proc/%d: only its user, root or CAP_SYS_PTRACE may read it",
-				  (int)pid);
+			: gt_err_set(err, -EACCES, "/proc/%d: %s", (int)pid, gt_process_refusal());
 	rc = gt_loader_watch(b, pid);
 	n = gt_mapped_libraries(pid, is_driver, NULL, list, LIBRARIES, err);
 	has_probes = (n > 0 && b->opt.calls) || b->functions || b->opt.usdt->nusdt;

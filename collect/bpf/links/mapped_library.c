@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "collect/bpf/links/elf_file.h"
 #include "collect/ipc/process_maps.h"
+#include "collect/ipc/process_status.h"
 #include "formats/base/buf.h"
 
 #define MEMORY_FILE "memfd:"
@@ -103,11 +104,12 @@ int gt_mapped_library_open(const struct gt_mapped_library *l, struct gt_err *err
 	struct stat st;
 
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		return gt_err_set(err, -EACCES,
-			strstr(l->path, "/map_files/")
-				? "%s: only root or CAP_CHECKPOINT_RESTORE may read a file that a process maps and that has no path any more"
-				: "%s: it is mapped by a process that only its user, root or CAP_SYS_PTRACE may read",
-			l->name);
+		return strstr(l->path, "/map_files/")
+			? gt_err_set(err, -EACCES,
+				  "%s: only root or CAP_CHECKPOINT_RESTORE may read a file that a process maps and that has no path any more",
+				  l->name)
+			: gt_err_set(err, -EACCES, "%s of the process: %s", l->name,
+				  gt_process_refusal());
 	if (fd < 0)
 		return gt_err_set(err, -errno, "%s: %s", l->name, strerror(errno));
 	if (!fstat(fd, &st) && is_mapped_file(&st, l))

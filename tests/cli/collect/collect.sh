@@ -49,9 +49,9 @@ misuse() {	# misuse NAME WORDS OPTIONS...: exit status 2, one line of message th
 	misuse_words=$2; want "$1" 2 "$C" -o misused.zst "$3" "$4" true
 	is "$1-message" "1 1" "$(grep -c . want.err) $(grep -c -e "$misuse_words" want.err)"
 }
-misuse events_unknown "-e 'api,nonsense': there are api ioctl" -e api,nonsense
-misuse events_none "-e '': there are api ioctl" -e ''
-misuse events_empty_word "-e ',api': there are api ioctl" -e ,api
+misuse events_unknown "-e: invalid value 'nonsense'; choose from api ioctl gpu nvtx nvml runtime um sched driver fault usdt xid, with commas between$" -e api,nonsense
+misuse events_none "-e: invalid value ''; choose from api" -e ''
+misuse events_empty_word "-e: invalid value ''; choose from api" -e ,api
 misuse filter_leaves_nothing 'leave nothing to record' --filter nothing_is_called_so
 misuse filter_no_category "filter '@lunch': the categories are other init .* launch " --filter @lunch
 misuse exclude_no_category "exclude '@nothing\*': the categories are other init " --exclude '@nothing*'

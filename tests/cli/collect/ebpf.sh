@@ -24,7 +24,7 @@ until_it_is yes maps_driver $idle
 
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	want no-rights 125 setpriv --reuid=65534 --clear-groups "$G" --via ebpf -o no.zst -p $idle
-	says no-rights-is-reported 'CAP_BPF and CAP_PERFMON.*--via inject needs none'
+	says no-rights-is-reported 'CAP_BPF and CAP_PERFMON.*CUDA calls need none: --via preload, or inject for -p$'
 	# no_rights OPTION...: each option that needs eBPF says what is missing, in one line
 	wrong=
 	no_rights() {
@@ -52,7 +52,7 @@ fi
 
 # ---- words of -e; a file is not overwritten for a process that is not there; times begin before all rows ----
 want unknown-word 2 "$G" --via ebpf -e api,nonsense -o word.zst -p $idle
-says unknown-word-is-reported "-e 'api,nonsense': there are api ioctl"
+says unknown-word-is-reported "-e: invalid value 'nonsense'; choose from api ioctl"
 echo kept >kept.zst
 want kept 125 "$G" -f --via ebpf -o kept.zst -p 999999999
 is kept-is-not-overwritten kept "$(cat kept.zst)"

@@ -191,7 +191,7 @@ check export-other-pid-nothing test ! -s want.out
 want export-cut-copy 0 "$X" --native --match 'cuMemcpy*' --from 0.5us -o part.zst t.zst
 want export-cut-copy-summary 0 "$B/gtanalyze" summary part.zst
 check export-cut-copy-says-match grep -q 'cut out of a longer recording: match cuMemcpy\*' want.out
-check export-cut-copy-says-from grep -q 'cut out of a longer recording: from_ns 500)' want.out
+check export-cut-copy-says-from grep -q 'cut out of a longer recording: from 500 ns)' want.out
 check export-cut-copy-has-no-zero grep -q 'Kernel launches: not recorded' want.out
 
 "$X" --native -o all.zst t.zst 2>/dev/null; head -c $(($(wc -c <all.zst) - 60)) all.zst >open.zst

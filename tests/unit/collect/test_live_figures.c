@@ -11,7 +11,7 @@ static const struct gt_track tracks[] = { { .parent = GT_NONE, .kind = GT_TRACK_
 	{ .parent = GT_NONE, .kind = GT_TRACK_DEVICE, .id = 3 },
 	{ .parent = 1, .kind = GT_TRACK_STREAM, .id = 13 },
 	{ .parent = 1, .kind = GT_TRACK_STREAM, .id = 14 } };
-static const struct gt_segment segment = { .strings = strings,
+static struct gt_segment segment = { .strings = strings,
 	.nstrings = 4,
 	.types = types,
 	.ntypes = 4,
@@ -29,11 +29,13 @@ static void add(struct gt_live_figures *f, enum gt_kind kind, uint32_t track, ui
 	gt_live_figures_add(f, &ev);
 }
 
-static void print(struct gt_live_figures *f, char *to, size_t size)
+/* The trace is complete up to this time. */
+static void print(struct gt_live_figures *f, int64_t complete_ms, char *to, size_t size)
 {
 	FILE *file = fmemopen(to, size, "w");
 
-	gt_live_figures_print(f, &segment, file, false, 1, 5000000000);
+	segment.complete_to = complete_ms * 1000000;
+	gt_live_figures_print(f, &segment, file, false, 1, -4000000000);
 	fclose(file);
 }
 
@@ -49,7 +51,7 @@ static void one_part(void)
 	add(&f, GT_CALL, 0, 0, 500, 501);
 	add(&f, GT_SPAN, 0, 3, 600, 650);
 	add(&f, GT_CALL, 0, 1, 600, 1001);
-	print(&f, text, sizeof(text));
+	print(&f, 1001, text, sizeof(text));
 	CHECK_STR(text,
 		"gtcollect: 5.0 s: 3 calls/s (cuLaunchKernel 2/s), GPU 3 busy 30.0 %, in synchronizing calls 401.00 ms, off the processor 50.00 ms, 0 lost\n");
 	gt_live_figures_release(&f);
@@ -67,14 +69,34 @@ static void next_part(void)
 
 	add(&f, GT_CALL, 0, 0, 1, 2);
 	add(&f, GT_GPU, 2, 2, 900, 1001);
+	print(&f, 1001, text, sizeof(text));
 	gt_live_figures_next(&f);
 	add(&f, GT_GPU, 2, 2, 901, 1501);
 	gt_live_figures_add(&f, &lost);
 	add(&f, GT_CALL, 0, 0, 2000, 2001);
-	print(&f, text, sizeof(text));
+	print(&f, 2001, text, sizeof(text));
 	CHECK_STR(text,
-		"gtcollect: 5.0 s: 1 calls/s (cuLaunchKernel 1/s), GPU 3 busy 50.0 %, in synchronizing calls 0.00 ms, 12 lost\n");
+		"gtcollect: 6.0 s: 1 calls/s (cuLaunchKernel 1/s), GPU 3 busy 50.0 %, in synchronizing calls 0.00 ms, 12 lost\n");
 	gt_live_figures_release(&f);
 }
 
-T_MAIN({ "one_part", one_part }, { "next_part", next_part })
+/* A row that ends later than the trace is complete does not make the part longer, and the next one
+ * shorter. */
+static void rows_that_end_later(void)
+{
+	struct gt_live_figures f = { .n = 0 };
+	char text[400] = "";
+
+	add(&f, GT_CALL, 0, 0, 1, 2);
+	add(&f, GT_SPAN, 0, 3, 900, 1900);
+	print(&f, 1001, text, sizeof(text));
+	gt_live_figures_next(&f);
+	add(&f, GT_CALL, 0, 0, 1500, 1501);
+	print(&f, 2001, text, sizeof(text));
+	CHECK_STR(text,
+		"gtcollect: 6.0 s: 1 calls/s (cuLaunchKernel 1/s), in synchronizing calls 0.00 ms, off the processor 0.00 ms, 0 lost\n");
+	gt_live_figures_release(&f);
+}
+
+T_MAIN({ "one_part", one_part }, { "next_part", next_part },
+	{ "rows_that_end_later", rows_that_end_later })

@@ -44,6 +44,16 @@ static void an_unclosed_file_is_reported(void)
 		"NOT CLOSED: complete to 0.000009 s, 0 bytes unread; the file was not closed: the recorder died"));
 	CHECK_EQ(num(row(j, "userspace", 0), "api_calls"), 13);
 	json_decref(j);
+	begin(&t, true); /* the rows are later than the end of the last epoch */
+	call(&t, 0, 0, 25000, 26000, 0, 0, 0, 0);
+	gt_writer_epoch(t.w, 10000, &t.err);
+	gt_writer_abandon(t.w);
+	r = gt_reader_open_fd(t.fd, &err);
+	j = report(r, NULL, &plain);
+	CHECK(num(row(j, "header", 0), "complete_to_ns") == 0);
+	CHECK(noted(
+		j, "header", "NOT CLOSED: complete to 0.000000 s, later events are incomplete"));
+	json_decref(j);
 	begin(&t, true);
 	gt_writer_epoch(t.w, 10000, &t.err);
 	gt_writer_abandon(t.w);
@@ -73,6 +83,22 @@ static void nothing_at_all(void)
 		strstr(text, "trace: an EMPTY recording\n"));
 	CHECK(!strstr(text, "no CUDA call was seen"));
 	free(text);
+}
+
+static void limits_have_units(void)
+{
+	struct trace t;
+	json_t *j;
+
+	known(&t, true);
+	gt_writer_meta(t.w,
+		"{\"delay_ns\":1500000,\"duration_limit_ns\":2000000000,\"cut\":{\"from_ns\":500}}",
+		&t.err);
+	j = report(end(&t), NULL, &plain);
+	CHECK(noted(j, "header", "the first 1.5 ms of the run were not recorded"));
+	CHECK(noted(j, "header", "recorded for 2 s at most"));
+	CHECK(noted(j, "header", "cut out of a longer recording: from 500 ns"));
+	json_decref(j);
 }
 
 /* Rows cover less time than the recording: the note has both if they differ by more than
@@ -364,7 +390,7 @@ static void notes_use_the_singular(void)
 }
 
 T_MAIN(T(losses_are_reported), T(words_go_by_number), T(notes_use_the_singular),
-	T(an_unclosed_file_is_reported), T(nothing_at_all), T(the_time_that_was_recorded),
-	T(what_is_filtered_away_is_no_zero), T(nothing_matched), T(an_idle_time_range_is_reported),
-	T(no_row_of_a_kind_is_not_nothing), T(frees_of_null_free_nothing),
-	T(one_recording_has_no_number), T(a_narrow_timeline))
+	T(an_unclosed_file_is_reported), T(nothing_at_all), T(limits_have_units),
+	T(the_time_that_was_recorded), T(what_is_filtered_away_is_no_zero), T(nothing_matched),
+	T(an_idle_time_range_is_reported), T(no_row_of_a_kind_is_not_nothing),
+	T(frees_of_null_free_nothing), T(one_recording_has_no_number), T(a_narrow_timeline))

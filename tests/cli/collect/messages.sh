@@ -1,0 +1,67 @@
+# serial
+# Messages of gtcollect when something is wrong: one line that names the reason, and no misleading figure. Simulated driver.
+. "$SRC/tests/lib.sh"
+G=$B/gtcollect A=$B/gtanalyze
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" SIMGPU_SPEED=10
+# one_line NAME PATTERN: standard error of the last want is one line that matches
+one_line() { is "$1" "1 1" "$(grep -c . want.err) $(grep -c -e "$2" want.err)"; }
+
+# ---- process ids ----
+for pid in 0 -5 abc '' 1x 99999999999999 4294967297; do
+	want "pid-$pid" 2 "$G" -o none.zst -p "$pid"
+	one_line "pid-$pid-is-reported" "-p '$pid' is not a process id$"
+done
+want comm-empty 2 "$G" -o none.zst -a --comm ''
+one_line comm-empty-is-reported "--comm '': the name is empty$"
+want kernel-by-preload 2 "$G" -o none.zst --kernel --via preload true
+one_line kernel-by-preload-is-reported 'gtcollect: --kernel needs --via ebpf$'
+
+"$B/samples/train" -n 100000000 >/dev/null 2>&1 &
+p=$!
+until_it_is yes maps_driver $p
+if [ "$(id -u)" -eq 0 ] && setpriv --bounding-set -sys_ptrace true 2>/dev/null; then
+	for way in inject ebpf; do
+		want "root-without-ptrace-$way" 125 setpriv --bounding-set -sys_ptrace "$G" --via $way -o none.zst -p $p
+		grep -q 'built without\|refuses bpf' want.err && continue
+		one_line "root-without-ptrace-$way-is-reported" ".*: root needs CAP_SYS_PTRACE to read it (docker run --cap-add SYS_PTRACE)$"
+	done
+else
+	skip root-without-ptrace "needs root and setpriv"
+fi
+check no-file test ! -e none.zst
+
+# ---- the name of a file without -o is that of the process ----
+if "$G" --via inject -q -p $p --duration 1ms >try.out 2>&1; then
+	is file-has-the-name 1 "$(ls | grep -c '^gt-train-[0-9]*-[0-9]*-[0-9]*\.zst$')"
+	# a full disk after the attach: the process can be recorded again at once
+	if [ -w /dev/full ]; then
+		want full 125 "$G" --via inject -o /dev/full -p $p
+		says full-is-reported '/dev/full: cannot write: No space left on device'
+		want after-full 0 "$G" --via inject -f -o after.zst -p $p --duration 1ms
+	else
+		skip full "no /dev/full"
+	fi
+else
+	skip file-has-the-name "$(tail -n 1 try.out)"
+fi
+
+# ---- eBPF ----
+if ! "$G" --via ebpf -q -f -o try.zst -p $p --duration 1ms >try.out 2>&1; then
+	skip ebpf "$(tail -n 1 try.out)"
+	kill $p
+	exit
+fi
+want both 0 "$G" -f -o both.zst -p $p --duration 1ms
+is both-begins-once 1 "$(grep -c 'recording .*; Ctrl-C ends it' want.err)"
+want scheduling 0 "$G" -f -e sched -o sched.zst -p $$ --duration 1ms
+says scheduling-has-no-functions 'recording sched; Ctrl-C ends it$'
+want no-cuda 0 "$G" -f -e api,gpu,usdt:none:none -o none.zst true
+says no-cuda-says-so 'no CUDA call was seen: \(it never loaded\|there is no\) libcuda'
+is no-cuda-has-no-gpu-message 0 "$(grep -c 'no GPU work was recorded' want.err)"
+kill $p
+wait $p 2>/dev/null
+
+# ---- --live: the last figures are those of the recording, not of the time after --duration ----
+"$G" -q --live --duration 100ms -o live.zst -- sh -c '"$0" -n 100000000 >/dev/null & p=$!; sleep 2; kill $p' "$B/samples/train" 2>live.err
+check live-ends-with-the-duration test "$(sed -n '$s/^gtcollect: \([0-9]*\)\..*/\1/p' live.err)" -lt 2
+is live-has-no-empty-interval 0 "$(grep -c ': 0 calls/s' live.err)"
