@@ -37,6 +37,7 @@ COLLECT   = $(call sources,collect,collect/gtcollect.c collect/bpf/programs/all_
 ANALYZE  := $(call sources,analyze,analyze/gtanalyze.c)
 LIBGT    := $(BUILD)/libgt.a
 include collect/bpf/bpf.mk
+include formats/names/system_call_names.mk
 obj       = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 # Only gtview needs ncurses. Without it there is no gtview, and all else is there; what of viewer/ knows no terminal is tested all the same.

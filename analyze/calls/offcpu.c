@@ -4,11 +4,14 @@
  * cut to the range. */
 #include <stdio.h>
 #include <string.h>
+#include "analyze/calls/thread_names.h"
 #include "analyze/columns/column_cursor.h"
 #include "analyze/core/report.h"
 #include "analyze/stats/group_table.h"
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
+#include "formats/names/system_call_names.h"
+#include "formats/trace/meta.h"
 #include "formats/trace/write/sched_rows.h"
 
 #define GROUPS (1u << 18) /* of each table; the rest is one group */
@@ -32,7 +35,10 @@ struct other { /* the thread that woke this one, or preempted it */
 struct offcpu {
 	struct gt_report_state report;
 	struct gt_group_table lives, reasons, others;
+	struct gt_thread_names names; /* read at the end */
 	struct gt_top_n longest;
+	const struct gt_segment *architecture_of; /* as uname() names it; NULL: of none yet */
+	char architecture[32];
 };
 
 static int offcpu_init(
@@ -243,32 +249,6 @@ static int offcpu_merge(void *into, void *with, struct gt_err *err)
 
 /* ---- who woke it ---- */
 
-struct thread_name {
-	char text[160];
-};
-
-/* "loader 4711/4712": the name of the thread, or of its process, if the trace has it; its process,
- * and its id. */
-static struct thread_name thread_name(const struct gt_segment *seg, uint64_t pid, uint64_t tid)
-{
-	struct thread_name to;
-	const char *name = "";
-
-	for (uint32_t t = 0; t < seg->ntracks; t++) {
-		const struct gt_track *track = &seg->tracks[t];
-		bool process = track->kind == GT_TRACK_PROCESS && (uint64_t)track->id == pid,
-		     thread = track->kind == GT_TRACK_THREAD && (uint64_t)track->id == tid &&
-			track->parent < seg->ntracks &&
-			(uint64_t)seg->tracks[track->parent].id == pid;
-
-		if ((process || thread) && track->name != GT_NONE)
-			name = gt_str(seg, track->name);
-	}
-	snprintf(to.text, sizeof(to.text), "%.100s%s%llu/%llu", name, *name ? " " : "",
-		(unsigned long long)pid, (unsigned long long)tid);
-	return to;
-}
-
 static int by_count(const void *pa, const void *pb)
 {
 	const struct other *a = pa, *b = pb;
@@ -346,11 +326,11 @@ static void add_reason(struct offcpu *o, struct gt_table *t, const struct reason
 	const struct gt_segment *seg = gt_reader_segment(o->report.reader, r->segment);
 	const struct other *by = most_of(o, r);
 	uint64_t life = life_of_row(o, r);
-	struct thread_name name = { "" };
+	char name[GT_THREAD_NAME] = "";
 	struct gt_cell cells[NCOLUMNS];
 
 	if (by && by->tid)
-		name = thread_name(seg, by->pid, by->tid);
+		gt_thread_names_text(&o->names, seg, by->pid, by->tid, name);
 	where(cells, seg, r->track);
 	cells[5] = gt_cell_text(gt_sched_name(r->state));
 	cells[6] = gt_cell_u(r->count);
@@ -359,10 +339,10 @@ static void add_reason(struct offcpu *o, struct gt_table *t, const struct reason
 	cells[9] = gt_cell_u(r->count ? r->total / r->count : 0);
 	cells[10] = gt_cell_i(r->longest);
 	cells[11] = gt_cell_time(&o->report, seg, r->longest_at);
-	cells[12] = *name.text ? gt_cell_text(name.text) : gt_cell_none();
-	cells[13] = gt_cell_known(*name.text, by ? by->count : 0);
-	cells[14] = gt_cell_known(*name.text, by ? by->pid : 0);
-	cells[15] = gt_cell_known(*name.text, by ? by->tid : 0);
+	cells[12] = *name ? gt_cell_text(name) : gt_cell_none();
+	cells[13] = gt_cell_known(*name, by ? by->count : 0);
+	cells[14] = gt_cell_known(*name, by ? by->pid : 0);
+	cells[15] = gt_cell_known(*name, by ? by->tid : 0);
 	cells[16] = gt_cell_known(life, life);
 	gt_table_add(t, cells);
 }
@@ -417,28 +397,59 @@ static const struct gt_column longest_columns[] = {
 	{ "duration_ns", "Duration", GT_C_NS },
 	{ "reason", "Reason", GT_C_TEXT },
 	{ "by", "By", GT_C_TEXT },
-	{ "syscall", "System call", GT_C_COUNT },
+	{ "syscall", "System call", GT_C_TEXT }, /* the number, if it has no name here */
 	{ "by_pid", NULL, GT_C_COUNT },
 	{ "by_tid", NULL, GT_C_COUNT },
+	{ "syscall_number", NULL, GT_C_COUNT },
 };
-#define NLONGEST 12
+#define NLONGEST 13
 
-static void add_longest(const struct offcpu *o, struct gt_table *t, const struct gt_top_entry *one)
+static int note_architecture(void *arg, const char *key, const char *value)
+{
+	struct offcpu *o = arg;
+
+	if (!strcmp(key, "architecture"))
+		snprintf(o->architecture, sizeof(o->architecture), "%s", value);
+	return 0;
+}
+
+/* Calls have the numbers of the processor of the recording. text: its name, or else the number. */
+static void name_system_call(
+	struct offcpu *o, const struct gt_segment *seg, int64_t number, char *text, size_t size)
+{
+	const char *name;
+
+	if (o->architecture_of != seg) {
+		o->architecture[0] = 0;
+		gt_meta_each(seg, note_architecture, o);
+		o->architecture_of = seg;
+	}
+	name = gt_system_call_name(o->architecture, number);
+	if (name)
+		snprintf(text, size, "%s", name);
+	else
+		snprintf(text, size, "%lld", (long long)number);
+}
+
+static void add_longest(struct offcpu *o, struct gt_table *t, const struct gt_top_entry *one)
 {
 	uint64_t pid = one->a >> 32, tid = one->a & UINT32_MAX;
-	struct thread_name name = { "" };
+	char name[GT_THREAD_NAME] = "";
 	struct gt_cell cells[NLONGEST];
+	char call[64];
 
 	if (tid)
-		name = thread_name(one->seg, pid, tid);
+		gt_thread_names_text(&o->names, one->seg, pid, tid, name);
+	name_system_call(o, one->seg, (int64_t)one->b, call, sizeof(call));
 	where(cells, one->seg, one->track);
 	cells[5] = gt_cell_time(&o->report, one->seg, one->start);
 	cells[6] = gt_cell_i(one->dur);
 	cells[7] = gt_cell_text(gt_sched_name(one->depth));
-	cells[8] = tid ? gt_cell_text(name.text) : gt_cell_none();
-	cells[9] = (int64_t)one->b >= 0 ? gt_cell_u(one->b) : gt_cell_none();
+	cells[8] = tid ? gt_cell_text(name) : gt_cell_none();
+	cells[9] = (int64_t)one->b >= 0 ? gt_cell_text(call) : gt_cell_none();
 	cells[10] = gt_cell_known(tid, pid);
 	cells[11] = gt_cell_known(tid, tid);
+	cells[12] = gt_cell_known((int64_t)one->b >= 0, one->b);
 	gt_table_add(t, cells);
 }
 
@@ -456,6 +467,7 @@ static int offcpu_finish(void *state, struct gt_table **tables, unsigned max, st
 			"calls of the driver's scheduler were recorded, but not when threads leave the processor");
 		return 1;
 	}
+	gt_thread_names_read(&o->names, o->report.reader);
 	add_reasons(o, tables[0]);
 	tables[1] = gt_report_table(&o->report, "offcpu_longest",
 		"The longest intervals off the processor", longest_columns, NLONGEST,
@@ -476,6 +488,7 @@ static void offcpu_release(void *state)
 	gt_group_table_release(&o->lives);
 	gt_group_table_release(&o->reasons);
 	gt_group_table_release(&o->others);
+	gt_thread_names_release(&o->names);
 	gt_top_n_release(&o->longest);
 }
 

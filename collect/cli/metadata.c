@@ -330,6 +330,22 @@ static void put_gpu(json_t *o, const struct gt_recorder_totals *t)
 	json_object_set_new(o, "gpu_event_clock_error_ns", json_integer((int64_t)g->clock_error));
 }
 
+/* {"PID/TID": NAME}: reports name by it threads that have no rows. */
+static json_t *names_of(const struct gt_other_threads *others)
+{
+	json_t *o = json_object();
+	char key[32];
+
+	for (size_t i = 0; i < others->n; i++) {
+		const struct gt_other_thread *t = &others->list[i];
+
+		snprintf(key, sizeof(key), "%d/%d", t->pid, t->tid);
+		if (t->name[0])
+			put(o, key, t->name);
+	}
+	return o;
+}
+
 char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w,
 	int status, int64_t start, int64_t stop, bool simulated)
 {
@@ -366,6 +382,8 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 		json_object_set_new(missing, t->unknown_functions[i].name,
 			json_integer((int64_t)t->unknown_functions[i].count));
 	json_object_set_new(o, "untraced_functions", missing);
+	if (t->others->n)
+		json_object_set_new(o, "other_threads", names_of(t->others));
 	json_object_set_new(o, "exit_status", json_integer(status));
 	json_object_set_new(o, "start_monotonic_ns", json_integer(start));
 	json_object_set_new(o, "duration_ns", json_integer(stop - start));

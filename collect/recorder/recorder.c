@@ -251,6 +251,7 @@ unsigned gt_recorder_count_alive(struct gt_recorder *r)
 
 const struct gt_recorder_totals *gt_recorder_totals(struct gt_recorder *r)
 {
+	r->totals.others = &r->others;
 	r->totals.own_slots = r->nthreads - r->rings->first_own;
 	r->totals.unseen_waits = r->rings->unseen_waits;
 	r->totals.clock_error = r->clock.max_error;
@@ -340,6 +341,7 @@ void gt_recorder_close(struct gt_recorder *r)
 	gt_memory_close(r->memory);
 	gt_nvtx_release(&r->nvtx);
 	gt_probe_rows_release(&r->probes);
+	gt_other_threads_release(&r->others);
 	for (size_t i = 0; i < r->nunknown_functions; i++)
 		free(r->unknown_functions[i].name);
 	gt_types_release(&r->types);

@@ -3,6 +3,7 @@
 #define GT_RECORDER_H
 #include "collect/ipc/guest_server.h"
 #include "collect/ipc/shared_memory.h"
+#include "collect/recorder/other_threads.h"
 #include "formats/trace/write/writer.h"
 
 #define GT_SECOND 1000000000LL /* ns */
@@ -23,9 +24,10 @@ struct gt_recorder_totals {
 	/* records that gtcollect itself writes (eBPF, perf events), lost because no chunk was free,
 	 * or no slot for their thread */
 	uint64_t own_dropped, own_untraced;
-	uint32_t own_slots;   /* slots of threads for these records */
-	uint64_t deep;        /* calls nested too deep to record */
-	uint64_t abandoned;   /* calls left by longjmp or an exception */
+	const struct gt_other_threads *others; /* borrowed until the next pass */
+	uint32_t own_slots;                    /* slots of threads for these records */
+	uint64_t deep;                         /* calls nested too deep to record */
+	uint64_t abandoned;                    /* calls left by longjmp or an exception */
 	uint64_t in_handler;  /* calls of signal handlers that came while a record was written */
 	uint64_t sampled_out; /* calls that --sample left out */
 	uint64_t nameless;    /* rows lost because the trace's dictionary is full */

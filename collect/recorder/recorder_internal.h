@@ -6,6 +6,7 @@
 #include "collect/correlate/gpu_correlate.h"
 #include "collect/recorder/memory_counters.h"
 #include "collect/recorder/nvtx_ranges.h"
+#include "collect/recorder/other_threads.h"
 #include "collect/recorder/probe_rows.h"
 #include "collect/recorder/recorder.h"
 #include "collect/recorder/type_registry.h"
@@ -105,6 +106,7 @@ struct gt_recorder {
 	struct gt_nvtx nvtx;
 	struct gt_probe_rows probes;
 	struct gt_sched_types scheduling; /* w: NULL: no rows yet */
+	struct gt_other_threads others;   /* that these rows name */
 	struct gt_map thread_tracks_map;
 	struct gt_thread_track *thread_tracks; /* if rings->with_ebpf */
 	size_t nthread_tracks, thread_tracks_cap;

@@ -7,7 +7,7 @@ if ! "$G" --via ebpf -q -f -e sched -o try.zst -- true >try.out 2>&1; then
 	exit
 fi
 version=$(uname -r | awk -F. '{ print $1 * 100 + $2 }')
-[ "$(uname -m)" = x86_64 ] && futex=202 || futex=98
+[ "$(uname -m)" = x86_64 ] && futex=202 || futex=98 # in /proc
 
 # rows FILE AWK: how many rows of the table of the longest intervals satisfy the condition
 rows() {
@@ -33,8 +33,8 @@ if [ "$version" -ge 515 ]; then
 	attach hung.zst -e sched -p $hung
 	detach
 	end=$(cut -d " " -f 1 /proc/uptime)
-	is hung-threads-have-rows 2 "$(rows hung.zst "pid == $hung && reason == \"futex\" && call == $futex")"
-	is main-thread-has-one 1 "$(rows hung.zst "pid == $hung && tid == pid && reason == \"io\" && call != $futex")"
+	is hung-threads-have-rows 2 "$(rows hung.zst "pid == $hung && reason == \"futex\" && call == \"futex\"")"
+	is main-thread-has-one 1 "$(rows hung.zst "pid == $hung && tid == pid && reason == \"io\" && call == \"read\"")"
 	is rows-begin-with-the-recording 3 "$(rows hung.zst "pid == $hung && ns > 0 && ns < ($end - $begin + 0.01) * 1e9")"
 	is they-have-no-waker 3 "$(rows hung.zst "pid == $hung && !by_tid")"
 	want summary 0 "$A" summary hung.zst
@@ -89,3 +89,14 @@ is timers-of-sleeps-are-no-threads 0 "$(rows wakers.zst "$main && reason == \"sl
 check waits-are-rows test "$(rows wakers.zst "$main && reason == \"futex\"")" -ge 45
 is timers-of-waits-are-no-threads 0 "$(rows wakers.zst "$main && reason == \"futex\" && by_tid && by_pid != $wakers")"
 check writers-are-wakers test "$(rows wakers.zst "$main && reason == \"io\" && by_pid == pid && by_tid != tid")" -ge 30
+
+# ---- a thread of another process that preempts has a name ----
+if command -v taskset >/dev/null && taskset -c 0 true; then
+	taskset -c 0 sh -c 'while :; do :; done' 7>&- 8>&- &
+	other=$!
+	"$G" -q -f --via ebpf -e sched -o busy.zst -- taskset -c 0 sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
+	kill $other
+	is preempters-have-names yes "$("$A" --format csv --top 0 offcpu busy.zst 2>/dev/null | awk -F, '$7 == "preempted" && $1 != $10 && $8 ~ /^[^0-9].* [0-9]+\/[0-9]+$/ { n++ } END { if (n) print "yes" }')"
+else
+	skip preempters-have-names "needs taskset"
+fi

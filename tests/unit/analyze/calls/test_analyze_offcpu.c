@@ -116,9 +116,55 @@ static void the_thread_that_woke_it_most(void)
 	CHECK(absent(row_of(j, 100, "io"), "by") && absent(row_of(j, 100, "io"), "by_pid"));
 	r = row(j, "offcpu_longest", 0);
 	CHECK(num(r, "duration_ns") == 300 && is(r, "reason", "futex") &&
-		is(r, "by", "loader 4711/4712") && num(r, "syscall") == 202);
+		is(r, "by", "loader 4711/4712") && num(r, "syscall_number") == 202);
 	CHECK_EQ(rows(j, "offcpu_longest"), 5);
 	CHECK(absent(row_named(j, "offcpu_longest", "reason", "preempted"), "syscall"));
+	json_decref(j);
+}
+
+/* The name of system call 202 in a recording with this metadata. */
+static bool call_is(const char *meta, const char *name)
+{
+	struct gpus g;
+	json_t *j;
+	bool is_name;
+
+	gpus_begin(&g, meta);
+	gt_sched_types_init(&types, g.w, &g.err);
+	gpus_call(&g, 0, g.launch, 1000, 1010);
+	state(&g, GT_SCHED_FUTEX, 1100, 1200, 0, 0);
+	j = report(gpus_end(&g), offcpu, &plain);
+	is_name = is(row(j, "offcpu_longest", 0), "syscall", name);
+	json_decref(j);
+	return is_name;
+}
+
+static void calls_have_the_names_of_the_recordings_processor(void)
+{
+#if defined(__x86_64__)
+	CHECK(call_is("{\"events\":\"scheduler\",\"architecture\":\"x86_64\"}", "futex"));
+#endif
+	CHECK(call_is("{\"events\":\"scheduler\",\"architecture\":\"aarch64\"}", "accept"));
+	CHECK(call_is("{\"events\":\"scheduler\",\"architecture\":\"riscv64\"}", "202"));
+	CHECK(call_is("{\"events\":\"scheduler\"}", "202"));
+}
+
+static void threads_without_rows_have_names(void)
+{
+	struct gpus g;
+	json_t *j;
+
+	gpus_begin(&g,
+		"{\"events\":\"scheduler\",\"other_threads\":{\"15/15\":\"rcu_preempt\",\"1/68\":\"worker\"}}");
+	gt_sched_types_init(&types, g.w, &g.err);
+	gpus_call(&g, 0, g.launch, 1000, 1010);
+	state(&g, GT_SCHED_PREEMPTED, 1100, 1400, 15, 15);
+	state(&g, GT_SCHED_PREEMPTED, 1500, 1700, 1, 68);
+	state(&g, GT_SCHED_PREEMPTED, 1800, 1900, 1, 69);
+	j = report(gpus_end(&g), offcpu, &plain);
+	CHECK(is(row(j, "offcpu_longest", 0), "by", "rcu_preempt 15/15"));
+	CHECK(is(row(j, "offcpu_longest", 1), "by", "worker 1/68"));
+	CHECK(is(row(j, "offcpu_longest", 2), "by", "1/69"));
 	json_decref(j);
 }
 
@@ -218,5 +264,7 @@ static void no_rows(void)
 	json_decref(j);
 }
 
-T_MAIN(T(equals_a_second_count), T(the_thread_that_woke_it_most), T(overlapping_rows_are_noted),
-	T(a_range_cuts_them), T(other_reports), T(no_rows), T(only_own_states_are_rows))
+T_MAIN(T(equals_a_second_count), T(the_thread_that_woke_it_most),
+	T(calls_have_the_names_of_the_recordings_processor), T(threads_without_rows_have_names),
+	T(overlapping_rows_are_noted), T(a_range_cuts_them), T(other_reports), T(no_rows),
+	T(only_own_states_are_rows))
