@@ -49,6 +49,7 @@ static struct {
 	struct gt_recorder *r;
 	struct gt_attached_programs attached; /* programs that already run */
 	struct gt_live_view *live;            /* --live, --print; NULL: neither */
+	bool lacks_lines;                     /* of --print: they could not be written */
 	struct gt_child child;
 	char **python_command;        /* the arguments to execute, if they are not those of argv */
 	struct gt_err failure;        /* why recording stopped early */
@@ -430,8 +431,10 @@ static void finish_live_view(void)
 
 	if (run.live)
 		gt_child_restore_signals();
-	if (gt_live_view_finish(run.live, &err))
+	if (gt_live_view_finish(run.live, &err)) {
 		gt_err_print(TOOL, NULL, &err);
+		run.lacks_lines = true;
+	}
 	run.live = NULL;
 }
 
@@ -565,9 +568,16 @@ static int run_program(char **argv)
 	close_trace();
 	print_end(argv[0]);
 	status = run.child.status;
-	if ((run.failure.code || !has_all_sources) && !status)
+	if ((run.failure.code || run.lacks_lines || !has_all_sources) && !status)
 		status = GT_EXIT_OWN;
 	return finish(status, true);
+}
+
+/* Of a file whose name gtcollect has chosen. */
+static void advise_name(struct gt_err *err)
+{
+	if (!gt_options.output && err->code != -ENOMEM)
+		gt_err_append(err, "; use -o FILE to write elsewhere");
 }
 
 /* Prints the error and undoes all completed steps. */
@@ -637,12 +647,16 @@ static int record_running_programs(void)
 	run.start = gt_clock_monotonic();
 	if (gt_attached_check(&err) || open_attached(&err))
 		return fail(GT_EXIT_OWN, NULL, &err);
-	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || check_is_readable(&err))
+	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || check_is_readable(&err)) {
+		advise_name(&err);
 		return fail(GT_EXIT_OWN, run.path, &err);
+	}
 	if (attach(&err))
 		return fail(GT_EXIT_OWN, NULL, &err);
-	if (open_trace(command, &err))
+	if (open_trace(command, &err)) {
+		advise_name(&err);
 		return fail(GT_EXIT_OWN, run.path, &err);
+	}
 	run.from = gt_clock_monotonic();
 	set_window();
 	if (gt_sources_start(&run.sources, run.from, 0, &err) || start_live_view(&err))
@@ -650,7 +664,7 @@ static int record_running_programs(void)
 	record_until_the_end(command[0]);
 	close_trace();
 	print_end(command[0]);
-	return finish(run.failure.code ? GT_EXIT_OWN : 0, true);
+	return finish(run.failure.code || run.lacks_lines ? GT_EXIT_OWN : 0, true);
 }
 
 static int doctor(void)
@@ -742,8 +756,7 @@ int main(int argc, char **argv)
 		return fail(GT_EXIT_OWN, NULL, &err);
 	if (gt_output_open(&run.out, run.path, gt_options.force, &err) || check_is_readable(&err) ||
 		open_trace(command, &err)) {
-		if (!gt_options.output && err.code != -ENOMEM)
-			gt_err_append(&err, "; use -o FILE to write elsewhere");
+		advise_name(&err);
 		return fail(GT_EXIT_OWN, run.path, &err);
 	}
 	return run_program(command);

@@ -14,6 +14,7 @@
 #include "collect/cli/options.h"
 #include "collect/host/thread_switches.h"
 #include "collect/inject/inject.h"
+#include "collect/ipc/process_status.h"
 #include "collect/recorder/recorder.h"
 #include "collect/source/source.h"
 #include "formats/text/printable.h"
@@ -113,15 +114,27 @@ const char *gt_attached_name(char name[64])
 	return *name ? name : "process";
 }
 
-int gt_attached_check(struct gt_err *err)
+static int check_process(pid_t pid, struct gt_err *err)
 {
+	int64_t process = gt_process_status(pid, "Tgid", 10);
 	struct gt_guest any;
 
-	for (size_t i = 0; gt_options_pid(i); i++)
-		if (!gt_guest_read(gt_options_pid(i), &any))
-			return gt_err_set(
-				err, -ESRCH, "there is no process %d", (int)gt_options_pid(i));
-	return 0;
+	if (!gt_guest_read(pid, &any))
+		return gt_err_set(err, -ESRCH, "there is no process %d", (int)pid);
+	if (process > 0 && process != pid)
+		return gt_err_set(err, -ESRCH, "%d is a thread of process %d: use -p %d", (int)pid,
+			(int)process, (int)process);
+	return gt_guest_has_exited(&any) ? gt_err_set(err, -ESRCH, "process %d has ended", (int)pid)
+					 : 0;
+}
+
+int gt_attached_check(struct gt_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && gt_options_pid(i); i++)
+		rc = check_process(gt_options_pid(i), err);
+	return rc;
 }
 
 int gt_attached_open(

@@ -33,7 +33,8 @@ bool gt_attached_starts_command(void);
 char *gt_attached_command_line(char text[4096]);
 /* The name of the first process, for the file's name; or "all". */
 const char *gt_attached_name(char name[64]);
-/* Are there all processes of -p? Before -f overwrites a file. 0 or -ESRCH. */
+/* Are there all processes of -p, and are they no threads? Before -f overwrites a file. 0 or -ESRCH.
+ */
 int gt_attached_check(struct gt_err *err);
 /* Loads what the way needs. rings and server are set. 0 or negative. */
 int gt_attached_open(

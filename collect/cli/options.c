@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "collect/probes/function_spec.h"
 #include "collect/probes/tracepoint_format.h"
@@ -309,6 +310,7 @@ static int select_usdt(struct gt_err *err)
 
 int gt_options_check(struct gt_err *err)
 {
+	struct stat st;
 	int code = check_range(err);
 
 	if (code)
@@ -337,6 +339,8 @@ int gt_options_check(struct gt_err *err)
 		return code;
 	if (o.cupti && (!realpath(o.cupti, o.cupti_path) || access(o.cupti, R_OK)))
 		return gt_err_set(err, -EINVAL, "--cupti '%.100s': %s", o.cupti, strerror(errno));
+	if (o.cupti && (stat(o.cupti, &st) || !S_ISREG(st.st_mode)))
+		return gt_err_set(err, -EINVAL, "--cupti '%.100s' is not a file", o.cupti);
 	if (gt_globs_check(&o.filter, "--filter", err))
 		return -EINVAL;
 	return gt_globs_check(&o.exclude, "--exclude", err);

@@ -10,10 +10,10 @@ static int take_arguments(char *text)
 	size_t n = strlen(text);
 	unsigned value = 0;
 
-	if (!n || text[n - 1] != ')')
+	if (!strpbrk(text, "()"))
 		return 0;
-	if (n < 4 || text[n - 3] != '(' || sscanf(text + n - 2, "%u", &value) != 1 ||
-		value > GT_FUNCTION_ARGUMENTS)
+	if (n < 4 || text[n - 1] != ')' || text[n - 3] != '(' ||
+		sscanf(text + n - 2, "%u", &value) != 1 || value > GT_FUNCTION_ARGUMENTS)
 		return -1;
 	text[n - 3] = 0;
 	return (int)value;

@@ -30,6 +30,30 @@ else
 fi
 check no-file test ! -e none.zst
 
+want thread 125 "$G" -o none.zst -p "$(ls /proc/$p/task | tail -n 1)"
+one_line thread-is-reported "is a thread of process $p: use -p $p$"
+sh -c 'sleep 600 & echo $! >dead.pid; exec sleep 600' &
+careless=$!
+until_it_is yes there dead.pid
+comm() { cat /proc/$careless/comm; }
+until_it_is sleep comm
+kill "$(cat dead.pid)"
+state() { sed -n 's/^State:.\(.\).*/\1/p' "/proc/$(cat dead.pid)/status"; }
+until_it_is Z state
+want zombie 125 "$G" --via inject -o none.zst -p "$(cat dead.pid)"
+one_line zombie-is-reported "process $(cat dead.pid) has ended$"
+kill $careless
+want cupti-is-a-folder 2 "$G" -o none.zst --cupti . true
+one_line cupti-is-a-folder-is-reported "--cupti '.' is not a file$"
+want unclosed-number 2 "$G" -o none.zst --via ebpf --kprobe 'vfs_read(3' true
+one_line unclosed-number-is-reported 'arguments in parentheses must lie between 0 and 6$'
+check no-file-either test ! -e none.zst
+if [ -w /dev/full ]; then
+	"$G" -q --print -o print.zst "$B/samples/spin_calls" -n 100 >/dev/full 2>want.err
+	is print-to-full 125 $?
+	one_line print-to-full-is-reported 'cannot write standard output: No space left on device$'
+fi
+
 # ---- the name of a file without -o is that of the process ----
 if "$G" --via inject -q -p $p --duration 1ms >try.out 2>&1; then
 	is file-has-the-name 1 "$(ls | grep -c '^gt-train-[0-9]*-[0-9]*-[0-9]*\.zst$')"

@@ -33,7 +33,7 @@ static void parts(void)
 static void wrong(void)
 {
 	static const char *const texts[] = { "", ":", "lib:", ":f", "f", "lib:f(7)", "lib:f()",
-		"lib:f(x)", "lib:f)", "lib:(1)" };
+		"lib:f(x)", "lib:f)", "lib:f(3", "lib:(1)" };
 	struct gt_function_spec s;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
