@@ -65,7 +65,8 @@ int gt_bpf_why_not(int code, struct gt_err *err)
 
 	if (refused && !gt_bpf_way_is_allowed())
 		return gt_err_set(err, -EPERM,
-			"eBPF needs root, or CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gtcollect); CUDA calls need none: --via preload, or inject for -p");
+			"eBPF needs root, or CAP_BPF and CAP_PERFMON (setcap %s+ep gtcollect); CUDA calls need none: --via preload, or inject for -p",
+			gt_needed_capabilities());
 	if (code == -EPERM && !gt_has_memlock(text, sizeof(text)))
 		return gt_err_set(err, -EPERM, "eBPF needs locked memory: %s", text);
 	if (refused)
@@ -457,7 +458,7 @@ void gt_bpf_way_drop_rights(const struct gt_bpf_way *b)
 	if (syscall(SYS_capget, &header, sets) ||
 		!(sets[CAP_BPF / 32].effective >> CAP_BPF % 32 & 1))
 		return; /* an older kernel, which has only CAP_SYS_ADMIN for that */
-	if (gt_perf_needs_admin())
+	if (!b->programs.kernel.multi && gt_uprobes_need_admin())
 		mask[0].effective |= 1u << CAP_SYS_ADMIN;
 	if (b->opt.stops)
 		mask[0].effective |= 1u << CAP_KILL;

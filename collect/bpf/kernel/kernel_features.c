@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,13 +83,20 @@ bool gt_has_btf(char *text, size_t size)
 			  strerror(errno));
 }
 
+/* Some distributions have it in older kernels. */
+static bool has_multi(void) { return gt_is_linux(6, 6) || gt_uprobe_features().multi; }
+
 static bool check_uprobes(char *text, size_t size)
 {
-	bool has = gt_perf_type("uprobe") >= 0;
-
-	return answer(has, text, size, "%s",
-		has ? "functions of programs and libraries can have probes"
-		    : "the kernel needs CONFIG_UPROBE_EVENTS");
+	if (gt_perf_type("uprobe") < 0)
+		return answer(false, text, size, "the kernel needs CONFIG_UPROBE_EVENTS");
+	if (has_multi())
+		return answer(
+			true, text, size, "functions of programs and libraries can have probes");
+	if (!gt_perf_uprobes_are_allowed())
+		return answer(false, text, size, "%s", gt_refusal_text(-EACCES));
+	return answer(true, text, size, "functions of programs and libraries can have probes%s",
+		gt_uprobes_need_admin() ? " (before Linux 6.6: with CAP_SYS_ADMIN)" : "");
 }
 
 bool gt_has_cookies(void)
@@ -109,7 +117,7 @@ static bool check_cookies(char *text, size_t size)
 
 static bool check_multi(char *text, size_t size)
 {
-	bool has = gt_is_linux(6, 6) && gt_perf_type("uprobe") >= 0;
+	bool has = has_multi() && gt_perf_type("uprobe") >= 0;
 
 	return answer(has, text, size, "%s",
 		has ? "Linux 6.6 or newer" : "Linux 6.6 has them; without, each probe costs more");
@@ -212,6 +220,12 @@ uint64_t gt_own_capabilities(void)
 	return mine < 0 ? 0 : (uint64_t)mine;
 }
 
+const char *gt_needed_capabilities(void)
+{
+	return gt_is_linux(6, 6) ? "cap_bpf,cap_perfmon,cap_sys_ptrace"
+				 : "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_admin";
+}
+
 static bool check_capabilities(char *text, size_t size)
 {
 	static const struct {
@@ -227,9 +241,8 @@ static bool check_capabilities(char *text, size_t size)
 			snprintf(missing + strlen(missing), sizeof(missing) - strlen(missing),
 				"%s%s", *missing ? ", " : "", needed[i].name);
 	return *missing
-		? answer(false, text, size,
-			  "%s missing: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gtcollect",
-			  missing)
+		? answer(false, text, size, "%s missing: setcap %s+ep gtcollect", missing,
+			  gt_needed_capabilities())
 		: answer(true, text, size,
 			  "CAP_BPF, CAP_PERFMON, and CAP_SYS_PTRACE for programs of other users");
 }
@@ -249,28 +262,40 @@ bool gt_has_memlock(char *text, size_t size)
 		(unsigned long long)limit.rlim_cur >> 10);
 }
 
-bool gt_perf_needs_admin(void)
+bool gt_uprobes_need_admin(void)
 {
-	char line[16] = "";
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct mine[2], rest[2];
+	bool allowed;
 
-	return !gt_is_linux(6, 6) &&
-		read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)) &&
-		atoi(line) > 2;
+	if (syscall(SYS_capget, &header, mine))
+		return false;
+	memcpy(rest, mine, sizeof(rest));
+	rest[0].effective &= ~(1u << CAP_SYS_ADMIN);
+	syscall(SYS_capset, &header, rest);
+	allowed = gt_perf_uprobes_are_allowed();
+	syscall(SYS_capset, &header, mine);
+	return !allowed;
 }
 
+/* Tries an event of all processes, as those of --tracepoint are. */
 static bool check_paranoid(char *text, size_t size)
 {
-	bool has = gt_own_capabilities() & (1ull << CAP_PERFMON | 1ull << CAP_SYS_ADMIN);
+	struct perf_event_attr a = {
+		.size = sizeof(a), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY
+	};
 	char line[16] = "";
+	int fd;
 
 	if (!read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
 		return answer(false, text, size, "the kernel has no perf events");
-	if (gt_perf_needs_admin() && !(gt_own_capabilities() >> CAP_SYS_ADMIN & 1))
-		return answer(false, text, size,
-			"%.8s: probes need CAP_SYS_ADMIN here; sysctl kernel.perf_event_paranoid=2",
-			line);
-	return answer(has || atoi(line) < 0, text, size, "%.8s%s", line,
-		has ? ": CAP_PERFMON is exempt from it" : ": probes need CAP_PERFMON, or -1");
+	fd = (int)syscall(SYS_perf_event_open, &a, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return answer(fd >= 0, text, size, "%.8s: perf events of all processes %s", line,
+		fd >= 0                                            ? "are permitted to gtcollect"
+			: gt_own_capabilities() >> CAP_PERFMON & 1 ? "need CAP_SYS_ADMIN"
+								   : "need CAP_PERFMON");
 }
 
 /* The kernel's fixed numbers of its first namespaces. */

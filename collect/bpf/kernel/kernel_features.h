@@ -25,9 +25,11 @@ bool gt_is_linux(unsigned major, unsigned minor);
 uint32_t gt_other_pid_namespace(void);
 /* The effective capabilities of gtcollect. */
 uint64_t gt_own_capabilities(void);
-/* Do perf events need CAP_SYS_ADMIN? Debian's and Ubuntu's kernels have such a setting. Before
- * Linux 6.6 probes are perf events. */
-bool gt_perf_needs_admin(void);
+/* Does the calling thread need CAP_SYS_ADMIN for a perf event at a function of a program? Before
+ * Linux 6.6 probes are such events. It tries one without that capability. */
+bool gt_uprobes_need_admin(void);
+/* The capabilities of gtcollect, in setcap's words. */
+const char *gt_needed_capabilities(void);
 /* Do BPF programs learn at which probe they run? Since Linux 5.15, and in older kernels of some
  * distributions. */
 bool gt_has_cookies(void);

@@ -46,6 +46,17 @@ int gt_perf_probe_open(const struct gt_perf_probe *p)
 	return fd < 0 ? -errno : fd;
 }
 
+/* The kernel checks the rights before the path, which is that of a folder. */
+bool gt_perf_uprobes_are_allowed(void)
+{
+	const struct gt_perf_probe p = { .type = gt_perf_type("uprobe"), .name = "/" };
+	int fd = gt_perf_probe_open(&p);
+
+	if (fd >= 0)
+		close(fd);
+	return fd != -EACCES && fd != -EPERM;
+}
+
 /* The event has the program as long as it is open. */
 static int set_wrapped(
 	struct gt_cookie_wrappers *w, const struct bpf_program *program, int event, uint64_t cookie)

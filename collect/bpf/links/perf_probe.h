@@ -19,6 +19,10 @@ struct gt_perf_probe {
 int gt_perf_type(const char *kind);
 /* new: close it. A perf event; or negative. */
 int gt_perf_probe_open(const struct gt_perf_probe *p);
+/* May the calling thread set them at functions of programs? Linux 6.16 and the stable kernels since
+ * July 2025 (5.10, 5.15, 6.1 and others) permit that to CAP_SYS_ADMIN only, older ones to
+ * CAP_PERFMON. */
+bool gt_perf_uprobes_are_allowed(void);
 /* Attaches a program to a perf event, which it consumes. Returns a descriptor that ends both when
  * it is closed; or negative, also if `event` is. */
 int gt_perf_link(struct gt_cookie_wrappers *w, const struct bpf_program *program, int event,

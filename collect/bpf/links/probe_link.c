@@ -156,9 +156,11 @@ static int note_refusal(
 const char *gt_refusal_text(int code)
 {
 	return code == -GT_ENOTSUPP ? "the kernel cannot probe the instruction"
-		: code == -EINVAL   ? "invalid, or in use by another tracer"
-		: code == -E2BIG    ? "the kernel refuses too many of them"
-				    : strerror(-code);
+		: code == -EACCES
+		? "probes are perf events before Linux 6.6, and this kernel permits them to CAP_SYS_ADMIN only (or root)"
+		: code == -EINVAL ? "invalid, or in use by another tracer"
+		: code == -E2BIG  ? "the kernel refuses too many of them"
+				  : strerror(-code);
 }
 
 void gt_refusals_release(struct gt_refusals *r)
