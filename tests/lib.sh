@@ -67,6 +67,8 @@ attach() {
 attached() { if grep -q ': recording ' "$attach_file.err" || ! kill -0 $recorder; then echo yes; fi; }
 # maps_driver PID: prints yes when the process has loaded a CUDA driver.
 maps_driver() { grep -q 'libcuda.so' "/proc/$1/maps" && echo yes; }
+# probe_capabilities: those that probes need, as setpriv reads them. Before Linux 6.6 they are perf events, for CAP_SYS_ADMIN.
+probe_capabilities() { case $(uname -r) in 5.*|6.[0-5].*) echo +bpf,+perfmon,+sys_ptrace,+sys_admin ;; *) echo +bpf,+perfmon,+sys_ptrace ;; esac; }
 # detach: stops the recording that attach has started. The status is gtcollect's.
 detach() { kill -INT $recorder 2>/dev/null; wait $recorder; }
 

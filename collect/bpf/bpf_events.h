@@ -228,6 +228,12 @@ struct gt_bpf_own_mapping {
 #define GT_BPF_FUNCTION_ARGUMENTS(cookie) ((GT_U32)((cookie) >> 32 & 0xff))
 #define GT_BPF_FUNCTION_IS_KERNEL(cookie) ((cookie) >> 40 & 1)
 
+/* The cookie of a group of probes (links/probe_group.h), with the number of the group. The lower
+ * bits of the address tell which one of them it is; the group of the returns has no further
+ * cookies. */
+#define GT_BPF_GROUP (1ull << 63)
+#define GT_BPF_PLACE_BITS 12 /* an offset in a page */
+
 /* Where the value of a USDT probe's argument is. */
 enum gt_bpf_operand { GT_BPF_CONSTANT, GT_BPF_REGISTER, GT_BPF_MEMORY };
 #define GT_BPF_NO_REGISTER 255

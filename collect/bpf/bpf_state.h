@@ -48,6 +48,7 @@ struct gt_bpf_way {
 	struct gt_probe_programs function_programs; /* at functions of --probe */
 	struct gt_probe_programs usdt_programs, loader_programs;
 	struct gt_cookie_wrappers wrappers;
+	struct gt_probe_groups groups;
 	struct gt_function_probes *functions; /* NULL: none */
 	struct gt_usdt usdt;
 	struct gt_kernel_probes *kernel_probes;

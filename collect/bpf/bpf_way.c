@@ -14,6 +14,7 @@
 #include "collect/bpf/processes/new_code.h"
 #include "collect/bpf/bpf_object.h"
 #include "collect/bpf/kernel/kernel_features.h"
+#include "collect/bpf/kernel/tracefs.h"
 #include "formats/cuda/cuda_api.h"
 #include "formats/trace/clock.h"
 
@@ -178,14 +179,18 @@ static void select_point_programs(struct gt_bpf_way *b, struct gt_uprobe_feature
 	struct bpf_program *p = program(b, "on_usdt", b->opt.usdt->nusdt);
 
 	bpf_program__set_expected_attach_type(p, (enum bpf_attach_type)GT_UPROBE_MULTI);
-	b->usdt_programs = (struct gt_probe_programs){
-		.is_point = true, .kernel = kernel, .entry = p, .wrappers = &b->wrappers
-	};
+	b->usdt_programs = (struct gt_probe_programs){ .is_point = true,
+		.kernel = kernel,
+		.entry = p,
+		.wrappers = &b->wrappers,
+		.groups = &b->groups };
 	p = program(b, "on_loader", gt_loader_is_enough(b));
 	bpf_program__set_expected_attach_type(p, (enum bpf_attach_type)GT_UPROBE_MULTI);
-	b->loader_programs = (struct gt_probe_programs){
-		.is_point = true, .kernel = kernel, .entry = p, .wrappers = &b->wrappers
-	};
+	b->loader_programs = (struct gt_probe_programs){ .is_point = true,
+		.kernel = kernel,
+		.entry = p,
+		.wrappers = &b->wrappers,
+		.groups = &b->groups };
 }
 
 /* The programs at functions of libraries: one for sessions, else one each for entry and return. A
@@ -204,7 +209,8 @@ static void select_programs(struct gt_bpf_way *b, struct gt_probe_programs *p,
 		.session = both,
 		.entry = entry,
 		.ret = ret,
-		.wrappers = &b->wrappers };
+		.wrappers = &b->wrappers,
+		.groups = &b->groups };
 }
 
 static void select_kernel_programs(struct gt_bpf_way *b)
@@ -313,6 +319,9 @@ static int set_up_maps(struct gt_bpf_way *b, struct gt_err *err)
 	b->losses = bpf_object__find_map_fd_by_name(b->object, "losses");
 	b->wrappers.cookies =
 		b->has_cookies ? -1 : bpf_object__find_map_fd_by_name(b->object, "cookies");
+	gt_probe_groups_open(&b->groups,
+		b->programs.kernel.multi ? -1 : gt_tracefs_open(&(struct gt_err)GT_ERR_INIT),
+		bpf_object__find_map_fd_by_name(b->object, "group_cookies"));
 	for (uint32_t id = 0; id < gt_api_count; id++) {
 		gt_call_plan_make(&b->plans[id], &gt_api[id], (int)b->opt.rings->s->args);
 		if (bpf_map_update_elem(plans, &id, &b->plans[id].bpf, BPF_ANY))
@@ -409,6 +418,7 @@ struct gt_bpf_way *gt_bpf_way_open(const struct gt_bpf_way_options *opt, struct 
 		return NULL;
 	}
 	b->opt = *opt;
+	b->groups.tracefs = b->groups.list = -1;
 	b->only_user = !(gt_own_capabilities() >> CAP_SYS_PTRACE & 1);
 	b->filters = opt->filter &&
 		(gt_process_filter_selects(opt->filter) || (opt->all_processes && b->only_user));
@@ -593,6 +603,7 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	ring_buffer__free(b->events);
 	ring_buffer__free(b->rings);
 	gt_cookie_wrappers_close(&b->wrappers);
+	gt_probe_groups_close(&b->groups);
 	bpf_object__close(b->object);
 	for (int i = 0; b->ring_fds && i < b->ncpus; i++)
 		if (b->ring_fds[i] >= 0)

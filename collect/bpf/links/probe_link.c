@@ -266,9 +266,6 @@ static int link_each(struct gt_probe_link *l, const struct gt_probe_programs *pr
 	struct gt_perf_probe probe = { .type = gt_perf_type("uprobe"), .name = path, .pid = pid };
 	int rc = 0;
 
-	l->perf = calloc(2ul * p->n, sizeof(*l->perf));
-	if (!l->perf)
-		return -ENOMEM;
 	raise_limit_of_files();
 	for (uint32_t i = 0; !rc && i < 2 * p->n; i += programs->is_point ? 2 : 1) {
 		uint32_t place = i / 2;
@@ -290,6 +287,21 @@ static int link_each(struct gt_probe_link *l, const struct gt_probe_programs *pr
 	return rc;
 }
 
+/* In groups; or if that fails, because the kernel refuses a place or has no tracefs, one by one. */
+static int link_perf(struct gt_probe_link *l, const struct gt_probe_programs *programs,
+	const char *path, pid_t pid, const struct gt_probe_places *p, struct gt_refusals *refusals)
+{
+	l->is_of_all = !pid;
+	l->perf = calloc(2ul * p->n, sizeof(*l->perf));
+	if (!l->perf)
+		return -ENOMEM;
+	if (gt_probe_groups_fit(programs->groups, p) &&
+		!gt_probe_group_open(
+			&l->group, programs->groups, programs, path, pid, p, l->perf, &l->nperf))
+		return 0;
+	return link_each(l, programs, path, pid, p, refusals);
+}
+
 int gt_probe_link_open(struct gt_probe_link *l, const struct gt_probe_programs *programs,
 	const char *path, pid_t pid, const struct gt_probe_places *places,
 	struct gt_refusals *refusals)
@@ -303,10 +315,8 @@ int gt_probe_link_open(struct gt_probe_link *l, const struct gt_probe_programs *
 		rc = link_all(l, programs, path, pid, places);
 		if (is_refusal(rc))
 			rc = link_rest(l, &s);
-	} else {
-		l->is_of_all = !pid;
-		rc = link_each(l, programs, path, pid, places, refusals);
-	}
+	} else
+		rc = link_perf(l, programs, path, pid, places, refusals);
 	if (rc < 0)
 		gt_probe_link_close(l);
 	return rc;
@@ -321,6 +331,7 @@ void gt_probe_link_take(struct gt_probe_link *l, struct gt_descriptor_list *to)
 			gt_descriptor_list_add(to, l->multi[i]);
 	for (size_t i = 0; i < l->nperf; i++)
 		gt_descriptor_list_add(to, l->perf[i]);
+	gt_probe_group_end(&l->group);
 	free(l->perf);
 	*l = (struct gt_probe_link)GT_PROBE_NO_LINK;
 }

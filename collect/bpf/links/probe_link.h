@@ -1,5 +1,6 @@
 /* Uprobes in one file: one link for all of them; before Linux 6.13, which has sessions, one for the
- * entries and one for the returns; before Linux 6.6 a perf event for each. */
+ * entries and one for the returns; before Linux 6.6 perf events: a few for groups of probes, or one
+ * for each. */
 #ifndef GT_PROBE_LINK_H
 #define GT_PROBE_LINK_H
 #include <stdbool.h>
@@ -8,6 +9,7 @@
 #include <sys/types.h>
 #include "collect/bpf/links/descriptor_list.h"
 #include "collect/bpf/links/perf_probe.h"
+#include "collect/bpf/links/probe_group.h"
 #include "formats/base/map.h"
 
 struct bpf_program;
@@ -46,12 +48,14 @@ struct gt_probe_programs {
 	struct gt_uprobe_features kernel;
 	const struct bpf_program *session, *entry, *ret;
 	struct gt_cookie_wrappers *wrappers;
+	struct gt_probe_groups *groups;
 };
 struct gt_probe_link {
 	int multi[2]; /* of a session, or of entries and of returns; or -1 */
 	int *perf;    /* descriptors */
 	size_t nperf;
-	bool is_of_all; /* it is set in all processes */
+	struct gt_probe_group group; /* of these descriptors, if they are few */
+	bool is_of_all;              /* it is set in all processes */
 };
 #define GT_PROBE_NO_LINK                                                                           \
 	{                                                                                          \

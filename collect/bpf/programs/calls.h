@@ -222,7 +222,7 @@ SEC("kprobe")
 int on_entry(struct pt_regs *ctx)
 {
 	if (is_traced(current_ids()))
-		enter(ctx, cookie_of(ctx));
+		enter(ctx, cookie_of_place(ctx));
 	return 0;
 }
 

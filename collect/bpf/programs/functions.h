@@ -9,7 +9,7 @@
 #define FUNCTIONS_OPEN 16 /* nested calls of one thread */
 struct open_function {
 	__u64 start, frame;
-	__u32 probe, unused;
+	__u32 probe, narguments;
 	__u64 arguments[GT_BPF_ARGUMENTS];
 };
 struct open_functions {
@@ -98,15 +98,22 @@ static __always_inline int enter_function(struct pt_regs *ctx, __u64 cookie, __u
 		return 0;
 	o = open_function_at(f, depth);
 	o->probe = (__u32)cookie;
+	o->narguments = GT_BPF_FUNCTION_ARGUMENTS(cookie);
 	o->frame = frame;
 	read_arguments(ctx, o->arguments);
 	o->start = bpf_ktime_get_ns();
 	return 0;
 }
 
+static __always_inline bool is_return_of(const struct open_function *o, __u64 cookie, __u64 frame)
+{
+	return cookie & GT_BPF_GROUP ? o->frame == frame
+				     : o->probe == (__u32)cookie && o->frame <= frame;
+}
+
 /* The depth inside the innermost open call of the function that returns from this frame; 0: none is
  * open. Its callers have frames above. Functions of the kernel return with another stack pointer.
- */
+ * In a group of returns the frame alone tells the function. */
 static __always_inline __u32 depth_of_return(struct open_functions *f, __u64 cookie, __u64 frame)
 {
 	__u32 depth = f->depth;
@@ -115,8 +122,7 @@ static __always_inline __u32 depth_of_return(struct open_functions *f, __u64 coo
 		frame = ~0ull;
 	for (int i = 0; i < FUNCTIONS_OPEN; i++)
 		if (depth && depth <= FUNCTIONS_OPEN &&
-			(open_function_at(f, depth - 1)->probe != (__u32)cookie ||
-				open_function_at(f, depth - 1)->frame > frame))
+			!is_return_of(open_function_at(f, depth - 1), cookie, frame))
 			depth--;
 	return depth;
 }
@@ -125,7 +131,7 @@ static __always_inline int leave_function(struct pt_regs *ctx, __u64 cookie, __u
 {
 	__u64 key = functions_key(pid_tgid, cookie), ret = ctx->RETURN_VALUE,
 	      frame = frame_of_return(ctx);
-	__u32 depth, n = GT_BPF_FUNCTION_ARGUMENTS(cookie);
+	__u32 depth, n;
 	struct gt_bpf_probe p = { .is_range = 1 };
 	const struct open_function *o;
 	struct open_functions *f;
@@ -143,6 +149,7 @@ static __always_inline int leave_function(struct pt_regs *ctx, __u64 cookie, __u
 		return 0;
 	}
 	o = open_function_at(f, depth);
+	n = o->narguments;
 	p.head.start = o->start;
 	p.head.end = bpf_ktime_get_ns();
 	p.probe = o->probe;
@@ -175,7 +182,7 @@ static __always_inline int on_entry_of_function(struct pt_regs *ctx)
 {
 	__u64 pid_tgid = current_ids();
 
-	return is_traced(pid_tgid) ? enter_function(ctx, cookie_of(ctx), pid_tgid) : 0;
+	return is_traced(pid_tgid) ? enter_function(ctx, cookie_of_place(ctx), pid_tgid) : 0;
 }
 
 static __always_inline int on_return_of_function(struct pt_regs *ctx)

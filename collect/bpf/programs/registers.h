@@ -21,6 +21,7 @@ struct pt_regs {
 #define ARGUMENT_5 r8
 #define ARGUMENT_6 r9
 #define RETURN_VALUE ax
+#define INSTRUCTION_POINTER ip
 #define STACK_POINTER sp
 #define REGISTER_ARGUMENTS 6
 /* The caller has pushed the return address, and the return removes it. */
@@ -84,6 +85,7 @@ struct pt_regs {
 #define ARGUMENT_5 regs[4]
 #define ARGUMENT_6 regs[5]
 #define RETURN_VALUE regs[0]
+#define INSTRUCTION_POINTER pc
 #define STACK_POINTER sp
 #define REGISTER_ARGUMENTS 8
 /* The return address is in register 30. A function that calls another one has to save it, and

@@ -67,7 +67,7 @@ SEC("kprobe")
 int on_usdt(struct pt_regs *ctx)
 {
 	__u64 pid_tgid = current_ids();
-	__u32 number = cookie_of(ctx);
+	__u32 number = cookie_of_place(ctx);
 	const struct gt_bpf_usdt_site *site;
 	struct gt_bpf_probe p = { .head = { .start = bpf_ktime_get_ns() } };
 

@@ -62,13 +62,13 @@ want without-library 0 alone/gtcollect --via ebpf -q -f -o alone.zst -p $idle --
 want times 0 "$G" --via ebpf -e api,sched --print-json -q -f -o times.zst -a --duration 200ms
 is times-are-not-negative 0 "$(grep -c '"ts":-' want.out)"
 
-# ---- three capabilities are enough, and two are not for another user's process ----
+# ---- capabilities are enough, and two are not for another user's process ----
 # before Linux 5.11 BPF maps count as locked memory
 capable() { (ulimit -l unlimited; setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$1" --ambient-caps="$1" "$G" --via ebpf -q -f -o "$shared/$2.zst" -p $idle --duration 1ms); }
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	shared=$(mktemp -d)
 	chmod 777 "$shared"
-	want three-capabilities 0 capable +bpf,+perfmon,+sys_ptrace three
+	want capabilities 0 capable "$(probe_capabilities)" three
 	want other-users-process 125 capable +bpf,+perfmon two
 	says other-users-process-is-reported 'root or CAP_SYS_PTRACE may read'
 	# processes of root and of this user, which sleep again and again; -a and -p
@@ -87,7 +87,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	wait $of_root $of_user 2>/dev/null
 	rm -r "$shared"
 else
-	skip three-capabilities "needs root and setpriv"
+	skip capabilities "needs root and setpriv"
 fi
 
 # ---- a child of the process is recorded, too ----

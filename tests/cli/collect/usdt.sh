@@ -218,7 +218,7 @@ else
 	skip other-namespaces "unshare is not permitted"
 fi
 
-# ---- another user's process, by root and with three capabilities: libraries in memory, also one that is loaded later ----
+# ---- another user's process, by root and with capabilities: libraries in memory, also one that is loaded later ----
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	shared=$(mktemp -d)
 	chmod 777 "$shared"
@@ -242,12 +242,12 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 		cp "$shared/$other_name.zst" .
 		is "$other_name-in-a-file" 2 "$(hits "$other_name" gt_test:numbers)"
 	}
-	as_third() { setpriv --reuid=65533 --regid=65533 --clear-groups --inh-caps=+bpf,+perfmon,+sys_ptrace --ambient-caps=+bpf,+perfmon,+sys_ptrace "$G" "$@"; }
+	as_third() { setpriv --reuid=65533 --regid=65533 --clear-groups --inh-caps="$(probe_capabilities)" --ambient-caps="$(probe_capabilities)" "$G" "$@"; }
 	for when in before later; do
 		other_user root-$when "$G"
 		is root-$when-in-memory 2 "$(hits root-$when gt_memory:hit)"
-		other_user three-capabilities-$when as_third
-		is three-capabilities-$when-in-memory 2 "$(hits three-capabilities-$when gt_memory:hit)"
+		other_user capabilities-$when as_third
+		is capabilities-$when-in-memory 2 "$(hits capabilities-$when gt_memory:hit)"
 	done
 	rm -r "$shared"
 else

@@ -47,6 +47,6 @@ later() {
 for value in 2 $default; do
 	echo $value >$paranoid
 	later of-root-at-$value "$B/gtcollect"
-	later of-capabilities-at-$value as_user "$shared/four"
 done
+later of-capabilities as_user "$shared/four"
 rm -r "$shared"
