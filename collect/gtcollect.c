@@ -91,6 +91,9 @@ static int enable_sources(struct gt_err *err)
 	if (code)
 		return code;
 	gt_sources_inject(&run.selection, o->events, o->with_ebpf, run.events);
+	if (!may_leave_out && gt_sources_has(o->events, "ioctl") &&
+		!gt_sources_has(run.events, "ioctl") && !o->inject)
+		gt_metadata_add_missing("ioctl, which injection does not see, but eBPF does");
 	o->events = run.events;
 	if (o->inject && !o->quiet)
 		gt_message(stderr, TOOL,
@@ -131,6 +134,9 @@ static int check_use(const char *program, struct gt_err *err)
 		code = select_events(&useless, err);
 	if (!code && useless && !o->quiet)
 		gt_message(stderr, TOOL, "note: no name that is recorded matches %s", useless);
+	if (!code && o->range && (o->with_ebpf || o->with_switches) && !o->quiet)
+		gt_message(stderr, TOOL,
+			"note: --range does not limit what the kernel reports, as scheduling and probes");
 	return code;
 }
 

@@ -397,7 +397,9 @@ void gt_exit_summary_print(const struct gt_recording *r)
 	print_file(r, !gt_exit_has_events(r));
 	/* a program with probes of the user's choice may have nothing to do with CUDA */
 	if (!has_calls(r) && !(gt_options_has_probes() && annotations(r)) &&
-		(r->has_gates || (!r->sources->n && !gt_options_attach())))
+		(r->has_gates ||
+			(!r->sources->n && !gt_options_attach() &&
+				gt_sources_of_guest(gt_options.named_events))))
 		print_empty(r);
 	if (!gt_options.verbose)
 		return;

@@ -57,6 +57,10 @@ fi
 # ---- the name of a file without -o is that of the process ----
 if "$G" --via inject -q -p $p --duration 1ms >try.out 2>&1; then
 	is file-has-the-name 1 "$(ls | grep -c '^gt-train-[0-9]*-[0-9]*-[0-9]*\.zst$')"
+	want ioctl-by-injection 0 "$G" --via inject -f -e api,ioctl -o ioctl.zst -p $p --duration 1ms
+	says ioctl-by-injection-is-missing 'note: not recorded: ioctl, which injection does not see, but eBPF does$'
+	"$A" header ioctl.zst >header.out 2>/dev/null
+	check ioctl-by-injection-is-in-the-header grep -q 'missing: ioctl' header.out
 	# a full disk after the attach: the process can be recorded again at once
 	if [ -w /dev/full ]; then
 		want full 125 "$G" --via inject -o /dev/full -p $p
@@ -82,6 +86,10 @@ says scheduling-has-no-functions 'recording sched; Ctrl-C ends it$'
 want no-cuda 0 "$G" -f -e api,gpu,usdt:none:none -o none.zst true
 says no-cuda-says-so 'no CUDA call was seen: \(it never loaded\|there is no\) libcuda'
 is no-cuda-has-no-gpu-message 0 "$(grep -c 'no GPU work was recorded' want.err)"
+want only-scheduling 0 "$G" -f -e sched -o none.zst true
+is only-scheduling-asks-for-no-calls 0 "$(grep -c 'no CUDA call was seen' want.err)"
+want range-and-scheduling 0 "$G" -f --range cuda-profiler -e api,sched -o none.zst true
+says range-and-scheduling-is-a-note 'note: --range does not limit what the kernel reports'
 kill $p
 wait $p 2>/dev/null
 
