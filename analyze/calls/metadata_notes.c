@@ -58,6 +58,12 @@ static const struct {
 	{ "processes_of_other_users", "0", "",
 		" {process was|processes were} not recorded: {it|they} ran as another user than gtcollect, "
 		"and rings are not shared with other users" },
+	{ "processes_without_entry", "0", "",
+		" {time|times} a process was not recorded: eBPF recorded as many as it can at the same time" },
+	{ "processes_without_probes", "0", "",
+		" {time|times} a process had its probes late or not at all: too many started at the same time" },
+	{ "processes_without_event", "0", "",
+		" {start or end|starts and ends} of processes {has|have} no record: rings were full" },
 	{ "abandoned_calls", "0", "",
 		" {call has|calls have} no record: longjmp or an exception ended {it|them}" },
 	{ "handler_calls", "0", "",

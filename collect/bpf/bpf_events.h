@@ -211,7 +211,8 @@ struct gt_bpf_tracepoint {
 	char data[GT_BPF_TRACEPOINT_BYTES];
 };
 
-/* A traced process has mapped a library, or is a new child with libraries. */
+/* A traced process has mapped a library, or is a new child with libraries. In the same ring are
+ * heads that found no space in the ring of their CPU. */
 struct gt_bpf_process_event {
 	GT_U32 tgid, is_stopped; /* stopped: until gtcollect continues it */
 };
@@ -257,5 +258,11 @@ struct gt_bpf_usdt_site {
 struct gt_bpf_loss {
 	GT_U64 count, from, to; /* ns */
 	GT_U64 unseen;          /* of them, waits whose end the kernel did not report */
+};
+
+/* Times that a process, a report of new code or a start or end found no space, on all CPUs. As
+ * struct gt_process_losses. */
+struct gt_bpf_process_losses {
+	GT_U64 unrecorded, unprobed, events;
 };
 #endif

@@ -490,13 +490,17 @@ static void drain_until(struct gt_bpf_way *b, uint64_t until)
 	ring_buffer__consume(b->rings);
 	gt_bpf_write_records(b);
 	gt_bpf_losses_take(b);
+	b->until = 0; /* records of process_events.c wait for the next drain */
 	b->opt.rings->written_until = until > INT64_MAX ? INT64_MAX : (int64_t)until;
 }
 
 void gt_bpf_way_drain(struct gt_bpf_way *b)
 {
+	/* events that end before are in their ring, too */
+	uint64_t until = (uint64_t)gt_clock_monotonic() - SETTLED;
+
 	gt_bpf_way_take_events(b);
-	drain_until(b, (uint64_t)gt_clock_monotonic() - SETTLED);
+	drain_until(b, until);
 }
 
 static void name_of_place(

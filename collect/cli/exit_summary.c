@@ -324,8 +324,8 @@ static const char *losses_text(const struct gt_recording *r, char *to, size_t si
 	const struct gt_recorder_totals *t = r->totals;
 	const struct gt_losses all = losses(r);
 	uint64_t lost = gt_losses_count(&all);
-	unsigned missing =
-		t->unrecorded.n[GT_UNRECORDED_LATE] + t->unrecorded.n[GT_UNRECORDED_USER];
+	unsigned missing = t->unrecorded.n[GT_UNRECORDED_LATE] +
+		t->unrecorded.n[GT_UNRECORDED_USER] + (unsigned)t->process_losses.unrecorded;
 
 	if (t->broken)
 		return "an unknown number LOST";
@@ -334,9 +334,10 @@ static const char *losses_text(const struct gt_recording *r, char *to, size_t si
 	else if (missing)
 		snprintf(to, size, "%u process%s MISSING", missing, gt_plural(missing, "es"));
 	else
-		return t->gpu && t->processes &&
-				(!t->gpu->processes || t->gpu->refused || t->gpu->yields ||
-					t->gpu->without_record)
+		return (t->gpu && t->processes &&
+			       (!t->gpu->processes || t->gpu->refused || t->gpu->yields ||
+				       t->gpu->without_record)) ||
+				t->process_losses.unprobed || t->process_losses.events
 			? "no calls lost"
 			: "no losses";
 	return to;

@@ -20,6 +20,12 @@ static inline void gt_record_loss_add(
 		to->to = until;
 	to->count += count;
 }
+/* What eBPF could not record of processes, apart from calls: times. */
+struct gt_process_losses {
+	uint64_t unrecorded; /* that a process is not recorded: the kernel's table was full */
+	uint64_t unprobed;   /* that probes in new code are late or missing: a ring was full */
+	uint64_t events;     /* that a start or an end has no record: the rings were full */
+};
 /* EXECUTED: from the execution of a program on, which is the start of the slot. */
 enum gt_written { GT_WRITTEN_NOT, GT_WRITTEN, GT_WRITTEN_EXECUTED };
 struct gt_rings { /* addresses of the parts of the memory */
@@ -46,6 +52,7 @@ struct gt_rings { /* addresses of the parts of the memory */
 	unsigned ncpus;
 	uint64_t unseen_waits; /* of these losses so far: waits whose end the kernel did not report
 				*/
+	struct gt_process_losses process_losses; /* so far */
 	struct gt_record_loss
 		own_loss;     /* the same, of records that found no slot of gtcollect's own */
 	void (*drain)(void);  /* reads all rings, and frees what is read; NULL: nothing does */

@@ -254,6 +254,7 @@ const struct gt_recorder_totals *gt_recorder_totals(struct gt_recorder *r)
 	r->totals.others = &r->others;
 	r->totals.own_slots = r->nthreads - r->rings->first_own;
 	r->totals.unseen_waits = r->rings->unseen_waits;
+	r->totals.process_losses = r->rings->process_losses;
 	r->totals.clock_error = r->clock.max_error;
 	r->totals.unknown_functions = r->unknown_functions;
 	r->totals.nunknown_functions = r->nunknown_functions;

@@ -129,7 +129,11 @@ static int trace(struct gt_bpf_way *b, pid_t pid, bool has_probes, struct gt_err
 	bool is_new = bpf_map_lookup_elem(traced, &key, &old);
 
 	if (bpf_map_update_elem(traced, &key, &value, BPF_ANY))
-		return gt_bpf_why_not(-errno, err);
+		return errno == E2BIG
+			? gt_err_set(err, -E2BIG,
+				  "process %d: eBPF records no more processes at the same time",
+				  (int)pid)
+			: gt_bpf_why_not(-errno, err);
 	if (is_new)
 		gt_bpf_begin_waits(b);
 	return 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "collect/bpf/bpf_state.h"
 #include "collect/bpf/processes/new_code.h"
+#include "collect/bpf/records/bpf_records.h"
 
 /* The mark is for the guard, so it is removed after the signal. */
 static void continue_process(struct gt_bpf_way *b, uint32_t tgid)
@@ -32,6 +33,8 @@ static int take_event(void *arg, void *data, size_t size)
 	struct gt_bpf_way *b = arg;
 	const struct gt_bpf_process_event *e = data;
 
+	if (size >= sizeof(struct gt_bpf_head))
+		return gt_bpf_take_record(b, data, size);
 	if (size < sizeof(*e))
 		return 0;
 	if (!b->ended)

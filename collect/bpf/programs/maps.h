@@ -13,6 +13,8 @@
 
 const volatile struct gt_bpf_settings settings;
 
+struct gt_bpf_process_losses process_losses SEC(".bss.process_losses");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -20,6 +22,13 @@ struct {
 	__type(key, __u32);  /* a process */
 	__type(value, __u8); /* GT_BPF_TRACED and others */
 } traced SEC(".maps");
+
+/* Each change of `traced`: it may be full. */
+static __always_inline void trace_process(__u32 tgid, __u8 value)
+{
+	if (bpf_map_update_elem(&traced, &tgid, &value, BPF_ANY))
+		__sync_fetch_and_add(&process_losses.unrecorded, 1);
+}
 
 /* gtcollect sets it before it removes the probes, which takes some time: no more calls begin. */
 __u32 is_ended SEC(".bss.ended");
@@ -57,6 +66,12 @@ struct {
 	__type(key, __u32);
 	__array(values, struct ring);
 } rings SEC(".maps");
+
+/* It wakes gtcollect. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 * 1024);
+} process_events SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -11,11 +11,6 @@ struct {
 	__type(value, __u8);
 } starting SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 256 * 1024);
-} process_events SEC(".maps");
-
 /* Processes that wait until gtcollect continues them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -35,8 +30,10 @@ static __always_inline bool stop_process(__u32 tgid)
 {
 	__u8 value = 1;
 
-	if (bpf_map_update_elem(&stopped, &tgid, &value, BPF_ANY))
+	if (bpf_map_update_elem(&stopped, &tgid, &value, BPF_ANY)) {
+		__sync_fetch_and_add(&process_losses.unprobed, 1);
 		return false;
+	}
 	if (!bpf_send_signal(STOP_SIGNAL))
 		return true;
 	bpf_map_delete_elem(&stopped, &tgid);
@@ -48,8 +45,10 @@ static __always_inline void report_process(__u32 tgid, bool is_current)
 {
 	struct gt_bpf_process_event *to = bpf_ringbuf_reserve(&process_events, sizeof(*to), 0);
 
-	if (!to)
+	if (!to) {
+		__sync_fetch_and_add(&process_losses.unprobed, 1);
 		return;
+	}
 	to->tgid = tgid;
 	to->is_stopped = settings.stop && is_current && stop_process(tgid);
 	bpf_ringbuf_submit(to, BPF_RB_FORCE_WAKEUP);
@@ -62,7 +61,6 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 ids = current_ids();
 	__u32 tgid = ids >> 32;
-	__u8 value = GT_BPF_TRACED;
 	struct thread *t = find_thread();
 
 	if (t) {
@@ -73,7 +71,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	if (!settings.pid_namespace) /* a thread gets the id of its process */
 		forget_functions((__u32)ctx->args[1]);
 	if (bpf_map_lookup_elem(&starting, &tgid)) {
-		bpf_map_update_elem(&traced, &tgid, &value, BPF_ANY);
+		trace_process(tgid, GT_BPF_TRACED);
 		bpf_map_delete_elem(&starting, &tgid);
 	}
 	if (has_records(ids))

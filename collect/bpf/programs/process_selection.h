@@ -104,7 +104,7 @@ static __always_inline void select_process(
 		new |= GT_BPF_TRACED;
 	if (new == old || (!value && !(new &GT_BPF_TRACED)))
 		return;
-	bpf_map_update_elem(&traced, &tgid, &new, BPF_ANY);
+	trace_process(tgid, new);
 	if (reports && (settings.any_file || settings.scheduling) && (new ^ old) & GT_BPF_TRACED)
 		report_process(tgid, false);
 }
@@ -129,16 +129,15 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
 	__u32 from = ids_of(parent) >> 32, to = ids_of(child) >> 32;
-	__u8 *value, copy;
+	const __u8 *value;
 
 	if (from == to)
 		return 0;
 	value = bpf_map_lookup_elem(&traced, &from);
-	copy = value ? *value : 0;
 	if (settings.filters)
-		select_process(child, copy & GT_BPF_HAS_NAME || has_name(child), true);
+		select_process(child, (value && *value & GT_BPF_HAS_NAME) || has_name(child), true);
 	else if (value)
-		bpf_map_update_elem(&traced, &to, &copy, BPF_ANY);
+		trace_process(to, *value);
 	return 0;
 }
 

@@ -169,7 +169,8 @@ static __always_inline void name_thread(struct gt_bpf_head *head)
 	bpf_get_current_comm(head->comm, sizeof(head->comm));
 }
 
-/* A record of the current thread without more. */
+/* A record of the current thread without more. It is no call, so it is not counted as one: if the
+ * ring of the CPU has no space for it, the one that wakes gtcollect has. */
 static __always_inline void write_head(__u32 kind)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -178,7 +179,9 @@ static __always_inline void write_head(__u32 kind)
 
 	head.start = head.end = bpf_ktime_get_ns();
 	name_thread(&head);
-	if (!ring || bpf_ringbuf_output(ring, &head, sizeof(head), BPF_RB_NO_WAKEUP))
-		count_loss(head.end);
+	if (ring && !bpf_ringbuf_output(ring, &head, sizeof(head), BPF_RB_NO_WAKEUP))
+		return;
+	if (bpf_ringbuf_output(&process_events, &head, sizeof(head), BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&process_losses.events, 1);
 }
 #endif

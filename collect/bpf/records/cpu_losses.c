@@ -2,6 +2,7 @@
  * the first to the last of these records. */
 #define _GNU_SOURCE
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include "collect/bpf/bpf_state.h"
@@ -18,11 +19,23 @@ int gt_bpf_losses_open(struct gt_bpf_way *b, struct gt_err *err)
 	return 0;
 }
 
+static void take_process_losses(const struct gt_bpf_way *b)
+{
+	int map = bpf_object__find_map_fd_by_name(b->object, ".bss.process_losses");
+	struct gt_bpf_process_losses now;
+	uint32_t zero = 0;
+
+	if (!bpf_map_lookup_elem(map, &zero, &now))
+		b->opt.rings->process_losses =
+			(struct gt_process_losses){ now.unrecorded, now.unprobed, now.events };
+}
+
 void gt_bpf_losses_take(struct gt_bpf_way *b)
 {
 	struct gt_record_loss *to = b->opt.rings->cpu_losses;
 	uint32_t zero = 0;
 
+	take_process_losses(b);
 	if (bpf_map_lookup_elem(b->losses, &zero, b->now))
 		return;
 	for (int i = 0; i < b->ncpus; i++) {

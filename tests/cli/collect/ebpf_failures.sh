@@ -125,6 +125,35 @@ check full-ring-loses test "$(figure lost full.zst)" -gt 0
 check full-ring-has-calls test "$(made full.zst)" -gt 0
 is full-ring-is-all-counted 200000 "$(($(made full.zst) + $(figure lost full.zst)))"
 
+# ---- in a full ring the exec and the exit of a process take no space of calls, and are not counted as such ----
+gated gone "$B/bpf/gated_calls" "$cuda" 4 50000 "$B/bpf/gated_calls" "$cuda" 1 0
+attach gone.zst -e api --ring-memory 1M -p $gated
+kill -STOP $recorder
+go gone
+until_it_is 200000 results gone
+end gone $gated
+kill -CONT $recorder
+wait $recorder
+is exec-and-exit-in-a-full-ring-are-no-calls 200000 "$(($(made gone.zst) + $(figure lost gone.zst)))"
+check exec-and-exit-in-a-full-ring-are-not-lost sh -c '! grep -q "starts and ends of proc" gone.zst.err'
+
+# ---- tables and rings of the kernel that are full: one line, and a note in the header ----
+if [ -z "$SAN" ] && ${CC:-cc} -O2 -shared -fPIC "$SRC/tests/cli/collect/small_maps.c" -o small_maps.so 2>cc.err; then
+	# small NAME,ENTRIES COMMAND...: records COMMAND with a map of this size
+	small() {
+		small_map=$1; shift
+		want "small-${small_map%,*}-harms-nothing" 0 env LD_PRELOAD="$PWD/small_maps.so" SMALL_MAP="$small_map" "$G" -e api --via ebpf -f -o small.zst -- env -u LD_PRELOAD "$@"
+	}
+	small traced,3 sh -c 'for i in 1 2 3 4 5 6; do sleep 1 & done; wait'
+	says full-table-of-processes-is-reported '[0-9] times a process is not recorded, because eBPF records as many as it can'
+	says full-table-of-processes-is-in-the-last-line '[0-9] processes MISSING'
+	check full-table-of-processes-is-in-the-header sh -c '"$0" header small.zst | grep -q "[0-9] times a process was not recorded"' "$A"
+	small traced,65536 sh -c 'for i in 1 2 3 4 5 6; do true & done; wait'
+	check table-with-space-is-not-reported sh -c '! grep -q "is not recorded" want.err'
+else
+	skip small-maps "${SAN:+a sanitized program has functions of its own}$(grep -m 1 error cc.err)"
+fi
+
 # ---- another program or driver, and a child, while only calls are recorded ----
 symbol=$(nm -D "$cuda" | awk '$3 == "cuDriverGetVersion" { print $1 }')
 # code PID FILE: the instruction at the function in the process's memory.
