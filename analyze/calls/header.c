@@ -91,7 +91,7 @@ uint64_t gt_header_tracks(
 
 	for (uint32_t t = 0; t < seg->ntracks; t++)
 		n += seg->tracks[t].kind == kind;
-	return n - (kind == GT_TRACK_THREAD ? d->threads : d->processes);
+	return n - (kind == GT_TRACK_THREAD ? d->threads + d->recorder_threads : d->processes);
 }
 
 uint64_t gt_header_rows(

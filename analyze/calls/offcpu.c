@@ -369,6 +369,15 @@ static void note_lives(const struct offcpu *o, struct gt_table *t)
 		doubtful);
 }
 
+static void note_recorder_threads(const struct offcpu *o, struct gt_table *t)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(o->report.reader); i++)
+		n += gt_source_dedup_counts(o->report.opt->source_dedup, i)->recorder_threads;
+	gt_note_plural(t, n, "%zu {thread|threads} of gt and CUPTI {is|are} left out", n);
+}
+
 static void add_reasons(struct offcpu *o, struct gt_table *t)
 {
 	size_t shown = gt_rows_shown(o->reasons.n, o->report.opt->top), n = 0;
@@ -384,6 +393,7 @@ static void add_reasons(struct offcpu *o, struct gt_table *t)
 		n++;
 	}
 	note_lives(o, t);
+	note_recorder_threads(o, t);
 	if (o->reasons.n > GROUPS)
 		gt_table_note(
 			t, "more threads and reasons than %u: the others are left out", GROUPS);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/sorted.h"
+#include "formats/trace/recorder_threads.h"
 
 /* pairs of sources that a segment tells apart; the last entry takes all others */
 #define PAIRS_MAX 8
@@ -48,6 +49,7 @@ struct part {                       /* of one segment */
 	struct track_layers *marks; /* one per track; NULL: no thread has two sources */
 	struct gt_source_pair pairs[PAIRS_MAX];
 	struct gt_duplicate_counts out;
+	bool *recorders; /* by track: its thread is gt's or CUPTI's; NULL: none is */
 };
 struct gt_source_dedup {
 	struct part *parts;
@@ -245,12 +247,17 @@ static uint32_t hide_duplicates(const struct gt_segment *seg, uint32_t track, vo
 {
 	const struct part *p = &((const struct gt_source_dedup *)arg)->parts[seg->index];
 
+	if (p->recorders && p->recorders[track])
+		return ALL_LAYERS;
 	return p->nowners ? p->marks[track].hidden : 0;
 }
 
 static uint32_t hide_all_but_duplicates(const struct gt_segment *seg, uint32_t track, void *arg)
 {
-	return ALL_LAYERS & ~hide_duplicates(seg, track, arg);
+	const struct part *p = &((const struct gt_source_dedup *)arg)->parts[seg->index];
+
+	return p->recorders && p->recorders[track] ? ALL_LAYERS
+						   : ALL_LAYERS & ~hide_duplicates(seg, track, arg);
 }
 
 static int count_duplicates(void *arg, unsigned worker, const struct gt_cols *c)
@@ -267,6 +274,27 @@ static int count_duplicates(void *arg, unsigned worker, const struct gt_cols *c)
 	return 0;
 }
 
+static bool is_recorder_thread(const struct gt_segment *seg, const struct gt_track *track)
+{
+	const char *name = gt_str(seg, track->name);
+
+	return track->kind == GT_TRACK_THREAD &&
+		(!strcmp(name, GT_OWN_THREAD_NAME) || !strcmp(name, GT_CUPTI_THREAD_NAME));
+}
+
+static int find_recorder_threads(struct part *p, const struct gt_segment *seg)
+{
+	for (uint32_t t = 0; t < seg->ntracks; t++) {
+		if (!is_recorder_thread(seg, &seg->tracks[t]))
+			continue;
+		if (!p->recorders && !(p->recorders = calloc(seg->ntracks, sizeof(*p->recorders))))
+			return -ENOMEM;
+		p->recorders[t] = true;
+		p->out.recorder_threads++;
+	}
+	return 0;
+}
+
 /* Reads the file: first the layers that each track has, then the number of hidden rows. */
 static int read_sources(struct gt_source_dedup *s, struct gt_reader *r, struct gt_err *err)
 {
@@ -277,7 +305,8 @@ static int read_sources(struct gt_source_dedup *s, struct gt_reader *r, struct g
 	int code;
 
 	for (uint32_t i = 0; i < s->nparts; i++) {
-		if (find_duplicates(&s->parts[i], gt_reader_segment(r, i)))
+		if (find_recorder_threads(&s->parts[i], gt_reader_segment(r, i)) ||
+			find_duplicates(&s->parts[i], gt_reader_segment(r, i)))
 			return gt_err_set(err, -ENOMEM, "out of memory (sources of tracks)");
 		duplicated |= s->parts[i].nowners > 0;
 	}
@@ -314,6 +343,7 @@ void gt_source_dedup_free(struct gt_source_dedup *s)
 	for (uint32_t i = 0; s && i < s->nparts; i++) {
 		free(s->parts[i].owners);
 		free(s->parts[i].marks);
+		free(s->parts[i].recorders);
 	}
 	if (s)
 		free(s->parts);
@@ -324,7 +354,7 @@ void gt_source_dedup_hide(const struct gt_source_dedup *s, struct gt_filter *fil
 {
 	filter->hide = NULL;
 	for (uint32_t i = 0; i < s->nparts; i++)
-		if (s->parts[i].out.n)
+		if (s->parts[i].out.n || s->parts[i].recorders)
 			filter->hide = hide_duplicates;
 	filter->hide_arg = (void *)(uintptr_t)s;
 }

@@ -1,5 +1,5 @@
 /* Removes duplicates: if two sources recorded one thread, each layer is counted from one of
- * them. */
+ * them. Also removes threads of gt and CUPTI (recorder_threads.h). */
 #ifndef GT_SOURCE_DEDUP_H
 #define GT_SOURCE_DEDUP_H
 #include "formats/trace/read/reader.h"
@@ -15,6 +15,7 @@ struct gt_duplicate_counts {
 	uint64_t rows[GT_KINDS];
 	/* tracks of a process or thread that another track represents */
 	uint32_t processes, threads;
+	uint32_t recorder_threads; /* threads of gt and CUPTI, which are hidden, too */
 	const struct gt_source_pair *list;
 	uint32_t n;
 };

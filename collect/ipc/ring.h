@@ -44,7 +44,7 @@
 #define GT_RING_CONNECTED "fd:"        /* the process has this descriptor, which is connected */
 #define GT_RING_ANCESTOR "gt-session-" /* an abstract socket, with gtcollect's process id */
 #define GT_RING_MAGIC 0x31676e6972746721ULL
-#define GT_RING_VERSION 10
+#define GT_RING_VERSION 11
 /* calls nested deeper than this are counted, not recorded */
 #define GT_RING_OPEN_MAX 16
 #define GT_RING_OPEN_ARGS 5
@@ -158,6 +158,10 @@ struct gt_session {
  * thread). */
 enum gt_ring_role { GT_RING_CALLER, GT_RING_PRODUCER };
 
+/* Threads that the guest or CUPTI has started in the program. */
+#define GT_RING_STARTED_THREADS 8u /* of a process; more are taken for the program's */
+enum gt_thread_starter { GT_STARTED_BY_GUEST = 1, GT_STARTED_BY_CUPTI };
+
 enum gt_slot_state {
 	GT_SLOT_FREE,
 	GT_SLOT_TAKEN, /* being filled in */
@@ -178,6 +182,9 @@ struct gt_ring_proc {
 	/* calls of this process that passed untraced (no slot, no chunk for a new thread) */
 	uint64_t untraced;
 	char comm[16];
+	/* by the guest: enum gt_thread_starter << 32 | thread; 0: not filled in */
+	uint32_t nstarted, unused;
+	uint64_t started[GT_RING_STARTED_THREADS];
 };
 
 /* A call in progress. */

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "formats/base/buf.h"
+#include "formats/trace/recorder_threads.h"
 
 #define DEAD_OPEN_MAX 8192
 #define MISSING_FOR (GT_SECOND / 2) /* see has_ended() */
@@ -413,7 +414,7 @@ static void find_host_tids(struct gt_recorder *r)
 
 static bool needs_name(const struct gt_recorder *r, const struct gt_traced_thread *t, uint64_t word)
 {
-	return t->host_tid && !t->producer && !t->broken && !t->dead &&
+	return t->host_tid && !t->is_recorders && !t->producer && !t->broken && !t->dead &&
 		(word != t->name_word || r->now.monotonic - t->name_at >= GT_SECOND);
 }
 
@@ -448,6 +449,58 @@ static int read_names(struct gt_recorder *r, struct gt_err *err)
 			continue;
 		reads++;
 		code = read_name(r, t, word, err);
+	}
+	return code;
+}
+
+/* The thread's own slot; NULL: gtcollect has no rows of it. */
+static struct gt_traced_thread *find_written_thread(
+	struct gt_recorder *r, const struct gt_process *p, int32_t tid)
+{
+	for (uint32_t k = 0; k < r->nlive; k++) {
+		struct gt_traced_thread *t = gt_live_thread(r, k);
+
+		if (t->tid == tid && r->procs[t->proc].written &&
+			r->procs[t->proc].track == p->track)
+			return t;
+	}
+	return NULL;
+}
+
+static int name_started_thread(
+	struct gt_recorder *r, struct gt_process *p, unsigned i, struct gt_err *err)
+{
+	uint64_t started = __atomic_load_n(&gt_slot_of(r, p)->started[i], __ATOMIC_ACQUIRE);
+	struct gt_traced_thread *t = started && !(p->named_threads >> i & 1)
+		? find_written_thread(r, p, (int32_t)started)
+		: NULL;
+
+	if (!t || t->broken || !gt_writer_has_name_space(r->w))
+		return 0;
+	p->named_threads |= (uint8_t)(1u << i);
+	t->is_recorders = true;
+	r->totals.threads--;
+	return gt_writer_track_name(r->w, t->track,
+		gt_writer_string(r->w,
+			started >> 32 == GT_STARTED_BY_GUEST ? GT_OWN_THREAD_NAME
+							     : GT_CUPTI_THREAD_NAME),
+		err);
+}
+
+/* Threads that guests and CUPTI have started have a track if gtcollect writes rows of them. Ids of
+ * other pid namespaces are not those of the tracks. */
+static int name_started_threads(struct gt_recorder *r, struct gt_err *err)
+{
+	int code = 0;
+
+	for (uint32_t k = 0; !code && r->rings->with_ebpf && k < r->nlive_procs; k++) {
+		struct gt_process *p = gt_live_process(r, k);
+		uint32_t n = __atomic_load_n(&gt_slot_of(r, p)->nstarted, __ATOMIC_RELAXED);
+
+		if (p->written || !shares_pid_namespace(p))
+			continue;
+		for (uint32_t i = 0; !code && i < n && i < GT_RING_STARTED_THREADS; i++)
+			code = name_started_thread(r, p, i, err);
 	}
 	return code;
 }
@@ -610,7 +663,7 @@ static bool is_drained(struct gt_recorder *r, const struct gt_traced_thread *t)
 int gt_registry_reap(struct gt_recorder *r, struct gt_err *err)
 {
 	uint32_t n = r->nlive, nprocs = r->nlive_procs;
-	int code = 0;
+	int code = name_started_threads(r, err);
 
 	r->nlive = r->nlive_procs = 0;
 	for (uint32_t k = 0; k < n; k++) {

@@ -39,6 +39,7 @@ struct gt_process {
 	uint64_t untraced;       /* number of untraced calls already written to the file */
 	int64_t losses_until;    /* ns: losses are written up to this time */
 	int64_t missing_since;   /* ns: of a process with probes; 0: it is there */
+	uint8_t named_threads;   /* bit N: the track of started thread N has its name */
 	enum gt_written written; /* by gtcollect, not by its guest */
 };
 /* base: position of the chunk's first byte */
@@ -52,8 +53,9 @@ struct gt_reported_start {
 };
 struct gt_traced_thread {
 	bool used, stalled, broken, dead;
-	bool producer; /* it makes no calls and writes records of GPU work; its track is the
-			  process's */
+	bool is_recorders; /* it was started by the guest or by CUPTI */
+	bool producer;     /* it makes no calls and writes records of GPU work; its track is the
+			      process's */
 	uint8_t nopen;
 	int64_t missing_since; /* as of a process */
 	uint64_t node,

@@ -80,6 +80,21 @@ void gt_count_untraced(void)
 			&gt_procs()[gt_process_state->proc].untraced, 1, __ATOMIC_RELAXED);
 }
 
+void gt_note_started_thread(enum gt_thread_starter by)
+{
+	struct gt_ring_proc *p;
+	uint32_t i;
+
+	if (!gt_shared || !gt_process_state || !gt_process_state->pid ||
+		gt_process_state->proc == GT_RING_NIL)
+		return;
+	p = &gt_procs()[gt_process_state->proc];
+	i = __atomic_fetch_add(&p->nstarted, 1, __ATOMIC_RELAXED);
+	if (i < GT_RING_STARTED_THREADS)
+		__atomic_store_n(&p->started[i], (uint64_t)by << 32 | (uint32_t)gt_own_tid(),
+			__ATOMIC_RELEASE);
+}
+
 /* ---- the socket ---- */
 
 /* Address of gtcollect's socket, and the process id that must own it; 0: any. */
@@ -321,6 +336,8 @@ static uint32_t take_proc(int32_t pid)
 		p->generation++;
 		p->host_pid = 0;
 		p->untraced = 0;
+		p->nstarted = 0;
+		memset(p->started, 0, sizeof(p->started));
 		p->start_ticks = gt_session_now();
 		gt_read_text("/proc/self/comm", p->comm, sizeof(p->comm));
 		p->comm[strcspn(p->comm, "\n")] = 0;

@@ -144,6 +144,9 @@ void gt_session_detach(void);
 bool gt_session_is_over(void);
 void gt_stop_recording(void); /* nothing is recorded any more in this process */
 bool gt_owner_has_died(void); /* gtcollect has died */
+/* The calling thread was started by the guest or by CUPTI: it is not the program's. Once a thread,
+ * while the process is attached. */
+void gt_note_started_thread(enum gt_thread_starter by);
 void gt_count_untraced(void); /* counts a call that passes untraced */
 /* starts or stops recording; ignored if the session uses another mode */
 void gt_set_range_active(enum gt_range_mode mode, bool on);

@@ -78,8 +78,10 @@ static void serve(void)
 
 static void *run(void *arg)
 {
-	if (gt_session_attach(session))
+	if (gt_session_attach(session)) {
+		gt_note_started_thread(GT_STARTED_BY_GUEST);
 		serve();
+	}
 	__atomic_store_n(&serving_pid, 0, __ATOMIC_RELEASE);
 	return arg;
 }

@@ -298,6 +298,7 @@ static void *fetch_thread(void *arg)
 	uint32_t on, dying;
 
 	gt_inside = true;
+	gt_note_started_thread(GT_STARTED_BY_GUEST);
 	while ((on = __atomic_load_n(&gt_cupti_session->use, __ATOMIC_ACQUIRE)) != GT_USE_OFF) {
 		wait_for_round(on);
 		if (!gt_cupti_lock(&locked))

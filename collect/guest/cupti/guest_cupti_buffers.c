@@ -156,8 +156,12 @@ static void complete(void *context, uint32_t stream, uint8_t *buffer, size_t siz
 void gt_gpu_buffer_completed(
 	void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
+	const bool is_known = gt_inside || gt_self->ring || gt_producer_self;
+
 	gt_session_enter();
 	complete(context, stream, buffer, size, valid);
+	if (!is_known && gt_producer_self) /* CUPTI's thread, at its first buffer */
+		gt_note_started_thread(GT_STARTED_BY_CUPTI);
 	gt_session_leave();
 }
 

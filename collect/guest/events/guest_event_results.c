@@ -533,6 +533,7 @@ static void *read_events(void *arg)
 	uint32_t on, wakeups, left;
 
 	gt_inside = true;
+	gt_note_started_thread(GT_STARTED_BY_GUEST);
 	gt_cu.mode(&mode);
 	while ((on = __atomic_load_n(&gt_events->on, __ATOMIC_ACQUIRE)) == ON) {
 		wakeups = __atomic_load_n(&gt_events->wakeups, __ATOMIC_ACQUIRE);

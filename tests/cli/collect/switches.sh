@@ -50,6 +50,14 @@ counts "$shared/train.zst" >with.counts
 counts "$shared/plain.zst" >without.counts
 same calls-are-those-without without.counts with.counts
 is thread-has-one-track 1 "$("$A" threads --format csv "$shared/train.zst" 2>/dev/null | awk -F, 'NR > 1 && $4 == "train"' | wc -l)"
+# threads that gt and CUPTI start are not the program's
+want offcpu 0 "$A" offcpu "$shared/train.zst"
+check gt-and-cupti-are-left-out grep -q '^  (2 threads of gt and CUPTI are left out)' want.out
+want train-events 0 user "$G" -q -f -e api,gpu,sched --gpu-timing events -o "$shared/events.zst" -- "$B/samples/train" -n 20
+want offcpu-events 0 "$A" offcpu "$shared/events.zst"
+check gt-is-left-out grep -q '^  (1 thread of gt and CUPTI is left out)' want.out
+want train-alone 0 user "$G" -q -f -e api,sched -o "$shared/alone.zst" -- "$B/samples/train" -n 20
+is threads-are-the-programs "$(figure threads "$shared/alone.zst")" "$(figure threads "$shared/train.zst")"
 want summary 0 "$A" summary "$shared/train.zst"
 check scheduler-calls-are-a-figure grep -q 'Scheduler calls: [1-9]' want.out
 

@@ -168,6 +168,30 @@ static void threads_without_rows_have_names(void)
 	json_decref(j);
 }
 
+/* All reports leave out the threads of gt and CUPTI. */
+static void threads_of_the_recorder_are_left_out(void)
+{
+	static const char *const names[] = { "offcpu", "header", NULL };
+	struct gpus g;
+	json_t *j;
+
+	begin_states(&g);
+	state(&g, GT_SCHED_FUTEX, 1100, 1200, 0, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t track = gpus_track(
+			&g, g.process, i ? "[gt]" : "[CUPTI]", GT_TRACK_THREAD, 901 + (int)i);
+
+		gt_sched_put(&types, track,
+			&(struct gt_sched_row){ GT_SCHED_FUTEX, 1000, 1500, 0, 0, 202 }, &g.err);
+	}
+	j = report(gpus_end(&g), names, &plain);
+	CHECK_EQ(rows(j, "offcpu"), 1);
+	CHECK_EQ(rows(j, "offcpu_longest"), 1);
+	CHECK(noted(j, "offcpu", "2 threads of gt and CUPTI are left out"));
+	CHECK_EQ(num(row(j, "header", 0), "threads"), 2);
+	json_decref(j);
+}
+
 /* Rows that overlap, and rows far from the thread's calls: the thread's lifetime includes them
  * all, no percentage is above 100, and a note says that the times are uncertain. */
 static void overlapping_rows_are_noted(void)
@@ -266,5 +290,5 @@ static void no_rows(void)
 
 T_MAIN(T(equals_a_second_count), T(the_thread_that_woke_it_most),
 	T(calls_have_the_names_of_the_recordings_processor), T(threads_without_rows_have_names),
-	T(overlapping_rows_are_noted), T(a_range_cuts_them), T(other_reports), T(no_rows),
-	T(only_own_states_are_rows))
+	T(threads_of_the_recorder_are_left_out), T(overlapping_rows_are_noted),
+	T(a_range_cuts_them), T(other_reports), T(no_rows), T(only_own_states_are_rows))
