@@ -7,6 +7,7 @@
  * counted, nor are states of threads off the processor. Layers list all rows of each kind with
  * their full time, nested or not. */
 #include "analyze/core/report.h"
+#include "formats/trace/write/sched_rows.h"
 
 struct sum {
 	struct gt_stat all;
@@ -105,6 +106,25 @@ static void note_files(const struct gt_report_state *a, struct gt_table *t)
 		(unsigned long long)files.count, gt_scaled(GT_C_NS, gt_clamp(files.total)).text);
 }
 
+/* A wait has a second row if its thread waits for a processor when it is woken. */
+static void note_runnable(const struct gt_report_state *a, struct gt_table *t)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
+
+		for (uint32_t k = 0; k < seg->ntypes; k++)
+			if (seg->types[k].layer == GT_LAYER_SCHED &&
+				gt_sched_state_of(&seg->types[k],
+					gt_str(seg, seg->types[k].name)) == GT_SCHED_RUNNABLE)
+				n += gt_aggregate_stat(a->opt->aggregate, i, k)->count;
+	}
+	gt_note_plural(t, n,
+		"scheduler: %llu of these rows {is a thread that was woken and waits|are threads that were woken and wait} for a processor; the others are switch-outs, as in summary",
+		(unsigned long long)n);
+}
+
 static int layers_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	const struct gt_report_state *a = state;
@@ -127,6 +147,7 @@ static int layers_finish(void *state, struct gt_table **tables, unsigned max, st
 				gt_cell_known(known, s->total), gt_cell_known(known, s->longest) });
 	}
 	note_files(a, tables[0]);
+	note_runnable(a, tables[0]);
 	return 1;
 }
 

@@ -144,7 +144,8 @@ static bool has_calls(const struct gt_recording *r)
 /* Ranges and marks of the program. */
 static uint64_t annotations(const struct gt_recording *r)
 {
-	return r->stats->rows[GT_SPAN] + r->stats->rows[GT_INSTANT] + r->stats->rows[GT_UNMATCHED];
+	return r->stats->rows[GT_SPAN] + r->stats->rows[GT_INSTANT] + r->stats->rows[GT_UNMATCHED] -
+		r->totals->sched_rows;
 }
 
 static struct gt_losses losses(const struct gt_recording *r)
@@ -349,7 +350,8 @@ static void print_file(const struct gt_recording *r, bool empty)
 {
 	const struct gt_recorder_totals *t = r->totals;
 	static char name[5 * PATH_MAX];
-	char size[32], lost[48], ending[320], values[160], work[48] = "", ranges[64] = "";
+	char size[32], lost[48], ending[320], values[160], work[48] = "", ranges[64] = "",
+							   scheduling[48] = "";
 	struct stat st;
 	bool file = !stat(r->path, &st) && S_ISREG(st.st_mode);
 
@@ -360,14 +362,17 @@ static void print_file(const struct gt_recording *r, bool empty)
 	if (!has_calls(r) && annotations(r))
 		snprintf(ranges, sizeof(ranges), "%" PRIu64 " %s, ", annotations(r),
 			annotations(r) == 1 ? "range or mark" : "ranges and marks");
+	if (t->sched_rows)
+		snprintf(scheduling, sizeof(scheduling), "%" PRIu64 " scheduler row%s, ",
+			t->sched_rows, gt_plural(t->sched_rows, "s"));
 	gt_exit_describe(ending, sizeof(ending), r->child, t->open, file ? r->path : NULL);
 	quote_for_shell(r->path, name);
 	gt_message(stderr, TOOL,
-		"%s%s: %s, %" PRIu64 " event%s, %s%s%s%u process%s, %s, %.2f s%s%s%s%s",
+		"%s%s: %s, %" PRIu64 " event%s, %s%s%s%s%u process%s, %s, %.2f s%s%s%s%s",
 		r->simulated ? "simulated GPU: " : "", name,
 		size_text(size, sizeof(size), file ? (uint64_t)st.st_size : r->stats->bytes),
-		events(r), gt_plural(events(r), "s"), ranges, work, values, t->processes,
-		gt_plural(t->processes, "es"), losses_text(r, lost, sizeof(lost)),
+		events(r), gt_plural(events(r), "s"), ranges, scheduling, work, values,
+		t->processes, gt_plural(t->processes, "es"), losses_text(r, lost, sizeof(lost)),
 		seconds(r->stop - r->start), *ending ? "; " : "", ending,
 		empty                       ? ""
 			: gt_options.report ? "; next: gtview "

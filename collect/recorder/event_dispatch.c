@@ -275,6 +275,7 @@ static int take_scheduling(struct gt_recorder *r, const struct gt_traced_thread 
 	if (!r->scheduling.w && gt_sched_types_init(&r->scheduling, r->w, err))
 		return err->code;
 	r->active = true;
+	r->totals.sched_rows++;
 	if ((int32_t)s->pid != r->procs[t->proc].guest.host_pid)
 		gt_other_threads_add(&r->others, (int32_t)s->pid, (int32_t)s->tid);
 	return gt_sched_put(&r->scheduling, t->track, &row, err);

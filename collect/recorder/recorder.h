@@ -25,6 +25,7 @@ struct gt_recorder_totals {
 	 * or no slot for their thread */
 	uint64_t own_dropped, own_untraced;
 	struct gt_process_losses process_losses;
+	uint64_t sched_rows;                   /* of scheduling */
 	const struct gt_other_threads *others; /* borrowed until the next pass */
 	uint32_t own_slots;                    /* slots of threads for these records */
 	uint64_t deep;                         /* calls nested too deep to record */

@@ -24,6 +24,8 @@ crowd() {
 	is $name-has-no-thread-twice "$n" "$(figure threads $name.zst)"
 }
 crowd ebpf --via ebpf
+says rows-are-scheduler-rows ' 0 events, [1-9][0-9]* scheduler rows, 1 process'
+check calls-are-not-missed sh -c '! grep -q "no CUDA call" want.err'
 crowd preload # and eBPF for scheduling
 
 # ---- more threads than the memory has slots for: the message says what is not recorded ----

@@ -171,12 +171,13 @@ static void threads_without_rows_have_names(void)
 /* All reports leave out the threads of gt and CUPTI. */
 static void threads_of_the_recorder_are_left_out(void)
 {
-	static const char *const names[] = { "offcpu", "header", NULL };
+	static const char *const names[] = { "offcpu", "header", "layers", NULL };
 	struct gpus g;
 	json_t *j;
 
 	begin_states(&g);
 	state(&g, GT_SCHED_FUTEX, 1100, 1200, 0, 0);
+	state(&g, GT_SCHED_RUNNABLE, 1200, 1300, 0, 0);
 	for (unsigned i = 0; i < 2; i++) {
 		uint32_t track = gpus_track(
 			&g, g.process, i ? "[gt]" : "[CUPTI]", GT_TRACK_THREAD, 901 + (int)i);
@@ -185,8 +186,11 @@ static void threads_of_the_recorder_are_left_out(void)
 			&(struct gt_sched_row){ GT_SCHED_FUTEX, 1000, 1500, 0, 0, 202 }, &g.err);
 	}
 	j = report(gpus_end(&g), names, &plain);
-	CHECK_EQ(rows(j, "offcpu"), 1);
-	CHECK_EQ(rows(j, "offcpu_longest"), 1);
+	CHECK_EQ(rows(j, "offcpu"), 2);
+	CHECK_EQ(rows(j, "offcpu_longest"), 2);
+	CHECK_EQ(num(row_named(j, "layers", "layer", "scheduler"), "count"), 2);
+	CHECK(noted(j, "layers",
+		"scheduler: 1 of these rows is a thread that was woken and waits for a processor; the others are switch-outs"));
 	CHECK(noted(j, "offcpu", "2 threads of gt and CUPTI are left out"));
 	CHECK_EQ(num(row(j, "header", 0), "threads"), 2);
 	json_decref(j);
