@@ -20,8 +20,8 @@
 #define PREFIX "gt_"
 #define PLACES_MIN 8u /* fewer are a perf event each */
 #define GROUPS_MAX (1u << 18)
-#define LINES_BYTES 4000u /* the kernel takes lines of less than 4 KiB */
-#define LINE_MAX_BYTES 200u
+#define LINES_BYTES 4000u   /* the kernel takes lines of less than 4 KiB */
+#define LINE_MAX_BYTES 200u /* a path is that of a descriptor, so it is short */
 
 /* ---- the list of events ---- */
 

@@ -40,7 +40,7 @@ until_it_is yes maps
 "$G" -q -f -o part.zst -p $spin --duration 500ms
 is duration-ends-it 0 $?
 check part-has-calls test "$(calls cuCtxGetCurrent part.zst)" -gt 100
-attach killed.zst -p $spin
+attach killed.zst --via ebpf -p $spin
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 check killed-recorder-harms-nothing kill -0 $spin
