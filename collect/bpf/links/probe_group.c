@@ -51,33 +51,34 @@ static void lines_add(struct lines *l, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void remove_event(int list, const char *system, const char *event)
+static bool remove_event(int list, const char *system, const char *event)
 {
 	struct lines l = { .to = list };
 
 	lines_add(&l, "-:%.31s/%.31s\n", system, event);
 	lines_flush(&l);
+	return !l.error;
 }
 
-/* Events of processes that have ended. Those in use the kernel does not remove. */
-static void remove_stale(const struct gt_probe_groups *g)
+/* Events of processes that have ended. Those in use the kernel does not remove. Returns whether any
+ * is removed: the list is shorter then while it is read, so some lines may have been skipped. */
+static bool remove_some(const struct gt_probe_groups *g)
 {
 	int fd = openat(g->tracefs, "uprobe_events", O_RDONLY | O_CLOEXEC);
-	char line[512], system[32], event[32], last[32] = "";
+	char line[512], system[32], event[32];
 	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	bool any = false;
 	int pid;
 
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "%*[pr]:%31[^/]/%31s", system, event) == 2 &&
-			sscanf(system, PREFIX "%d_", &pid) == 1 && kill(pid, 0) && errno == ESRCH &&
-			strcmp(event, last)) {
-			memcpy(last, event, sizeof(last)); /* one line for each place */
-			remove_event(g->list, system, event);
-		}
+			sscanf(system, PREFIX "%d_", &pid) == 1 && kill(pid, 0) && errno == ESRCH)
+			any |= remove_event(g->list, system, event);
 	if (f)
 		fclose(f);
 	else if (fd >= 0)
 		close(fd);
+	return any;
 }
 
 void gt_probe_groups_open(struct gt_probe_groups *g, int tracefs, int cookies)
@@ -93,7 +94,8 @@ void gt_probe_groups_open(struct gt_probe_groups *g, int tracefs, int cookies)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	snprintf(g->system, sizeof(g->system), PREFIX "%d_%llx", (int)getpid(),
 		(unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec);
-	remove_stale(g);
+	while (remove_some(g))
+		;
 }
 
 static void release(struct gt_probe_group *group)
