@@ -222,6 +222,9 @@ struct gt_bpf_own_mapping {
 	GT_U64 from, inode;
 };
 
+/* Of a file that has probes. IS_MAPPED: or it is not known. */
+enum gt_file_use { GT_FILE_IS_MAPPED, GT_FILE_IS_UNMAPPED, GT_FILE_IS_DELETED /* and unmapped */ };
+
 /* The cookie of a probe at a function that the user named. */
 #define GT_BPF_ARGUMENTS 6 /* at most: those in registers */
 #define GT_BPF_FUNCTION(probe, arguments, is_kernel)                                               \

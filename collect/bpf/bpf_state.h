@@ -83,7 +83,8 @@ struct gt_bpf_way {
 	} * records;
 	size_t nrecords, records_cap;
 	struct gt_buf bytes, later;
-	uint64_t until; /* ns: later records wait */
+	uint64_t until;     /* ns: later records wait */
+	uint64_t pruned_at; /* ns */
 	struct gt_map names_map;
 	struct gt_bpf_kernel_name *names;
 	size_t nnames, names_cap;

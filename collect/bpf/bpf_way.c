@@ -24,6 +24,8 @@
 #define RING_MAX (64u << 20)
 /* ns: a record whose call ended before is in its ring, unless its CPU is stopped meanwhile */
 #define SETTLED 200000
+/* ns: how often links of files that no process maps are looked for, of which each takes 1 us */
+#define PRUNE_EVERY 1000000000ull
 
 /* Programs at tracepoints of the kernel. */
 static const struct {
@@ -264,6 +266,7 @@ static int load(struct gt_bpf_way *b, const struct features *f, struct gt_err *e
 	/* iterators over mappings are as old as storage of threads */
 	p = program(b, "on_own_mapping", f->task_storage);
 	b->linked.own_mappings = f->task_storage ? p : NULL;
+	b->linked.file_use = program(b, "on_file_use", f->task_storage);
 	program(b, "on_each_waiting_thread", b->opt.scheduling && has_registers(b));
 	for (unsigned i = 0; i < KERNEL_PROGRAMS; i++)
 		bpf_program__set_autoload(
@@ -501,6 +504,11 @@ void gt_bpf_way_drain(struct gt_bpf_way *b)
 
 	gt_bpf_way_take_events(b);
 	drain_until(b, until);
+	if (until - b->pruned_at >= PRUNE_EVERY) {
+		b->pruned_at = until;
+		if (gt_linked_files_remove_unmapped(&b->linked))
+			gt_usdt_forget_unlinked(b);
+	}
 }
 
 static void name_of_place(

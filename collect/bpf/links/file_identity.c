@@ -57,3 +57,12 @@ uint64_t gt_file_identity(const struct bpf_program *own_mappings, int fd)
 		munmap(p, 1);
 	return inode;
 }
+
+enum gt_file_use gt_file_use(const struct bpf_program *file_use, uint64_t identity)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opt, .ctx_in = &identity, .ctx_size_in = sizeof(identity));
+
+	if (!file_use || !identity || bpf_prog_test_run_opts(bpf_program__fd(file_use), &opt))
+		return GT_FILE_IS_MAPPED;
+	return (enum gt_file_use)opt.retval;
+}

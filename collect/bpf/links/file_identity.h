@@ -11,8 +11,12 @@
 #ifndef GT_FILE_IDENTITY_H
 #define GT_FILE_IDENTITY_H
 #include <stdint.h>
+#include "collect/bpf/bpf_events.h"
 
 struct bpf_program;
 /* The address of the inode of an open file. 0: it is not known. own_mappings: the program. */
 uint64_t gt_file_identity(const struct bpf_program *own_mappings, int fd);
+/* Does any process map the file? identity: of gt_file_identity, and the file has probes. Before
+ * Linux 5.12 it is not known. */
+enum gt_file_use gt_file_use(const struct bpf_program *file_use, uint64_t identity);
 #endif

@@ -25,6 +25,16 @@ bool gt_linked_files_have(const struct gt_linked_files *f, const struct gt_linke
 	return false;
 }
 
+bool gt_linked_files_have_any(
+	const struct gt_linked_files *f, unsigned kind, dev_t device, ino_t inode)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->list[i].kind == kind && f->list[i].device == device &&
+			f->list[i].inode == inode)
+			return true;
+	return false;
+}
+
 bool gt_linked_files_identify(const struct gt_linked_files *f, struct gt_linked_file *which, int fd)
 {
 	struct stat st;
@@ -135,16 +145,15 @@ int gt_linked_files_add(struct gt_linked_files *f, struct gt_linked_file which,
 	return rc;
 }
 
-static bool has_ended(pid_t pid) { return pid && kill(pid, 0) && errno == ESRCH; }
-
-/* pid: 0: of all that have ended. */
-static bool remove_links(struct gt_linked_files *f, pid_t pid)
+/* Closes the links for which `is_over` is true. Returns whether there were any. */
+static bool remove_links(struct gt_linked_files *f,
+	bool (*is_over)(void *arg, const struct gt_linked_file *l), void *arg)
 {
 	struct gt_descriptor_list closed = { NULL };
 	size_t kept = 0, before = f->n;
 
 	for (size_t i = 0; i < f->n; i++)
-		if (pid ? f->list[i].pid == pid : has_ended(f->list[i].pid))
+		if (is_over(arg, &f->list[i]))
 			gt_probe_link_take(&f->list[i].link, &closed);
 		else
 			f->list[kept++] = f->list[i];
@@ -153,9 +162,49 @@ static bool remove_links(struct gt_linked_files *f, pid_t pid)
 	return kept < before;
 }
 
-bool gt_linked_files_remove(struct gt_linked_files *f, pid_t pid) { return remove_links(f, pid); }
+static bool is_of_process(void *arg, const struct gt_linked_file *l)
+{
+	return l->pid == *(const pid_t *)arg;
+}
 
-bool gt_linked_files_remove_ended(struct gt_linked_files *f) { return remove_links(f, 0); }
+static bool is_of_ended_process(void *arg, const struct gt_linked_file *l)
+{
+	return l->pid && kill(l->pid, 0) && errno == ESRCH;
+}
+
+bool gt_linked_files_remove(struct gt_linked_files *f, pid_t pid)
+{
+	return remove_links(f, is_of_process, &pid);
+}
+
+bool gt_linked_files_remove_ended(struct gt_linked_files *f)
+{
+	return remove_links(f, is_of_ended_process, NULL);
+}
+
+/* The oldest links come first. more: how many of existing files are still to be closed. */
+static bool is_unneeded(void *more, const struct gt_linked_file *l)
+{
+	size_t *n = more;
+
+	if (l->use == GT_FILE_IS_UNMAPPED && *n) {
+		--*n;
+		return true;
+	}
+	return l->use == GT_FILE_IS_DELETED;
+}
+
+bool gt_linked_files_remove_unmapped(struct gt_linked_files *f)
+{
+	size_t unmapped = 0;
+
+	for (size_t i = 0; i < f->n; i++) {
+		f->list[i].use = gt_file_use(f->file_use, f->list[i].identity);
+		unmapped += f->list[i].use == GT_FILE_IS_UNMAPPED;
+	}
+	unmapped = unmapped > GT_UNMAPPED_LINKS ? unmapped - GT_UNMAPPED_LINKS : 0;
+	return remove_links(f, is_unneeded, &unmapped);
+}
 
 void gt_linked_files_close(struct gt_linked_files *f)
 {

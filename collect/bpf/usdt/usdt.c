@@ -19,6 +19,7 @@
 #include "collect/bpf/usdt/usdt_arguments.h"
 #include "collect/bpf/usdt/usdt_notes.h"
 #include "collect/ipc/process_maps.h"
+#include "formats/base/buf.h"
 #include "formats/trace/record.h"
 
 #define SEEN_MAX 65536u  /* mappings that are remembered */
@@ -56,6 +57,11 @@ static void note_match(struct gt_bpf_way *b, const struct gt_usdt_pattern *patte
 		m->arguments = arguments;
 }
 
+static uint32_t next_site(const struct gt_usdt *u)
+{
+	return u->nunused_sites ? u->unused_sites[u->nunused_sites - 1] : u->nsites;
+}
+
 /* Gives the site to the BPF program. */
 static int add_site(struct gt_bpf_way *b, const struct gt_usdt_site *site,
 	struct gt_probe_places *places, struct gt_err *err)
@@ -64,7 +70,7 @@ static int add_site(struct gt_bpf_way *b, const struct gt_usdt_site *site,
 		gt_probe_selection_find(b->opt.usdt, site->provider, site->name);
 	struct gt_bpf_usdt_site to = { .probe = gt_bpf_probe_add(b, site->provider, site->name) };
 	int sites = bpf_object__find_map_fd_by_name(b->object, "usdt_sites");
-	uint32_t number = b->usdt.nsites;
+	uint32_t number = next_site(&b->usdt);
 	unsigned nunread;
 	char bad[64];
 
@@ -85,7 +91,10 @@ static int add_site(struct gt_bpf_way *b, const struct gt_usdt_site *site,
 		gt_parcagpu_set_text(&to.fields);
 	if (bpf_map_update_elem(sites, &number, &to, BPF_ANY))
 		return gt_bpf_why_not(-errno, err);
-	b->usdt.nsites++;
+	if (number == b->usdt.nsites)
+		b->usdt.nsites++;
+	else
+		b->usdt.nunused_sites--;
 	return 0;
 }
 
@@ -252,6 +261,42 @@ void gt_usdt_forget_seen(struct gt_usdt *u)
 	gt_map_clear(&u->seen_map);
 }
 
+/* Such a place is named at the end, by its site. */
+static bool is_refused(const struct gt_linked_files *f, uint64_t site)
+{
+	for (size_t i = 0; i < f->nrefused; i++)
+		if (f->refused[i].kind == GT_LINKED_USDT && f->refused[i].cookie == site)
+			return true;
+	return false;
+}
+
+static void forget_file(struct gt_bpf_way *b, size_t i)
+{
+	struct gt_usdt *u = &b->usdt;
+	struct gt_probe_places *p = &u->files[i].places;
+
+	for (uint32_t k = 0; k < p->n; k++)
+		if (!is_refused(&b->linked, p->cookies[k]) &&
+			!gt_grow(&u->unused_sites, &u->unused_sites_cap, u->nunused_sites + 1,
+				sizeof(*u->unused_sites)))
+			u->unused_sites[u->nunused_sites++] = (uint32_t)p->cookies[k];
+	gt_probe_places_release(p);
+	gt_map_remove_item(&u->files_map, u->files, &u->nfiles, sizeof(*u->files), (uint32_t)i,
+		GT_USDT_FILE_KEY);
+}
+
+void gt_usdt_forget_unlinked(struct gt_bpf_way *b)
+{
+	struct gt_usdt *u = &b->usdt;
+
+	for (size_t i = u->nfiles; i-- > 0;)
+		if (u->files[i].places.n &&
+			!gt_linked_files_have_any(
+				&b->linked, GT_LINKED_USDT, u->files[i].device, u->files[i].inode))
+			forget_file(b, i);
+	gt_usdt_forget_seen(u);
+}
+
 int gt_usdt_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err)
 {
 	struct search s = { .b = b, .pid = pid };
@@ -336,6 +381,7 @@ void gt_usdt_release(struct gt_usdt *u)
 	gt_map_release(&u->files_map);
 	gt_map_release(&u->seen_map);
 	free(u->files);
+	free(u->unused_sites);
 	free(u->seen);
 	free(u->matches);
 }

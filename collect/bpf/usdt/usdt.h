@@ -29,6 +29,8 @@ struct gt_usdt {
 	struct gt_usdt_mapping *seen;
 	size_t nseen, seen_cap;
 	uint32_t nsites;
+	uint32_t *unused_sites; /* below nsites */
+	size_t nunused_sites, unused_sites_cap;
 	char unread[200]; /* the first argument that cannot be read, with its probe; "": none */
 	unsigned nunread;
 	unsigned nleft_out; /* places: there are too many */
@@ -50,6 +52,8 @@ const struct gt_usdt_pattern *gt_usdt_first_unmatched(const struct gt_bpf_way *b
 /* Once files were looked at: -ENOENT: a probe of --pair is in none of them; -EINVAL: an argument
  * that -e or --pair names is beyond those of its probe; 0: else. */
 int gt_usdt_check(const struct gt_bpf_way *b, struct gt_err *err);
+/* Links of files were closed: their sites are for others. */
+void gt_usdt_forget_unlinked(struct gt_bpf_way *b);
 /* Links were closed: mappings are looked at again. */
 void gt_usdt_forget_seen(struct gt_usdt *u);
 void gt_usdt_release(struct gt_usdt *u);
