@@ -166,7 +166,7 @@ static int open_session(struct gt_err *err)
 	strcpy(s->cupti, o->cupti_path);
 	memcpy(s->gate, run.selection.gate, sizeof(run.selection.gate));
 	run.rings.ebpf = o->via == GT_VIA_EBPF;
-	run.rings.with_ebpf = o->with_ebpf || o->with_switches;
+	run.rings.with_writer = o->with_ebpf || o->with_switches;
 	gt_rings_take_ownership(&run.rings);
 	return gt_guest_server_open(&run.server, &run.rings, err);
 }

@@ -13,7 +13,7 @@ $(BUILD)/gen/all_bpf_no_session.o: BPF_FLAGS := -DNO_SESSION
 $(BPF_OBJECTS): $(wildcard collect/bpf/programs/*) collect/bpf/bpf_events.h
 	@mkdir -p $(@D)
 	$(BPF_CLANG) -O2 -g -target bpf -mcpu=v3 -I. -I/usr/include/$(shell uname -m)-linux-gnu -Wall -D__TARGET_ARCH_$(BPF_ARCH) $(BPF_FLAGS) -c collect/bpf/programs/all_bpf.c -o $@
-	@llvm-strip -g $@ 2>/dev/null || true
+	@llvm-objcopy --strip-debug --remove-section=.rel.BTF --remove-section=.rel.BTF.ext --remove-section=.llvm_addrsig $@ 2>/dev/null || true
 $(BUILD)/collect/bpf/bpf_object.o: GTFLAGS += -DGT_BPF_OBJECTS='"$(BUILD)/gen/"'
 $(BUILD)/fuzz/collect/bpf/bpf_object.o: FUZZFLAGS += -DGT_BPF_OBJECTS='"$(BUILD)/gen/"'
 $(BUILD)/collect/bpf/bpf_object.o $(BUILD)/fuzz/collect/bpf/bpf_object.o: $(BPF_OBJECTS)

@@ -115,10 +115,8 @@ static int open_processors(struct gt_thread_switches *s, pid_t pid)
 	int rc;
 
 	s->processors = calloc(count, sizeof(*s->processors));
-	s->rings->cpu_losses = calloc(count, sizeof(*s->rings->cpu_losses));
-	if (!s->processors || !s->rings->cpu_losses)
+	if (!s->processors || gt_rings_set_cpus(s->rings, count))
 		return -ENOMEM;
-	s->rings->ncpus = count;
 	for (; s->n < count; s->n++) {
 		rc = open_processor(&s->processors[s->n], pid, (int)s->n);
 		if (rc == -ENODEV || rc == -ENXIO) /* it is switched off */
@@ -384,9 +382,7 @@ void gt_thread_switches_close(struct gt_thread_switches *s)
 		if (p->fd > 0)
 			close(p->fd);
 	}
-	free(s->rings->cpu_losses);
-	s->rings->cpu_losses = NULL;
-	s->rings->ncpus = 0;
+	gt_rings_set_cpus(s->rings, 0);
 	gt_ring_writer_release(&s->writer);
 	gt_map_release(&s->map);
 	free(s->processors);

@@ -429,7 +429,7 @@ int gt_guest_server_open(struct gt_guest_server *s, const struct gt_rings *r, st
 	if (code)
 		return code;
 	listen_by_pid(s);
-	return r->with_ebpf ? 0 : gt_guest_server_start(s, err);
+	return r->with_writer ? 0 : gt_guest_server_start(s, err);
 }
 
 void gt_guest_server_stop(struct gt_guest_server *s)

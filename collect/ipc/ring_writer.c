@@ -255,7 +255,7 @@ void gt_ring_writer_exec(
 	if (i != UINT32_MAX && owns_process(w, &w->processes[i]))
 		end_process(w, &w->processes[i]);
 	/* without guests, the next record takes the slot: there may be none */
-	if (!w->rings->with_ebpf || !gt_ring_writer_thread(w, tgid, tid, comm, at))
+	if (!w->rings->with_writer || !gt_ring_writer_thread(w, tgid, tid, comm, at))
 		return;
 	i = gt_map_find_item(&w->processes_map, w->processes, sizeof(key), &key, sizeof(key.tgid));
 	if (i != UINT32_MAX)

@@ -162,6 +162,14 @@ int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct
 	return 0;
 }
 
+int gt_rings_set_cpus(struct gt_rings *r, unsigned n)
+{
+	free(r->cpu_losses);
+	r->cpu_losses = n ? calloc(n, sizeof(*r->cpu_losses)) : NULL;
+	r->ncpus = r->cpu_losses ? n : 0;
+	return r->ncpus == n ? 0 : -ENOMEM;
+}
+
 void gt_rings_close(struct gt_rings *r)
 {
 	if (r->s)

@@ -44,10 +44,10 @@ struct gt_rings { /* addresses of the parts of the memory */
 	bool ebpf; /* gtcollect itself writes the rings (ring_writer.h) */
 	/* Programs have the guest library, and gtcollect itself (eBPF, perf events) writes the
 	 * slots whose `written` is not 0 (ring_writer.h): two slots for one process. */
-	bool with_ebpf;
+	bool with_writer;
 	uint8_t *written;      /* by slot of a process: enum gt_written */
 	int64_t written_until; /* ns: gtcollect has written what ended before */
-	/* by CPU, not yet written to the file; their writer allocates them */
+	/* by CPU, not yet written to the file: gt_rings_set_cpus() */
 	struct gt_record_loss *cpu_losses;
 	unsigned ncpus;
 	uint64_t unseen_waits; /* of these losses so far: waits whose end the kernel did not report
@@ -74,6 +74,8 @@ int gt_rings_check(const struct gt_rings_options *opt, struct gt_err *err);
  */
 int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct gt_err *err);
 void gt_rings_close(struct gt_rings *r);
+/* Makes cpu_losses, with 0 releases them. 0 or -ENOMEM. */
+int gt_rings_set_cpus(struct gt_rings *r, unsigned n);
 /* Makes the calling thread the owner of the session: when it ends, the kernel tells the guests. */
 void gt_rings_take_ownership(struct gt_rings *r);
 /* Ends the session: guests stop recording, and waiting guests continue. */

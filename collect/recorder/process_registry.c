@@ -214,7 +214,7 @@ static uint32_t thread_track(struct gt_recorder *r, const struct gt_track *track
 	struct gt_thread_track new = {
 		.process = track->parent, .tid = (int32_t)track->id, .slots = 1
 	};
-	struct gt_thread_track *known = r->rings->with_ebpf ? find_thread_track(r, &new) : NULL;
+	struct gt_thread_track *known = r->rings->with_writer ? find_thread_track(r, &new) : NULL;
 
 	if (known) {
 		known->slots++;
@@ -222,7 +222,7 @@ static uint32_t thread_track(struct gt_recorder *r, const struct gt_track *track
 	}
 	r->totals.threads++;
 	new.track = gt_writer_track(r->w, track);
-	if (r->rings->with_ebpf && new.track != GT_NONE)
+	if (r->rings->with_writer && new.track != GT_NONE)
 		gt_map_add_item(&r->thread_tracks_map, &r->thread_tracks, &r->nthread_tracks,
 			&r->thread_tracks_cap, sizeof(new), &new,
 			offsetof(struct gt_thread_track, track));
@@ -233,7 +233,7 @@ static uint32_t thread_track(struct gt_recorder *r, const struct gt_track *track
 static void leave_thread_track(struct gt_recorder *r, const struct gt_traced_thread *t)
 {
 	const struct gt_thread_track key = { .process = r->procs[t->proc].track, .tid = t->tid };
-	struct gt_thread_track *known = r->rings->with_ebpf ? find_thread_track(r, &key) : NULL;
+	struct gt_thread_track *known = r->rings->with_writer ? find_thread_track(r, &key) : NULL;
 
 	if (!known || known->track != t->track)
 		return;
@@ -317,7 +317,7 @@ static bool check_process_slot(struct gt_recorder *r, uint32_t i)
 	if (!is_live(&slot->state) || r->procs[i].used)
 		return true;
 	/* gtcollect's own slot of the same program comes first */
-	if (r->rings->with_ebpf && !r->rings->written[i] &&
+	if (r->rings->with_writer && !r->rings->written[i] &&
 		(int64_t)slot->start_ticks > r->rings->written_until)
 		return false;
 	attach_process(r, i);
@@ -493,7 +493,7 @@ static int name_started_threads(struct gt_recorder *r, struct gt_err *err)
 {
 	int code = 0;
 
-	for (uint32_t k = 0; !code && r->rings->with_ebpf && k < r->nlive_procs; k++) {
+	for (uint32_t k = 0; !code && r->rings->with_writer && k < r->nlive_procs; k++) {
 		struct gt_process *p = gt_live_process(r, k);
 		uint32_t n = __atomic_load_n(&gt_slot_of(r, p)->nstarted, __ATOMIC_RELAXED);
 

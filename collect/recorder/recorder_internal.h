@@ -110,7 +110,7 @@ struct gt_recorder {
 	struct gt_sched_types scheduling; /* w: NULL: no rows yet */
 	struct gt_other_threads others;   /* that these rows name */
 	struct gt_map thread_tracks_map;
-	struct gt_thread_track *thread_tracks; /* if rings->with_ebpf */
+	struct gt_thread_track *thread_tracks; /* if rings->with_writer */
 	size_t nthread_tracks, thread_tracks_cap;
 	struct gt_process *procs;
 	struct gt_traced_thread *threads;

@@ -12,10 +12,8 @@ int gt_bpf_losses_open(struct gt_bpf_way *b, struct gt_err *err)
 {
 	b->seen = calloc((size_t)b->ncpus, sizeof(*b->seen));
 	b->now = calloc((size_t)b->ncpus, sizeof(*b->now));
-	b->opt.rings->cpu_losses = calloc((size_t)b->ncpus, sizeof(*b->opt.rings->cpu_losses));
-	if (!b->seen || !b->now || !b->opt.rings->cpu_losses)
+	if (!b->seen || !b->now || gt_rings_set_cpus(b->opt.rings, (unsigned)b->ncpus))
 		return gt_err_set(err, -ENOMEM, "out of memory (eBPF)");
-	b->opt.rings->ncpus = (unsigned)b->ncpus;
 	return 0;
 }
 
@@ -54,7 +52,5 @@ void gt_bpf_losses_close(struct gt_bpf_way *b)
 {
 	free(b->seen);
 	free(b->now);
-	free(b->opt.rings->cpu_losses);
-	b->opt.rings->cpu_losses = NULL;
-	b->opt.rings->ncpus = 0;
+	gt_rings_set_cpus(b->opt.rings, 0);
 }

@@ -76,7 +76,7 @@ static void a_thread_id_that_is_used_again_has_another_track(void)
 	int64_t ended;
 
 	CHECK(begin(GT_ARGS_NONE));
-	rings.with_ebpf = true;
+	rings.with_writer = true;
 	live_and_end();
 	live_and_end();
 	CHECK_EQ(gt_recorder_totals(r)->threads, 1);
