@@ -45,6 +45,7 @@ enum gt_replaced {
 	GT_LIBC_EXECVEAT,
 	GT_LIBC_ABORT,
 	GT_LIBC_ASSERT_FAIL,
+	GT_LIBC_DLCLOSE,
 	GT_REPLACED
 };
 void *gt_replaced_function(enum gt_replaced which);

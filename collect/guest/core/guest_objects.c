@@ -42,7 +42,7 @@ static struct dl_phdr_info program; /* the list has no program headers of the pr
 static const struct link_map *unmapped[UNMAPPED];
 static uintptr_t page_bytes;
 
-static bool forked(void)
+bool gt_is_forked(void)
 {
 	return list && list_state && !__atomic_load_n(&list_state->same_process, __ATOMIC_RELAXED);
 }
@@ -111,14 +111,14 @@ static int walk(gt_object_visit *visit, void *arg)
 
 int gt_for_each_object(gt_object_visit *visit, void *arg)
 {
-	return forked() ? walk(visit, arg) : dl_iterate_phdr(visit, arg);
+	return gt_is_forked() ? walk(visit, arg) : dl_iterate_phdr(visit, arg);
 }
 
 void gt_objects_verify(void)
 {
 	int saved = errno;
 
-	if (forked() && !__atomic_load_n(&list_state->verified, __ATOMIC_ACQUIRE))
+	if (gt_is_forked() && !__atomic_load_n(&list_state->verified, __ATOMIC_ACQUIRE))
 		verify();
 	errno = saved;
 }
@@ -165,7 +165,7 @@ bool gt_locks_are_free(void)
 	static uint32_t free;
 	const struct timespec wait = { .tv_nsec = 50000000 };
 
-	if (!forked())
+	if (!gt_is_forked())
 		return true;
 	__atomic_store_n(&free, 0, __ATOMIC_RELEASE);
 	if (!gt_start_thread(take_locks, &free))

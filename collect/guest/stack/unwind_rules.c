@@ -1,0 +1,354 @@
+/* The helper thread, which compiles rules.
+ *
+ * A thread that finds no rule for a return address leaves a request with its stack pointer and its
+ * frame pointer. The helper compiles the rule and goes on from there: it copies that thread's stack
+ * (a system call, so that it cannot fault) and compiles the rules of the callers, too. So one or
+ * two requests are enough for a whole stack. The other thread goes on meanwhile and may change its
+ * stack: then the helper compiles rules of addresses that nobody needs. They are not wrong.
+ *
+ * EPOCHS. A rule is valid in the epoch in its key. dlclose begins a new epoch before it unloads
+ * anything, and until it returns nothing is added to the cache. If it has unloaded nothing, the
+ * last epoch is continued. Libraries that are closed without that function (glibc itself closes
+ * converters of character sets; an attached process has bound dlclose before) are noticed at the
+ * next request, or within 100 ms in an attached process. */
+#define _GNU_SOURCE
+#include "collect/guest/stack/unwind_rules.h"
+
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <sys/uio.h>
+#include <time.h>
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_objects.h"
+#include "collect/guest/core/guest_session.h"
+#include "collect/guest/stack/unwind_step.h"
+
+#ifdef GT_HOSTED
+#define dlclose gt_hosted_dlclose
+#endif
+
+#define REQUESTS 256
+#define REQUEST_PROBES 8
+#define BUSY 1       /* address of a request that is being written */
+#define FRAMES 256   /* at most that many callers are looked at for one request */
+#define COPY_PAGES 4 /* of a stack, at once */
+#define PAGE 4096ul  /* of the copy */
+#define WORD_BYTES 8
+
+struct request {
+	uint64_t address; /* 0: free */
+	uintptr_t sp, fp;
+};
+/* Part of another thread's stack. */
+struct stack_copy {
+	uintptr_t low;
+	size_t bytes;
+	uint64_t words[COPY_PAGES * PAGE / WORD_BYTES];
+};
+/* The kernel clears it in a forked child. */
+struct unwind_state {
+	struct gt_rule_cache cache;
+	struct request requests[REQUESTS];
+	uint32_t work;    /* futex; 1: there are requests */
+	uint32_t helper;  /* 1: it has been started */
+	uint32_t is_busy; /* the helper handles requests */
+	uint32_t closing; /* calls of dlclose in progress */
+	uint64_t epochs;  /* begun */
+	/* the helper's own */
+	uint64_t compiled;
+	bool closed; /* libraries have been closed since the last batch */
+	struct request batch[REQUESTS];
+	uint32_t nbatch, next_way;
+	struct stack_copy copy;
+};
+struct gt_rule_cache *gt_rule_cache; /* first member of the state */
+static struct unwind_state *state_of(struct gt_rule_cache *c) { return (struct unwind_state *)c; }
+static struct unwind_state *state(void)
+{
+	return state_of(__atomic_load_n(&gt_rule_cache, __ATOMIC_ACQUIRE));
+}
+
+void gt_unwind_open(void)
+{
+	struct gt_rule_cache *none = NULL;
+	struct unwind_state *new;
+
+	if (state() || !gt_code_open())
+		return;
+	new = gt_map_of_process(sizeof(*new));
+	/* if two threads are here, one of the two mappings is never used */
+	if (new)
+		__atomic_compare_exchange_n(&gt_rule_cache, &none, &new->cache, false,
+			__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/* ---- compilation ---- */
+
+static uint64_t make_rule(enum gt_rule_kind kind, uint32_t object) { return kind | object << 3; }
+
+/* Words below the CFA. False: the rule has no room for it. */
+static bool words_below(int64_t offset, uint64_t *words)
+{
+	*words = (uint64_t)-offset / WORD_BYTES;
+	return offset < 0 && !(offset % WORD_BYTES) && *words < 1u << GT_RULE_PLACE_BITS;
+}
+
+static bool place_of_fp(const struct gt_cfi_row *row, uint64_t *words)
+{
+	*words = 0;
+	if (row->fp.place == GT_CFI_SAME)
+		return row->cfa != GT_CFA_AT_FP;
+	if (row->cfa == GT_CFA_AT_FP)
+		return row->fp.place == GT_CFI_AT_FP && !row->fp.offset;
+	if (row->fp.place == GT_CFI_AT_FP && row->cfa == GT_CFA_FP)
+		return words_below(row->fp.offset - row->cfa_offset, words);
+	return row->fp.place == GT_CFI_SAVED && words_below(row->fp.offset, words);
+}
+
+static uint64_t pack(const struct gt_cfi_row *row, uint32_t object)
+{
+	static const uint8_t kinds[] = {
+		[GT_CFA_SP] = GT_RULE_SP, [GT_CFA_FP] = GT_RULE_FP, [GT_CFA_AT_FP] = GT_RULE_AT_FP
+	};
+	const int64_t most = (int64_t)WORD_BYTES << (GT_RULE_CFA_BITS - 1);
+	uint64_t fp, ra;
+
+	if (row->is_signal_frame)
+		return make_rule(GT_RULE_SIGNAL, object);
+	if (row->ra.place == GT_CFI_UNDEFINED)
+		return make_rule(GT_RULE_END, object);
+	if (row->cfa == GT_CFA_OTHER || row->ra.place != GT_CFI_SAVED ||
+		!words_below(row->ra.offset, &ra) || !place_of_fp(row, &fp) ||
+		row->cfa_offset % WORD_BYTES || row->cfa_offset >= most || row->cfa_offset < -most)
+		return make_rule(GT_RULE_NONE, object);
+	return make_rule(kinds[row->cfa], object) | fp << 15 | ra << 31 |
+		(uint64_t)(row->cfa_offset / WORD_BYTES) << 47;
+}
+
+static uint64_t compile(uintptr_t address)
+{
+	struct gt_eh_image image;
+	struct gt_cfi_row row;
+	uint32_t object = 0;
+
+	if (!gt_code_at(address - 1, &image, &object) || !image.size)
+		return make_rule(GT_RULE_PLAIN, object);
+	switch (gt_eh_find(&image, address - 1, &row)) {
+	case GT_EH_FOUND: return pack(&row, object);
+	case GT_EH_NO_FUNCTION: return make_rule(GT_RULE_PLAIN, object);
+	default: return make_rule(GT_RULE_NONE, object);
+	}
+}
+
+/* ---- the cache ---- */
+
+static void insert(struct unwind_state *s, uint64_t base, uintptr_t address, uint64_t rule)
+{
+	struct gt_rule_entry *set = s->cache.sets[gt_rule_set(address)], *e = NULL;
+
+	for (unsigned i = 0; i < GT_RULE_WAYS && !e; i++)
+		if (!set[i].key || (set[i].key ^ base) >> GT_CODE_BITS)
+			e = &set[i];
+	if (!e)
+		e = &set[s->next_way++ % GT_RULE_WAYS];
+	__atomic_store_n(&e->key, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&e->rule, rule, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->key, base | address, __ATOMIC_RELEASE);
+}
+
+/* Begins an epoch and returns its number, *last is that of the epoch before. */
+static uint64_t begin_epoch(struct unwind_state *s, uint64_t *last)
+{
+	uint64_t epoch = __atomic_add_fetch(&s->epochs, 1, __ATOMIC_SEQ_CST);
+
+	if (!(epoch & 0xffff)) /* the number in the keys repeats */
+		for (unsigned i = 0; i < GT_RULE_SETS * GT_RULE_WAYS; i++)
+			__atomic_store_n(&s->cache.sets[i / GT_RULE_WAYS][i % GT_RULE_WAYS].key, 0,
+				__ATOMIC_RELEASE);
+	*last = __atomic_exchange_n(&s->cache.epoch, epoch, __ATOMIC_SEQ_CST);
+	return epoch;
+}
+
+/* ---- the helper thread ---- */
+
+/* Reads a word of another thread's stack. */
+static bool read_stack(void *arg, uintptr_t address, uint64_t *word)
+{
+	struct stack_copy *c = arg;
+	struct iovec to = { c->words, sizeof(c->words) }, from[COPY_PAGES];
+	uintptr_t end = (address & ~(PAGE - 1)) + COPY_PAGES * PAGE;
+	unsigned n = 0;
+	long got;
+
+	if (address % WORD_BYTES)
+		return false;
+	if (address - c->low >= c->bytes) {
+		for (uintptr_t at = address; at < end; at += from[n++].iov_len)
+			from[n] = (struct iovec){ (void *)at, PAGE - at % PAGE };
+		got = syscall(SYS_process_vm_readv, (long)gt_own_pid(), &to, 1L, from, (long)n, 0L);
+		c->low = address;
+		c->bytes = got > 0 ? (size_t)got : 0;
+	}
+	if (address - c->low + WORD_BYTES > c->bytes)
+		return false;
+	*word = c->words[(address - c->low) / WORD_BYTES];
+	return true;
+}
+
+static void handle(struct unwind_state *s, const struct request *r, uint64_t base)
+{
+	struct gt_frame_registers at = { (uintptr_t)r->address, r->sp, r->fp };
+	uint64_t rule;
+
+	s->copy.bytes = 0;
+	for (unsigned n = 0; n < FRAMES && !(at.ra >> GT_CODE_BITS); n++) {
+		if (!gt_rule_lookup(&s->cache, base, at.ra, &rule)) {
+			rule = compile(at.ra);
+			insert(s, base, at.ra, rule);
+			s->compiled++;
+		}
+		if (!at.sp || gt_unwind_step(rule, &at, read_stack, &s->copy) > GT_STEP_BY_FP)
+			return;
+	}
+}
+
+static void handle_batch(void *arg)
+{
+	struct unwind_state *s = arg;
+	uint64_t base, last;
+
+	if (s->closed)
+		begin_epoch(s, &last);
+	base = gt_rule_epoch(&s->cache);
+	/* in this order, opposite to that of dlclose */
+	if (__atomic_load_n(&s->closing, __ATOMIC_SEQ_CST))
+		return;
+	for (uint32_t i = 0; i < s->nbatch; i++)
+		handle(s, &s->batch[i], base);
+}
+
+static void take_requests(struct unwind_state *s)
+{
+	s->nbatch = 0;
+	for (unsigned i = 0; i < REQUESTS; i++) {
+		struct request *r = &s->requests[i];
+		uint64_t address = __atomic_load_n(&r->address, __ATOMIC_ACQUIRE);
+
+		if (address <= BUSY)
+			continue;
+		s->batch[s->nbatch++] = (struct request){ address, r->sp, r->fp };
+		__atomic_store_n(&r->address, 0, __ATOMIC_RELEASE);
+	}
+}
+
+static void wait_for_work(struct unwind_state *s)
+{
+	const struct timespec interval = { .tv_nsec = 100000000 };
+
+	while (!__atomic_load_n(&s->work, __ATOMIC_ACQUIRE)) {
+		long r = syscall(SYS_futex, &s->work, FUTEX_WAIT_PRIVATE, 0,
+			gt_attached ? &interval : NULL, NULL, 0);
+
+		if (r && errno == ETIMEDOUT)
+			return;
+	}
+}
+
+static void *help(void *arg)
+{
+	struct unwind_state *s = arg;
+
+	gt_inside = true;
+	for (;;) {
+		wait_for_work(s);
+		__atomic_store_n(&s->is_busy, 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&s->work, 0, __ATOMIC_SEQ_CST);
+		take_requests(s);
+		gt_with_loaded_code(handle_batch, s, &s->closed);
+		__atomic_store_n(&s->is_busy, 0, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* ---- other threads ---- */
+
+static bool put_request(struct unwind_state *s, uintptr_t address, uintptr_t sp, uintptr_t fp)
+{
+	for (unsigned i = 0; i < REQUEST_PROBES; i++) {
+		struct request *r = &s->requests[(gt_rule_set(address) + i) % REQUESTS];
+		uint64_t there = __atomic_load_n(&r->address, __ATOMIC_ACQUIRE);
+
+		if (there == address)
+			return false;
+		if (there ||
+			!__atomic_compare_exchange_n(&r->address, &there, BUSY, false,
+				__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			continue;
+		r->sp = sp;
+		r->fp = fp;
+		__atomic_store_n(&r->address, address, __ATOMIC_RELEASE);
+		return true;
+	}
+	return false;
+}
+
+__attribute__((noinline, cold)) void gt_unwind_request(
+	uintptr_t address, uintptr_t sp, uintptr_t fp)
+{
+	GT_GUEST_CODE;
+	struct unwind_state *s = state();
+
+	if (!s || address <= BUSY || address >> GT_CODE_BITS || !put_request(s, address, sp, fp) ||
+		__atomic_exchange_n(&s->work, 1, __ATOMIC_SEQ_CST))
+		return;
+	if (!__atomic_exchange_n(&s->helper, 1, __ATOMIC_ACQ_REL))
+		gt_start_thread(help, s);
+	else
+		syscall(SYS_futex, &s->work, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+GT_EXPORT int dlclose(void *handle)
+{
+	int (*real)(void *) = gt_replaced_function(GT_LIBC_DLCLOSE);
+	struct unwind_state *s = state();
+	uint64_t before = 0, after = 0, epoch, last;
+	bool known;
+	int ret;
+
+	if (!real || !s)
+		return real ? real(handle) : -1;
+	__atomic_add_fetch(&s->closing, 1, __ATOMIC_SEQ_CST);
+	epoch = begin_epoch(s, &last);
+	known = gt_closed_libraries(&before);
+	ret = real(handle);
+	/* unless another dlclose has begun one more */
+	if (known && gt_closed_libraries(&after) && after == before)
+		__atomic_compare_exchange_n(
+			&s->cache.epoch, &epoch, last, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&s->closing, 1, __ATOMIC_SEQ_CST);
+	return ret;
+}
+
+bool gt_unwind_wait(unsigned ms)
+{
+	struct unwind_state *s = state();
+
+	for (; ms; ms--) {
+		bool idle = s && !__atomic_load_n(&s->work, __ATOMIC_ACQUIRE) &&
+			!__atomic_load_n(&s->is_busy, __ATOMIC_ACQUIRE);
+
+		for (unsigned i = 0; idle && i < REQUESTS; i++)
+			idle = !__atomic_load_n(&s->requests[i].address, __ATOMIC_ACQUIRE);
+		if (idle)
+			return true;
+		gt_sleep(1000000);
+	}
+	return false;
+}
+
+uint64_t gt_unwind_compiled(void)
+{
+	struct unwind_state *s = state();
+
+	return s ? __atomic_load_n(&s->compiled, __ATOMIC_RELAXED) : 0;
+}
