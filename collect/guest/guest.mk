@@ -77,6 +77,14 @@ $(FAKE)/damage: tests/unit/collect/damage_prog.c tests/unit/collect/damage.h col
 $(FAKE)/events: tests/unit/collect/guest/events_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
+# The guest's code in a library for Python programs, which compare its frames with their own.
+$(BUILD)/guest/python_lines.o: collect/recorder/python_lines.c
+	@mkdir -p $(@D)
+	$(CC) $(GTFLAGS) $(STRICT) $(GUEST_FLAGS) -c $< -o $@
+$(FAKE)/libpythonstacks.so: tests/unit/collect/guest/python_stacks.c $(GUEST_OBJ) $(BUILD)/guest/python_lines.o
+	@mkdir -p $(@D)
+	$(CC) $(GTFLAGS) $(GUEST_FLAGS) -shared -Wl,-Bsymbolic $(filter %.c %.o,$^) -pthread -o $@
+units: $(FAKE)/libpythonstacks.so
 $(BUILD)/unit/test_guest: | $(FAKE)/damage $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nccl $(FAKE)/nvtx $(FAKE)/payload $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(FAKE)/probes $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1

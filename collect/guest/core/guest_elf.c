@@ -61,13 +61,14 @@ static bool read_object(const struct dl_phdr_info *info, struct gt_object *o)
 
 /* ---- symbols ---- */
 
-/* Returns the address of symbol i if it is a usable definition of `name`. A hidden version, which
- * exists for old programs only, goes to *hidden: it is used if there is no other. */
-static void *definition(const struct gt_object *o, uint32_t i, const char *name, void **hidden)
+/* Returns symbol i if it is a usable definition of `name`. A hidden version, which exists for old
+ * programs only, goes to *hidden: it is used if there is no other. */
+static const ElfW(Sym) *
+	definition(
+		const struct gt_object *o, uint32_t i, const char *name, const ElfW(Sym) * *hidden)
 {
 	const ElfW(Sym) *s = (const ElfW(Sym) *)o->symbols + i;
 	unsigned type = s->st_info & 15, bind = s->st_info >> 4;
-	void *address = (void *)(o->base + s->st_value);
 
 	if (s->st_shndx == SHN_UNDEF || !s->st_value || type > STT_FUNC ||
 		(bind != STB_GLOBAL && bind != STB_WEAK))
@@ -75,19 +76,19 @@ static void *definition(const struct gt_object *o, uint32_t i, const char *name,
 	if (strcmp(o->strings + s->st_name, name))
 		return NULL;
 	if (!o->versions || !(((const uint16_t *)o->versions)[i] & 0x8000))
-		return address;
-	*hidden = address;
+		return s;
+	*hidden = s;
 	return NULL;
 }
 
-static void *find_gnu(const struct gt_object *o, const char *name)
+static const ElfW(Sym) * find_gnu(const struct gt_object *o, const char *name)
 {
 	uint32_t nbuckets = o->gnu_hash[0], first = o->gnu_hash[1], nmasks = o->gnu_hash[2],
 		 shift = o->gnu_hash[3], h = 5381, i;
 	const ElfW(Addr) *masks = (const ElfW(Addr) *)(o->gnu_hash + 4);
 	const uint32_t *buckets = (const uint32_t *)(masks + nmasks), *chain = buckets + nbuckets;
 	const unsigned bits = 8 * sizeof(ElfW(Addr));
-	void *hidden = NULL, *found;
+	const ElfW(Sym) *hidden = NULL, *found;
 	ElfW(Addr) mask;
 
 	for (const char *c = name; *c; c++)
@@ -110,10 +111,10 @@ static void *find_gnu(const struct gt_object *o, const char *name)
 	}
 }
 
-static void *find_sysv(const struct gt_object *o, const char *name)
+static const ElfW(Sym) * find_sysv(const struct gt_object *o, const char *name)
 {
 	uint32_t nbuckets = o->hash[0], h = 0, top;
-	void *hidden = NULL, *found;
+	const ElfW(Sym) *hidden = NULL, *found;
 
 	for (const char *c = name; *c; c++) {
 		h = (h << 4) + (uint8_t)*c;
@@ -127,11 +128,19 @@ static void *find_sysv(const struct gt_object *o, const char *name)
 	return hidden;
 }
 
+void *gt_object_range(const struct gt_object *o, const char *name, size_t *bytes)
+{
+	const ElfW(Sym) *s = o->gnu_hash ? find_gnu(o, name) : o->hash ? find_sysv(o, name) : NULL;
+
+	*bytes = s ? s->st_size : 0;
+	return s ? (void *)(o->base + s->st_value) : NULL;
+}
+
 void *gt_object_symbol(const struct gt_object *o, const char *name)
 {
-	if (o->gnu_hash)
-		return find_gnu(o, name);
-	return o->hash ? find_sysv(o, name) : NULL;
+	size_t bytes;
+
+	return gt_object_range(o, name, &bytes);
 }
 
 /* ---- libraries ---- */

@@ -19,6 +19,8 @@ void gt_own_object_find(void);
 /* the library that contains the address; false: none does */
 bool gt_object_at(const void *address, struct gt_object *o);
 void *gt_object_symbol(const struct gt_object *o, const char *name);
+/* bytes: the symbol's size */
+void *gt_object_range(const struct gt_object *o, const char *name, size_t *bytes);
 /* its soname or file name has this prefix */
 bool gt_object_has_name(const struct gt_object *o, const char *prefix);
 /* it depends, directly or not, on such a library */

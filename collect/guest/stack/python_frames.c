@@ -1,0 +1,500 @@
+/* Walks the frames of the Python interpreter, and reads its code objects.
+ *
+ * Up to 3.10 a thread state leads to frame objects, from 3.11 on to frames that are no objects.
+ * Each frame leads to its caller's and to its code object. python_layout.h says where.
+ *
+ * Nothing that is read is trusted. A page is tried before it is read (readable.h). The code of a
+ * frame has to be a code object: its type is the interpreter's. The instruction has to lie inside
+ * that code. A chain that leads back into itself is searched when a walk does not end. */
+#include "collect/guest/stack/python_frames.h"
+
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_system.h"
+#include "collect/guest/stack/python_layout.h"
+
+#define READ(type, address) (*(const type *)(address))
+#define PAGE (1u << GT_READABLE_SHIFT)
+#define MAX_STATES 4096 /* thread states and interpreters that one search visits */
+#define MAX_LINES (1u << 24)
+
+struct interpreter {
+	struct gt_python_layout layout;
+	bool known; /* the layout is */
+	uint32_t version;
+	uintptr_t runtime, code_type, eval_low, eval_high;
+	void *(*current)(void); /* the state that holds the lock; from 3.12 on this thread's */
+	void *(*of_thread)(void);
+	uintptr_t (*thread_id)(void); /* pthread_self, which the guest library must not link */
+};
+
+/* ---- the state of this thread ---- */
+
+static bool is_state_of(const struct gt_python_layout *l, struct gt_readable *r, uintptr_t state,
+	uintptr_t thread_id)
+{
+	return !(state & 7) && gt_readable(r, state, l->thread_id + sizeof(uintptr_t)) &&
+		READ(uintptr_t, state + l->thread_id) == thread_id;
+}
+
+/* 0: it has no frames */
+static uintptr_t innermost_frame(
+	const struct gt_python_layout *l, struct gt_readable *r, uintptr_t state, bool *damaged)
+{
+	uintptr_t frame = READ(uintptr_t, state + l->thread_frame);
+
+	if (l->innermost == GT_PYTHON_NO || !frame)
+		return frame;
+	if ((frame & 7) || !gt_readable(r, frame, l->innermost + sizeof(uintptr_t))) {
+		*damaged = true;
+		return 0;
+	}
+	return READ(uintptr_t, frame + l->innermost);
+}
+
+struct search {
+	uintptr_t found, place;
+	uint32_t visits;
+	bool ambiguous;
+};
+
+/* The state that has frames. If several have: the one whose call of the interpreter is innermost
+ * on the stack, where 3.11 keeps a structure of each call. */
+static void consider_state(
+	const struct gt_python_layout *l, struct gt_readable *r, uintptr_t state, struct search *s)
+{
+	bool damaged = false;
+	uintptr_t place = READ(uintptr_t, state + l->thread_frame);
+
+	if (!innermost_frame(l, r, state, &damaged))
+		return;
+	s->ambiguous |= s->found && l->innermost == GT_PYTHON_NO;
+	if (!s->found || place < s->place) {
+		s->found = state;
+		s->place = place;
+	}
+}
+
+/* This thread has a state in each interpreter whose code it runs. Before 3.12
+ * PyGILState_GetThisThreadState returns only that of the first one. Returns 0 if it cannot be
+ * known. Other threads may change the lists meanwhile. */
+static uintptr_t search_states(const struct interpreter *in, struct gt_readable *r)
+{
+	const struct gt_python_layout *l = &in->layout;
+	struct search s = { 0 };
+	uintptr_t i, state, id = in->thread_id();
+
+	for (i = READ(uintptr_t, in->runtime + l->interpreters);
+		i && !(i & 7) && s.visits++ < MAX_STATES &&
+		gt_readable(r, i, l->interpreter_threads + sizeof(uintptr_t));
+		i = READ(uintptr_t, i + l->interpreter_next))
+		for (state = READ(uintptr_t, i + l->interpreter_threads);
+			state && !(state & 7) && s.visits++ < MAX_STATES &&
+			gt_readable(r, state, l->thread_id + sizeof(uintptr_t));
+			state = READ(uintptr_t, state + l->thread_next))
+			if (is_state_of(l, r, state, id))
+				consider_state(l, r, state, &s);
+	return s.ambiguous ? 0 : s.found;
+}
+
+/* 0: it has none (*state: NONE), or it cannot be known (UNKNOWN). */
+static uintptr_t thread_state(
+	const struct interpreter *in, struct gt_readable *r, enum gt_python_state *state)
+{
+	const struct gt_python_layout *l = &in->layout;
+	uintptr_t current = (uintptr_t)in->current(), id = in->thread_id(), found, finalizing;
+
+	*state = GT_PYTHON_NONE;
+	if (current && is_state_of(l, r, current, id)) {
+		found = current;
+	} else {
+		found = (uintptr_t)in->of_thread();
+		if (!found)
+			return 0;
+		*state = GT_PYTHON_UNKNOWN;
+		if (gt_unlikely(l->searches_states &&
+			    READ(int64_t, in->runtime + l->next_interpreter_id) > 1) &&
+			!(found = search_states(in, r)))
+			return 0;
+		if (!is_state_of(l, r, found, id))
+			return 0;
+	}
+	finalizing = READ(uintptr_t, in->runtime + l->finalizing);
+	if (gt_likely(!finalizing || finalizing == found))
+		return found;
+	/* The thread that finalizes frees the states and frames of all others. */
+	*state = GT_PYTHON_UNKNOWN;
+	return 0;
+}
+
+/* ---- frames ---- */
+
+static inline uint32_t identity(const struct gt_python_layout *l, uintptr_t code)
+{
+	uint64_t lines = READ(uint64_t, code + l->lines), name = READ(uint64_t, code + l->name),
+		 file = READ(uint64_t, code + l->file), line = READ(uint32_t, code + l->first_line);
+
+	return (uint32_t)((lines ^ (name << 21 | name >> 43) ^ (file << 42 | file >> 22) ^ line) *
+			0x9e3779b97f4a7c15 >>
+		32);
+}
+
+/* Offset of the frame's instruction in bytes. False: it is not inside the code. */
+static inline bool read_instruction(const struct gt_python_layout *l, struct gt_readable *r,
+	uintptr_t frame, uintptr_t code, uint32_t *offset)
+{
+	uintptr_t start = code + l->start;
+	int64_t at;
+
+	if (l->instruction_kind == GT_PYTHON_POINTER) {
+		at = (int64_t)(READ(uintptr_t, frame + l->instruction) - start);
+		*offset = (uint32_t)at;
+		return !(at & 1) && at >= -2 && at < 2 * READ(int64_t, code + l->size);
+	}
+	start = READ(uintptr_t, start);
+	if ((start & 7) || !gt_readable(r, start, l->bytes_data))
+		return false;
+	at = READ(int32_t, frame + l->instruction);
+	if (l->instruction_kind == GT_PYTHON_UNITS && at > 0)
+		at *= 2;
+	*offset = (uint32_t)at;
+	return at >= -1 && at < READ(int64_t, start + l->size);
+}
+
+enum frame_kind { FUNCTION, SKIPPED, BROKEN };
+
+static inline enum frame_kind read_frame(const struct gt_python_layout *l, uintptr_t code_type,
+	struct gt_readable *r, uintptr_t frame, struct gt_python_frame *out)
+{
+	uint8_t owner = l->owner == GT_PYTHON_NO ? 0 : READ(uint8_t, frame + l->owner);
+	uintptr_t code = READ(uintptr_t, frame + l->code) & ~(uintptr_t)l->tag_bits;
+
+	if (gt_unlikely(owner >= l->first_skipped))
+		return owner <= l->last_owner ? SKIPPED : BROKEN;
+	if (gt_unlikely((code & 7) || !gt_readable(r, code, l->start + sizeof(uintptr_t)) ||
+		    READ(uintptr_t, code + l->type) != code_type ||
+		    !read_instruction(l, r, frame, code, &out->offset)))
+		return BROKEN;
+	/* Before this instruction a frame makes cells, a generator or a coroutine. */
+	if (l->first_traceable != GT_PYTHON_NO && owner != GT_PYTHON_GENERATOR &&
+		(int32_t)out->offset < 2 * READ(int32_t, code + l->first_traceable))
+		return SKIPPED;
+	out->code = code;
+	out->check = identity(l, code);
+	return FUNCTION;
+}
+
+struct walk {
+	const struct gt_python_layout *l;
+	struct gt_readable *r;
+	uintptr_t code_type, frame;
+	uint32_t max, max_steps; /* frames that are stored, and that are visited */
+};
+
+/* Returns the number of frames before the chain leads back to one of them; 0: it does not, as far
+ * as this matters for the first `steps` frames. Brent's algorithm, for frames that were visited:
+ * the frame at the last power of two is compared with each that follows. */
+static uint32_t frames_before_repetition(const struct walk *w, uint32_t steps)
+{
+	uintptr_t at = w->frame, seen = 0, ahead = w->frame;
+	uint32_t length = 0, power = 1, before = 0, i;
+
+	for (i = 0; at != seen; i++, length++) {
+		if (i > 4 * steps || !at || (at & 7) || !gt_readable(w->r, at, w->l->frame_size))
+			return 0;
+		if (length == power || !seen) {
+			power *= seen ? 2 : 1;
+			seen = at;
+			length = 0;
+		}
+		at = READ(uintptr_t, at + w->l->previous);
+	}
+	for (i = 0; i < length; i++)
+		ahead = READ(uintptr_t, ahead + w->l->previous);
+	for (at = w->frame; at != ahead; before++) {
+		at = READ(uintptr_t, at + w->l->previous);
+		ahead = READ(uintptr_t, ahead + w->l->previous);
+	}
+	return before + length;
+}
+
+static uint32_t walk(
+	const struct walk *w, struct gt_python_frame *frames, enum gt_python_state *state)
+{
+	const struct gt_python_layout *l = w->l;
+	uintptr_t frame = w->frame;
+	uint32_t n = 0, steps;
+
+	*state = GT_PYTHON_OK;
+	for (steps = 0; frame; steps++) {
+		struct gt_python_frame one;
+		enum frame_kind kind;
+
+		if (gt_unlikely(n == w->max || steps == w->max_steps)) {
+			*state = GT_PYTHON_TRUNCATED;
+			break;
+		}
+		kind = BROKEN;
+		if (gt_likely(!(frame & 7) && gt_readable(w->r, frame, l->frame_size)))
+			kind = read_frame(l, w->code_type, w->r, frame, &one);
+		if (gt_unlikely(kind == BROKEN)) {
+			*state = GT_PYTHON_DAMAGED;
+			break;
+		}
+		if (gt_likely(kind == FUNCTION))
+			frames[n++] = one;
+		frame = READ(uintptr_t, frame + l->previous);
+	}
+	return n;
+}
+
+/* A chain that leads back into itself never ends, so the walk is truncated. */
+static uint32_t walk_once(
+	const struct walk *w, struct gt_python_frame *frames, enum gt_python_state *state)
+{
+	uint32_t n = walk(w, frames, state);
+	struct walk again = *w;
+
+	if (gt_likely(*state != GT_PYTHON_TRUNCATED))
+		return n;
+	again.max_steps = frames_before_repetition(w, w->max_steps);
+	if (!again.max_steps)
+		return n;
+	n = walk(&again, frames, state);
+	*state = GT_PYTHON_DAMAGED;
+	return n;
+}
+
+static uint32_t frames_of_state(const struct interpreter *in, struct gt_readable *r,
+	uintptr_t thread, struct gt_python_frame *frames, uint32_t max, enum gt_python_state *state)
+{
+	bool damaged = false;
+	struct walk w = { .l = &in->layout,
+		.r = r,
+		.code_type = in->code_type,
+		.frame = innermost_frame(&in->layout, r, thread, &damaged),
+		.max = max,
+		.max_steps = 4 * max + 64 };
+
+	*state = damaged ? GT_PYTHON_DAMAGED : GT_PYTHON_NONE;
+	return w.frame ? walk_once(&w, frames, state) : 0;
+}
+
+/* ---- the interpreter ---- */
+
+/* The one in use, and one that is filled next: a thread may still read the old one. */
+static struct interpreter slots[2];
+static struct interpreter *in_use;
+/* Process whose thread searches. A forked child does not wait for a thread of its parent. */
+static int32_t searching;
+
+uint32_t gt_python_frames(struct gt_readable *r, struct gt_python_frame *frames, uint32_t max,
+	enum gt_python_state *state)
+{
+	const struct interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
+	uintptr_t thread;
+
+	*state = GT_PYTHON_NONE;
+	if (!in)
+		return 0;
+	*state = GT_PYTHON_UNKNOWN;
+	if (!in->known)
+		return 0;
+	thread = thread_state(in, r, state);
+	return thread ? frames_of_state(in, r, thread, frames, max, state) : 0;
+}
+
+/* "3.10.13 (main, ...": 0x030a. For versions without a variable that tells. */
+static uint32_t version_of_text(const char *text)
+{
+	uint32_t major = 0, minor = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++)
+		major = 10 * major + (uint32_t)(*text - '0');
+	if (*text++ != '.')
+		return 0;
+	for (; *text >= '0' && *text <= '9'; text++)
+		minor = 10 * minor + (uint32_t)(*text - '0');
+	return major > 255 || minor > 255 ? 0 : major << 24 | minor << 16 | 0xf0;
+}
+
+/* PY_VERSION_HEX of an interpreter */
+static uint32_t version_of(const struct gt_object *o)
+{
+	const unsigned long *number = gt_object_symbol(o, "Py_Version");
+	const char *(*text)(void) = gt_object_symbol(o, "Py_GetVersion");
+
+	if (number)
+		return (uint32_t)*number;
+	return text ? version_of_text(text()) : 0;
+}
+
+static void describe(
+	const struct gt_object *o, uintptr_t runtime, size_t bytes, struct interpreter *in)
+{
+	size_t size;
+	uint32_t version = version_of(o);
+
+	memset(in, 0, sizeof(*in));
+	in->runtime = runtime;
+	in->version = version >> 16;
+	in->code_type = (uintptr_t)gt_object_symbol(o, "PyCode_Type");
+	in->eval_low = (uintptr_t)gt_object_range(o, "_PyEval_EvalFrameDefault", &size);
+	in->eval_high = in->eval_low + size;
+	in->of_thread = gt_object_symbol(o, "PyGILState_GetThisThreadState");
+	in->current = gt_object_symbol(o, "_PyThreadState_UncheckedGet");
+	if (!in->current)
+		in->current = gt_object_symbol(o, "PyThreadState_GetUnchecked");
+	in->thread_id = gt_find_libc_function("pthread_self");
+	in->known = in->code_type && in->of_thread && in->current && in->thread_id &&
+		gt_python_layout(version, (const void *)runtime, bytes, &in->layout);
+}
+
+static void find(void)
+{
+	struct interpreter *old = in_use, *new = old == &slots[0] ? &slots[1] : &slots[0];
+	uintptr_t runtime = (uintptr_t)gt_find_in_library("", "_PyRuntime");
+	struct gt_object o;
+	size_t bytes;
+
+	if (old && old->runtime == runtime)
+		return;
+	if (!runtime || !gt_object_at((const void *)runtime, &o) ||
+		!gt_object_range(&o, "_PyRuntime", &bytes)) {
+		__atomic_store_n(&in_use, NULL, __ATOMIC_RELEASE);
+		return;
+	}
+	describe(&o, runtime, bytes, new);
+	__atomic_store_n(&in_use, new, __ATOMIC_RELEASE);
+}
+
+void gt_python_find(void)
+{
+	int32_t pid = gt_own_pid(), other = __atomic_load_n(&searching, __ATOMIC_ACQUIRE);
+	int saved = errno;
+
+	if (other == pid ||
+		!__atomic_compare_exchange_n(
+			&searching, &other, pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return;
+	find();
+	__atomic_store_n(&searching, 0, __ATOMIC_RELEASE);
+	errno = saved;
+}
+
+uint32_t gt_python_version(void)
+{
+	const struct interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
+
+	return in ? in->version : 0;
+}
+
+bool gt_python_eval_range(uintptr_t *low, uintptr_t *high)
+{
+	const struct interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
+
+	if (!in || !in->eval_low)
+		return false;
+	*low = in->eval_low;
+	*high = in->eval_high;
+	return true;
+}
+
+/* ---- code objects ---- */
+
+static bool readable_range(struct gt_readable *r, uintptr_t from, size_t bytes)
+{
+	for (uintptr_t at = from; at < from + bytes; at = (at | (PAGE - 1)) + 1)
+		if (!gt_readable_page(r, at))
+			return false;
+	return from + bytes >= from;
+}
+
+static char *append_utf8(char *at, uint32_t c)
+{
+	if (c >= 0xd800 && c < 0xe000)
+		c = 0xfffd;
+	if (c < 0x80) {
+		*at++ = (char)c;
+		return at;
+	}
+	if (c < 0x800) {
+		*at++ = (char)(0xc0 | c >> 6);
+	} else if (c < 0x10000) {
+		*at++ = (char)(0xe0 | c >> 12);
+		*at++ = (char)(0x80 | (c >> 6 & 63));
+	} else {
+		*at++ = (char)(0xf0 | (c >> 18 & 7));
+		*at++ = (char)(0x80 | (c >> 12 & 63));
+		*at++ = (char)(0x80 | (c >> 6 & 63));
+	}
+	*at++ = (char)(0x80 | (c & 63));
+	return at;
+}
+
+/* Characters of 1, 2 or 4 bytes as UTF-8. Returns the number of bytes. */
+static uint32_t convert(uintptr_t data, unsigned width, uint64_t n, char *text)
+{
+	char *at = text;
+
+	for (uint64_t i = 0; i < n && at + 4 <= text + GT_PYTHON_TEXT; i++)
+		at = append_utf8(at,
+			width == 1           ? READ(uint8_t, data + i)
+				: width == 2 ? READ(uint16_t, data + 2 * i)
+					     : READ(uint32_t, data + 4 * i));
+	return (uint32_t)(at - text);
+}
+
+/* Bits of a text's state: 2 "interned", 3 bytes per character, "compact", "ASCII". */
+static bool read_text(const struct gt_python_layout *l, struct gt_readable *r, uintptr_t object,
+	char *text, const char **out, uint32_t *n)
+{
+	uint64_t length, used;
+	uint32_t bits;
+	unsigned width;
+	uintptr_t data;
+
+	if (!object || (object & 7) || !gt_readable(r, object, l->other_data))
+		return false;
+	length = READ(uint64_t, object + l->text_length);
+	bits = READ(uint32_t, object + l->text_state);
+	width = bits >> 2 & 7;
+	used = length < GT_PYTHON_TEXT ? length : GT_PYTHON_TEXT;
+	data = object + (bits & 64 ? l->ascii_data : l->other_data);
+	if (!(bits & 32) || (width != 1 && width != 2 && width != 4) || length > INT32_MAX ||
+		!readable_range(r, data, used * width))
+		return false;
+	*out = bits & 64 ? (const char *)data : text;
+	*n = bits & 64 ? (uint32_t)used : convert(data, width, used, text);
+	return true;
+}
+
+static bool read_code(const struct interpreter *in, struct gt_readable *r, uintptr_t code,
+	struct gt_python_code *c)
+{
+	const struct gt_python_layout *l = &in->layout;
+	uintptr_t lines;
+	uint64_t n;
+
+	if (!code || (code & 7) || !gt_readable(r, code, l->start + sizeof(uintptr_t)) ||
+		READ(uintptr_t, code + l->type) != in->code_type)
+		return false;
+	c->first_line = READ(uint32_t, code + l->first_line);
+	lines = READ(uintptr_t, code + l->lines);
+	if (!lines || (lines & 7) || !gt_readable(r, lines, l->bytes_data))
+		return false;
+	n = READ(uint64_t, lines + l->size);
+	if (n > MAX_LINES || !readable_range(r, lines + l->bytes_data, n))
+		return false;
+	c->nlines = (uint32_t)n;
+	c->lines = (const uint8_t *)lines + l->bytes_data;
+	return read_text(l, r, READ(uintptr_t, code + l->qualname), c->text, &c->name, &c->nname) &&
+		read_text(l, r, READ(uintptr_t, code + l->file), c->text + GT_PYTHON_TEXT, &c->file,
+			&c->nfile);
+}
+
+bool gt_python_code(struct gt_readable *r, uint64_t code, struct gt_python_code *c)
+{
+	const struct interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
+
+	return in && in->known && read_code(in, r, (uintptr_t)code, c);
+}

@@ -1,0 +1,55 @@
+/* Where the fields of CPython's structures lie, for CPython 3.9 to 3.14 on 64-bit Linux.
+ *
+ * Up to 3.12 the offsets are those of the public headers, which are the same for x86-64 and
+ * aarch64. From 3.13 on the interpreter publishes them itself: struct _Py_DebugOffsets at the
+ * start of _PyRuntime. */
+#ifndef GT_PYTHON_LAYOUT_H
+#define GT_PYTHON_LAYOUT_H
+#include "collect/guest/core/guest_common.h"
+
+/* How a frame says which instruction it executes. */
+enum gt_python_instruction {
+	GT_PYTHON_INDEX,   /* 3.9: int, bytes from the start; -1: not started */
+	GT_PYTHON_UNITS,   /* 3.10: int, code units of two bytes from the start; -1: not started */
+	GT_PYTHON_POINTER, /* 3.11: address of a code unit inside the code object */
+};
+
+#define GT_PYTHON_GENERATOR 1 /* owner of the frame of a generator or coroutine */
+
+/* Offsets in bytes. GT_PYTHON_NO: this version has no such field. */
+#define GT_PYTHON_NO 0xffff
+struct gt_python_layout {
+	uint16_t version; /* 0x030b: 3.11 */
+	uint8_t instruction_kind;
+	/* Owners of a frame: from first_skipped on it is no Python function; above last_owner there
+	 * are none. */
+	uint8_t first_skipped, last_owner;
+	/* bits of a pointer to a code object that are no part of its address */
+	uint8_t tag_bits;
+	/* up to 3.11: a thread may have a state in each interpreter, and Python returns one */
+	bool searches_states;
+	/* of a thread state; frame leads to the innermost frame, or to a structure that has the
+	 * pointer to it at innermost */
+	uint16_t thread_next, thread_id, thread_frame, innermost;
+	/* of a frame; frame_size: bytes that are read */
+	uint16_t frame_size, previous, code, instruction, owner;
+	/* of objects; size: of a bytes object and of a code object, whose unit is two bytes */
+	uint16_t type, size, bytes_data;
+	/* of a code object; first_traceable: frames at instructions before it (in units) are
+	 * incomplete; start: the code units, or a pointer to a bytes object (up to 3.10);
+	 * copies: 3.14, free-threaded: pointer to the code units of each thread */
+	uint16_t first_line, name, qualname, file, lines, first_traceable, start, copies;
+	/* of a frame: index of its thread's code units in copies */
+	uint16_t copy_index;
+	/* of a text; the characters of an ASCII text, and of another one */
+	uint16_t text_length, text_state, ascii_data, other_data;
+	/* of _PyRuntime and of an interpreter state; the last four up to 3.11 */
+	uint32_t finalizing, next_interpreter_id, interpreters;
+	uint32_t interpreter_next, interpreter_threads;
+};
+
+/* Chooses the layout. version: PY_VERSION_HEX. runtime: _PyRuntime, readable for `bytes`.
+ * False: an unknown version, or offsets that cannot be right. */
+bool gt_python_layout(
+	uint32_t version, const void *runtime, size_t bytes, struct gt_python_layout *l);
+#endif

@@ -1,0 +1,112 @@
+/* A library for the tests of Python frames, loaded by Python programs through ctypes. It holds the
+ * guest's code and writes the stack of its caller as lines of "function TAB file TAB line". */
+#include "collect/guest/stack/python_frames.h"
+#include "collect/recorder/python_lines.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define FRAMES 4096
+
+/* Of one thread; static thread storage is scarce in a library that is loaded late. */
+struct own {
+	struct gt_readable readable;
+	struct gt_python_frame frames[FRAMES];
+};
+static struct own *own(void)
+{
+	static __thread struct own *o;
+
+	return o ? o : (o = calloc(1, sizeof(*o)));
+}
+
+GT_EXPORT unsigned gt_test_find(void)
+{
+	gt_python_find();
+	return gt_python_version();
+}
+
+static size_t append_frame(struct own *o, char *text, size_t size, const struct gt_python_frame *f)
+{
+	struct gt_python_code c;
+	int n;
+
+	if (!gt_python_code(&o->readable, f->code, &c))
+		return (size_t)snprintf(text, size, "?\t?\t?\n");
+	n = snprintf(text, size, "%.*s\t%.*s\t%d\n", (int)c.nname, c.name, (int)c.nfile, c.file,
+		gt_python_line(gt_python_version(), c.first_line, c.lines, c.nlines, f->offset));
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* Returns the state, and the number of frames in *frames. */
+GT_EXPORT int gt_test_stack(char *text, size_t size, unsigned max, unsigned *frames)
+{
+	struct own *o = own();
+	struct gt_python_frame *f = o->frames;
+	enum gt_python_state state;
+	size_t at = 0;
+
+	*frames = gt_python_frames(&o->readable, f, max < FRAMES ? max : FRAMES, &state);
+	text[0] = 0;
+	for (unsigned i = 0; i < *frames && at < size; i++)
+		at += append_frame(o, text + at, size - at, &f[i]);
+	return (int)state;
+}
+
+GT_EXPORT int gt_test_line(
+	unsigned version, unsigned first, const uint8_t *table, size_t n, unsigned offset)
+{
+	return gt_python_line(version, first, table, n, offset);
+}
+
+/* Adds to the check of the innermost frame: does a code object at the same address differ? */
+GT_EXPORT uint64_t gt_test_innermost(unsigned *check)
+{
+	struct own *o = own();
+	struct gt_python_frame f[1];
+	enum gt_python_state state;
+
+	if (!gt_python_frames(&o->readable, f, 1, &state))
+		return 0;
+	*check = f[0].check;
+	return f[0].code;
+}
+
+static void *thread(void *arg)
+{
+	struct own *o = own();
+	struct gt_python_frame f[4];
+	enum gt_python_state state;
+	unsigned n = gt_python_frames(&o->readable, f, 4, &state);
+
+	*(int *)arg = n ? -1 : (int)state;
+	return NULL;
+}
+
+/* the state in a thread that Python does not know */
+GT_EXPORT int gt_test_other_thread(void)
+{
+	pthread_t t;
+	int state = -2;
+
+	if (!pthread_create(&t, NULL, thread, &state))
+		pthread_join(t, NULL);
+	return state;
+}
+
+/* ns of `rounds` walks */
+GT_EXPORT double gt_test_time(unsigned rounds, unsigned *frames)
+{
+	struct own *o = own();
+	struct gt_python_frame *f = o->frames;
+	enum gt_python_state state;
+	struct timespec from, to;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	for (unsigned i = 0; i < rounds; i++)
+		*frames = gt_python_frames(&o->readable, f, FRAMES, &state);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	return 1e9 * (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec);
+}
