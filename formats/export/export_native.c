@@ -2,11 +2,11 @@
  * order of time.
  *
  * The copy has everything that a reader sees: tracks, types, strings in use, metadata, anchors,
- * stacks, losses, unmatched halves, the calls open at the end. It has new blocks, epochs and
- * summaries. A long call is in the epoch of its start, so each epoch also lists it as open until it
- * ends, as in a recording. Damaged rows become losses of the copy, and its metadata say what the
- * options left out ("cut"). The copy of an unclosed segment is closed; its metadata say up to which
- * time it is complete ("recovered").
+ * stacks with what is known of their frames, losses, unmatched halves, the calls open at the end.
+ * It has new blocks, epochs and summaries. A long call is in the epoch of its start, so each epoch
+ * also lists it as open until it ends, as in a recording. Damaged rows become losses of the copy,
+ * and its metadata say what the options left out ("cut"). The copy of an unclosed segment is
+ * closed; its metadata say up to which time it is complete ("recovered").
  */
 #include "formats/export/exporters.h"
 
@@ -100,14 +100,39 @@ static int copy_stacks(struct native *n)
 	return 0;
 }
 
+/* Copies what is known of the frames of stacks. */
+static int copy_frames(struct native *n)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < n->seg->nframes; i++) {
+		struct gt_frame f = n->seg->frames[i].frame;
+
+		f.function = new_string(n, f.function);
+		f.file = new_string(n, f.file);
+		f.module = new_string(n, f.module);
+		rc = gt_writer_frame(n->w, new_string(n, n->seg->frames[i].text), &f);
+	}
+	for (uint32_t i = 0; !rc && i < n->seg->nmodules; i++) {
+		const struct gt_module *m = &n->seg->modules[i];
+
+		rc = gt_writer_module(n->w, new_string(n, m->path), m->id, m->nid);
+	}
+	return rc ? no_memory(n) : 0;
+}
+
 /* Copies what no row refers to. */
 static int copy_names(struct native *n)
 {
 	int rc = copy_tracks(n);
 
+	if (!rc)
+		rc = copy_stacks(n);
+	if (!rc)
+		rc = copy_frames(n);
 	for (uint32_t i = 0; !rc && i < n->seg->nanchors; i++)
 		rc = gt_writer_anchor(n->w, &n->seg->anchors[i], n->err);
-	return rc ? rc : copy_stacks(n);
+	return rc;
 }
 
 /* ---- rows ---- */

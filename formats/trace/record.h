@@ -213,6 +213,29 @@ struct gt_track {
 	int64_t start;
 };
 
+/* ---- stacks: string ids, outermost first; more may be known of the frame that has a text ---- */
+enum gt_frame_kind {
+	GT_FRAME_UNKNOWN,
+	GT_FRAME_PYTHON,
+	GT_FRAME_NATIVE,
+	GT_FRAME_KERNEL, /* of the operating system */
+	GT_FRAME_MARK    /* no function: says why the stack has no frames beyond it */
+};
+struct gt_frame {
+	/* string ids or GT_NONE: unknown. function: qualified name, or symbol (mangled); file:
+	 * path of the source; module: path of the ELF file */
+	uint32_t function, file, module;
+	uint32_t line;   /* 0: unknown */
+	uint64_t offset; /* virtual address in the ELF file; 0: unknown */
+	uint8_t kind;    /* enum gt_frame_kind */
+};
+#define GT_BUILD_ID_MAX 64
+struct gt_module {     /* an ELF file of which stacks have frames */
+	uint32_t path; /* string id */
+	uint32_t nid;  /* bytes of its build id: 0 to GT_BUILD_ID_MAX */
+	uint8_t id[GT_BUILD_ID_MAX];
+};
+
 /* ---- clock anchors: one moment read on three clocks ---- */
 struct gt_anchor {
 	int64_t monotonic; /* ns */

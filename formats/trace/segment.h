@@ -2,6 +2,7 @@
  * of rows refer to them by index. */
 #ifndef GT_SEGMENT_H
 #define GT_SEGMENT_H
+#include "formats/base/map.h"
 #include "formats/trace/record.h"
 
 /* ptr[len] is 0; the string may contain zeros */
@@ -31,6 +32,15 @@ struct gt_segment {
 		uint32_t n;
 	} * stacks;
 	uint32_t nstacks;
+	/* frames by their text; gt_segment_frame() finds one */
+	const struct gt_text_frame {
+		uint32_t text; /* string id; in at most one element */
+		struct gt_frame frame;
+	} * frames;
+	uint32_t nframes;
+	struct gt_map frame_map;
+	const struct gt_module *modules;
+	uint32_t nmodules;
 	int64_t min_start, max_end; /* of all rows */
 	/* by kind; GT_OPEN: only those open at the end of the last epoch */
 	uint64_t rows[GT_KINDS];

@@ -29,6 +29,8 @@
 #define GT_NAME_MEMORY_TYPE(fields) (256u + 16u * (fields))
 #define GT_NAME_MEMORY_TRACK 512u
 #define GT_NAME_MEMORY_STACK(depth) (48u + 4u * (depth))
+#define GT_NAME_MEMORY_FRAME 64u
+#define GT_NAME_MEMORY_MODULE 128u
 /* , : and [ { */
 #define GT_NAME_MEMORY_META(bytes, commas, openings)                                               \
 	(2u * (bytes) + 128u * (commas) + 512u * (openings))
@@ -59,6 +61,8 @@ enum gt_wire_kind {
 	GT_W_ANCHORS,
 	GT_W_ROWS,    /* sub: enum gt_kind */
 	GT_W_SUMMARY, /* sub: enum gt_wire_summary */
+	GT_W_FRAMES,
+	GT_W_MODULES,
 };
 /* readers ignore other numbers */
 enum gt_wire_summary {

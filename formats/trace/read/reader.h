@@ -59,6 +59,9 @@ uint32_t gt_reader_segments(const struct gt_reader *r);
 const struct gt_segment *gt_reader_segment(const struct gt_reader *r, uint32_t i);
 /* The string, or "?" for GT_NONE. NUL-terminated. */
 const char *gt_str(const struct gt_segment *seg, uint32_t id);
+/* Function, file, line and module of the frame that has this text (string id) in stacks; NULL: the
+ * file has only the text. */
+const struct gt_frame *gt_segment_frame(const struct gt_segment *seg, uint32_t text);
 const char *gt_type_name(const struct gt_segment *seg, uint32_t type);
 /* The first track of this kind from `track` upwards; GT_NONE: none, or track is GT_NONE. */
 uint32_t gt_track_above(const struct gt_segment *seg, uint32_t track, enum gt_track_kind kind);

@@ -1,6 +1,6 @@
-/* Names of a segment: strings, types, tracks, stacks, anchors, metadata. They are read when a trace
- * is opened. All ids are range-checked here, once, so that other code may index without checks.
- * Unknown categories, roles and operations of a later version read as "other" or "none". */
+/* Names of a segment: strings, types, tracks, stacks, frames, anchors, metadata. They are read when
+ * a trace is opened. All ids are range-checked here, once, so that other code may index without
+ * checks. Unknown categories, roles and operations of a later version read as "other" or "none". */
 #include <stdlib.h>
 #include <string.h>
 #include <jansson.h>
@@ -185,6 +185,66 @@ static int get_stacks(struct gt_reader *r, struct gt_seg *seg, struct gt_span in
 	return 0;
 }
 
+static int get_frame(const struct gt_seg *seg, struct gt_span *in, struct gt_text_frame *f)
+{
+	if (!gt_get_u32(in, &f->text) || f->text >= seg->pub.nstrings || in->at >= in->end)
+		return -EBADMSG;
+	f->frame.kind = *in->at <= GT_FRAME_MARK ? *in->at : GT_FRAME_UNKNOWN;
+	in->at++;
+	return get_opt_id(in, seg->pub.nstrings, &f->frame.function) &&
+			get_opt_id(in, seg->pub.nstrings, &f->frame.file) &&
+			gt_get_u32(in, &f->frame.line) &&
+			get_opt_id(in, seg->pub.nstrings, &f->frame.module) &&
+			gt_get_varint(in, &f->frame.offset)
+		? 0
+		: -EBADMSG;
+}
+
+static int get_frames(struct gt_reader *r, struct gt_seg *seg, struct gt_span in, uint32_t n)
+{
+	for (; n; n--) {
+		struct gt_text_frame f = { 0 };
+		size_t have = seg->pub.nframes;
+		uint32_t i;
+
+		if (get_frame(seg, &in, &f))
+			return -EBADMSG;
+		i = gt_map_find_item(
+			&seg->pub.frame_map, seg->frames, sizeof(f), &f.text, sizeof(f.text));
+		if (i != GT_NONE) {
+			seg->frames[i] = f;
+			continue;
+		}
+		if (gt_charge_names(r, GT_NAME_MEMORY_FRAME))
+			return -E2BIG;
+		if (gt_map_add_item(&seg->pub.frame_map, &seg->frames, &have, &seg->frames_cap,
+			    sizeof(f), &f, sizeof(f.text)) == GT_NONE)
+			return -ENOMEM;
+		seg->pub.nframes = (uint32_t)have;
+	}
+	return 0;
+}
+
+static int get_modules(struct gt_reader *r, struct gt_seg *seg, struct gt_span in, uint32_t n)
+{
+	for (; n; n--) {
+		struct gt_module m = { 0 };
+
+		if (!gt_get_u32(&in, &m.path) || m.path >= seg->pub.nstrings ||
+			!gt_get_u32(&in, &m.nid) || m.nid > sizeof(m.id) ||
+			m.nid > (size_t)(in.end - in.at))
+			return -EBADMSG;
+		memcpy(m.id, in.at, m.nid);
+		in.at += m.nid;
+		if (gt_charge_names(r, GT_NAME_MEMORY_MODULE))
+			return -E2BIG;
+		if (gt_grow(&seg->modules, &seg->modules_cap, seg->pub.nmodules + 1, sizeof(m)))
+			return -ENOMEM;
+		seg->modules[seg->pub.nmodules++] = m;
+	}
+	return 0;
+}
+
 static int get_anchors(struct gt_seg *seg, struct gt_span in, uint32_t n)
 {
 	for (; n; n--) {
@@ -245,6 +305,8 @@ static int get_dict(struct gt_reader *r, struct gt_seg *seg, const struct gt_wir
 	case GT_W_NAMES: code = get_names(seg, in, n); break;
 	case GT_W_STACKS: code = get_stacks(r, seg, in, n); break;
 	case GT_W_ANCHORS: code = get_anchors(seg, in, n); break;
+	case GT_W_FRAMES: code = get_frames(r, seg, in, n); break;
+	case GT_W_MODULES: code = get_modules(r, seg, in, n); break;
 	}
 	if (code == -ENOMEM)
 		return gt_err_set(err, code, "out of memory");
@@ -304,8 +366,15 @@ static int finish_dicts(struct gt_seg *seg, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	seg->pub.lone_contexts = seg->lone_contexts;
 	seg->pub.stacks = seg->stacks;
+	seg->pub.frames = seg->frames;
+	seg->pub.modules = seg->modules;
 	seg->pub.anchors = seg->anchors;
 	return 0;
+}
+
+static bool is_names(unsigned kind)
+{
+	return kind < GT_W_ROWS || kind == GT_W_FRAMES || kind == GT_W_MODULES;
 }
 
 int gt_read_dicts(struct gt_reader *r, struct gt_seg *seg, uint32_t from, struct gt_err *err)
@@ -316,7 +385,7 @@ int gt_read_dicts(struct gt_reader *r, struct gt_seg *seg, uint32_t from, struct
 	int code = seg->meta ? reopen_dicts(seg, err) : 0, more = 1;
 
 	while (!code && (more = gt_index_next(&seg->index, &w, &e, err)) > 0)
-		if (e->head.kind < GT_W_ROWS)
+		if (is_names(e->head.kind))
 			code = get_dict(r, seg, e, &l, err);
 	code = more < 0 ? more : code;
 	gt_loader_release(&l);
@@ -337,6 +406,9 @@ void gt_free_dicts(struct gt_seg *seg)
 	free(seg->tracks);
 	free(seg->lone_contexts);
 	free(seg->stacks);
+	gt_map_release(&seg->pub.frame_map);
+	free(seg->frames);
+	free(seg->modules);
 	free(seg->anchors);
 	free(seg->meta);
 	free(seg->host);
@@ -348,6 +420,14 @@ void gt_free_dicts(struct gt_seg *seg)
 const char *gt_str(const struct gt_segment *seg, uint32_t id)
 {
 	return id < seg->nstrings ? seg->strings[id].ptr : "?";
+}
+
+const struct gt_frame *gt_segment_frame(const struct gt_segment *seg, uint32_t text)
+{
+	uint32_t i = gt_map_find_item(
+		&seg->frame_map, seg->frames, sizeof(*seg->frames), &text, sizeof(text));
+
+	return i == GT_NONE ? NULL : &seg->frames[i].frame;
 }
 
 const char *gt_type_name(const struct gt_segment *seg, uint32_t type)

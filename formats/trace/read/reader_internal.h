@@ -30,6 +30,10 @@ struct gt_seg {
 	size_t tracks_cap;
 	struct gt_stack *stacks;
 	size_t stacks_cap;
+	struct gt_text_frame *frames;
+	size_t frames_cap;
+	struct gt_module *modules;
+	size_t modules_cap;
 	struct gt_anchor *anchors;
 	size_t anchors_cap;
 	char *meta, *host, *boot;

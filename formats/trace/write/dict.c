@@ -9,7 +9,7 @@
 #include "formats/trace/wire.h"
 #include "formats/trace/write/writer.h"
 
-enum { STRINGS, TYPES, TRACKS, STACKS, RENAMES, BYTES_FIELDS };
+enum { STRINGS, TYPES, TRACKS, STACKS, RENAMES, BYTES_FIELDS, FRAMES, CHANGED, MODULES };
 
 /* An eighth of the memory is left for metadata and the segment itself. */
 static bool may_hold(const struct gt_dict *d, uint64_t bytes)
@@ -149,6 +149,52 @@ uint32_t gt_dict_stack(struct gt_dict *d, const uint32_t *frames, size_t n)
 	return (uint32_t)d->nstacks++;
 }
 
+static bool is_same_frame(const struct gt_frame *a, const struct gt_frame *b)
+{
+	return a->kind == b->kind && a->function == b->function && a->file == b->file &&
+		a->module == b->module && a->line == b->line && a->offset == b->offset;
+}
+
+int gt_dict_frame(struct gt_dict *d, uint32_t text, const struct gt_frame *frame)
+{
+	struct gt_dict_frame new = { .text = text };
+	uint32_t i = gt_map_find_item(&d->frame_map, d->frames, sizeof(new), &text, sizeof(text));
+
+	if (i != GT_NONE && is_same_frame(&d->frames[i].frame, frame))
+		return 0;
+	if (d->wrote_frames == d->nchanged)
+		d->wrote_frames = d->nchanged = 0;
+	if (gt_grow(&d->changed_frames, &d->cap[CHANGED], d->nchanged + 1,
+		    sizeof(*d->changed_frames)))
+		return -ENOMEM;
+	if (i == GT_NONE) {
+		if (!may_hold(d, GT_NAME_MEMORY_FRAME))
+			return -ENOMEM;
+		i = gt_map_add_item(&d->frame_map, &d->frames, &d->nframes, &d->cap[FRAMES],
+			sizeof(new), &new, sizeof(text));
+		if (i == GT_NONE)
+			return -ENOMEM;
+		d->memory += GT_NAME_MEMORY_FRAME;
+	}
+	d->frames[i].frame = *frame;
+	if (!d->frames[i].changed)
+		d->changed_frames[d->nchanged++] = i;
+	d->frames[i].changed = true;
+	return 0;
+}
+
+int gt_dict_module(struct gt_dict *d, const struct gt_module *m)
+{
+	if (gt_map_find_item(&d->module_map, d->modules, sizeof(*m), m, sizeof(*m)) != GT_NONE)
+		return 0;
+	if (!may_hold(d, GT_NAME_MEMORY_MODULE) ||
+		gt_map_add_item(&d->module_map, &d->modules, &d->nmodules, &d->cap[MODULES],
+			sizeof(*m), m, sizeof(*m)) == GT_NONE)
+		return -ENOMEM;
+	d->memory += GT_NAME_MEMORY_MODULE;
+	return 0;
+}
+
 int gt_dict_rename(struct gt_dict *d, uint32_t track, uint32_t name)
 {
 	if (gt_grow(&d->renames, &d->cap[RENAMES], d->nrenames + 1, sizeof(*d->renames)))
@@ -158,17 +204,17 @@ int gt_dict_rename(struct gt_dict *d, uint32_t track, uint32_t name)
 	return 0;
 }
 
-/* ---- bytes: each block begins with the id of its first item ---- */
+/* ---- bytes ---- */
 
 static uint64_t or_none(uint32_t id) { return id == GT_NONE ? 0 : (uint64_t)id + 1; }
 
-static void put_string(struct gt_buf *out, const struct gt_dict *d, size_t i)
+static void put_string(struct gt_buf *out, struct gt_dict *d, size_t i)
 {
 	gt_put_varint(out, d->strings[i].len);
 	gt_buf_add(out, d->text.data + d->strings[i].at, d->strings[i].len);
 }
 
-static void put_type(struct gt_buf *out, const struct gt_dict *d, size_t i)
+static void put_type(struct gt_buf *out, struct gt_dict *d, size_t i)
 {
 	const struct gt_type *t = &d->types[i];
 	const uint8_t words[] = { t->category, t->op, t->memkind, t->layer, t->nfields };
@@ -182,7 +228,7 @@ static void put_type(struct gt_buf *out, const struct gt_dict *d, size_t i)
 	}
 }
 
-static void put_track(struct gt_buf *out, const struct gt_dict *d, size_t i)
+static void put_track(struct gt_buf *out, struct gt_dict *d, size_t i)
 {
 	const struct gt_track *t = &d->tracks[i];
 
@@ -195,17 +241,38 @@ static void put_track(struct gt_buf *out, const struct gt_dict *d, size_t i)
 	gt_put_varint(out, gt_zigzag(t->start));
 }
 
-static void put_stack(struct gt_buf *out, const struct gt_dict *d, size_t i)
+static void put_stack(struct gt_buf *out, struct gt_dict *d, size_t i)
 {
 	gt_put_varint(out, d->stacks[i].n);
 	for (uint32_t f = 0; f < d->stacks[i].n; f++)
 		gt_put_varint(out, d->stacks[i].frames[f]);
 }
 
-static void put_rename(struct gt_buf *out, const struct gt_dict *d, size_t i)
+static void put_rename(struct gt_buf *out, struct gt_dict *d, size_t i)
 {
 	gt_put_varint(out, d->renames[i].track);
 	gt_put_varint(out, or_none(d->renames[i].name));
+}
+
+static void put_frame(struct gt_buf *out, struct gt_dict *d, size_t i)
+{
+	struct gt_dict_frame *f = &d->frames[d->changed_frames[i]];
+
+	f->changed = false;
+	gt_put_varint(out, f->text);
+	gt_buf_byte(out, f->frame.kind);
+	gt_put_varint(out, or_none(f->frame.function));
+	gt_put_varint(out, or_none(f->frame.file));
+	gt_put_varint(out, f->frame.line);
+	gt_put_varint(out, or_none(f->frame.module));
+	gt_put_varint(out, f->frame.offset);
+}
+
+static void put_module(struct gt_buf *out, struct gt_dict *d, size_t i)
+{
+	gt_put_varint(out, d->modules[i].path);
+	gt_put_varint(out, d->modules[i].nid);
+	gt_buf_add(out, d->modules[i].id, d->modules[i].nid);
 }
 
 unsigned gt_dict_flush(struct gt_dict *d, size_t limit, struct gt_buf *out, uint32_t *count)
@@ -213,13 +280,15 @@ unsigned gt_dict_flush(struct gt_dict *d, size_t limit, struct gt_buf *out, uint
 	const struct {
 		unsigned kind;
 		size_t *wrote, n;
-		void (*put)(struct gt_buf *, const struct gt_dict *, size_t);
+		void (*put)(struct gt_buf *, struct gt_dict *, size_t);
 	} all[] = {
 		{ GT_W_STRINGS, &d->wrote_strings, d->nstrings, put_string },
 		{ GT_W_TYPES, &d->wrote_types, d->ntypes, put_type },
 		{ GT_W_TRACKS, &d->wrote_tracks, d->ntracks, put_track },
 		{ GT_W_STACKS, &d->wrote_stacks, d->nstacks, put_stack },
 		{ GT_W_NAMES, &d->wrote_renames, d->nrenames, put_rename },
+		{ GT_W_FRAMES, &d->wrote_frames, d->nchanged, put_frame },
+		{ GT_W_MODULES, &d->wrote_modules, d->nmodules, put_module },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -227,7 +296,8 @@ unsigned gt_dict_flush(struct gt_dict *d, size_t limit, struct gt_buf *out, uint
 
 		if (first == all[i].n)
 			continue;
-		gt_put_varint(out, first);
+		if (all[i].kind < GT_W_ROWS) /* the others have no ids */
+			gt_put_varint(out, first);
 		while (*all[i].wrote < all[i].n && out->len - begin < limit)
 			all[i].put(out, d, (*all[i].wrote)++);
 		*count = (uint32_t)(*all[i].wrote - first);
@@ -249,8 +319,13 @@ void gt_dict_release(struct gt_dict *d)
 	free(d->tracks);
 	free(d->stacks);
 	free(d->renames);
+	free(d->frames);
+	free(d->changed_frames);
+	free(d->modules);
 	gt_map_release(&d->string_map);
 	gt_map_release(&d->type_map);
 	gt_map_release(&d->stack_map);
+	gt_map_release(&d->frame_map);
+	gt_map_release(&d->module_map);
 	memset(d, 0, sizeof(*d));
 }

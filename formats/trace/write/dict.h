@@ -1,5 +1,5 @@
-/* Interns strings, types, tracks and stacks of a segment that is being written, and
- * encodes them. */
+/* Interns strings, types, tracks, stacks, frames and modules of a segment that is being written,
+ * and encodes them. */
 #ifndef GT_DICT_H
 #define GT_DICT_H
 #include "formats/base/buf.h"
@@ -20,13 +20,21 @@ struct gt_dict {
 		uint32_t *frames;
 		uint32_t n;
 	} * stacks;
+	struct gt_dict_frame {
+		uint32_t text;
+		bool changed; /* in changed_frames */
+		struct gt_frame frame;
+	} * frames;
+	uint32_t *changed_frames; /* indexes in frames: since the last flush */
+	struct gt_module *modules;
 	struct gt_dict_rename {
 		uint32_t track, name;
 	} * renames;
 	uint64_t memory; /* of GT_NAME_MEMORY_MAX */
-	size_t nstrings, ntypes, ntracks, nstacks, nrenames, cap[6];
-	size_t wrote_strings, wrote_types, wrote_tracks, wrote_stacks, wrote_renames;
-	struct gt_map string_map, type_map, stack_map;
+	size_t nstrings, ntypes, ntracks, nstacks, nrenames, nframes, nmodules, nchanged, cap[9];
+	size_t wrote_strings, wrote_types, wrote_tracks, wrote_stacks, wrote_renames, wrote_frames,
+		wrote_modules;
+	struct gt_map string_map, type_map, stack_map, frame_map, module_map;
 };
 
 /* the id; GT_NONE: no memory, or the format's limit is reached */
@@ -34,6 +42,9 @@ uint32_t gt_dict_string(struct gt_dict *d, const char *s, size_t len);
 uint32_t gt_dict_type(struct gt_dict *d, const struct gt_type *type);
 uint32_t gt_dict_track(struct gt_dict *d, const struct gt_track *track);
 uint32_t gt_dict_stack(struct gt_dict *d, const uint32_t *frames, size_t n);
+/* 0 or -ENOMEM: as GT_NONE */
+int gt_dict_frame(struct gt_dict *d, uint32_t text, const struct gt_frame *frame);
+int gt_dict_module(struct gt_dict *d, const struct gt_module *module);
 int gt_dict_rename(struct gt_dict *d, uint32_t track, uint32_t name);
 
 /* Appends new items of one kind to out, about `limit` bytes at most. Returns their

@@ -355,9 +355,14 @@ int gt_writer_meta(struct gt_writer *w, const char *json, struct gt_err *err)
 	return gt_blocks_put(w, &head, &w->content, err);
 }
 
+static bool is_string_or_none(const struct gt_writer *w, uint32_t string)
+{
+	return string == GT_NONE || string < w->dict.nstrings;
+}
+
 int gt_writer_track_name(struct gt_writer *w, uint32_t track, uint32_t name, struct gt_err *err)
 {
-	if (track >= w->dict.ntracks || (name != GT_NONE && name >= w->dict.nstrings))
+	if (track >= w->dict.ntracks || !is_string_or_none(w, name))
 		return gt_err_set(err, -EINVAL, "a track or its name does not exist");
 	if (w->dict.tracks[track].name == name)
 		return 0;
@@ -379,6 +384,25 @@ uint32_t gt_writer_stack(struct gt_writer *w, const uint32_t *frames, size_t n)
 	return gt_dict_stack(&w->dict, frames, n);
 }
 
+int gt_writer_frame(struct gt_writer *w, uint32_t text, const struct gt_frame *f)
+{
+	return text < w->dict.nstrings && is_string_or_none(w, f->function) &&
+			is_string_or_none(w, f->file) && is_string_or_none(w, f->module)
+		? gt_dict_frame(&w->dict, text, f)
+		: -EINVAL;
+}
+
+int gt_writer_module(struct gt_writer *w, uint32_t path, const uint8_t *id, size_t n)
+{
+	struct gt_module m = { .path = path, .nid = (uint32_t)n };
+
+	if (path >= w->dict.nstrings || n > GT_BUILD_ID_MAX)
+		return -EINVAL;
+	if (n)
+		memcpy(m.id, id, n);
+	return gt_dict_module(&w->dict, &m);
+}
+
 uint32_t gt_writer_type(struct gt_writer *w, const struct gt_type *type)
 {
 	bool fine = type->name < w->dict.nstrings && type->category < GT_CATEGORY_COUNT;
@@ -392,8 +416,7 @@ uint32_t gt_writer_type(struct gt_writer *w, const struct gt_type *type)
 uint32_t gt_writer_track(struct gt_writer *w, const struct gt_track *t)
 {
 	if ((t->parent != GT_NONE && t->parent >= w->dict.ntracks) ||
-		(t->name != GT_NONE && t->name >= w->dict.nstrings) ||
-		(t->source != GT_NONE && t->source >= w->dict.nstrings))
+		!is_string_or_none(w, t->name) || !is_string_or_none(w, t->source))
 		return GT_NONE;
 	return gt_dict_track(&w->dict, t);
 }

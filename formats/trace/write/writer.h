@@ -57,6 +57,13 @@ bool gt_writer_has_name_space(const struct gt_writer *w);
 const struct gt_type *gt_writer_type_get(const struct gt_writer *w, uint32_t type);
 /* A stack of string ids, outermost frame first; the same stack gives the same id. */
 uint32_t gt_writer_stack(struct gt_writer *w, const uint32_t *frames, size_t n);
+/* Adds function, file, line and module of the frame that has this text (string id) in stacks.
+ * Later data of the same text replace earlier ones. 0; -EINVAL: a string does not exist; -ENOMEM:
+ * no memory, or names need all they may: the file then has only the frame's text. */
+int gt_writer_frame(struct gt_writer *w, uint32_t text, const struct gt_frame *frame);
+/* Adds an ELF file (path: string id) with its build id of n bytes, at most GT_BUILD_ID_MAX. Adding
+ * it again has no effect. Returns as above. */
+int gt_writer_module(struct gt_writer *w, uint32_t path, const uint8_t *id, size_t n);
 
 /* Adds a row of any kind except GT_OPEN and GT_LOST. args has row->nargs values. 0 or negative. */
 int gt_writer_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, const struct gt_row *row,

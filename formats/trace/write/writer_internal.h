@@ -73,7 +73,7 @@ void gt_blocks_cut(struct gt_writer *w);
 /* Writes one block: fills in the sizes and checksum of its head. */
 int gt_blocks_put(struct gt_writer *w, struct gt_wire_block *head, const struct gt_buf *content,
 	struct gt_err *err);
-/* Writes the strings, types, tracks and stacks that the file does not have yet. */
+/* Writes the strings, types, tracks, stacks, frames and modules that the file does not have yet. */
 int gt_blocks_dict(struct gt_writer *w, struct gt_err *err);
 /* Writes summaries. sub: GT_W_OF_BLOCKS or GT_W_UPPER. Clears content. */
 int gt_blocks_summaries(struct gt_writer *w, struct gt_buf *content, uint32_t count, uint8_t sub,

@@ -61,13 +61,14 @@ static void put_block(struct gt_buf *b, unsigned kind, unsigned sub, uint32_t ro
 	free(packed);
 }
 
-/* n items of `item` behind the id of the first. */
+/* n items of `item` behind the id of the first, if items of this kind have ids. */
 static void put_items(
 	struct gt_buf *b, unsigned kind, uint32_t first, uint32_t n, const void *item, size_t len)
 {
 	struct gt_buf c = { 0 };
 
-	gt_put_varint(&c, first);
+	if (kind < GT_W_ROWS)
+		gt_put_varint(&c, first);
 	for (uint32_t i = 0; i < n; i++)
 		gt_buf_add(&c, item, len);
 	put_block(b, kind, 0, n, &c, (uint32_t)c.len);
@@ -195,13 +196,13 @@ static void names_that_unpack_to_much_are_refused(void)
 		size_t len;
 		unsigned blocks;
 	} bombs[] = {
-		{ GT_W_STACKS, 63, stack, 4098, 4000 },
-		{ GT_W_STACKS, 200000, "\0", 1, 80 },
+		{ GT_W_STACKS, 63, stack, 4098, 4000 }, { GT_W_STACKS, 200000, "\0", 1, 80 },
 		{ GT_W_TYPES, 1300, type, sizeof(type), 2000 },
 		{ GT_W_TYPES, 43000, "\0\0\0\0\0\0", 6, 380 },
 		{ GT_W_TRACKS, 37000, "\0\0\0\0\0\0\0", 7, 450 },
-		{ GT_W_STRINGS, 260000, "\0", 1, 64 },
+		{ GT_W_STRINGS, 260000, "\0", 1, 64 }, { GT_W_MODULES, 100000, "\0\0", 2, 40 },
 		{ GT_W_ANCHORS, 60000, "\0\0\0\0", 4, 300 },
+		{ GT_W_FRAMES, 37000, "\0\1\0\0\0\0\0", 7, 300 }, /* each replaces the one before */
 	};
 
 	stack[0] = 0x80, stack[1] = 0x20; /* 4096 times string 0 */
@@ -220,12 +221,49 @@ static void names_that_unpack_to_much_are_refused(void)
 				bombs[i].n, bombs[i].item, bombs[i].len);
 		CHECK(b.len < 4 << 20);
 		r = read_bytes(b.data, b.len, &err);
-		CHECK(bombs[i].kind == GT_W_ANCHORS ? r != NULL
-						    : !r && strstr(err.text, "more names"));
+		CHECK(bombs[i].kind == GT_W_ANCHORS || bombs[i].kind == GT_W_FRAMES
+				? r != NULL
+				: !r && strstr(err.text, "more names"));
 		gt_reader_close(r);
 		gt_buf_release(&b);
 		CHECK(!MEMORY_IS_TOLD || peak_mib() < 256);
 	}
+}
+
+/* Frames of n empty strings, which need 17 bytes each. */
+static struct gt_reader *read_frames_of(uint32_t n, struct gt_err *err)
+{
+	const uint32_t strings = 250000, frames = 20000;
+	struct gt_buf b = { 0 }, c = { 0 };
+	struct gt_reader *r;
+
+	put_segment(&b);
+	for (uint32_t i = 0; i < n; i += strings)
+		put_items(&b, GT_W_STRINGS, i, strings, "\0", 1);
+	for (uint32_t i = 0; i < n; i++) {
+		gt_put_varint(&c, i);
+		gt_buf_add(&c, "\1\0\0\0\0\0", 6);
+		if ((i + 1) % frames && i + 1 < n)
+			continue;
+		put_block(&b, GT_W_FRAMES, 0, i % frames + 1, &c, (uint32_t)c.len);
+		gt_buf_clear(&c);
+	}
+	r = read_bytes(b.data, b.len, err);
+	gt_buf_release(&b);
+	gt_buf_release(&c);
+	return r;
+}
+
+static void frames_of_too_many_texts_are_refused(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_reader *r = read_frames_of(1000000, &err);
+
+	CHECK(r && gt_reader_segment(r, 0)->nframes == 1000000);
+	CHECK(r && gt_segment_frame(gt_reader_segment(r, 0), 999999)->kind == GT_FRAME_PYTHON);
+	gt_reader_close(r);
+	CHECK(!read_frames_of(2500000, &err) && strstr(err.text, "more names"));
+	CHECK(!MEMORY_IS_TOLD || peak_mib() < 256);
 }
 
 static void metadata_that_unpack_to_much_are_refused(void)
@@ -309,7 +347,17 @@ static void ids_that_lie_are_refused(void)
 		{ GT_W_TYPES, 0, 1, "\0\0\0\0\0\xff", 6 },         /* too many fields */
 		{ GT_W_STACKS, 0, 1, "\xff\xff\xff\x7f", 4 },      /* too deep */
 		{ GT_W_STACKS, 0, 1, "\1\x7f", 2 },                /* a frame without a name */
-		{ GT_W_NAMES, 0, 1, "\5\1", 2 }, /* a track without a definition */
+		{ GT_W_NAMES, 0, 1, "\5\1", 2 },            /* a track without a definition */
+		{ GT_W_FRAMES, 0, 1, "\1\1\0\0\0\0\0", 7 }, /* a text without a definition */
+		{ GT_W_FRAMES, 0, 1, "\0\1\3\0\0\0\0", 7 }, /* so is the function */
+		{ GT_W_FRAMES, 0, 1, "\0\1\0\3\0\0\0", 7 }, /* the file */
+		{ GT_W_FRAMES, 0, 1, "\0\1\0\0\0\3\0", 7 }, /* the module */
+		{ GT_W_FRAMES, 0, 1, "\0", 1 },             /* no kind */
+		{ GT_W_FRAMES, 0, 1, "\0\1\0\0\0\0", 6 },   /* no address */
+		{ GT_W_FRAMES, 0, UINT_MAX, "\0\1\0\0\0\0\0", 7 }, /* an absurd count */
+		{ GT_W_MODULES, 0, 1, "\1\0", 2 },                 /* a path without a definition */
+		{ GT_W_MODULES, 0, 1, "\0\3ab", 4 },               /* a build id cut off */
+		{ GT_W_MODULES, 0, UINT_MAX, "\0\0", 2 },          /* an absurd count */
 	};
 
 	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
@@ -318,7 +366,8 @@ static void ids_that_lie_are_refused(void)
 
 		put_segment(&b);
 		put_items(&b, GT_W_STRINGS, 0, 1, "\1x", 2);
-		gt_put_varint(&c, lies[i].first);
+		if (lies[i].kind < GT_W_ROWS)
+			gt_put_varint(&c, lies[i].first);
 		gt_buf_add(&c, lies[i].item, lies[i].len);
 		put_block(&b, lies[i].kind, 0, lies[i].n, &c, (uint32_t)c.len);
 		CHECK(!read_bytes(b.data, b.len, &err) && err.code == -EBADMSG &&
@@ -379,8 +428,9 @@ static void arguments_that_lie_are_damage(void)
 static const struct t_case cases[] = { T(arguments_that_lie_are_damage),
 	T(other_bytes_beside_a_trace_are_reported), T(a_later_versions_frame_is_no_damage),
 	T(a_damaged_index_is_rebuilt), T(names_that_unpack_to_much_are_refused),
-	T(metadata_that_unpack_to_much_are_refused), T(countless_recordings_are_refused),
-	T(a_content_that_is_not_what_its_head_says_is_damage), T(ids_that_lie_are_refused) };
+	T(frames_of_too_many_texts_are_refused), T(metadata_that_unpack_to_much_are_refused),
+	T(countless_recordings_are_refused), T(a_content_that_is_not_what_its_head_says_is_damage),
+	T(ids_that_lie_are_refused) };
 
 /* For tests/cli: is FILE one JSON value (json FILE), or one on each line (jsonl FILE), according
  * to jansson? */

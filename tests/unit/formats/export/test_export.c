@@ -256,12 +256,29 @@ static bool same_rows(struct gt_reader *ra, struct gt_reader *rb)
 	return same && more == 0 && n > 0;
 }
 
+/* Of the frame that native_is_equal() writes. */
+static bool has_known_frame(const struct gt_segment *seg)
+{
+	const struct gt_frame *f = gt_segment_frame(seg, seg->stacks[0].frames[0]);
+
+	return f && f->kind == GT_FRAME_NATIVE && f->line == 7 && f->offset == 0x1234 &&
+		f->function == seg->stacks[0].frames[1] && f->file == GT_NONE &&
+		seg->nmodules == 1 && seg->modules[0].path == f->module &&
+		seg->modules[0].nid == 2 && !memcmp(seg->modules[0].id, "id", 3);
+}
+
 static void native_is_equal(void)
 {
 	struct made m = make();
 	uint64_t launch[] = { gt_writer_string(m.w, KERNEL_NAME), 9, 0xabc, 5 };
 	struct gt_row open = { .start = 5000000000, .type = m.types[LAUNCH], .nargs = 4 };
 	uint32_t frames[2] = { 0, 1 };
+	struct gt_frame known = { .kind = GT_FRAME_NATIVE,
+		.function = 1,
+		.file = GT_NONE,
+		.module = 2,
+		.line = 7,
+		.offset = 0x1234 };
 	struct gt_reader *r, *copy;
 
 	for (int64_t t = 0; t < 5000000000; t += 10000000) {
@@ -282,6 +299,8 @@ static void native_is_equal(void)
 	gt_writer_anchor(m.w,
 		&(struct gt_anchor){ .monotonic = 1, .realtime = 2, .ticks = 3, .error = 4 }, NULL);
 	gt_writer_stack(m.w, frames, 2);
+	gt_writer_frame(m.w, 0, &known);
+	gt_writer_module(m.w, 2, (const uint8_t *)"id", 2);
 	gt_writer_open_call(m.w, m.thread, &open, launch, NULL);
 	gt_writer_epoch(m.w, 6000000000, NULL);
 	r = reread(&m);
@@ -295,6 +314,8 @@ static void native_is_equal(void)
 		gt_reader_segment(copy, 0)->anchors[0].error == 4);
 	CHECK(gt_reader_segment(copy, 0)->nstacks == 1 &&
 		gt_reader_segment(copy, 0)->stacks[0].n == 2);
+	CHECK(has_known_frame(gt_reader_segment(r, 0)) &&
+		has_known_frame(gt_reader_segment(copy, 0)));
 	CHECK_STR(gt_reader_segment(copy, 0)->host, "host-a");
 	gt_reader_close(copy);
 	gt_reader_close(r);

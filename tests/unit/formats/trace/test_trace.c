@@ -290,6 +290,65 @@ static void losses_and_names_come_back(void)
 	free(big);
 }
 
+static bool has_frame(const struct gt_segment *seg, uint32_t text, const struct gt_frame *f)
+{
+	const struct gt_frame *g = gt_segment_frame(seg, text);
+
+	return g && g->kind == f->kind && g->function == f->function && g->file == f->file &&
+		g->module == f->module && g->line == f->line && g->offset == f->offset;
+}
+
+/* The symbol of a native frame becomes known later; a reader that follows the file sees it, too. */
+static void frames_come_back(void)
+{
+	struct tiny t;
+	struct gt_err err = GT_ERR_INIT;
+	int fd = temp_file(), keep = dup(fd);
+	struct gt_reader *r, *growing;
+	struct gt_frame python = { .kind = GT_FRAME_PYTHON, .line = 88, .module = GT_NONE },
+			native = { .kind = GT_FRAME_NATIVE,
+				.function = GT_NONE,
+				.file = GT_NONE,
+				.offset = UINT64_MAX };
+	const struct gt_module *m;
+	uint32_t text[3];
+
+	CHECK(!tiny_open(&t, fd, true));
+	for (int i = 0; i < 3; i++)
+		text[i] = gt_writer_string(t.w, (const char *[]){ "f (a.py:88)", "b+0x9", "c" }[i]);
+	python.function = gt_writer_string(t.w, "f");
+	python.file = gt_writer_string(t.w, "/x/a.py");
+	native.module = gt_writer_string(t.w, "/lib/b");
+	CHECK(gt_writer_stack(t.w, text, 3) == 0);
+	CHECK(!gt_writer_frame(t.w, text[0], &python) && !gt_writer_frame(t.w, text[1], &native));
+	CHECK(!gt_writer_module(t.w, native.module, (const uint8_t *)"\1\2\3", 3));
+	CHECK(!gt_writer_epoch(t.w, 1000, &err));
+	CHECK((growing = gt_reader_open_growing(dup(keep), UINT64_MAX, &err)));
+	CHECK(has_frame(gt_reader_segment(growing, 0), text[1], &native));
+	for (int i = 0; i < 1000; i++) { /* what is the same is not written again */
+		CHECK(!gt_writer_frame(t.w, text[0], &python));
+		CHECK(!gt_writer_module(t.w, native.module, (const uint8_t *)"\1\2\3", 3));
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		native.function = gt_writer_string(t.w, "_Z1gv");
+		native.line = i;
+		CHECK(!gt_writer_frame(t.w, text[1], &native));
+	}
+	CHECK(!gt_writer_close(t.w, &err) && (r = gt_reader_open_fd(keep, &err)));
+	CHECK(gt_reader_grow(growing, UINT64_MAX, &err) == 1);
+	for (int i = 0; i < 2; i++) {
+		const struct gt_segment *seg = gt_reader_segment(i ? growing : r, 0);
+
+		CHECK(seg->nframes == 2 && seg->nmodules == 1);
+		CHECK(has_frame(seg, text[0], &python) && has_frame(seg, text[1], &native));
+		CHECK(!gt_segment_frame(seg, text[2]) && !gt_segment_frame(seg, GT_NONE));
+		m = seg->modules;
+		CHECK(m->path == native.module && m->nid == 3 && !memcmp(m->id, "\1\2\3", 4));
+	}
+	gt_reader_close(growing);
+	gt_reader_close(r);
+}
+
 static void writer_refuses_nonsense(void)
 {
 	struct tiny t;
@@ -311,6 +370,10 @@ static void writer_refuses_nonsense(void)
 	CHECK_EQ(gt_writer_track(t.w,
 			 &(struct gt_track){ .parent = 999, .name = GT_NONE, .source = GT_NONE }),
 		GT_NONE);
+	CHECK_EQ(gt_writer_frame(t.w, 999, &(struct gt_frame){ .kind = GT_FRAME_NATIVE }), -EINVAL);
+	CHECK_EQ(gt_writer_frame(t.w, 0, &(struct gt_frame){ .module = 999 }), -EINVAL);
+	CHECK_EQ(gt_writer_module(t.w, 999, NULL, 0), -EINVAL);
+	CHECK_EQ(gt_writer_module(t.w, 0, NULL, GT_BUILD_ID_MAX + 1), -EINVAL);
 	CHECK(!gt_writer_close(t.w, NULL));
 }
 
@@ -560,6 +623,6 @@ static void answers_last_as_long_as_the_run(void)
 T_MAIN(T(columns_round_trip), T(values_choose_any_encoding), T(rows_come_back),
 	T(time_order_is_global), T(filters_cut_exactly), T(threads_see_every_block_once),
 	T(a_long_call_lies_in_the_epoch_of_its_end), T(losses_and_names_come_back),
-	T(writer_refuses_nonsense), T(summaries_equal_the_rows),
+	T(frames_come_back), T(writer_refuses_nonsense), T(summaries_equal_the_rows),
 	T(calls_put_in_place_are_like_others), T(calls_out_of_order_find_room),
 	T(answers_last_as_long_as_the_run))
