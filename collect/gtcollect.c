@@ -137,6 +137,11 @@ static int check_use(const char *program, struct gt_err *err)
 	if (!code && o->range && (o->with_ebpf || o->with_switches) && !o->quiet)
 		gt_message(stderr, TOOL,
 			"note: --range does not limit what the kernel reports, as scheduling and probes");
+	if (!code)
+		gt_sources_stacks(&run.selection, &o->stacks, &useless);
+	if (!code && useless && !o->quiet)
+		gt_message(stderr, TOOL, "note: no call that is recorded matches --stacks %s",
+			useless);
 	return code;
 }
 
@@ -165,6 +170,10 @@ static int open_session(struct gt_err *err)
 		o->sample > 1 || o->via == GT_VIA_INJECT;
 	strcpy(s->cupti, o->cupti_path);
 	memcpy(s->gate, run.selection.gate, sizeof(run.selection.gate));
+	if (!s->inject && o->via != GT_VIA_INJECT) { /* CUPTI reports those calls */
+		memcpy(s->stack_of, run.selection.stack_of, sizeof(run.selection.stack_of));
+		s->stacks = run.selection.stacks;
+	}
 	run.rings.ebpf = o->via == GT_VIA_EBPF;
 	run.rings.with_writer = o->with_ebpf || o->with_switches;
 	gt_rings_take_ownership(&run.rings);

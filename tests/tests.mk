@@ -1,6 +1,6 @@
 # make check (set-up, build, every test), make bench, make fuzz, make lint.
 # The folders of tests/unit are those of the sources; the programs of all of them are in BUILD/unit.
-UNIT_SRC := $(sort $(shell find tests/unit -name 'test_*.c') tests/unit/collect/correlate/gpu_rows_prog.c)
+UNIT_SRC := $(sort $(shell find tests/unit -name 'test_*.c') tests/unit/collect/correlate/gpu_rows_prog.c tests/unit/collect/stacks_prog.c)
 UNIT_SRC := $(filter-out $(if $(HAVE_BPF),,tests/unit/collect/bpf/test_%),$(UNIT_SRC))
 UNIT_SRC := $(filter-out $(if $(HAVE_CURSES),,tests/unit/viewer/term/test_term%),$(UNIT_SRC))
 # The tests themselves do little work: optimizing them takes longer than it saves. gold links them in half of ld's time.

@@ -76,6 +76,9 @@ static const struct gt_opt what_to_record[] = {
 	{ 0, "exclude", GT_OPT_LIST, &o.exclude, "GLOB",
 		"no names that match, or @CATEGORY; may be given several times", NULL },
 	{ 0, "sample", GT_OPT_U64, &o.sample, "N", "one call in N of each name and thread", NULL },
+	{ 0, "stacks", GT_OPT_LIST, &o.stacks, "CALLS",
+		"calls that are recorded with the stack of their caller: launch (the default: launches, copies, allocations, frees, waits), all, none, a GLOB, or @CATEGORY; may be given several times",
+		NULL },
 	{ 0, "args", GT_OPT_WORD, &o.args, "WHICH", "arguments, the default is key", args_words },
 	{ 0, "gpu-timing", GT_OPT_WORD, &o.gpu_timing, "HOW",
 		"source of GPU times for -e gpu: CUPTI, CUDA events, or auto: events where CUPTI "
@@ -341,6 +344,8 @@ int gt_options_check(struct gt_err *err)
 		return gt_err_set(err, -EINVAL, "--cupti '%.100s': %s", o.cupti, strerror(errno));
 	if (o.cupti && (stat(o.cupti, &st) || !S_ISREG(st.st_mode)))
 		return gt_err_set(err, -EINVAL, "--cupti '%.100s' is not a file", o.cupti);
+	if (gt_globs_check(&o.stacks, "--stacks", err))
+		return -EINVAL;
 	if (gt_globs_check(&o.filter, "--filter", err))
 		return -EINVAL;
 	return gt_globs_check(&o.exclude, "--exclude", err);
@@ -397,6 +402,7 @@ void gt_options_release(void)
 	gt_opt_list_release(&o.kprobes);
 	gt_opt_list_release(&o.tracepoints);
 	gt_opt_list_release(&o.filter);
+	gt_opt_list_release(&o.stacks);
 	gt_opt_list_release(&o.exclude);
 	gt_opt_list_release(&o.pairs);
 	gt_probe_selection_release(&o.usdt);

@@ -25,7 +25,7 @@ struct gt_collect_options {
 	int args;       /* enum gt_args_mode */
 	int wait;       /* enum gt_wait_for; -1: not given */
 	int gpu_timing; /* enum gt_gpu_timing or GT_TIMING_OFF; -1: not given */
-	struct gt_opt_list filter, exclude, pids, comm, probes, kprobes, tracepoints, pairs;
+	struct gt_opt_list filter, exclude, stacks, pids, comm, probes, kprobes, tracepoints, pairs;
 	struct gt_probe_selection usdt; /* of -e and --pair */
 	int via;      /* enum gt_via; not GT_VIA_AUTO once programs that already run are recorded */
 	bool is_auto; /* the user leaves the way to gtcollect */

@@ -83,6 +83,7 @@ struct gt_gpu_call {
 	int64_t start, end; /* ns */
 	uint64_t ticks;     /* its start in the guest's clock */
 	uint32_t name;      /* of the function, string id */
+	uint32_t stack;     /* plus one; 0: none */
 	uint32_t kernel;    /* string id, or GT_NONE */
 	uint32_t grid[3], block[3];
 	uint64_t stream; /* the handle */

@@ -486,7 +486,7 @@ static struct gt_gpu_pending_call *match_by_order(struct gt_correlator *g, struc
 static void join(struct gt_gpu_work *w, const struct gt_gpu_call *c, enum gt_join how)
 {
 	w->cause = (struct gt_gpu_cause){ how, c->track, c->name, c->start,
-		(uint64_t)(c->end - c->start) };
+		(uint64_t)(c->end - c->start), c->stack };
 }
 
 /* Of several driver calls within a runtime call, the one of this work: preferably a call without

@@ -3,7 +3,7 @@
 GUEST_SRC   := $(sort $(wildcard collect/guest/*/*.c)) formats/cuda/cuda_api.c formats/cuda/cuda_cbid.c
 GUEST_GEN   := $(BUILD)/gen/wrappers.c
 GUEST_OBJ   := $(patsubst %.c,$(BUILD)/guest/%.o,$(GUEST_SRC)) $(BUILD)/guest/wrappers.o
-GUEST_FLAGS := -O2 -g -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fno-builtin-malloc -U_FORTIFY_SOURCE
+GUEST_FLAGS := -O2 -g -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fno-omit-frame-pointer -fno-builtin-malloc -U_FORTIFY_SOURCE
 
 $(BUILD)/gen/gen_wrappers: collect/guest/gen_wrappers.c formats/cuda/cuda_api.c formats/cuda/cuda_api.def formats/cuda/cuda_api.h
 	@mkdir -p $(@D)

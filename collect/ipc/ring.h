@@ -132,6 +132,9 @@ struct gt_session {
 	/* bytes of chunks one thread may hold at a time (--ring-size) */
 	uint64_t ring_max;
 	uint8_t gate[(GT_IDS + 7) & ~7]; /* enum gt_gate by id; constant */
+	/* 1: calls with this id carry their stack; `stacks`: some do */
+	uint8_t stack_of[(GT_IDS + 7) & ~7];
+	uint32_t stacks;
 	/* written by the recorder */
 	/* 0 while --delay runs or after --duration: calls pass untraced; see gt_ring_open.pass */
 	uint32_t recording __attribute__((aligned(64)));
@@ -258,6 +261,14 @@ enum gt_rec_kind {
 	/* the program looked up a driver function that the table lacks: its name, like STRING */
 	GT_REC_UNKNOWN_FUNCTION,
 	GT_REC_EVENT, /* not a call: id is an enum gt_ring_event; see ring_events.h */
+	/* Parts of stacks, like STRING; start: a number. CODE: of a code object of Python, by
+	   thread: struct gt_rec_code and a piece of its line table. OBJECT: of a loaded library, by
+	   process: struct gt_rec_object and its path. STACK: of a stack, by thread: a word for each
+	   frame, innermost first, see GT_STACK_PYTHON */
+	GT_REC_CODE,
+	GT_REC_OBJECT,
+	GT_REC_STACK,
+	GT_REC_KINDS
 };
 struct gt_rec {
 	uint64_t start, end; /* ticks; start is never 0 */
@@ -271,6 +282,33 @@ struct gt_rec {
 };
 _Static_assert(sizeof(struct gt_rec) == 24, "a record's head is three words");
 _Static_assert(sizeof(struct gt_ring_open) == 56, "an open call is seven words");
+
+/* In the id of a call's record, and of an open call: the last word is the number of the stack that
+ * it was called with. */
+#define GT_REC_STACKED 0x8000u
+_Static_assert(GT_REC_KINDS <= 8 && GT_IDS < GT_REC_STACKED, "they have these bits");
+
+struct gt_rec_code {
+	uint32_t version, first_line; /* version of CPython: 0x030b is 3.11 */
+	uint64_t name, file;          /* hashes of STRING records */
+	uint32_t total, at;           /* bytes of the line table; where this piece begins */
+};
+struct gt_rec_object {
+	uint64_t low, high, base; /* addresses; base: what the file's addresses are relative to */
+	uint8_t build_id[20], nbuild_id, unused[3];
+};
+_Static_assert(sizeof(struct gt_rec_code) == 32 && sizeof(struct gt_rec_object) == 48,
+	"these structs are whole words");
+/* A frame: a return address, or a code object's number << 32 and the offset of its instruction
+ * (python_frames.h), or a mark. */
+#define GT_STACK_PYTHON (1ull << 62)
+#define GT_STACK_MARK (2ull << 62)
+#define GT_STACK_KIND (3ull << 62)
+enum gt_frame_mark {
+	GT_MARK_NATIVE_CUT,       /* further native frames are not known */
+	GT_MARK_PYTHON_CUT,       /* there are more frames of Python */
+	GT_MARK_PYTHON_UNREADABLE /* a frame of Python, or all further ones, cannot be read */
+};
 
 /* FNV-1a over the bytes; stands for a string among the argument words. 0 is NULL. */
 static inline uint64_t gt_ring_hash(const char *s, uint32_t len)

@@ -9,6 +9,17 @@
 
 /* ---- the GPU ---- */
 
+/* The stack of a call's row plus one; 0: it has none. It is the last argument. */
+static uint32_t stack_of(
+	const struct gt_recorder *r, const struct gt_row *row, const uint64_t *args)
+{
+	const struct gt_type *type = gt_writer_type_get(r->w, row->type);
+
+	return row->nargs && type && type->fields[row->nargs - 1].role == GT_R_STACK
+		? (uint32_t)args[row->nargs - 1] + 1
+		: 0;
+}
+
 int gt_dispatch_gpu_call(struct gt_recorder *r, struct gt_traced_thread *t, uint16_t id,
 	uint64_t ticks, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
 {
@@ -21,6 +32,7 @@ int gt_dispatch_gpu_call(struct gt_recorder *r, struct gt_traced_thread *t, uint
 		.end = row->end,
 		.ticks = ticks,
 		.name = c->name,
+		.stack = stack_of(r, row, args),
 		.kernel = c->func == GT_NO_WORD ? GT_NONE : (uint32_t)args[c->nwords],
 		.has_shape = c->grid != GT_NO_WORD && c->block != GT_NO_WORD,
 		.kind = c->kind,
@@ -50,10 +62,10 @@ int gt_dispatch_gpu_call(struct gt_recorder *r, struct gt_traced_thread *t, uint
 }
 
 int gt_dispatch_node_created(struct gt_recorder *r, struct gt_traced_thread *t, uint32_t name,
-	const struct gt_row *row, struct gt_err *err)
+	const struct gt_row *row, const uint64_t *args, struct gt_err *err)
 {
 	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, t->track, name, row->start,
-		(uint64_t)(row->end - row->start) };
+		(uint64_t)(row->end - row->start), stack_of(r, row, args) };
 	struct gt_process *p = &r->procs[t->proc];
 	struct gt_nccl_calls nccl = t->node_nccl;
 

@@ -626,6 +626,7 @@ static int reap_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
 	r->totals.sampled_out += plausible_count(&ring->sampled_out);
 	free_chunks(r, i, t);
 	leave_thread_track(r, t);
+	gt_thread_stacks_release(&t->stacks);
 	ring->first = GT_RING_NIL;
 	t->used = false;
 	r->rings->slots_freed++;
@@ -642,6 +643,7 @@ static int reap_process(struct gt_recorder *r, struct gt_process *p, struct gt_e
 		code = gt_dispatch_end_process(r, p, err);
 	gt_dispatch_release(r, p);
 	gt_reported_names_release(&p->known);
+	gt_loaded_objects_release(&p->objects);
 	p->used = false;
 	if (r->rings->written)
 		r->rings->written[p - r->procs] = GT_WRITTEN_NOT;

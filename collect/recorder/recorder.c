@@ -327,6 +327,7 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_ser
 static void release_process(struct gt_recorder *r, struct gt_process *p)
 {
 	gt_reported_names_release(&p->known);
+	gt_loaded_objects_release(&p->objects);
 	gt_dispatch_release(r, p);
 }
 
@@ -336,8 +337,10 @@ void gt_recorder_close(struct gt_recorder *r)
 		return;
 	for (uint32_t k = 0; k < r->nlive_procs; k++)
 		release_process(r, gt_live_process(r, k));
-	for (uint32_t k = 0; k < r->nlive; k++)
+	for (uint32_t k = 0; k < r->nlive; k++) {
 		gt_nvtx_stack_release(&gt_live_thread(r, k)->ranges);
+		gt_thread_stacks_release(&gt_live_thread(r, k)->stacks);
+	}
 	gt_gpu_close(r->gpu);
 	gt_memory_close(r->memory);
 	gt_nvtx_release(&r->nvtx);

@@ -4,6 +4,7 @@
 #ifndef GT_RECORDER_INTERNAL_H
 #define GT_RECORDER_INTERNAL_H
 #include "collect/correlate/gpu_correlate.h"
+#include "collect/recorder/call_stacks.h"
 #include "collect/recorder/memory_counters.h"
 #include "collect/recorder/nvtx_ranges.h"
 #include "collect/recorder/other_threads.h"
@@ -20,6 +21,7 @@ struct gt_process {
 	uint32_t generation, track;
 	struct gt_guest guest;
 	struct gt_reported_names known;
+	struct gt_loaded_objects objects;
 	struct gt_gpu_process *gpu;       /* its GPU work; NULL: it has reported none */
 	struct gt_memory_process *memory; /* its allocations; NULL: it has made none */
 	/* some of its calls were lost or not recorded, so its live bytes are not certain */
@@ -74,6 +76,7 @@ struct gt_traced_thread {
 	uint64_t dropped;     /* number of drops already written to the file */
 	int64_t losses_until;
 	struct gt_nvtx_stack ranges; /* ranges that it has pushed and not popped */
+	struct gt_thread_stacks stacks;
 	/* for the nesting of rows, see clamp_nesting() */
 	unsigned deepest;
 	int64_t last, floor[GT_DEPTHS], first_child_start[GT_DEPTHS];
@@ -214,7 +217,7 @@ int gt_dispatch_gpu_call(struct gt_recorder *r, struct gt_traced_thread *t, uint
 	uint64_t ticks, const struct gt_row *row, const uint64_t *args, struct gt_err *err);
 /* The call that was written as this row created the graph node t->node. */
 int gt_dispatch_node_created(struct gt_recorder *r, struct gt_traced_thread *t, uint32_t name,
-	const struct gt_row *row, struct gt_err *err);
+	const struct gt_row *row, const uint64_t *args, struct gt_err *err);
 /* Writes the rows that are complete by now. */
 int gt_dispatch_flush_ready(struct gt_recorder *r, struct gt_err *err);
 /* No more records of this thread, of this process, of any process. Writes the rest. */

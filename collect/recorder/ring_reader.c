@@ -28,6 +28,7 @@ struct record {
 	uint8_t kind, depth, nargs;
 	int32_t ret;
 	const uint64_t *words;
+	uint64_t stack; /* of a call: its number in the thread; 0: none */
 };
 
 /* Atomic, so that the compiler does not read the word twice: the program may overwrite it. */
@@ -51,6 +52,10 @@ static inline bool read_record(const uint8_t *p, uint64_t left, struct record *r
 		.words = (const uint64_t *)(p + sizeof(struct gt_rec)) };
 	if (rec->kind == GT_REC_CALL) {
 		rec->size = sizeof(struct gt_rec) + rec->nargs * 8u;
+		if (rec->id & GT_REC_STACKED && rec->nargs && rec->size <= left) {
+			rec->id &= ~GT_REC_STACKED;
+			rec->stack = read_word(&rec->words[--rec->nargs]);
+		}
 		return rec->size <= left && rec->depth <= GT_RING_OPEN_MAX &&
 			rec->nargs <= GT_FIELDS_MAX &&
 			(rec->id < gt_api_count || (rec->id >= GT_ID_IOCTL && rec->id < GT_IDS));
@@ -62,7 +67,7 @@ static inline bool read_record(const uint8_t *p, uint64_t left, struct record *r
 	if (rec->end > left)
 		return false;
 	rec->size = sizeof(struct gt_rec) + ((rec->end + 7) & ~7ULL);
-	return rec->size <= left && rec->kind <= GT_REC_UNKNOWN_FUNCTION;
+	return rec->size <= left && rec->kind < GT_REC_KINDS;
 }
 
 /* Is this chunk number `number` in the chain of this slot? No other chunk is read or freed. */
@@ -245,6 +250,23 @@ static inline bool did_its_work(const struct gt_call_type *c, int32_t ret)
 			(ret == CAPTURE_INVALIDATED || ret == CAPTURE_UNJOINED));
 }
 
+/* Adds the stack to the row's arguments, which are in `own` afterwards, if it is known. */
+static const uint64_t *add_stack(struct gt_recorder *r, const struct gt_traced_thread *t,
+	uint16_t id, uint64_t number, struct gt_row *row, const uint64_t *args, uint64_t *own)
+{
+	uint32_t stack = gt_call_stack(&t->stacks, number),
+		 type = stack == GT_NONE ? GT_NONE
+					 : gt_types_stacked(&r->types, &r->types.calls[id]);
+
+	if (type == GT_NONE)
+		return args;
+	if (args != own)
+		memcpy(own, args, row->nargs * sizeof(*own));
+	own[row->nargs++] = stack;
+	row->type = type;
+	return own;
+}
+
 /* Writes a finished call as a row. 0, STALL, GT_DAMAGED, or negative from the writer. */
 static inline int put_call(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct record *rec, struct gt_err *err)
@@ -268,6 +290,8 @@ static inline int put_call(struct gt_recorder *r, struct gt_traced_thread *t,
 		}
 		row.type = c->type;
 		row.nargs = c->nfields;
+		if (rec->stack)
+			args = add_stack(r, t, rec->id, rec->stack, &row, args, own);
 		if (__builtin_expect(rec->id == r->version_id && c->nwords && !rec->ret, 0))
 			r->totals.driver_version = (int32_t)args[0];
 	} else {
@@ -289,7 +313,8 @@ static inline int put_call(struct gt_recorder *r, struct gt_traced_thread *t,
 		(code = gt_dispatch_gpu_call(r, t, rec->id, rec->start, &row, args, err)))
 		return code;
 	if (__builtin_expect(t->node_call == rec->start && rec->id < gt_api_count && !row.ret, 0) &&
-		(code = gt_dispatch_node_created(r, t, r->types.calls[rec->id].name, &row, err)))
+		(code = gt_dispatch_node_created(
+			 r, t, r->types.calls[rec->id].name, &row, args, err)))
 		return code;
 	if (rec->id < gt_api_count && r->types.calls[rec->id].memory && !row.ret &&
 		(code = gt_memory_calls_add(r, t, rec->id, &row, args, err)))
@@ -333,13 +358,37 @@ static void store_name(struct gt_recorder *r, struct gt_reported_names *k,
 		gt_reported_names_add(k, kind, key, gt_writer_string_n(r->w, text, len), replace);
 }
 
+/* A part of a stack's definition. */
+static void put_stack_part(struct gt_recorder *r, struct gt_traced_thread *t,
+	const struct record *rec, const char *text, bool early)
+{
+	struct gt_reported_names *names = names_of(r, t);
+	struct gt_process *p = &r->procs[t->proc];
+	struct gt_rec_code head;
+
+	if (early)
+		return;
+	if (rec->kind == GT_REC_OBJECT)
+		gt_call_stacks_object(r->w, &p->objects, text, rec->end);
+	else if (rec->kind == GT_REC_STACK)
+		gt_call_stacks_stack(r->w, &t->stacks, &p->objects, rec->start, text, rec->end);
+	else if (rec->end >= sizeof(head)) {
+		memcpy(&head, text, sizeof(head));
+		gt_call_stacks_code(&t->stacks, rec->start, text, rec->end,
+			gt_reported_names_get(names, GT_REPORTED_STRING, head.name),
+			gt_reported_names_get(names, GT_REPORTED_STRING, head.file));
+	}
+}
+
 /* A record that has a name. early: read by a search, ahead of its turn. */
 static int put_text(struct gt_recorder *r, struct gt_traced_thread *t, const struct record *rec,
 	bool early, struct gt_err *err)
 {
 	const char *text = memcpy(r->text, rec->words, rec->end);
 
-	if (rec->kind == GT_REC_NAME)
+	if (rec->kind >= GT_REC_CODE)
+		put_stack_part(r, t, rec, text, early);
+	else if (rec->kind == GT_REC_NAME)
 		store_name(r, names_of(r, t), GT_REPORTED_FUNC, rec->start, text, rec->end, !early);
 	else if (rec->kind == GT_REC_STRING)
 		store_name(
@@ -554,7 +603,20 @@ struct open_state {
 	uint16_t id;
 	uint8_t n;
 	const uint64_t *words;
+	uint64_t stack; /* as of a record */
 };
+
+/* An entry of the stack of open calls. */
+static struct open_state open_state_of(const struct gt_ring_open *o)
+{
+	struct open_state s = { o->start, o->id, o->nargs, o->args, 0 };
+
+	if (s.id & GT_REC_STACKED && s.n) {
+		s.id &= ~GT_REC_STACKED;
+		s.stack = s.words[--s.n];
+	}
+	return s;
+}
 
 /* Fills in the row of a call that has not ended. False: it has no type. */
 static bool open_row(struct gt_recorder *r, struct gt_traced_thread *t, unsigned depth,
@@ -575,6 +637,10 @@ static bool open_row(struct gt_recorder *r, struct gt_traced_thread *t, unsigned
 		}
 		row->type = c->type;
 		row->nargs = (uint8_t)n;
+		for (; o->stack && n < c->nfields; n++)
+			args[row->nargs++] = 0;
+		if (o->stack)
+			add_stack(r, t, o->id, o->stack, row, args, args);
 	} else
 		row->type =
 			gt_types_file(&r->types, o->id, o->words, n, args, &row->nargs, &row->ret);
@@ -595,14 +661,13 @@ static unsigned find_open_calls(
 	for (unsigned d = 0; d < t->nopen; d++)
 		if (t->open[d].start && t->open[d].start <= r->now.ticks &&
 			t->open[d].nargs <= GT_RING_OPEN_ARGS) {
-			by_depth[d] = (struct open_state){ t->open[d].start, t->open[d].id,
-				t->open[d].nargs, t->open[d].args };
+			by_depth[d] = open_state_of(&t->open[d]);
 			found |= 1u << d;
 		}
 	while (!t->broken && find_record(r, t, &c, t->limit, NULL, &rec) > 0) {
 		if (rec.kind == GT_REC_CALL && rec.start <= r->now.ticks) {
-			by_depth[rec.depth] =
-				(struct open_state){ rec.start, rec.id, rec.nargs, rec.words };
+			by_depth[rec.depth] = (struct open_state){ rec.start, rec.id, rec.nargs,
+				rec.words, rec.stack };
 			found |= 1u << rec.depth;
 		}
 		if (rec.kind == GT_REC_CALL && !rec.depth)

@@ -14,7 +14,7 @@ void gt_types_init(struct gt_types *t, struct gt_writer *w, unsigned args)
 	t->w = w;
 	t->args = args;
 	for (unsigned i = 0; i < GT_API_MAX; i++)
-		t->calls[i].type = GT_NONE;
+		t->calls[i].type = t->calls[i].stacked = GT_NONE;
 }
 
 void gt_types_release(struct gt_types *t)
@@ -114,6 +114,23 @@ const struct gt_call_type *gt_types_call(struct gt_types *t, uint32_t id)
 	if (__builtin_expect(t->calls[id].type == GT_NONE, 0))
 		make_call_type(t, id);
 	return &t->calls[id];
+}
+
+uint32_t gt_types_stacked(struct gt_types *t, struct gt_call_type *c)
+{
+	const struct gt_type *plain = gt_writer_type_get(t->w, c->type);
+	struct gt_field fields[GT_FIELDS_MAX];
+	struct gt_type type;
+
+	if (c->stacked != GT_NONE || !plain || plain->nfields == GT_FIELDS_MAX)
+		return c->stacked;
+	type = *plain;
+	if (type.nfields)
+		memcpy(fields, type.fields, type.nfields * sizeof(*fields));
+	type.fields = fields;
+	fields[type.nfields++] =
+		(struct gt_field){ gt_writer_string(t->w, "stack"), GT_F_U64, GT_R_STACK };
+	return c->stacked = gt_writer_type(t->w, &type);
 }
 
 /* ---- device files ---- */

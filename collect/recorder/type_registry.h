@@ -9,10 +9,12 @@
 
 /* How the words of a function's records become a row's arguments. plain: unchanged. */
 struct gt_call_type {
-	uint32_t type;   /* the writer's id; GT_NONE: not made yet */
-	uint8_t nwords;  /* words of a record */
-	uint8_t nfields; /* nwords, and the kernel's name for launches */
-	uint8_t func;    /* the word with a launch's function, or GT_NO_WORD */
+	uint32_t type;    /* the writer's id; GT_NONE: not made yet */
+	uint32_t stacked; /* the type of calls whose last argument is their stack; GT_NONE: likewise
+			   */
+	uint8_t nwords;   /* words of a record */
+	uint8_t nfields;  /* nwords, and the kernel's name for launches */
+	uint8_t func;     /* the word with a launch's function, or GT_NO_WORD */
 	bool plain;
 	bool makes_gpu_work; /* it concerns GPU work and is passed to the correlator */
 	uint8_t grid, block; /* the first of three words each, or GT_NO_WORD */
@@ -46,6 +48,8 @@ struct gt_types {
 };
 void gt_types_init(struct gt_types *t, struct gt_writer *w, unsigned args);
 void gt_types_release(struct gt_types *t);
+/* The type with a stack as a further field; GT_NONE: no memory, or there are too many fields. */
+uint32_t gt_types_stacked(struct gt_types *t, struct gt_call_type *c);
 /* id < gt_api_count. Its type is GT_NONE if there is no memory. */
 const struct gt_call_type *gt_types_call(struct gt_types *t, uint32_t id);
 /* The type of a record of GT_ID_IOCTL, GT_ID_OPEN, ... Sets the row's arguments (two words) and

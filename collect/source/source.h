@@ -118,6 +118,11 @@ void gt_sources_without(const char *all, const char *some, char list[GT_SOURCES_
  * *useless is a glob that matched nothing, or NULL. */
 unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filter,
 	const struct gt_opt_list *exclude, uint32_t sample, const char **useless);
+/* Says which calls carry their stack: "launch" (launches, copies, allocations, frees, waits, and
+ * calls that create a node of a graph; also if the list is empty), "all", "none", or globs.
+ * *useless is as above. */
+void gt_sources_stacks(
+	struct gt_session *s, const struct gt_opt_list *stacks, const char **useless);
 
 /* The same for all sources of `own`, in the order of the calls of one recording. An error is the
  * first one's. */

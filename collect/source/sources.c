@@ -487,3 +487,31 @@ unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filte
 		*useless = first_useless(exclude, out);
 	return open;
 }
+
+/* ---- stacks ---- */
+
+static bool has_stack_by_default(const struct gt_api *api)
+{
+	return gt_api_makes_work(api->op) || gt_api_is_memory(api->op) || api->op == GT_OP_SYNC ||
+		api->role == GT_API_GRAPH_NODE || gt_gpu_wait_of_call(api->name);
+}
+
+static bool is_word(const struct gt_opt_list *list, const char *word)
+{
+	return list->n == 1 && !strcmp(list->items[0], word);
+}
+
+void gt_sources_stacks(struct gt_session *s, const struct gt_opt_list *stacks, const char **useless)
+{
+	bool by_default = !stacks->n || is_word(stacks, "launch"), all = is_word(stacks, "all"),
+	     globs = !by_default && !all && !is_word(stacks, "none");
+	unsigned hits[64] = { 0 };
+
+	for (unsigned id = 0; id < gt_api_count; id++) {
+		s->stack_of[id] = s->gate[id] != GT_GATE_OFF &&
+			(all || (by_default && has_stack_by_default(&gt_api[id])) ||
+				(globs && any_matches(stacks, id, hits)));
+		s->stacks |= s->stack_of[id];
+	}
+	*useless = globs ? first_useless(stacks, hits) : NULL;
+}

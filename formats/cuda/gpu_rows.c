@@ -94,6 +94,12 @@ static void add_if(struct row *r, enum gt_gpu_unknown bit, const char *name,
 		add(r, name, kind, role, value);
 }
 
+/* The work of a graph has the stack of the call that created its node. Plus one; 0: none. */
+static uint32_t stack_of(const struct gt_gpu_work *w)
+{
+	return w->created_by.stack ? w->created_by.stack : w->cause.stack;
+}
+
 static void add_work(struct row *r, const struct gt_gpu_work *w)
 {
 	const struct gt_gpu_cause *c = &w->cause;
@@ -108,6 +114,8 @@ static void add_work(struct row *r, const struct gt_gpu_work *w)
 	add(r, "launch_ns", GT_F_U64, GT_R_LAUNCH_NS, known ? c->ns : 0);
 	add(r, "launch_name", GT_F_STR, GT_R_LAUNCH_NAME, known ? c->name : GT_NONE);
 	add(r, "launch_join", GT_F_U64, GT_R_LAUNCH_JOIN, c->join);
+	if (stack_of(w))
+		add(r, "stack", GT_F_U64, GT_R_STACK, stack_of(w) - 1);
 	if (w->by_events)
 		add(r, "timing", GT_F_STR, GT_R_NONE, gt_writer_string(r->w, "cuda events"));
 	if (!w->graph && !w->node)
@@ -169,8 +177,9 @@ static void add_set(struct row *r, const struct gt_gpu_set *s)
 _Static_assert(GT_GPU_UNKNOWN < 1 << 9 && OVERHEAD < 8, "a key holds both, and 32 bits of `what`");
 static uint64_t key_of(enum shape shape, const struct gt_gpu_work *w, uint64_t what)
 {
-	return (uint64_t)w->extra.key << 49 | (uint64_t)w->unknown << 40 | what << 5 |
-		(uint64_t)shape << 2 | (uint64_t)w->by_events << 1 | (w->graph || w->node);
+	return (uint64_t)w->extra.key << 49 | (uint64_t)w->unknown << 40 |
+		(uint64_t)(stack_of(w) != 0) << 39 | what << 5 | (uint64_t)shape << 2 |
+		(uint64_t)w->by_events << 1 | (w->graph || w->node);
 }
 
 static uint32_t find_type(const struct gt_gpu_types *t, uint64_t key)

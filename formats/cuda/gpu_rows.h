@@ -51,6 +51,7 @@ struct gt_gpu_cause {
 	uint32_t track, name; /* of the call; string id */
 	int64_t start;        /* ns */
 	uint64_t ns;
+	uint32_t stack; /* of the call, plus one; 0: it has none */
 };
 /* Values that are unknown: the row lacks their fields, because 0 is a value. */
 enum gt_gpu_unknown {

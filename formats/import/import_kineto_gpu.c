@@ -393,7 +393,7 @@ static int put_with(struct gt_kineto *k, struct work *w, struct call *c, struct 
 	w->process = t->process;
 	note_owner(k, w->pid, w->process);
 	w->cause = (struct gt_gpu_cause){ w->inferred ? GT_JOIN_ORDER : GT_JOIN_CORRELATION,
-		t->track, c->name, c->start, c->ns };
+		t->track, c->name, c->start, c->ns, 0 };
 	if (w->cat == GT_KINETO_KERNEL && !c->named) {
 		c->named = true;
 		e = gt_kineto_name_launch(

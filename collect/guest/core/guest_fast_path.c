@@ -27,6 +27,17 @@ __attribute__((noinline, cold)) int32_t gt_call_record_slow(
 	return ret;
 }
 
+static __attribute__((noinline, cold)) int32_t record_keyed_slow(
+	struct gt_tcb *t, const struct gt_keyed_call *k, uint64_t end, int32_t ret)
+{
+	struct gt_call c = {
+		.t = t, .start = k->start, .end = end, .id = k->id, .stack = k->stack
+	};
+
+	gt_call_record_words(&c, ret, k->words, k->n);
+	return ret;
+}
+
 #if defined(GT_ARCH_PLAIN) && !defined(GT_HOSTED)
 _Static_assert(offsetof(struct gt_tcb, ring) == GT_TCB_RING &&
 		offsetof(struct gt_tcb, base) == GT_TCB_BASE &&
@@ -91,12 +102,14 @@ __attribute__((noinline, aligned(64))) int32_t gt_fast_call(
 
 __attribute__((hot)) void gt_keyed_call_begin(struct gt_tcb *t, struct gt_keyed_call *k)
 {
-	struct gt_ring_open *o = gt_ring_claim_entry(t, 0, (uintptr_t)k);
-	uint32_t n = k->n < GT_RING_OPEN_ARGS ? k->n : GT_RING_OPEN_ARGS;
-	uint32_t head = k->id | n << 16;
+	uint32_t n = k->n < GT_RING_OPEN_ARGS ? k->n : GT_RING_OPEN_ARGS, head;
+	struct gt_ring_open *o;
 
+	k->stack = gt_unlikely(t->stacks) && gt_shared->stack_of[k->id] ? gt_stack_take(t) : 0;
+	o = gt_ring_claim_entry(t, 0, (uintptr_t)k);
 	for (uint32_t i = 0; i < n; i++)
 		o->args[i] = k->words[i];
+	head = gt_call_open_head(o, k->id, n, k->stack);
 	memcpy(&o->id, &head, sizeof(head));
 	k->start = gt_ticks();
 	__atomic_store_n(&o->start, k->start, __ATOMIC_RELEASE);
@@ -116,21 +129,27 @@ __attribute__((hot)) int32_t gt_keyed_call_end(
 	struct gt_tcb *t, const struct gt_keyed_call *k, int32_t ret)
 {
 	uint64_t end = gt_ticks(), at, *rec;
+	uint32_t n = k->n;
 
 	gt_ring_begin_commit(t);
 	if (k->func != GT_NO_FUNC && !ret && k->words[k->func] && t->ring)
 		gt_put_kernel_name(t, k->words[k->func]);
 	at = t->position;
-	if (gt_unlikely(at + sizeof(struct gt_rec) + 8 * k->n > t->limit))
-		return gt_call_record_slow(ret, k->start, end, k->id, k->words, k->n);
+	if (gt_unlikely(at + sizeof(struct gt_rec) + 8 * n + 8 > t->limit))
+		return record_keyed_slow(t, k, end, ret);
 	rec = (uint64_t *)(t->base + at);
 	rec[0] = k->start;
 	rec[1] = end;
-	rec[2] = k->id | (uint64_t)k->n << 16 | (uint64_t)(uint32_t)ret << 32;
-	for (uint32_t i = 0; i < k->n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		rec[3 + i] = k->words[i];
-	t->position = at + sizeof(struct gt_rec) + 8 * k->n;
-	prefetch_next(rec + 3 + k->n);
+	rec[2] = k->id | (uint64_t)(uint32_t)ret << 32;
+	if (k->stack) {
+		rec[2] |= GT_REC_STACKED;
+		rec[3 + n++] = k->stack;
+	}
+	rec[2] |= (uint64_t)n << 16;
+	t->position = at + sizeof(struct gt_rec) + 8 * n;
+	prefetch_next(rec + 3 + n);
 	gt_ring_close_call(t, 0);
 	return ret;
 }

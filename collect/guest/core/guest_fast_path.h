@@ -3,6 +3,7 @@
 #ifndef GT_GUEST_FAST_PATH_H
 #define GT_GUEST_FAST_PATH_H
 #include "collect/guest/core/guest_hooks.h"
+#include "collect/guest/core/guest_resolve.h"
 #include "collect/guest/core/guest_ring.h"
 
 /* generated: the typed wrappers by id, used when the fast path does not apply */
@@ -22,7 +23,9 @@ static inline __attribute__((always_inline)) bool gt_fast_path_is_allowed(const 
  * gt_call_enter returned true. */
 static inline void gt_fast_path_enable(struct gt_tcb *t, uint32_t id, void *real)
 {
+	/* the shared body of plain functions takes no stacks */
 	if (gt_unlikely(!t->fast[id]) && t->fast_path && gt_shared->gate[id] == GT_GATE_ON &&
+		(!gt_shared->stack_of[id] || gt_typed[id] == gt_wrapper[id]) &&
 		!__atomic_load_n(&gt_captures_active, __ATOMIC_RELAXED))
 		t->fast[id] = real;
 }
@@ -34,6 +37,7 @@ struct gt_keyed_call {
 	uint16_t id;
 	/* number of words; index of the word that is a kernel's handle, GT_NO_FUNC: none */
 	uint8_t n, func;
+	uint32_t stack; /* 0: it carries none */
 	uint64_t start;
 	const uint64_t *words;
 };

@@ -1,5 +1,6 @@
-/* Functions that core and the wrappers call, and that modules of cupti, events and nvtx define.
- * They are declared here so that core includes nothing from those folders. Each preserves errno. */
+/* Functions that core and the wrappers call, and that modules of cupti, events, stack and nvtx
+ * define. They are declared here so that core includes nothing from those folders. Each preserves
+ * errno. */
 #ifndef GT_GUEST_HOOKS_H
 #define GT_GUEST_HOOKS_H
 #include "collect/guest/core/guest_ring.h"
@@ -42,6 +43,13 @@ struct gt_event_pair *gt_event_pair_begin(uint32_t id, const uint64_t *params);
 /* Records the second event, after the call's record was written. */
 void gt_event_pair_end(
 	struct gt_event_pair *b, const struct gt_call *c, int32_t ret, const uint64_t *params);
+
+/* ---- stack ---- */
+/* The number of the stack of the wrapper's caller, whose definition is in the thread's ring by now;
+ * 0: the stack could not be taken. May take some us for a stack that is new to the thread. */
+uint32_t gt_stack_take(struct gt_tcb *t);
+/* Forgets what the thread has taken: the block gets another owner, or another session. */
+void gt_stack_forget(struct gt_stack_state *s);
 
 /* ---- nvtx ---- */
 void gt_nvtx_process_attached(void); /* the process has attached; also in a forked child */

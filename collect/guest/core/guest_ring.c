@@ -5,6 +5,7 @@
 
 #include <linux/futex.h>
 #include <time.h>
+#include "collect/guest/core/guest_hooks.h"
 
 #define STACK (16u << 20) /* bytes; addresses further apart are on two different stacks */
 #define TEXT_MAX (30u << 10)
@@ -79,6 +80,8 @@ bool gt_call_enter_slow(struct gt_call *c, uintptr_t frame)
 	}
 	c->t = t;
 	c->depth = t->depth;
+	if (t->stacks && gt_shared->stack_of[c->id])
+		c->stack = gt_stack_take(t);
 	return true;
 }
 
@@ -215,7 +218,8 @@ void gt_ring_count_drop(struct gt_tcb *t, uint64_t from, uint64_t to)
 static void put_call(
 	struct gt_tcb *t, const struct gt_call *c, int32_t ret, const uint64_t *words, uint32_t n)
 {
-	uint32_t bytes = (uint32_t)sizeof(struct gt_rec) + 8 * n;
+	uint32_t stacked = c->stack != 0,
+		 bytes = (uint32_t)sizeof(struct gt_rec) + 8 * (n + stacked);
 	struct gt_rec *rec = (struct gt_rec *)gt_ring_reserve(t, bytes);
 
 	if (!rec) {
@@ -224,11 +228,14 @@ static void put_call(
 	}
 	rec->start = c->start;
 	rec->end = c->end;
-	rec->id = c->id;
-	rec->nargs = (uint8_t)n;
+	rec->id = (uint16_t)(c->id | stacked * GT_REC_STACKED);
+	rec->nargs = (uint8_t)(n + stacked);
 	rec->kind_depth = (uint8_t)c->depth;
 	rec->ret = ret;
-	memcpy(rec->args, words, 8 * (size_t)n);
+	if (n)
+		memcpy(rec->args, words, 8 * (size_t)n);
+	if (stacked)
+		rec->args[n] = c->stack;
 	t->position += bytes;
 }
 

@@ -58,6 +58,7 @@ struct gt_call {
 	struct gt_tcb *t;
 	uint64_t start, end;
 	uint32_t depth;
+	uint32_t stack; /* 0: it carries none */
 	uint16_t id;
 };
 
@@ -72,8 +73,8 @@ static inline __attribute__((always_inline)) bool gt_call_enter(struct gt_call *
 		return false;
 	c->t = t;
 	c->id = (uint16_t)id;
-	c->depth = 0;
-	if (gt_likely(t->ring && !t->depth && gt_shared->gate[id] == GT_GATE_ON))
+	c->depth = c->stack = 0;
+	if (gt_likely(t->ring && !t->depth && !t->stacks && gt_shared->gate[id] == GT_GATE_ON))
 		return true;
 	return gt_call_enter_slow(c, (uintptr_t)__builtin_frame_address(0));
 }
@@ -85,13 +86,24 @@ static inline struct gt_ring_open *gt_call_claim_entry(const struct gt_call *c)
 
 _Static_assert(offsetof(struct gt_ring_open, nargs) == offsetof(struct gt_ring_open, id) + 2,
 	"gt_call_start's head");
+/* Id and number of words of an open call; its stack replaces the last word if there is no space. */
+static inline uint32_t gt_call_open_head(
+	struct gt_ring_open *o, uint32_t id, uint32_t nargs, uint32_t stack)
+{
+	if (gt_likely(!stack))
+		return id | nargs << 16;
+	nargs = nargs < GT_RING_OPEN_ARGS ? nargs : GT_RING_OPEN_ARGS - 1;
+	o->args[nargs++] = stack;
+	return id | GT_REC_STACKED | nargs << 16;
+}
+
 /* Publishes the call as begun. The first nargs words of open->args are filled in (after
  * gt_call_claim_entry). */
 static inline void gt_call_start(struct gt_call *c, uint32_t nargs)
 {
 	struct gt_tcb *t = c->t;
 	struct gt_ring_open *o = gt_call_claim_entry(c);
-	uint32_t head = c->id | nargs << 16;
+	uint32_t head = gt_call_open_head(o, c->id, nargs, c->stack);
 
 	memcpy(&o->id, &head, sizeof(head));
 	c->start = gt_now(t);
@@ -112,7 +124,7 @@ static inline void gt_call_record(const struct gt_call *c, int32_t ret)
 	struct gt_tcb *t = c->t;
 	uint64_t at = t->position, *rec = (uint64_t *)(t->base + at);
 
-	if (gt_unlikely(at + sizeof(struct gt_rec) > t->limit)) {
+	if (gt_unlikely(at + sizeof(struct gt_rec) > t->limit || c->stack)) {
 		gt_call_record_words(c, ret, NULL, 0);
 		return;
 	}

@@ -429,6 +429,16 @@ static void release_slot(struct gt_tcb *t)
 			__ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+/* Keeps the memory for stacks, which the block's next owner uses. */
+static void clear_tcb(struct gt_tcb *t)
+{
+	struct gt_stack_state *s = t->stack_state;
+
+	gt_stack_forget(s);
+	memset(t, 0, sizeof(*t));
+	t->stack_state = s;
+}
+
 /* Returns the control block of an ended thread if one is among the next 8 blocks, else an unused
  * one. */
 static struct gt_tcb *take_tcb(int32_t tid)
@@ -452,7 +462,7 @@ static struct gt_tcb *take_tcb(int32_t tid)
 			    &t->tid, &old, -1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
 		release_slot(t);
-		memset(t, 0, sizeof(*t));
+		clear_tcb(t);
 		t->tid = -1;
 		return t;
 	}
@@ -554,6 +564,7 @@ static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 	t->chunk = GT_RING_NIL;
 	t->ticks = (uint8_t)gt_shared->ticks;
 	t->args = (uint8_t)gt_shared->args;
+	t->stacks = (uint8_t)gt_shared->stacks;
 	t->fast_path = t->ticks && t->args < GT_ARGS_ALL && gt_shared->range == GT_RANGE_ALWAYS;
 	t->generation = slot->generation;
 	t->ring = slot;
@@ -668,7 +679,7 @@ void gt_session_detach(void)
 		gt_sleep(100000);
 	for (uint32_t i = 0; i < n && i < tcbs_max(); i++) {
 		tid = gt_process_state->tcb[i].tid;
-		memset(&gt_process_state->tcb[i], 0, sizeof(struct gt_tcb));
+		clear_tcb(&gt_process_state->tcb[i]);
 		gt_process_state->tcb[i].tid = tid;
 	}
 	gt_process_state->has_thread = 0;

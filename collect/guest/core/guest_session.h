@@ -26,6 +26,7 @@ struct gt_tcb {
 	uint32_t depth;              /* calls in progress, and GT_COMMITTING */
 	uint8_t ticks, args;         /* copied from the session */
 	uint8_t fast_path;           /* 1: calls may take the fast path */
+	uint8_t stacks;              /* 1: some calls carry their stack */
 	uint32_t chunk;              /* index of the current chunk; GT_RING_NIL: none */
 	uint64_t number;             /* of that chunk in the chain */
 	/* low ends of the stack frames of open calls; the first one is in that cache line, too */
@@ -45,6 +46,7 @@ struct gt_tcb {
 	uint64_t sent_texts[GT_SENT_TEXTS];
 	uint64_t sent_registered[GT_SENT_REGISTERED / 64]; /* one bit each, by number */
 	uint32_t calls_seen[GT_IDS];                       /* calls by id, for --sample */
+	struct gt_stack_state *stack_state; /* of stack_table.c; NULL: no stack was taken yet */
 } __attribute__((aligned(4096)));
 _Static_assert(offsetof(struct gt_tcb, frames) == 56, "what every call needs is in one cache line");
 /* never NULL: an empty control block until registered */

@@ -133,7 +133,7 @@ static inline uint64_t gt_float_word(double d)
 		struct gt_tcb *t = gt_self;                                                        \
 		int32_t(*real) params = t->fast[id];                                               \
 		const uint64_t words[] = LIST key;                                                 \
-		struct gt_keyed_call k = { id, sizeof(words) / 8, func, 0, words };                \
+		struct gt_keyed_call k = { id, sizeof(words) / 8, func, 0, 0, words };             \
                                                                                                    \
 		if (gt_unlikely(!real || !gt_fast_path_is_allowed(t))) {                           \
 			gt_ring_pop_abandoned(t, (uintptr_t)__builtin_frame_address(0));           \

@@ -180,7 +180,7 @@ static void read_build_id(const struct loaded *l, struct gt_code_object *o)
 			if (note->n_type != NT_GNU_BUILD_ID || note->n_namesz != 4 ||
 				memcmp(note + 1, "GNU", 4))
 				continue;
-			o->nbuild_id = (uint8_t)(n < GT_BUILD_ID_MAX ? n : GT_BUILD_ID_MAX);
+			o->nbuild_id = (uint8_t)(n < GT_CODE_ID_MAX ? n : GT_CODE_ID_MAX);
 			memcpy(o->build_id, (const uint8_t *)(note + 1) + name, o->nbuild_id);
 			return;
 		}

@@ -6,7 +6,7 @@
 #include "collect/guest/stack/eh_frame.h"
 
 #define GT_CODE_OBJECTS 4096 /* numbers 1 to 4095 */
-#define GT_BUILD_ID_MAX 20
+#define GT_CODE_ID_MAX 20
 #define GT_CODE_PATH_MAX 1024
 
 /* A library that has a number. The number is never used for another one in this process, also if
@@ -15,7 +15,7 @@ struct gt_code_object {
 	uintptr_t low, high; /* addresses of all its segments */
 	uintptr_t base;      /* address in memory minus address in the file */
 	uint64_t generation; /* libraries that had been closed before it got its number */
-	uint8_t nbuild_id, build_id[GT_BUILD_ID_MAX]; /* bytes; 0: it has none */
+	uint8_t nbuild_id, build_id[GT_CODE_ID_MAX]; /* bytes; 0: it has none */
 	char path[GT_CODE_PATH_MAX];                  /* cut if longer */
 };
 /* NULL: no object has this number. Any thread. */

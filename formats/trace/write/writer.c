@@ -379,6 +379,13 @@ uint32_t gt_writer_string(struct gt_writer *w, const char *s)
 {
 	return gt_dict_string(&w->dict, s, strlen(s));
 }
+const char *gt_writer_string_text(const struct gt_writer *w, uint32_t string)
+{
+	return string < w->dict.nstrings
+		? (const char *)w->dict.text.data + w->dict.strings[string].at
+		: "";
+}
+
 uint32_t gt_writer_stack(struct gt_writer *w, const uint32_t *frames, size_t n)
 {
 	return gt_dict_stack(&w->dict, frames, n);

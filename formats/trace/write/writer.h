@@ -55,6 +55,8 @@ int gt_writer_track_name(struct gt_writer *w, uint32_t track, uint32_t name, str
 bool gt_writer_has_name_space(const struct gt_writer *w);
 /* The type of an id, borrowed until the next gt_writer_type. */
 const struct gt_type *gt_writer_type_get(const struct gt_writer *w, uint32_t type);
+/* its text, until the next string is added; "": there is no such string */
+const char *gt_writer_string_text(const struct gt_writer *w, uint32_t string);
 /* A stack of string ids, outermost frame first; the same stack gives the same id. */
 uint32_t gt_writer_stack(struct gt_writer *w, const uint32_t *frames, size_t n);
 /* Adds function, file, line and module of the frame that has this text (string id) in stacks.

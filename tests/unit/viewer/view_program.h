@@ -121,7 +121,7 @@ static inline void gpu_work(struct program *p, unsigned stream)
 		unsigned th = below(3);
 
 		w.cause = (struct gt_gpu_cause){ GT_JOIN_CORRELATION, p->threads[th], p->name,
-			p->last[th], 5 };
+			p->last[th], 5, 0 };
 	}
 	w.end = w.start + (below(50) ? below(300) : below(40000));
 	if (below(3))

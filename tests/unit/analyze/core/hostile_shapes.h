@@ -67,7 +67,7 @@ static inline void hs_kernel(struct hs *h, uint32_t thread, uint32_t stream, uin
 
 	hs_row(h, GT_CALL, thread, h->at, h->at + 200, h->g.launch, 0, 0, NULL);
 	w.cause =
-		(struct gt_gpu_cause){ GT_JOIN_CORRELATION, thread, h->g.launch_name, h->at, 200 };
+		(struct gt_gpu_cause){ GT_JOIN_CORRELATION, thread, h->g.launch_name, h->at, 200, 0 };
 	w.graph = graph;
 	w.node = graph;
 	w.correlation = (uint32_t)(h->at / HS_STEP);
@@ -188,7 +188,7 @@ static inline void hs_extremes(struct hs *h)
 			struct gt_gpu_work w = gpus_work(h->g.stream[0][k & 1], at[i], at[k]);
 
 			w.cause = (struct gt_gpu_cause){ GT_JOIN_CORRELATION, h->g.thread[0],
-				h->g.launch_name, at[i], UINT64_MAX };
+				h->g.launch_name, at[i], UINT64_MAX, 0 };
 			gpus_kernel(&h->g, 0, &w);
 			gpus_copy(&h->g, &w, GT_DIR_HTOD, GT_GPU_MEM_PAGEABLE, GT_GPU_MEM_DEVICE,
 				UINT64_MAX);
@@ -446,7 +446,7 @@ static inline void hs_queued(struct hs *h)
 			gpus_work(h->g.stream[0][0], begun + i * 10, begun + i * 10 + 5);
 
 		w.cause = (struct gt_gpu_cause){ GT_JOIN_CORRELATION, h->g.thread[0],
-			h->g.launch_name, (int64_t)i * HS_STEP, 200 };
+			h->g.launch_name, (int64_t)i * HS_STEP, 200, 0 };
 		gpus_kernel(&h->g, 0, &w);
 		hs_due(h, w.end);
 	}

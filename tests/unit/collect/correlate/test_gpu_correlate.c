@@ -398,7 +398,7 @@ static void what_is_missing_is_listed(void)
  * without a creation record; and in a program that creates graphs without end. */
 static void nodes_have_their_creation(void)
 {
-	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, 0, 0, 77, 5 };
+	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, 0, 0, 77, 5, 0 };
 	struct gt_gpu_totals totals;
 	struct gt_filter f = { .kinds = GT_BIT(GT_GPU) };
 	struct gt_iter *it;

@@ -232,7 +232,7 @@ static void an_instance_of_before(void)
  * in bodies differ. */
 static void no_creation_of_another_node(void)
 {
-	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, 0, 0, 77, 5 };
+	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, 0, 0, 77, 5, 0 };
 	struct gt_filter f = { .kinds = GT_BIT(GT_GPU) };
 	struct gt_gpu_totals t;
 	struct gt_reader *r;

@@ -1,0 +1,241 @@
+#define _GNU_SOURCE
+#include "collect/guest/stack/stack_table.h"
+
+#include "collect/guest/stack/native_frames.h"
+#include "collect/guest/stack/python_frames.h"
+#include "collect/guest/stack/unwind_rules.h"
+
+#define STACKS 8192u            /* that a thread remembers */
+#define CODES 4096u             /* code objects whose definition it remembers */
+#define WAYS 8u                 /* places in the table for one hash */
+#define LINES_PIECE (24u << 10) /* bytes of a line table in one record */
+#define FIND_PYTHON_EVERY 64u   /* new stacks, while no interpreter is there */
+
+struct known_stack {
+	uint64_t hash;
+	uint32_t number, unused;
+};
+struct known_code {
+	uint64_t code;
+	uint32_t check, number;
+};
+/* Of one thread. */
+struct gt_stack_state {
+	/* the frame of the gt_stack_take that runs; 0: none. It is not reentered from a signal
+	 * handler */
+	uintptr_t running;
+	uint32_t stacks, codes; /* numbers given so far */
+	uint32_t next_way;
+	/* bits by number: the library's definition was written */
+	uint64_t objects[(1u << GT_RULE_OBJECT_BITS) / 64];
+	struct known_stack stack[STACKS];
+	struct known_code code[CODES];
+	struct gt_readable readable;
+	/* of the stack that is being taken */
+	struct gt_python_frame python[GT_STACK_FRAMES];
+	uint64_t native[GT_STACK_FRAMES], words[2 * GT_STACK_FRAMES + 2];
+};
+
+/* The frames of one stack. */
+struct frames {
+	uint32_t npython, nnative;
+	enum gt_python_state python_state;
+	enum gt_native_state native_state;
+};
+
+/* ---- hash ---- */
+
+static inline uint64_t rotate(uint64_t x, unsigned by) { return x << by | x >> (64 - by); }
+
+/* The multiplications do not depend on each other, so the processor overlaps them. */
+static uint64_t hash_frames(const struct gt_stack_state *s, const struct frames *f)
+{
+	uint64_t h = f->npython | (uint64_t)f->nnative << 16 | (uint64_t)f->python_state << 32 |
+		(uint64_t)f->native_state << 40;
+
+	/* when a library is closed, its addresses may become those of another one */
+	if (f->nnative && gt_rule_cache)
+		h ^= gt_rule_epoch(gt_rule_cache);
+
+	for (uint32_t i = 0; i < f->nnative; i++)
+		h = rotate(h, 9) + s->native[i] * 0x9e3779b97f4a7c15ull;
+	for (uint32_t i = 0; i < f->npython; i++) {
+		const struct gt_python_frame *p = &s->python[i];
+
+		h = rotate(h, 9) + p->code * 0xc2b2ae3d27d4eb4full +
+			(p->offset | (uint64_t)p->check << 32) * 0x165667b19e3779f9ull;
+	}
+	h *= 0x9e3779b97f4a7c15ull;
+	h ^= h >> 29;
+	return h ? h : 1;
+}
+
+static uint32_t find(const struct gt_stack_state *s, uint64_t hash)
+{
+	const struct known_stack *k = &s->stack[hash % (STACKS / WAYS) * WAYS];
+
+	for (uint32_t i = 0; i < WAYS; i++)
+		if (k[i].hash == hash)
+			return k[i].number;
+	return 0;
+}
+
+/* The last place of the bucket that is free, else any. */
+static void remember(struct gt_stack_state *s, uint64_t hash, uint32_t number)
+{
+	struct known_stack *k = &s->stack[hash % (STACKS / WAYS) * WAYS];
+	uint32_t way = s->next_way++ % WAYS;
+
+	for (uint32_t i = 0; i < WAYS; i++)
+		if (!k[i].hash)
+			way = i;
+	k[way] = (struct known_stack){ hash, number, 0 };
+}
+
+/* ---- definitions ---- */
+
+/* Writes the definition of a code object in pieces of its line table. */
+static bool put_code(struct gt_tcb *t, uint32_t number, const struct gt_python_code *c)
+{
+	struct {
+		struct gt_rec_code head;
+		uint8_t lines[LINES_PIECE];
+	} piece = { .head = { .version = gt_python_version(),
+			    .first_line = c->first_line,
+			    .total = c->nlines } };
+	uint32_t n;
+
+	piece.head.name = gt_ring_put_string_n(t, c->name, c->nname);
+	piece.head.file = gt_ring_put_string_n(t, c->file, c->nfile);
+	do {
+		n = c->nlines - piece.head.at;
+		n = n < LINES_PIECE ? n : LINES_PIECE;
+		memcpy(piece.lines, c->lines + piece.head.at, n);
+		if (!gt_ring_put_text(t, GT_REC_CODE, number, (const char *)&piece,
+			    (uint32_t)sizeof(piece.head) + n))
+			return false;
+		piece.head.at += n;
+	} while (piece.head.at < c->nlines);
+	return true;
+}
+
+/* The number of a code object; 0: it cannot be read, or the ring is full. */
+static uint32_t code_number(struct gt_tcb *t, struct gt_stack_state *s, struct gt_python_frame *f)
+{
+	uint64_t hash = (f->code ^ (uint64_t)f->check << 40) * 0x9e3779b97f4a7c15ull;
+	struct known_code *k = NULL;
+	struct gt_python_code c;
+
+	for (uint32_t i = 0; i < WAYS; i++) {
+		k = &s->code[((hash >> 40) + i) % CODES];
+		if (k->code == f->code && k->check == f->check)
+			return k->number;
+		if (!k->code)
+			break;
+	}
+	if (!gt_python_code(&s->readable, f->code, &c) || !put_code(t, s->codes + 1, &c))
+		return 0;
+	*k = (struct known_code){ f->code, f->check, ++s->codes };
+	return k->number;
+}
+
+/* Writes the definition of the library of a return address, if it is known and not written yet. */
+static bool put_object(struct gt_tcb *t, struct gt_stack_state *s, uintptr_t address)
+{
+	uint64_t rule;
+	uint32_t number = gt_unwind_rule(address, &rule) ? gt_rule_object(rule) : 0, n;
+	const struct gt_code_object *o = gt_code_object(number);
+	struct {
+		struct gt_rec_object head;
+		char path[GT_CODE_PATH_MAX];
+	} text;
+
+	if (!o || s->objects[number / 64] >> number % 64 & 1)
+		return true;
+	text.head = (struct gt_rec_object){
+		.low = o->low, .high = o->high, .base = o->base, .nbuild_id = o->nbuild_id
+	};
+	memcpy(text.head.build_id, o->build_id, sizeof(text.head.build_id));
+	n = (uint32_t)strnlen(o->path, sizeof(text.path));
+	memcpy(text.path, o->path, n);
+	if (!gt_ring_put_text(
+		    t, GT_REC_OBJECT, number, (const char *)&text, (uint32_t)sizeof(text.head) + n))
+		return false;
+	s->objects[number / 64] |= 1ull << number % 64;
+	return true;
+}
+
+/* Writes the stack's definition and all that it refers to. False: the ring is full. */
+static bool define(
+	struct gt_tcb *t, struct gt_stack_state *s, const struct frames *f, uint32_t number)
+{
+	uint32_t n = 0, code;
+
+	for (uint32_t i = 0; i < f->nnative; i++) {
+		if (!put_object(t, s, s->native[i]))
+			return false;
+		s->words[n++] = s->native[i];
+	}
+	if (f->native_state != GT_NATIVE_OK && f->native_state != GT_NATIVE_STOPPED)
+		s->words[n++] = GT_STACK_MARK | GT_MARK_NATIVE_CUT;
+	for (uint32_t i = 0; i < f->npython; i++) {
+		code = code_number(t, s, &s->python[i]);
+		s->words[n++] = code ? GT_STACK_PYTHON | (uint64_t)code << 32 | s->python[i].offset
+				     : GT_STACK_MARK | GT_MARK_PYTHON_UNREADABLE;
+	}
+	if (f->python_state == GT_PYTHON_TRUNCATED || f->python_state == GT_PYTHON_DAMAGED)
+		s->words[n++] = GT_STACK_MARK |
+			(f->python_state == GT_PYTHON_TRUNCATED ? GT_MARK_PYTHON_CUT
+								: GT_MARK_PYTHON_UNREADABLE);
+	return gt_ring_put_text(t, GT_REC_STACK, number, (const char *)s->words, 8 * n);
+}
+
+/* ---- taking ---- */
+
+static struct gt_stack_state *state_of(struct gt_tcb *t)
+{
+	if (gt_likely(t->stack_state))
+		return t->stack_state;
+	gt_unwind_open();
+	gt_python_find();
+	t->stack_state = gt_map(sizeof(*t->stack_state));
+	return t->stack_state;
+}
+
+void gt_stack_forget(struct gt_stack_state *s)
+{
+	if (s)
+		memset(s, 0, offsetof(struct gt_stack_state, readable));
+}
+
+__attribute__((noinline)) uint32_t gt_stack_take(struct gt_tcb *t)
+{
+	struct gt_stack_state *s = state_of(t);
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = 0, high = 0, start[3];
+	struct frames f = { 0 };
+	uint32_t number;
+	uint64_t hash;
+
+	/* A handler's frame is below the one that it interrupts. */
+	if (!s || (s->running && here < s->running))
+		return 0;
+	s->running = here;
+	f.npython = gt_python_frames(&s->readable, s->python, GT_STACK_FRAMES, &f.python_state);
+	if (f.npython)
+		gt_python_eval_range(&low, &high);
+	f.native_state = GT_NATIVE_DAMAGED;
+	if (gt_native_start(start))
+		f.nnative = gt_native_frames(&s->readable, start, low, high, s->native,
+			GT_STACK_FRAMES, &f.native_state);
+	hash = hash_frames(s, &f);
+	number = find(s, hash);
+	if (gt_unlikely(!number)) {
+		/* an interpreter may have been loaded meanwhile */
+		if (!gt_python_version() && !(s->stacks % FIND_PYTHON_EVERY))
+			gt_python_find();
+		if (define(t, s, &f, s->stacks + 1))
+			remember(s, hash, number = ++s->stacks);
+	}
+	s->running = 0;
+	return number;
+}

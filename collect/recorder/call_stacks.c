@@ -1,0 +1,242 @@
+#define _GNU_SOURCE
+#include "collect/recorder/call_stacks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "collect/recorder/python_lines.h"
+#include "formats/base/buf.h"
+
+#define LINES_MAX (16u << 20) /* bytes of a line table */
+#define FRAMES_MAX 2048       /* of a stack */
+#define UNPLACED_MAX 1024     /* frames without a library */
+#define NAME_MAX_ 400         /* bytes of a function's and of a file's name in a frame's text */
+
+void gt_thread_stacks_release(struct gt_thread_stacks *s)
+{
+	for (size_t i = 0; i < s->ncodes; i++)
+		free(s->codes[i].lines);
+	free(s->codes);
+	free(s->stacks);
+	*s = (struct gt_thread_stacks){ 0 };
+}
+
+void gt_loaded_objects_release(struct gt_loaded_objects *o)
+{
+	free(o->items);
+	free(o->unplaced);
+	*o = (struct gt_loaded_objects){ 0 };
+}
+
+/* ---- code objects ---- */
+
+/* The code object of this number, which may be the next one; NULL: the number is wrong, or there
+ * is no memory. */
+static struct gt_stack_code *code_at(struct gt_thread_stacks *s, uint64_t number)
+{
+	if (!number || number > s->ncodes + 1)
+		return NULL;
+	if (number == s->ncodes + 1) {
+		if (gt_grow(&s->codes, &s->codes_cap, s->ncodes + 1, sizeof(*s->codes)))
+			return NULL;
+		s->codes[s->ncodes++] = (struct gt_stack_code){ .name = GT_NONE, .file = GT_NONE };
+	}
+	return &s->codes[number - 1];
+}
+
+void gt_call_stacks_code(struct gt_thread_stacks *s, uint64_t number, const void *text, size_t len,
+	uint32_t name, uint32_t file)
+{
+	struct gt_stack_code *c = len < sizeof(c->head) ? NULL : code_at(s, number);
+	struct gt_rec_code head;
+	size_t n = len - sizeof(head);
+
+	if (!c)
+		return;
+	memcpy(&head, text, sizeof(head));
+	if (!head.at) {
+		free(c->lines);
+		c->lines = head.total <= LINES_MAX ? malloc(head.total + 1) : NULL;
+		c->head = head;
+		c->name = name;
+		c->file = file;
+	}
+	if (!c->lines || head.at != c->head.at || n > c->head.total - head.at)
+		return;
+	memcpy(c->lines + head.at, (const uint8_t *)text + sizeof(head), n);
+	c->head.at += (uint32_t)n;
+}
+
+/* ---- libraries ---- */
+
+static const struct gt_frame no_frame = { .function = GT_NONE, .file = GT_NONE, .module = GT_NONE };
+
+static void describe_native(
+	struct gt_writer *w, const struct gt_loaded_object *in, uint64_t address, uint32_t text)
+{
+	struct gt_frame f = no_frame;
+
+	f.kind = GT_FRAME_NATIVE;
+	if (in) {
+		f.module = in->module;
+		f.offset = address - in->base;
+	}
+	gt_writer_frame(w, text, &f);
+}
+
+/* Describes the frames that wait for the library that was defined last. */
+static void place_frames(struct gt_writer *w, struct gt_loaded_objects *o)
+{
+	const struct gt_loaded_object *in = &o->items[o->n - 1];
+	size_t left = 0;
+
+	for (size_t i = 0; i < o->nunplaced; i++)
+		if (o->unplaced[i].address >= in->low && o->unplaced[i].address < in->high)
+			describe_native(w, in, o->unplaced[i].address, o->unplaced[i].text);
+		else
+			o->unplaced[left++] = o->unplaced[i];
+	o->nunplaced = left;
+}
+
+void gt_call_stacks_object(
+	struct gt_writer *w, struct gt_loaded_objects *o, const void *text, size_t len)
+{
+	struct gt_rec_object head;
+	uint32_t module;
+
+	if (len < sizeof(head) || gt_grow(&o->items, &o->cap, o->n + 1, sizeof(*o->items)))
+		return;
+	memcpy(&head, text, sizeof(head));
+	module = gt_writer_string_n(w, (const char *)text + sizeof(head), len - sizeof(head));
+	if (head.nbuild_id && head.nbuild_id <= sizeof(head.build_id))
+		gt_writer_module(w, module, head.build_id, head.nbuild_id);
+	o->items[o->n++] = (struct gt_loaded_object){ head.low, head.high, head.base, module };
+	place_frames(w, o);
+}
+
+/* The latest one at this address. */
+static const struct gt_loaded_object *object_at(const struct gt_loaded_objects *o, uint64_t address)
+{
+	for (size_t i = o->n; i-- > 0;)
+		if (address >= o->items[i].low && address < o->items[i].high)
+			return &o->items[i];
+	return NULL;
+}
+
+/* ---- frames ---- */
+
+/* The part of a path that a frame shows: its last folder and its name. */
+static const char *short_path(const char *path)
+{
+	const char *name = strrchr(path, '/'), *folder;
+
+	if (!name || name == path)
+		return path;
+	folder = memrchr(path, '/', (size_t)(name - path));
+	return folder ? folder + 1 : path;
+}
+
+static uint32_t python_frame(struct gt_writer *w, const struct gt_thread_stacks *s, uint64_t word)
+{
+	uint32_t number = (uint32_t)(word >> 32 & 0x3fffffff);
+	const struct gt_stack_code *c =
+		number && number <= s->ncodes ? &s->codes[number - 1] : NULL;
+	struct gt_frame f = {
+		.kind = GT_FRAME_PYTHON, .function = GT_NONE, .file = GT_NONE, .module = GT_NONE
+	};
+	char text[2 * NAME_MAX_ + 32];
+	const char *function, *file;
+	int32_t line = -1;
+	uint32_t id;
+
+	if (!c || c->name == GT_NONE || c->file == GT_NONE)
+		return gt_writer_string(w, "[unknown Python function]");
+	if (c->lines && c->head.at == c->head.total)
+		line = gt_python_line(c->head.version, c->head.first_line, c->lines, c->head.total,
+			(uint32_t)word);
+	function = gt_writer_string_text(w, c->name);
+	file = gt_writer_string_text(w, c->file);
+	if (line > 0)
+		snprintf(text, sizeof(text), "%.*s (%.*s:%" PRId32 ")", NAME_MAX_, function,
+			NAME_MAX_, short_path(file), line);
+	else
+		snprintf(text, sizeof(text), "%.*s (%.*s)", NAME_MAX_, function, NAME_MAX_,
+			short_path(file));
+	f.kind = GT_FRAME_PYTHON;
+	f.function = c->name;
+	f.file = c->file;
+	f.line = line > 0 ? (uint32_t)line : 0;
+	id = gt_writer_string(w, text);
+	gt_writer_frame(w, id, &f);
+	return id;
+}
+
+static uint32_t native_frame(struct gt_writer *w, struct gt_loaded_objects *o, uint64_t word)
+{
+	const struct gt_loaded_object *in = object_at(o, word);
+	char text[NAME_MAX_ + 32];
+	const char *path;
+	uint32_t id;
+
+	if (in) {
+		path = gt_writer_string_text(w, in->module);
+		snprintf(text, sizeof(text), "%.*s+0x%" PRIx64, NAME_MAX_,
+			strrchr(path, '/') ? strrchr(path, '/') + 1 : path, word - in->base);
+	} else {
+		snprintf(text, sizeof(text), "0x%" PRIx64, word);
+	}
+	id = gt_writer_string(w, text);
+	describe_native(w, in, word, id);
+	if (!in && o->nunplaced < UNPLACED_MAX &&
+		!gt_grow(&o->unplaced, &o->unplaced_cap, o->nunplaced + 1, sizeof(*o->unplaced)))
+		o->unplaced[o->nunplaced++] = (struct gt_unplaced_frame){ word, id };
+	return id;
+}
+
+static uint32_t mark_frame(struct gt_writer *w, uint64_t word)
+{
+	static const char *const texts[] = {
+		[GT_MARK_NATIVE_CUT] = "[native frames unknown]",
+		[GT_MARK_PYTHON_CUT] = "[more Python frames]",
+		[GT_MARK_PYTHON_UNREADABLE] = "[unreadable Python frame]",
+	};
+	uint64_t mark = word & ~GT_STACK_KIND;
+	struct gt_frame f = {
+		.kind = GT_FRAME_MARK, .function = GT_NONE, .file = GT_NONE, .module = GT_NONE
+	};
+	uint32_t id = gt_writer_string(
+		w, mark < sizeof(texts) / sizeof(*texts) ? texts[mark] : "[unknown frame]");
+
+	f.kind = GT_FRAME_MARK;
+	gt_writer_frame(w, id, &f);
+	return id;
+}
+
+/* ---- stacks ---- */
+
+void gt_call_stacks_stack(struct gt_writer *w, struct gt_thread_stacks *s,
+	struct gt_loaded_objects *o, uint64_t number, const void *text, size_t len)
+{
+	uint32_t frames[FRAMES_MAX], n = (uint32_t)(len / 8), id = GT_NONE;
+	uint64_t word;
+
+	if (!number || number > s->nstacks + 1 || n > FRAMES_MAX ||
+		gt_grow(&s->stacks, &s->stacks_cap, s->nstacks + 1, sizeof(*s->stacks)))
+		return;
+	if (gt_writer_has_name_space(w)) {
+		for (uint32_t i = 0; i < n; i++) {
+			memcpy(&word, (const uint8_t *)text + 8 * i, sizeof(word));
+			/* the file has the outermost first */
+			frames[n - 1 - i] = (word & GT_STACK_KIND) == GT_STACK_PYTHON
+				? python_frame(w, s, word)
+				: (word & GT_STACK_KIND) == GT_STACK_MARK
+				? mark_frame(w, word)
+				: native_frame(w, o, word);
+		}
+		id = gt_writer_stack(w, frames, n);
+	}
+	if (number == s->nstacks + 1)
+		s->nstacks++;
+	s->stacks[number - 1] = id;
+}

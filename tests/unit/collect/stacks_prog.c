@@ -1,0 +1,42 @@
+/* Prints the rows of a trace that have a stack, in order of their start: stacks_prog FILE [gpu].
+ * One line each: the thread, the name, the frames, innermost first; with `gpu` the work of GPUs
+ * instead of calls. */
+#include <stdio.h>
+#include <string.h>
+#include "formats/trace/read/reader.h"
+
+static void print_stack(const struct gt_segment *seg, uint64_t id)
+{
+	const struct gt_stack *s = &seg->stacks[id];
+
+	for (uint32_t i = s->n; i-- > 0;)
+		printf(" | %s", seg->strings[s->frames[i]].ptr);
+}
+
+static void print_row(const struct gt_event *ev)
+{
+	const struct gt_type *t = &ev->seg->types[ev->row.type];
+	uint32_t at = gt_type_field(t, GT_R_STACK);
+
+	if (at == GT_NONE || ev->args[at] >= ev->seg->nstacks)
+		return;
+	printf("%lld %s", (long long)ev->seg->tracks[ev->track].id, ev->seg->strings[t->name].ptr);
+	print_stack(ev->seg, ev->args[at]);
+	putchar('\n');
+}
+
+int main(int argc, char **argv)
+{
+	bool gpu = argc > 2 && !strcmp(argv[2], "gpu");
+	struct gt_filter f = { .kinds = gpu ? GT_BIT(GT_GPU) : GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) };
+	struct gt_reader *r = argc > 1 ? gt_reader_open(argv[1], NULL) : NULL;
+	struct gt_iter *it = r ? gt_iter_open(r, &f, NULL) : NULL;
+	struct gt_event ev;
+	int got = 0;
+
+	while (it && (got = gt_iter_next(it, &ev, NULL)) == 1)
+		print_row(&ev);
+	gt_iter_close(it);
+	gt_reader_close(r);
+	return !it || got < 0;
+}
