@@ -24,7 +24,7 @@ GTFLAGS  := -std=gnu11 -I. -I$(BUILD)/gen -Wall -Wextra -Wshadow -Wstrict-protot
 # For the programs and the guest. Tests and the simulated GPU define functions that no header declares, and pass literals as argv.
 # -Wcast-qual is not used: 17 casts remain, for free() of what is const to all others and for libraries without const.
 STRICT   := -Wmissing-prototypes -Wwrite-strings -Wvla
-LIBS     := -lzstd -lz -ljansson -lm -pthread
+LIBS     := -lelf -lzstd -lz -ljansson -lm -pthread
 CURSES   := -lncursesw -ltinfo
 # formats/base/alloc_failure.h says what for.
 WRAPS    := $(foreach f,malloc calloc realloc strdup strndup asprintf vasprintf \
@@ -55,7 +55,7 @@ no_gtview:
 	@echo "gt: gtview is not built: it needs ncurses (libncurses-dev)"
 
 no_bpf:
-	@echo "gt: gtcollect is built without eBPF (-p, -a): it needs clang, libbpf-dev and libelf-dev"
+	@echo "gt: gtcollect is built without eBPF (-p, -a): it needs clang and libbpf-dev"
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)

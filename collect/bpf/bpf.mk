@@ -1,9 +1,9 @@
-# The BPF programs, which gtcollect contains. They need clang, and libbpf and libelf to load them; without these gtcollect records by
+# The BPF programs, which gtcollect contains. They need clang, and libbpf to load them; without these gtcollect records by
 # preload only, and says so.
 BPF_CLANG   := $(firstword $(foreach c,clang clang-19 clang-18 clang-16 clang-14,$(shell command -v $(c) 2>/dev/null)))
-HAVE_BPF    := $(if $(BPF_CLANG),$(shell printf '\043include <bpf/libbpf.h>\n\043include <gelf.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes))
+HAVE_BPF    := $(if $(BPF_CLANG),$(shell printf '\043include <bpf/libbpf.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes))
 BPF_SOURCES := $(shell find collect/bpf -name "*.c" -not -name bpf_missing.c -not -path "*/programs/*")
-BPF_LIBS    := $(if $(HAVE_BPF),-lbpf -lelf)
+BPF_LIBS    := $(if $(HAVE_BPF),-lbpf)
 # the processor that $(CC) compiles for: the programs know its registers
 BPF_ARCH    := $(shell $(CC) -dumpmachine | sed 's/-.*//; s/x86_64/x86/; s/aarch64/arm64/')
 

@@ -109,7 +109,7 @@ void gt_call_stacks_object(
 		return;
 	memcpy(&head, text, sizeof(head));
 	module = gt_writer_string_n(w, (const char *)text + sizeof(head), len - sizeof(head));
-	if (head.nbuild_id && head.nbuild_id <= sizeof(head.build_id))
+	if (head.nbuild_id <= sizeof(head.build_id))
 		gt_writer_module(w, module, head.build_id, head.nbuild_id);
 	o->items[o->n++] = (struct gt_loaded_object){ head.low, head.high, head.base, module };
 	place_frames(w, o);

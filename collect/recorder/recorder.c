@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "collect/recorder/native_symbols.h"
 
 #define EPOCH_LENGTH GT_SECOND
 #define LEVEL 3 /* of zstd */
@@ -230,6 +231,7 @@ int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err)
 		if (!code && all_drained(r))
 			break;
 	}
+	gt_native_symbols_resolve(r->w);
 	r->anchored_at = 0;
 	code = pass(r, true, err);
 	if (r->server)

@@ -21,6 +21,7 @@ class Gtrace(MakefilePackage):
 
     depends_on("c", type="build")
     depends_on("gmake", type="build")
+    depends_on("elfutils")
     depends_on("zstd")
     depends_on("zlib-api")
     depends_on("jansson")

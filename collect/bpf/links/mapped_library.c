@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include "collect/bpf/links/elf_file.h"
+#include "formats/symbols/elf_file.h"
 #include "collect/ipc/process_maps.h"
 #include "collect/ipc/process_status.h"
 #include "formats/base/buf.h"

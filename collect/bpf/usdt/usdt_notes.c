@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "collect/bpf/links/elf_file.h"
+#include "formats/symbols/elf_file.h"
 #include "formats/base/buf.h"
 
 #define NOTE_TYPE 3

@@ -410,6 +410,22 @@ int gt_writer_module(struct gt_writer *w, uint32_t path, const uint8_t *id, size
 	return gt_dict_module(&w->dict, &m);
 }
 
+const struct gt_frame *gt_writer_frame_at(const struct gt_writer *w, size_t i, uint32_t *text)
+{
+	if (i >= w->dict.nframes)
+		return NULL;
+	*text = w->dict.frames[i].text;
+	return &w->dict.frames[i].frame;
+}
+
+const struct gt_module *gt_writer_module_of(const struct gt_writer *w, uint32_t path)
+{
+	for (size_t i = 0; i < w->dict.nmodules; i++)
+		if (w->dict.modules[i].path == path)
+			return &w->dict.modules[i];
+	return NULL;
+}
+
 uint32_t gt_writer_type(struct gt_writer *w, const struct gt_type *type)
 {
 	bool fine = type->name < w->dict.nstrings && type->category < GT_CATEGORY_COUNT;

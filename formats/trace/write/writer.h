@@ -66,6 +66,10 @@ int gt_writer_frame(struct gt_writer *w, uint32_t text, const struct gt_frame *f
 /* Adds an ELF file (path: string id) with its build id of n bytes, at most GT_BUILD_ID_MAX. Adding
  * it again has no effect. Returns as above. */
 int gt_writer_module(struct gt_writer *w, uint32_t path, const uint8_t *id, size_t n);
+/* The frames that were described so far, by index, each with its text; NULL: there are no more. A
+ * module by its path; NULL: there is none. Borrowed until the next one is added. */
+const struct gt_frame *gt_writer_frame_at(const struct gt_writer *w, size_t i, uint32_t *text);
+const struct gt_module *gt_writer_module_of(const struct gt_writer *w, uint32_t path);
 
 /* Adds a row of any kind except GT_OPEN and GT_LOST. args has row->nargs values. 0 or negative. */
 int gt_writer_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, const struct gt_row *row,

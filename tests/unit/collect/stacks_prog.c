@@ -9,8 +9,12 @@ static void print_stack(const struct gt_segment *seg, uint64_t id)
 {
 	const struct gt_stack *s = &seg->stacks[id];
 
-	for (uint32_t i = s->n; i-- > 0;)
-		printf(" | %s", seg->strings[s->frames[i]].ptr);
+	for (uint32_t i = s->n; i-- > 0;) {
+		const struct gt_frame *f = gt_segment_frame(seg, s->frames[i]);
+		bool native = f && f->kind == GT_FRAME_NATIVE && f->function != GT_NONE;
+
+		printf(" | %s", seg->strings[native ? f->function : s->frames[i]].ptr);
+	}
 }
 
 static void print_row(const struct gt_event *ev)

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-#include "collect/bpf/links/elf_file.h"
+#include "formats/symbols/elf_file.h"
 #include "collect/bpf/links/mapped_library.h"
 #include "collect/bpf/usdt/usdt_notes.h"
 #include "tests/unit/t.h"

@@ -1,4 +1,4 @@
-#include "collect/bpf/links/elf_file.h"
+#include "formats/symbols/elf_file.h"
 
 #include <errno.h>
 #include <stdbool.h>
