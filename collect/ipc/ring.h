@@ -283,10 +283,10 @@ struct gt_rec {
 _Static_assert(sizeof(struct gt_rec) == 24, "a record's head is three words");
 _Static_assert(sizeof(struct gt_ring_open) == 56, "an open call is seven words");
 
-/* In the id of a call's record, and of an open call: the last word is the number of the stack that
- * it was called with. */
-#define GT_REC_STACKED 0x8000u
-_Static_assert(GT_REC_KINDS <= 8 && GT_IDS < GT_REC_STACKED, "they have these bits");
+/* In nargs of a call's record, and of an open call: the last of its words is the number of the stack
+ * that it was called with. */
+#define GT_REC_STACKED 0x80u
+_Static_assert(GT_REC_KINDS <= 8 && GT_FIELDS_MAX < GT_REC_STACKED, "they have these bits");
 
 struct gt_rec_code {
 	uint32_t version, first_line; /* version of CPython: 0x030b is 3.11 */

@@ -51,11 +51,12 @@ static inline bool read_record(const uint8_t *p, uint64_t left, struct record *r
 		.ret = (int32_t)(head >> 32),
 		.words = (const uint64_t *)(p + sizeof(struct gt_rec)) };
 	if (rec->kind == GT_REC_CALL) {
+		bool stacked = rec->nargs & GT_REC_STACKED;
+
+		rec->nargs &= (uint8_t)~GT_REC_STACKED;
 		rec->size = sizeof(struct gt_rec) + rec->nargs * 8u;
-		if (rec->id & GT_REC_STACKED && rec->nargs && rec->size <= left) {
-			rec->id &= ~GT_REC_STACKED;
+		if (stacked && rec->nargs && rec->size <= left)
 			rec->stack = read_word(&rec->words[--rec->nargs]);
-		}
 		return rec->size <= left && rec->depth <= GT_RING_OPEN_MAX &&
 			rec->nargs <= GT_FIELDS_MAX &&
 			(rec->id < gt_api_count || (rec->id >= GT_ID_IOCTL && rec->id < GT_IDS));
@@ -609,12 +610,10 @@ struct open_state {
 /* An entry of the stack of open calls. */
 static struct open_state open_state_of(const struct gt_ring_open *o)
 {
-	struct open_state s = { o->start, o->id, o->nargs, o->args, 0 };
+	struct open_state s = { o->start, o->id, o->nargs & (uint8_t)~GT_REC_STACKED, o->args, 0 };
 
-	if (s.id & GT_REC_STACKED && s.n) {
-		s.id &= ~GT_REC_STACKED;
+	if (o->nargs & GT_REC_STACKED && s.n && s.n <= GT_RING_OPEN_ARGS)
 		s.stack = s.words[--s.n];
-	}
 	return s;
 }
 
@@ -660,7 +659,7 @@ static unsigned find_open_calls(
 
 	for (unsigned d = 0; d < t->nopen; d++)
 		if (t->open[d].start && t->open[d].start <= r->now.ticks &&
-			t->open[d].nargs <= GT_RING_OPEN_ARGS) {
+			(t->open[d].nargs & ~GT_REC_STACKED) <= GT_RING_OPEN_ARGS) {
 			by_depth[d] = open_state_of(&t->open[d]);
 			found |= 1u << d;
 		}

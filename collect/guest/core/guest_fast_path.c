@@ -144,7 +144,7 @@ __attribute__((hot)) int32_t gt_keyed_call_end(
 		rec[3 + i] = k->words[i];
 	rec[2] = k->id | (uint64_t)(uint32_t)ret << 32;
 	if (k->stack) {
-		rec[2] |= GT_REC_STACKED;
+		rec[2] |= GT_REC_STACKED << 16;
 		rec[3 + n++] = k->stack;
 	}
 	rec[2] |= (uint64_t)n << 16;

@@ -228,8 +228,8 @@ static void put_call(
 	}
 	rec->start = c->start;
 	rec->end = c->end;
-	rec->id = (uint16_t)(c->id | stacked * GT_REC_STACKED);
-	rec->nargs = (uint8_t)(n + stacked);
+	rec->id = c->id;
+	rec->nargs = (uint8_t)(stacked ? GT_REC_STACKED | (n + 1) : n);
 	rec->kind_depth = (uint8_t)c->depth;
 	rec->ret = ret;
 	if (n)

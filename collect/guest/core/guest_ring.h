@@ -94,7 +94,7 @@ static inline uint32_t gt_call_open_head(
 		return id | nargs << 16;
 	nargs = nargs < GT_RING_OPEN_ARGS ? nargs : GT_RING_OPEN_ARGS - 1;
 	o->args[nargs++] = stack;
-	return id | GT_REC_STACKED | nargs << 16;
+	return id | (GT_REC_STACKED | nargs) << 16;
 }
 
 /* Publishes the call as begun. The first nargs words of open->args are filled in (after

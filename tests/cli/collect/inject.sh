@@ -13,7 +13,7 @@ for s in train overlap graph_replay through_runtime leak multiproc; do
 	for mode in all key none; do
 		[ $mode = all ] || [ $s = through_runtime ] || continue
 		name=$s-$mode
-		want $name-preloaded 0 "$C" -q -f -e api,gpu --args $mode -o preloaded.zst -- "$B/samples/$s"
+		want $name-preloaded 0 "$C" -q -f -e api,gpu --stacks none --args $mode -o preloaded.zst -- "$B/samples/$s"
 		rm -f truth.*
 		want $name 0 env SIM_CUPTI_TRUTH="$PWD/truth.%p" "$C" -q -f --inject -e api --args $mode -o injected.zst -- "$B/samples/$s"
 		calls preloaded; calls injected
