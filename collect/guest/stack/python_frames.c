@@ -138,6 +138,21 @@ static inline uint32_t identity(const struct gt_python_layout *l, uintptr_t code
 		32);
 }
 
+/* 3.14, free-threaded: each thread may have a copy of the code units. The structure of pointers to
+ * them begins with their number. 0: damaged. */
+static uintptr_t start_of_copy(
+	const struct gt_python_layout *l, struct gt_readable *r, uintptr_t frame, uintptr_t code)
+{
+	uintptr_t copies = READ(uintptr_t, code + l->copies), entry;
+	int32_t index = READ(int32_t, frame + l->copy_index);
+
+	if (!copies || (copies & 7) || index < 0 || !gt_readable(r, copies, sizeof(uintptr_t)) ||
+		index >= READ(int64_t, copies))
+		return 0;
+	entry = copies + sizeof(uintptr_t) * (1 + (uintptr_t)index);
+	return gt_readable(r, entry, sizeof(uintptr_t)) ? READ(uintptr_t, entry) : 0;
+}
+
 /* Offset of the frame's instruction in bytes. False: it is not inside the code. */
 static inline bool read_instruction(const struct gt_python_layout *l, struct gt_readable *r,
 	uintptr_t frame, uintptr_t code, uint32_t *offset)
@@ -145,6 +160,8 @@ static inline bool read_instruction(const struct gt_python_layout *l, struct gt_
 	uintptr_t start = code + l->start;
 	int64_t at;
 
+	if (gt_unlikely(l->copies != GT_PYTHON_NO) && !(start = start_of_copy(l, r, frame, code)))
+		return false;
 	if (l->instruction_kind == GT_PYTHON_POINTER) {
 		at = (int64_t)(READ(uintptr_t, frame + l->instruction) - start);
 		*offset = (uint32_t)at;
@@ -444,7 +461,7 @@ static uint32_t convert(uintptr_t data, unsigned width, uint64_t n, char *text)
 	return (uint32_t)(at - text);
 }
 
-/* Bits of a text's state: 2 "interned", 3 bytes per character, "compact", "ASCII". */
+/* Bits of a text's state from text_shift on: 3 bytes per character, 1 "compact", 1 "ASCII". */
 static bool read_text(const struct gt_python_layout *l, struct gt_readable *r, uintptr_t object,
 	char *text, const char **out, uint32_t *n)
 {
@@ -456,15 +473,15 @@ static bool read_text(const struct gt_python_layout *l, struct gt_readable *r, u
 	if (!object || (object & 7) || !gt_readable(r, object, l->other_data))
 		return false;
 	length = READ(uint64_t, object + l->text_length);
-	bits = READ(uint32_t, object + l->text_state);
-	width = bits >> 2 & 7;
+	bits = READ(uint32_t, object + l->text_state) >> l->text_shift;
+	width = bits & 7;
 	used = length < GT_PYTHON_TEXT ? length : GT_PYTHON_TEXT;
-	data = object + (bits & 64 ? l->ascii_data : l->other_data);
-	if (!(bits & 32) || (width != 1 && width != 2 && width != 4) || length > INT32_MAX ||
+	data = object + (bits & 16 ? l->ascii_data : l->other_data);
+	if (!(bits & 8) || (width != 1 && width != 2 && width != 4) || length > INT32_MAX ||
 		!readable_range(r, data, used * width))
 		return false;
-	*out = bits & 64 ? (const char *)data : text;
-	*n = bits & 64 ? (uint32_t)used : convert(data, width, used, text);
+	*out = bits & 16 ? (const char *)data : text;
+	*n = bits & 16 ? (uint32_t)used : convert(data, width, used, text);
 	return true;
 }
 

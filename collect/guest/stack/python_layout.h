@@ -26,6 +26,8 @@ struct gt_python_layout {
 	uint8_t first_skipped, last_owner;
 	/* bits of a pointer to a code object that are no part of its address */
 	uint8_t tag_bits;
+	/* of a text: where its state says how many bytes a character has */
+	uint8_t text_shift;
 	/* up to 3.11: a thread may have a state in each interpreter, and Python returns one */
 	bool searches_states;
 	/* of a thread state; frame leads to the innermost frame, or to a structure that has the
