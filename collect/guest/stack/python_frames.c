@@ -10,11 +10,16 @@
 
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_system.h"
-#include "collect/guest/stack/python_layout.h"
+#include "collect/guest/stack/python_offsets.h"
 
-#define READ(type, address) (*(const type *)(address))
+/* of any address, as damaged pointers are */
+#define READ(type, address)                                                                        \
+	(((const struct { type value; } __attribute__((packed, may_alias)) *)(address))->value)
+/* with the offsets of one version as constants */
+#define INLINE static inline __attribute__((always_inline))
 #define PAGE (1u << GT_READABLE_SHIFT)
-#define MAX_STATES 4096 /* thread states and interpreters that one search visits */
+#define MAX_STATES 4096  /* thread states and interpreters that one search visits */
+#define MAX_SKIPPED 4096 /* frames of no function that a walk passes */
 #define MAX_LINES (1u << 24)
 
 struct interpreter {
@@ -128,14 +133,23 @@ static uintptr_t thread_state(
 
 /* ---- frames ---- */
 
-static inline uint32_t identity(const struct gt_python_layout *l, uintptr_t code)
+/* Objects of a program lie less than 4 GiB apart, so the lower halves of addresses differ. */
+INLINE uint32_t identity(const struct gt_python_layout *l, uintptr_t code)
 {
-	uint64_t lines = READ(uint64_t, code + l->lines), name = READ(uint64_t, code + l->name),
-		 file = READ(uint64_t, code + l->file), line = READ(uint32_t, code + l->first_line);
+	return READ(uint32_t, code + l->lines) * 0x9e3779b1u +
+		READ(uint32_t, code + l->name) * 0x85ebca77u +
+		READ(uint32_t, code + l->file) * 0xc2b2ae3du + READ(uint32_t, code + l->first_line);
+}
 
-	return (uint32_t)((lines ^ (name << 21 | name >> 43) ^ (file << 42 | file >> 22) ^ line) *
-			0x9e3779b97f4a7c15 >>
-		32);
+/* gt_readable of a code object, with fewer instructions */
+INLINE bool readable_code(const struct gt_python_layout *l, struct gt_readable *r, uintptr_t code)
+{
+	const uintptr_t bytes = l->start + sizeof(uintptr_t), page = code >> GT_READABLE_SHIFT;
+
+	if (gt_unlikely(r->page[page % GT_READABLE_PAGES] != page) || gt_unlikely(!page) ||
+		gt_unlikely((code & (PAGE - 1)) > PAGE - bytes))
+		return gt_readable(r, code, bytes);
+	return true;
 }
 
 /* 3.14, free-threaded: each thread may have a copy of the code units. The structure of pointers to
@@ -153,48 +167,61 @@ static uintptr_t start_of_copy(
 	return gt_readable(r, entry, sizeof(uintptr_t)) ? READ(uintptr_t, entry) : 0;
 }
 
-/* Offset of the frame's instruction in bytes. False: it is not inside the code. */
-static inline bool read_instruction(const struct gt_python_layout *l, struct gt_readable *r,
+enum frame_kind { FUNCTION, SKIPPED, BROKEN };
+
+/* Offset of the instruction in bytes, of frames with an index of it. */
+INLINE enum frame_kind read_index(const struct gt_python_layout *l, struct gt_readable *r,
 	uintptr_t frame, uintptr_t code, uint32_t *offset)
 {
-	uintptr_t start = code + l->start;
-	int64_t at;
+	uintptr_t start = READ(uintptr_t, code + l->start);
+	int64_t at = READ(int32_t, frame + l->instruction);
 
-	if (gt_unlikely(l->copies != GT_PYTHON_NO) && !(start = start_of_copy(l, r, frame, code)))
-		return false;
-	if (l->instruction_kind == GT_PYTHON_POINTER) {
-		at = (int64_t)(READ(uintptr_t, frame + l->instruction) - start);
-		*offset = (uint32_t)at;
-		return !(at & 1) && at >= -2 && at < 2 * READ(int64_t, code + l->size);
-	}
-	start = READ(uintptr_t, start);
-	if ((start & 7) || !gt_readable(r, start, l->bytes_data))
-		return false;
-	at = READ(int32_t, frame + l->instruction);
+	if (gt_unlikely(!gt_readable(r, start, l->bytes_data)))
+		return BROKEN;
 	if (l->instruction_kind == GT_PYTHON_UNITS && at > 0)
 		at *= 2;
 	*offset = (uint32_t)at;
-	return at >= -1 && at < READ(int64_t, start + l->size);
+	return at >= -1 && at < READ(int64_t, start + l->size) ? FUNCTION : BROKEN;
 }
 
-enum frame_kind { FUNCTION, SKIPPED, BROKEN };
+/* The same, of frames with its address. */
+INLINE enum frame_kind read_pointer(const struct gt_python_layout *l, struct gt_readable *r,
+	uintptr_t frame, uintptr_t code, uint8_t owner, uint32_t *offset)
+{
+	uintptr_t start = code + l->start, at;
+	int64_t first = READ(int32_t, code + l->first_traceable),
+		units = READ(int64_t, code + l->size);
 
-static inline enum frame_kind read_frame(const struct gt_python_layout *l, uintptr_t code_type,
+	if (gt_unlikely(l->copies != GT_PYTHON_NO) && !(start = start_of_copy(l, r, frame, code)))
+		return BROKEN;
+	at = READ(uintptr_t, frame + l->instruction) - start;
+	*offset = (uint32_t)at;
+	/* it is even, and between the two limits: an odd number becomes large */
+	at = at >> 1 | at << 63;
+	if (gt_likely(at - (uintptr_t)first < (uintptr_t)(units - first)))
+		return FUNCTION;
+	/* Before the first limit a frame makes cells, a generator or a coroutine. */
+	if ((int32_t)*offset < -2 || *offset & 1 || (int32_t)*offset >= 2 * first)
+		return BROKEN;
+	return owner == GT_PYTHON_GENERATOR ? FUNCTION : SKIPPED;
+}
+
+INLINE enum frame_kind read_frame(const struct gt_python_layout *l, uintptr_t code_type,
 	struct gt_readable *r, uintptr_t frame, struct gt_python_frame *out)
 {
 	uint8_t owner = l->owner == GT_PYTHON_NO ? 0 : READ(uint8_t, frame + l->owner);
 	uintptr_t code = READ(uintptr_t, frame + l->code) & ~(uintptr_t)l->tag_bits;
+	enum frame_kind kind;
 
 	if (gt_unlikely(owner >= l->first_skipped))
 		return owner <= l->last_owner ? SKIPPED : BROKEN;
-	if (gt_unlikely((code & 7) || !gt_readable(r, code, l->start + sizeof(uintptr_t)) ||
-		    READ(uintptr_t, code + l->type) != code_type ||
-		    !read_instruction(l, r, frame, code, &out->offset)))
+	if (gt_unlikely(!readable_code(l, r, code) || READ(uintptr_t, code + l->type) != code_type))
 		return BROKEN;
-	/* Before this instruction a frame makes cells, a generator or a coroutine. */
-	if (l->first_traceable != GT_PYTHON_NO && owner != GT_PYTHON_GENERATOR &&
-		(int32_t)out->offset < 2 * READ(int32_t, code + l->first_traceable))
-		return SKIPPED;
+	kind = l->instruction_kind == GT_PYTHON_POINTER
+		? read_pointer(l, r, frame, code, owner, &out->offset)
+		: read_index(l, r, frame, code, &out->offset);
+	if (gt_unlikely(kind != FUNCTION))
+		return kind;
 	out->code = code;
 	out->check = identity(l, code);
 	return FUNCTION;
@@ -204,81 +231,114 @@ struct walk {
 	const struct gt_python_layout *l;
 	struct gt_readable *r;
 	uintptr_t code_type, frame;
-	uint32_t max, max_steps; /* frames that are stored, and that are visited */
+	uint32_t max;
+	uint32_t skipped; /* frames of no function */
 };
 
-/* Returns the number of frames before the chain leads back to one of them; 0: it does not, as far
- * as this matters for the first `steps` frames. Brent's algorithm, for frames that were visited:
- * the frame at the last power of two is compared with each that follows. */
-static uint32_t frames_before_repetition(const struct walk *w, uint32_t steps)
+INLINE uint32_t walk_by(const struct gt_python_layout *l, struct walk *w,
+	struct gt_python_frame *frames, enum gt_python_state *state)
+{
+	uintptr_t frame = w->frame, code_type = w->code_type, page = 0;
+	struct gt_python_frame *f = frames, *end = frames + w->max;
+	struct gt_readable *r = w->r;
+	enum frame_kind kind;
+
+	*state = GT_PYTHON_DAMAGED;
+	for (; frame; frame = READ(uintptr_t, frame + l->previous)) {
+		if (gt_unlikely(f == end || w->skipped == MAX_SKIPPED)) {
+			*state = GT_PYTHON_TRUNCATED;
+			break;
+		}
+		/* most frames lie in the page of one before */
+		if (gt_unlikely(frame - page > PAGE - l->frame_size)) {
+			if (!gt_readable(r, frame, l->frame_size))
+				break;
+			page = frame & ~(uintptr_t)(PAGE - 1);
+		}
+		kind = read_frame(l, code_type, r, frame, f);
+		if (gt_likely(kind == FUNCTION))
+			f++;
+		else if (kind == SKIPPED)
+			w->skipped++;
+		else
+			break;
+	}
+	if (!frame)
+		*state = GT_PYTHON_OK;
+	return (uint32_t)(f - frames);
+}
+
+static uint32_t walk(struct walk *w, struct gt_python_frame *frames, enum gt_python_state *state)
+{
+	switch (w->l->version) {
+	case 0x0309: return walk_by(&gt_python_3_9, w, frames, state);
+	case 0x030a: return walk_by(&gt_python_3_10, w, frames, state);
+	case 0x030b: return walk_by(&gt_python_3_11, w, frames, state);
+	case 0x030c: return walk_by(&gt_python_3_12, w, frames, state);
+	}
+	return walk_by(w->l, w, frames, state);
+}
+
+/* ---- chains that lead back into themselves ---- */
+
+static uintptr_t next_frame(const struct walk *w, uintptr_t frame)
+{
+	return READ(uintptr_t, frame + w->l->previous);
+}
+
+/* Returns the number of frames before the chain repeats one; 0: it does not, as far as this
+ * matters for n frames. Brent's algorithm: the frame at the last power of two is compared with
+ * each that follows. */
+static uint32_t frames_before_repetition(const struct walk *w, uint32_t n)
 {
 	uintptr_t at = w->frame, seen = 0, ahead = w->frame;
 	uint32_t length = 0, power = 1, before = 0, i;
 
 	for (i = 0; at != seen; i++, length++) {
-		if (i > 4 * steps || !at || (at & 7) || !gt_readable(w->r, at, w->l->frame_size))
+		if (i > 3 * n || !at || !gt_readable(w->r, at, w->l->frame_size))
 			return 0;
-		if (length == power || !seen) {
+		if (!seen || length == power) {
 			power *= seen ? 2 : 1;
 			seen = at;
 			length = 0;
 		}
-		at = READ(uintptr_t, at + w->l->previous);
+		at = next_frame(w, at);
 	}
 	for (i = 0; i < length; i++)
-		ahead = READ(uintptr_t, ahead + w->l->previous);
+		ahead = next_frame(w, ahead);
 	for (at = w->frame; at != ahead; before++) {
-		at = READ(uintptr_t, at + w->l->previous);
-		ahead = READ(uintptr_t, ahead + w->l->previous);
+		at = next_frame(w, at);
+		ahead = next_frame(w, ahead);
 	}
 	return before + length;
 }
 
-static uint32_t walk(
-	const struct walk *w, struct gt_python_frame *frames, enum gt_python_state *state)
+/* Functions among the first n frames, which were read before. */
+static uint32_t functions_among(const struct walk *w, uint32_t n)
 {
-	const struct gt_python_layout *l = w->l;
+	struct gt_python_frame one;
 	uintptr_t frame = w->frame;
-	uint32_t n = 0, steps;
+	uint32_t functions = 0;
 
-	*state = GT_PYTHON_OK;
-	for (steps = 0; frame; steps++) {
-		struct gt_python_frame one;
-		enum frame_kind kind;
-
-		if (gt_unlikely(n == w->max || steps == w->max_steps)) {
-			*state = GT_PYTHON_TRUNCATED;
-			break;
-		}
-		kind = BROKEN;
-		if (gt_likely(!(frame & 7) && gt_readable(w->r, frame, l->frame_size)))
-			kind = read_frame(l, w->code_type, w->r, frame, &one);
-		if (gt_unlikely(kind == BROKEN)) {
-			*state = GT_PYTHON_DAMAGED;
-			break;
-		}
-		if (gt_likely(kind == FUNCTION))
-			frames[n++] = one;
-		frame = READ(uintptr_t, frame + l->previous);
-	}
-	return n;
+	for (; n; n--, frame = next_frame(w, frame))
+		functions += read_frame(w->l, w->code_type, w->r, frame, &one) == FUNCTION;
+	return functions;
 }
 
-/* A chain that leads back into itself never ends, so the walk is truncated. */
+/* Such a chain never ends, so its walk is truncated. */
 static uint32_t walk_once(
-	const struct walk *w, struct gt_python_frame *frames, enum gt_python_state *state)
+	struct walk *w, struct gt_python_frame *frames, enum gt_python_state *state)
 {
-	uint32_t n = walk(w, frames, state);
-	struct walk again = *w;
+	uint32_t n = walk(w, frames, state), distinct;
 
 	if (gt_likely(*state != GT_PYTHON_TRUNCATED))
 		return n;
-	again.max_steps = frames_before_repetition(w, w->max_steps);
-	if (!again.max_steps)
-		return n;
-	n = walk(&again, frames, state);
-	*state = GT_PYTHON_DAMAGED;
-	return n;
+	distinct = frames_before_repetition(w, n + w->skipped);
+	if (distinct) {
+		*state = GT_PYTHON_DAMAGED;
+		distinct = functions_among(w, distinct);
+	}
+	return distinct && distinct < n ? distinct : n;
 }
 
 static uint32_t frames_of_state(const struct interpreter *in, struct gt_readable *r,
@@ -289,8 +349,7 @@ static uint32_t frames_of_state(const struct interpreter *in, struct gt_readable
 		.r = r,
 		.code_type = in->code_type,
 		.frame = innermost_frame(&in->layout, r, thread, &damaged),
-		.max = max,
-		.max_steps = 4 * max + 64 };
+		.max = max };
 
 	*state = damaged ? GT_PYTHON_DAMAGED : GT_PYTHON_NONE;
 	return w.frame ? walk_once(&w, frames, state) : 0;

@@ -1,8 +1,8 @@
 /* Reads of memory that the program may have damaged: frames of an interpreter, words of a stack.
  *
  * A pointer is followed only if its page was read once without a fault. A thread remembers such
- * pages in a direct-mapped table; a page that is not there is tried by a system call that reads
- * one word of it for us and reports a fault as an error. So no read can fault, unless the program
+ * pages in a table; a page that is not there is tried by a system call that reads
+ * one word of it and reports a fault as an error. So no read can fault, unless the program
  * unmaps a page and a damaged pointer leads to that page afterwards. */
 #ifndef GT_GUEST_READABLE_H
 #define GT_GUEST_READABLE_H
