@@ -26,6 +26,8 @@ struct interpreter {
 	struct gt_python_layout layout;
 	bool known; /* the layout is */
 	uint32_t version;
+	uint32_t constants; /* version of a layout in python_offsets.h with the same frames; 0: none
+			     */
 	uintptr_t runtime, code_type, eval_low, eval_high;
 	void *(*current)(void); /* the state that holds the lock; from 3.12 on this thread's */
 	void *(*of_thread)(void);
@@ -232,7 +234,8 @@ struct walk {
 	struct gt_readable *r;
 	uintptr_t code_type, frame;
 	uint32_t max;
-	uint32_t skipped; /* frames of no function */
+	uint32_t constants; /* see struct interpreter */
+	uint32_t skipped;   /* frames of no function */
 };
 
 INLINE uint32_t walk_by(const struct gt_python_layout *l, struct walk *w,
@@ -270,11 +273,13 @@ INLINE uint32_t walk_by(const struct gt_python_layout *l, struct walk *w,
 
 static uint32_t walk(struct walk *w, struct gt_python_frame *frames, enum gt_python_state *state)
 {
-	switch (w->l->version) {
+	switch (w->constants) {
 	case 0x0309: return walk_by(&gt_python_3_9, w, frames, state);
 	case 0x030a: return walk_by(&gt_python_3_10, w, frames, state);
 	case 0x030b: return walk_by(&gt_python_3_11, w, frames, state);
 	case 0x030c: return walk_by(&gt_python_3_12, w, frames, state);
+	case 0x030d: return walk_by(&gt_python_3_13, w, frames, state);
+	case 0x030e: return walk_by(&gt_python_3_14, w, frames, state);
 	}
 	return walk_by(w->l, w, frames, state);
 }
@@ -349,7 +354,8 @@ static uint32_t frames_of_state(const struct interpreter *in, struct gt_readable
 		.r = r,
 		.code_type = in->code_type,
 		.frame = innermost_frame(&in->layout, r, thread, &damaged),
-		.max = max };
+		.max = max,
+		.constants = in->constants };
 
 	*state = damaged ? GT_PYTHON_DAMAGED : GT_PYTHON_NONE;
 	return w.frame ? walk_once(&w, frames, state) : 0;
@@ -404,6 +410,20 @@ static uint32_t version_of(const struct gt_object *o)
 	return text ? version_of_text(text()) : 0;
 }
 
+static uint32_t constants_of(const struct gt_python_layout *l)
+{
+	static const struct gt_python_layout *const all[] = { &gt_python_3_9, &gt_python_3_10,
+		&gt_python_3_11, &gt_python_3_12, &gt_python_3_13, &gt_python_3_14 };
+	const size_t from = offsetof(struct gt_python_layout, instruction_kind),
+		     to = offsetof(struct gt_python_layout, qualname);
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i]->version == l->version &&
+			!memcmp((const char *)all[i] + from, (const char *)l + from, to - from))
+			return l->version;
+	return 0;
+}
+
 static void describe(
 	const struct gt_object *o, uintptr_t runtime, size_t bytes, struct interpreter *in)
 {
@@ -423,6 +443,7 @@ static void describe(
 	in->thread_id = gt_find_libc_function("pthread_self");
 	in->known = in->code_type && in->of_thread && in->current && in->thread_id &&
 		gt_python_layout(version, (const void *)runtime, bytes, &in->layout);
+	in->constants = in->known ? constants_of(&in->layout) : 0;
 }
 
 static void find(void)

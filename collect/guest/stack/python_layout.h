@@ -20,31 +20,29 @@ enum gt_python_instruction {
 #define GT_PYTHON_NO 0xffff
 struct gt_python_layout {
 	uint16_t version; /* 0x030b: 3.11 */
+	/* From here to copies: what a walk needs. */
 	uint8_t instruction_kind;
 	/* Owners of a frame: from first_skipped on it is no Python function; above last_owner there
 	 * are none. */
 	uint8_t first_skipped, last_owner;
-	/* bits of a pointer to a code object that are no part of its address */
-	uint8_t tag_bits;
-	/* of a text: where its state says how many bytes a character has */
-	uint8_t text_shift;
-	/* up to 3.11: a thread may have a state in each interpreter, and Python returns one */
-	bool searches_states;
-	/* of a thread state; frame leads to the innermost frame, or to a structure that has the
-	 * pointer to it at innermost */
-	uint16_t thread_next, thread_id, thread_frame, innermost;
-	/* of a frame; frame_size: bytes that are read */
-	uint16_t frame_size, previous, code, instruction, owner;
+	uint8_t tag_bits; /* of a pointer to a code object: they are no part of its address */
+	/* of a frame; frame_size: bytes that are read; copy_index: of its thread's code units */
+	uint16_t frame_size, previous, code, instruction, owner, copy_index;
 	/* of objects; size: of a bytes object and of a code object, whose unit is two bytes */
 	uint16_t type, size, bytes_data;
 	/* of a code object; first_traceable: frames at instructions before it (in units) are
 	 * incomplete; start: the code units, or a pointer to a bytes object (up to 3.10);
 	 * copies: 3.14, free-threaded: pointer to the code units of each thread */
-	uint16_t first_line, name, qualname, file, lines, first_traceable, start, copies;
-	/* of a frame: index of its thread's code units in copies */
-	uint16_t copy_index;
-	/* of a text; the characters of an ASCII text, and of another one */
-	uint16_t text_length, text_state, ascii_data, other_data;
+	uint16_t first_line, name, file, lines, first_traceable, start, copies;
+	uint16_t qualname;
+	/* of a thread state; frame leads to the innermost frame, or to a structure that has the
+	 * pointer to it at innermost */
+	uint16_t thread_next, thread_id, thread_frame, innermost;
+	/* of a text; text_shift: bit of its state where the bytes of a character begin; the
+	 * characters of an ASCII text, and of another one */
+	uint16_t text_length, text_state, text_shift, ascii_data, other_data;
+	/* up to 3.11: a thread may have a state in each interpreter, and Python returns one */
+	bool searches_states;
 	/* of _PyRuntime and of an interpreter state; the last four up to 3.11 */
 	uint32_t finalizing, next_interpreter_id, interpreters;
 	uint32_t interpreter_next, interpreter_threads;

@@ -1,5 +1,5 @@
-/* Layouts of CPython 3.9 to 3.12. They are constants in a header so that the compiler puts the
- * offsets into the instructions of a walk. */
+/* Layouts of CPython. They are constants in a header so that the compiler puts the offsets into the
+ * instructions of a walk. */
 #ifndef GT_PYTHON_OFFSETS_H
 #define GT_PYTHON_OFFSETS_H
 #include "collect/guest/stack/python_layout.h"
@@ -148,4 +148,47 @@ static const struct gt_python_layout gt_python_3_12 = { .version = 0x030c,
 	.interpreters = 40,
 	.interpreter_next = 0,
 	.interpreter_threads = 72 };
+
+/* What a walk needs, as 3.13.0 and 3.14 (not free-threaded) publish it. */
+static const struct gt_python_layout gt_python_3_13 = { .version = 0x030d,
+	.instruction_kind = GT_PYTHON_POINTER,
+	.first_skipped = 3,
+	.last_owner = 3,
+	.frame_size = 72,
+	.previous = 8,
+	.code = 0,
+	.instruction = 56,
+	.owner = 70,
+	.copy_index = GT_PYTHON_NO,
+	.type = 8,
+	.size = 16,
+	.bytes_data = 32,
+	.first_line = 68,
+	.name = 120,
+	.file = 112,
+	.lines = 136,
+	.first_traceable = 184,
+	.start = 200,
+	.copies = GT_PYTHON_NO };
+static const struct gt_python_layout gt_python_3_14 = { .version = 0x030e,
+	.instruction_kind = GT_PYTHON_POINTER,
+	.first_skipped = 3,
+	.last_owner = 4,
+	.tag_bits = 7,
+	.frame_size = 80,
+	.previous = 8,
+	.code = 0,
+	.instruction = 56,
+	.owner = 74,
+	.copy_index = GT_PYTHON_NO,
+	.type = 8,
+	.size = 16,
+	.bytes_data = 32,
+	.first_line = 68,
+	.name = 120,
+	.file = 112,
+	.lines = 136,
+	.first_traceable = 184,
+	.start = 200,
+	.copies = GT_PYTHON_NO };
 #endif
