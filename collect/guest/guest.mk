@@ -85,6 +85,11 @@ $(FAKE)/libpythonstacks.so: tests/unit/collect/guest/python_stacks.c $(GUEST_OBJ
 	@mkdir -p $(@D)
 	$(CC) $(GTFLAGS) $(GUEST_FLAGS) -shared -Wl,-Bsymbolic $(filter %.c %.o,$^) -pthread -o $@
 units: $(FAKE)/libpythonstacks.so
+$(FAKE)/libpythonimage.so $(FAKE)/libpythonimage-old.so: tests/unit/collect/guest/python_image.c
+	@mkdir -p $(@D)
+	$(CC) -O1 -g -w -shared -fPIC $(if $(filter %-old.so,$@),-DOLD) $< -o $@
+EXTRA_test_python_frames := $(HOSTED_OBJ)
+$(BUILD)/unit/test_python_frames: | $(FAKE)/libpythonimage.so $(FAKE)/libpythonimage-old.so
 $(BUILD)/unit/test_guest: | $(FAKE)/damage $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nccl $(FAKE)/nvtx $(FAKE)/payload $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(FAKE)/probes $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1

@@ -28,7 +28,7 @@ struct interpreter {
 	uint32_t version;
 	uint32_t constants; /* version of a layout in python_offsets.h with the same frames; 0: none
 			     */
-	uintptr_t runtime, code_type, eval_low, eval_high;
+	uintptr_t runtime, code_type, text_type, bytes_type, eval_low, eval_high;
 	void *(*current)(void); /* the state that holds the lock; from 3.12 on this thread's */
 	void *(*of_thread)(void);
 	uintptr_t (*thread_id)(void); /* pthread_self, which the guest library must not link */
@@ -241,7 +241,8 @@ struct walk {
 INLINE uint32_t walk_by(const struct gt_python_layout *l, struct walk *w,
 	struct gt_python_frame *frames, enum gt_python_state *state)
 {
-	uintptr_t frame = w->frame, code_type = w->code_type, page = 0;
+	uintptr_t frame = w->frame, code_type = w->code_type;
+	uintptr_t page = frame ^ (uintptr_t)1 << 63; /* none: far away from it */
 	struct gt_python_frame *f = frames, *end = frames + w->max;
 	struct gt_readable *r = w->r;
 	enum frame_kind kind;
@@ -433,7 +434,10 @@ static void describe(
 	memset(in, 0, sizeof(*in));
 	in->runtime = runtime;
 	in->version = version >> 16;
-	in->code_type = (uintptr_t)gt_object_symbol(o, "PyCode_Type");
+	/* a program may have copies of these, which the interpreter then uses */
+	in->code_type = (uintptr_t)gt_find_in_library("", "PyCode_Type");
+	in->text_type = (uintptr_t)gt_find_in_library("", "PyUnicode_Type");
+	in->bytes_type = (uintptr_t)gt_find_in_library("", "PyBytes_Type");
 	in->eval_low = (uintptr_t)gt_object_range(o, "_PyEval_EvalFrameDefault", &size);
 	in->eval_high = in->eval_low + size;
 	in->of_thread = gt_object_symbol(o, "PyGILState_GetThisThreadState");
@@ -441,7 +445,8 @@ static void describe(
 	if (!in->current)
 		in->current = gt_object_symbol(o, "PyThreadState_GetUnchecked");
 	in->thread_id = gt_find_libc_function("pthread_self");
-	in->known = in->code_type && in->of_thread && in->current && in->thread_id &&
+	in->known = in->code_type && in->text_type && in->bytes_type && in->of_thread &&
+		in->current && in->thread_id &&
 		gt_python_layout(version, (const void *)runtime, bytes, &in->layout);
 	in->constants = in->known ? constants_of(&in->layout) : 0;
 }
@@ -453,15 +458,14 @@ static void find(void)
 	struct gt_object o;
 	size_t bytes;
 
-	if (old && old->runtime == runtime)
-		return;
 	if (!runtime || !gt_object_at((const void *)runtime, &o) ||
 		!gt_object_range(&o, "_PyRuntime", &bytes)) {
 		__atomic_store_n(&in_use, NULL, __ATOMIC_RELEASE);
 		return;
 	}
 	describe(&o, runtime, bytes, new);
-	__atomic_store_n(&in_use, new, __ATOMIC_RELEASE);
+	if (!old || memcmp(old, new, sizeof(*old)))
+		__atomic_store_n(&in_use, new, __ATOMIC_RELEASE);
 }
 
 void gt_python_find(void)
@@ -542,15 +546,17 @@ static uint32_t convert(uintptr_t data, unsigned width, uint64_t n, char *text)
 }
 
 /* Bits of a text's state from text_shift on: 3 bytes per character, 1 "compact", 1 "ASCII". */
-static bool read_text(const struct gt_python_layout *l, struct gt_readable *r, uintptr_t object,
+static bool read_text(const struct interpreter *in, struct gt_readable *r, uintptr_t object,
 	char *text, const char **out, uint32_t *n)
 {
+	const struct gt_python_layout *l = &in->layout;
 	uint64_t length, used;
 	uint32_t bits;
 	unsigned width;
 	uintptr_t data;
 
-	if (!object || (object & 7) || !gt_readable(r, object, l->other_data))
+	if (!gt_readable(r, object, l->other_data) ||
+		READ(uintptr_t, object + l->type) != in->text_type)
 		return false;
 	length = READ(uint64_t, object + l->text_length);
 	bits = READ(uint32_t, object + l->text_state) >> l->text_shift;
@@ -572,21 +578,23 @@ static bool read_code(const struct interpreter *in, struct gt_readable *r, uintp
 	uintptr_t lines;
 	uint64_t n;
 
-	if (!code || (code & 7) || !gt_readable(r, code, l->start + sizeof(uintptr_t)) ||
+	if (!gt_readable(r, code, l->start + sizeof(uintptr_t)) ||
 		READ(uintptr_t, code + l->type) != in->code_type)
 		return false;
 	c->first_line = READ(uint32_t, code + l->first_line);
 	lines = READ(uintptr_t, code + l->lines);
-	if (!lines || (lines & 7) || !gt_readable(r, lines, l->bytes_data))
+	if (!gt_readable(r, lines, l->bytes_data) ||
+		READ(uintptr_t, lines + l->type) != in->bytes_type)
 		return false;
 	n = READ(uint64_t, lines + l->size);
 	if (n > MAX_LINES || !readable_range(r, lines + l->bytes_data, n))
 		return false;
 	c->nlines = (uint32_t)n;
 	c->lines = (const uint8_t *)lines + l->bytes_data;
-	return read_text(l, r, READ(uintptr_t, code + l->qualname), c->text, &c->name, &c->nname) &&
-		read_text(l, r, READ(uintptr_t, code + l->file), c->text + GT_PYTHON_TEXT, &c->file,
-			&c->nfile);
+	return read_text(
+		       in, r, READ(uintptr_t, code + l->qualname), c->text, &c->name, &c->nname) &&
+		read_text(in, r, READ(uintptr_t, code + l->file), c->text + GT_PYTHON_TEXT,
+			&c->file, &c->nfile);
 }
 
 bool gt_python_code(struct gt_readable *r, uint64_t code, struct gt_python_code *c)
