@@ -111,7 +111,7 @@ static int32_t line_3_11(struct lines *l, uint32_t offset)
 int32_t gt_python_line(
 	uint32_t version, uint32_t first_line, const uint8_t *table, size_t n, uint32_t offset)
 {
-	struct lines l = { .at = table, .end = table + n, .line = (int32_t)first_line };
+	struct lines l = { .at = table, .end = table + n, .line = first_line };
 
 	if ((int32_t)offset < 0)
 		return result(l.line);
