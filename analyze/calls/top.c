@@ -5,6 +5,7 @@
 #include "analyze/stats/text_bars.h"
 #include "analyze/core/name_totals.h"
 #include "analyze/core/report.h"
+#include "analyze/stacks/by_stack.h"
 #include "formats/names/kernel_names.h"
 
 #define OPERATION                                                                                  \
@@ -150,6 +151,12 @@ static int ioctls_finish(void *state, struct gt_table **tables, unsigned max, st
 	return finish(state, "ioctls", "ioctls by total time", ioctl_only, tables, err);
 }
 
+static int top_configure(
+	struct gt_configured_report *c, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	return gt_by_stack_configure(c, opt, GT_BY_STACK_CALLS, err);
+}
+
 #define TIMED (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU))
 
 const struct gt_analysis gt_top_report = {
@@ -160,8 +167,9 @@ const struct gt_analysis gt_top_report = {
 	.aggregates = GT_AGGREGATE_TYPES,
 	.splits = GT_BY_BLOCK,
 	.in_default = GT_DEFAULT_ALWAYS,
-	.options =
-		(const struct gt_option_row *const[]){ &gt_spark_option, &gt_by_id_option, NULL },
+	.options = (const struct gt_option_row *const[]){ &gt_spark_option, &gt_by_id_option,
+		&gt_by_option, NULL },
+	.configure = top_configure,
 	.state_size = sizeof(struct gt_report_state),
 	.init = gt_report_state_init,
 	.finish = top_finish,

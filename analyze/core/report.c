@@ -52,6 +52,15 @@ const struct gt_option_row gt_by_id_option = {
 	.heading = GT_HEADING_OPTIONS,
 };
 
+const struct gt_option_row gt_by_option = {
+	.opt = { .name = "by",
+		.kind = GT_OPT_STR,
+		.arg = "FIELDS",
+		.help = "one row for each combination of values of these fields: name,stream; of top, kernels and memory: for each line, function, module or stack of the program" },
+	.heading = GT_QUERY_HEADING,
+	.report = "query",
+};
+
 int gt_report_state_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {

@@ -22,6 +22,10 @@ int gt_report_state_init(void *state, struct gt_reader *r, const struct gt_analy
 
 /* --spark: reports with a histogram per row draw it beside the name (text_bars.h). */
 extern const struct gt_option_row gt_spark_option, gt_by_id_option;
+/* --by: of query and histogram the fields to group by; of other reports a part of call stacks
+ * (analyze/stacks/by_stack.h). */
+#define GT_QUERY_HEADING "Options of query and histogram"
+extern const struct gt_option_row gt_by_option;
 
 /* Cells. Figures beyond INT64_MAX become INT64_MAX. */
 static inline int64_t gt_clamp(uint64_t v) { return v > INT64_MAX ? INT64_MAX : (int64_t)v; }

@@ -21,6 +21,7 @@
 #include "analyze/stats/name_interner.h"
 #include "analyze/columns/column_cursor.h"
 #include "analyze/gpu/shared_gpus.h"
+#include "analyze/stacks/by_stack.h"
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
@@ -399,6 +400,12 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 	return 2;
 }
 
+static int kernels_configure(
+	struct gt_configured_report *c, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	return gt_by_stack_configure(c, opt, GT_BY_STACK_KERNELS, err);
+}
+
 static void kernels_release(void *state)
 {
 	struct kernels *k = state;
@@ -431,7 +438,8 @@ const struct gt_analysis gt_kernels_report = {
 	.needs = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
 	.order = GT_BY_TIME,
-	.options = (const struct gt_option_row *const[]){ &gt_spark_option, NULL },
+	.options = (const struct gt_option_row *const[]){ &gt_spark_option, &gt_by_option, NULL },
+	.configure = kernels_configure,
 	.state_size = sizeof(struct kernels),
 	.init = kernels_with_occupancy_init,
 	.block = kernels_block,

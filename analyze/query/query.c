@@ -33,14 +33,6 @@ const struct gt_option_row gt_where_option = {
 	.heading = GT_QUERY_HEADING,
 	.report = "query",
 };
-const struct gt_option_row gt_by_option = {
-	.opt = { .name = "by",
-		.kind = GT_OPT_STR,
-		.arg = "FIELDS",
-		.help = "one row for each combination of values of these fields: name,stream" },
-	.heading = GT_QUERY_HEADING,
-	.report = "query",
-};
 static const struct gt_option_row agg_option = {
 	.opt = { .name = "agg",
 		.kind = GT_OPT_STR,

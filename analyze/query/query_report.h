@@ -5,8 +5,7 @@
 #include "analyze/order/time_merge.h"
 
 /* Options of both. */
-#define GT_QUERY_HEADING "Options of query and histogram"
-extern const struct gt_option_row gt_where_option, gt_by_option;
+extern const struct gt_option_row gt_where_option;
 /* Makes the query the settings of the report, and adapts the report's descriptor to it. q NULL:
  * returns the error. */
 int gt_query_apply(struct gt_configured_report *c, struct gt_query *q, const struct gt_err *err);

@@ -4,6 +4,7 @@
 #include "analyze/diff/diff.h"
 #include "tests/unit/analyze/diff/diffs.h"
 #include "tests/unit/random_program.h"
+#include "tests/unit/stack_program.h"
 
 static struct rp p;
 
@@ -87,9 +88,21 @@ static struct gt_reader *steps_of(int64_t step, int kernel, int fails)
 	return gpus_end(&g);
 }
 
+static struct gt_reader *stacks_of(int kernels, int64_t ns)
+{
+	struct stack_program program = { .fd = -1 };
+
+	stack_program_begin_at(&program, memfd_create("trace", 0));
+	for (int i = 0; i < kernels; i++)
+		stack_launch(&program, i % 4, 0, 1000 * i, 10, 1000 * i + 100, ns);
+	return stack_program_end(&program);
+}
+
 /* The two files of a number. */
 static struct gt_reader *file(unsigned seed, bool b)
 {
+	if (seed == 10)
+		return b ? stacks_of(20, 70) : stacks_of(30, 50);
 	if (seed == 9)
 		return b ? calls_of(20, 70) : calls_of(30, 50);
 	if (seed % 8)
@@ -213,7 +226,7 @@ static void figures_are_those_of_reports(void)
 		const char *const reports[] = { r->report, NULL };
 		bool any = false;
 
-		for (unsigned seed = 0; is_of_reports(r) && seed < 10; seed++) {
+		for (unsigned seed = 0; is_of_reports(r) && seed < 11; seed++) {
 			json_t *diff =
 				compared(file(seed, false), file(seed, true), reports, NULL, NULL);
 			const json_t *alone[2] = { report(file(seed, false), reports, &plain),

@@ -1,0 +1,65 @@
+/* Calls and GPU operations by call stack, and these sums by line, function or module of the
+ * program.
+ *
+ * A row counts once for its caller: the innermost Python frame, in threads without Python the
+ * innermost function (gt_stack_caller). Besides, it counts once for each line (function, module)
+ * that its stack contains: the inclusive figures. */
+#ifndef GT_STACK_SUMS_H
+#define GT_STACK_SUMS_H
+#include "analyze/columns/column_cursor.h"
+#include "analyze/stats/group_table.h"
+#include "formats/names/stack_names.h"
+
+struct gt_stack_figures {
+	uint64_t count, failed;
+	uint64_t ns, longest; /* sum and maximum of the durations; sums stay at UINT64_MAX */
+};
+enum gt_stack_side { GT_STACK_CALLS, GT_STACK_GPU, GT_STACK_SIDES };
+struct gt_stack_sum {
+	/* stack: GT_NONE: the row has none. After GT_STACKS_MOST stacks, all further ones are one
+	 * with both GT_NONE */
+	uint32_t segment, stack;
+	struct gt_stack_figures side[GT_STACK_SIDES];
+};
+#define GT_STACKS_MOST (1u << 18)
+
+struct gt_stack_sums {
+	struct gt_group_table groups; /* of struct gt_stack_sum */
+};
+void gt_stack_sums_init(struct gt_stack_sums *s);
+/* Adds the rows of a code. 0 or negative. */
+int gt_stack_sums_add(struct gt_stack_sums *s, const struct gt_cols *cols, uint32_t code,
+	enum gt_stack_side side, struct gt_err *err);
+int gt_stack_sums_merge(
+	struct gt_stack_sums *into, const struct gt_stack_sums *from, struct gt_err *err);
+void gt_stack_sums_release(struct gt_stack_sums *s);
+
+/* The sums of all stacks with one caller. */
+struct gt_caller_sum {
+	size_t text; /* its name is at this offset of gt_caller_sums.text */
+	struct gt_stack_figures self[GT_STACK_SIDES], inclusive[GT_STACK_SIDES];
+	size_t last; /* private */
+};
+struct gt_caller_sums {
+	struct gt_caller_sum *list; /* unsorted */
+	size_t n, cap;
+	struct gt_buf text; /* names, each with its NUL */
+	/* private */
+	struct gt_map map;
+	struct gt_group_table by_frame;
+};
+/* by: enum gt_stack_by, or GT_STACK_WHOLE: each stack by itself. Zero-initialised; release it
+ * either way. */
+#define GT_STACK_WHOLE (GT_STACK_MODULE + 1u)
+int gt_caller_sums_collect(struct gt_caller_sums *c, const struct gt_stack_sums *s,
+	struct gt_reader *r, unsigned by, struct gt_err *err);
+static inline const char *gt_caller_name(
+	const struct gt_caller_sums *c, const struct gt_caller_sum *one)
+{
+	return (const char *)c->text.data + one->text;
+}
+void gt_caller_sums_release(struct gt_caller_sums *c);
+
+/* Does any recording have stacks? */
+bool gt_has_stacks(struct gt_reader *r);
+#endif

@@ -1,0 +1,142 @@
+#include "formats/names/stack_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "formats/names/demangle.h"
+
+#define ANONYMOUS "(anonymous namespace)"
+
+/* The end of a demangled function's name, where its parameters begin: the first parenthesis outside
+ * template arguments that is not part of a name. */
+static const char *end_of_name(const char *name)
+{
+	const char *p = name;
+	int templates = 0;
+
+	while (*p) {
+		if (!strncmp(p, "operator", 8)) {
+			p += 8;
+			p += !strncmp(p, "()", 2) ? 2 : strspn(p, "<>=-!+*/%^&|~");
+		} else if (!strncmp(p, ANONYMOUS, sizeof(ANONYMOUS) - 1)) {
+			p += sizeof(ANONYMOUS) - 1;
+		} else if (*p == '(' && templates <= 0 && p > name) {
+			break;
+		} else {
+			templates += (*p == '<') - (*p == '>');
+			p++;
+		}
+	}
+	return p;
+}
+
+/* Its begin: template functions have their type before the name. */
+static const char *begin_of_name(const char *name, const char *end)
+{
+	int nested = 0;
+
+	for (const char *p = end; p > name; p--) {
+		nested += (p[-1] == '>' || p[-1] == ')') - (p[-1] == '<' || p[-1] == '(');
+		if (p[-1] == ' ' && !nested && (p - name < 9 || strncmp(p - 9, "operator", 8)))
+			return p;
+	}
+	return name;
+}
+
+static void put_function(struct gt_buf *to, const char *name)
+{
+	char *plain = gt_demangle(name);
+	const char *end = plain ? end_of_name(plain) : name + strlen(name),
+		   *begin = plain ? begin_of_name(plain, end) : name;
+
+	gt_buf_add(to, begin, (size_t)(end - begin));
+	free(plain);
+}
+
+/* The last `parts` components of a path. */
+static const char *end_of_path(const char *path, unsigned parts)
+{
+	const char *p = path + strlen(path);
+
+	while (p > path && (p[-1] != '/' || --parts))
+		p--;
+	return p;
+}
+
+static void put_python(struct gt_buf *to, const struct gt_segment *seg, uint32_t text,
+	const struct gt_frame *f, enum gt_stack_by by)
+{
+	const char *file = end_of_path(gt_str(seg, f->file), 2);
+
+	if (by == GT_STACK_LINE || f->file == GT_NONE)
+		gt_buf_str(to, gt_str(seg, text));
+	else if (by == GT_STACK_MODULE || f->function == GT_NONE)
+		gt_buf_str(to, file);
+	else
+		gt_buf_printf(to, "%s (%s)", gt_str(seg, f->function), file);
+}
+
+static void put_native(struct gt_buf *to, const struct gt_segment *seg, uint32_t text,
+	const struct gt_frame *f, enum gt_stack_by by)
+{
+	const char *module = f->module == GT_NONE ? NULL : end_of_path(gt_str(seg, f->module), 1);
+
+	if (by == GT_STACK_MODULE && module) {
+		gt_buf_str(to, module);
+	} else if (f->function == GT_NONE) {
+		gt_buf_str(to, gt_str(seg, text));
+	} else {
+		put_function(to, gt_str(seg, f->function));
+		if (by == GT_STACK_LINE && f->file != GT_NONE && f->line)
+			gt_buf_printf(
+				to, " (%s:%u)", end_of_path(gt_str(seg, f->file), 2), f->line);
+		else if (module)
+			gt_buf_printf(to, " (%s)", module);
+	}
+}
+
+void gt_frame_name(
+	struct gt_buf *to, const struct gt_segment *seg, uint32_t text, enum gt_stack_by by)
+{
+	const struct gt_frame *f = gt_segment_frame(seg, text);
+
+	if (f && f->kind == GT_FRAME_PYTHON)
+		put_python(to, seg, text, f, by);
+	else if (f && (f->kind == GT_FRAME_NATIVE || f->kind == GT_FRAME_KERNEL))
+		put_native(to, seg, text, f, by);
+	else
+		gt_buf_str(to, gt_str(seg, text));
+}
+
+bool gt_frame_is_function(const struct gt_segment *seg, uint32_t text)
+{
+	const struct gt_frame *f = gt_segment_frame(seg, text);
+
+	return !f || f->kind != GT_FRAME_MARK;
+}
+
+uint32_t gt_stack_caller(const struct gt_segment *seg, uint64_t stack)
+{
+	const struct gt_stack *s = stack < seg->nstacks ? &seg->stacks[stack] : NULL;
+	uint32_t inner = GT_NONE;
+
+	for (uint32_t i = s ? s->n : 0; i-- > 0;) {
+		const struct gt_frame *f = gt_segment_frame(seg, s->frames[i]);
+
+		if (f && f->kind == GT_FRAME_PYTHON)
+			return s->frames[i];
+		if (inner == GT_NONE && (!f || f->kind != GT_FRAME_MARK))
+			inner = s->frames[i];
+	}
+	return inner;
+}
+
+void gt_stack_text(
+	struct gt_buf *to, const struct gt_segment *seg, uint64_t stack, enum gt_stack_by by)
+{
+	const struct gt_stack *s = stack < seg->nstacks ? &seg->stacks[stack] : NULL;
+
+	for (uint32_t i = s ? s->n : 0; i-- > 0;) {
+		gt_frame_name(to, seg, s->frames[i], by);
+		gt_buf_str(to, i ? " < " : "");
+	}
+}

@@ -1,0 +1,28 @@
+/* Names of the frames of stacks for users, and the frame of a stack that a figure counts for. */
+#ifndef GT_STACK_NAMES_H
+#define GT_STACK_NAMES_H
+#include "formats/base/buf.h"
+#include "formats/trace/read/reader.h"
+
+enum gt_stack_by { GT_STACK_LINE, GT_STACK_FUNCTION, GT_STACK_MODULE };
+
+/* Appends the name of the frame with this text (string id):
+ *
+ *            Python                  native with line      with symbol          without
+ *   LINE     step (train/loop.py:88) gemm (src/blas.f:40)  gemm (libblas.so.3)  libblas.so.3+0x1f
+ *   FUNCTION step (train/loop.py)    gemm (libblas.so.3)   gemm (libblas.so.3)  libblas.so.3+0x1f
+ *   MODULE   train/loop.py           libblas.so.3          libblas.so.3         libblas.so.3
+ *
+ * C++ functions are demangled and have no parameters. If only the text of a frame is known, the
+ * name is the text. It may contain any bytes of the file. */
+void gt_frame_name(
+	struct gt_buf *to, const struct gt_segment *seg, uint32_t text, enum gt_stack_by by);
+/* Is the frame a function? Otherwise it says why the stack has no frames beyond it. */
+bool gt_frame_is_function(const struct gt_segment *seg, uint32_t text);
+/* The string id of the frame that a stack counts for: the innermost Python frame; in a thread
+ * without Python the innermost function. GT_NONE: no stack has this id, or it has no function. */
+uint32_t gt_stack_caller(const struct gt_segment *seg, uint64_t stack);
+/* Appends the names of all frames, the innermost first: "f (a.py:2) < main (a.py:9)". */
+void gt_stack_text(
+	struct gt_buf *to, const struct gt_segment *seg, uint64_t stack, enum gt_stack_by by);
+#endif

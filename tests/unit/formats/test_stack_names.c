@@ -1,0 +1,159 @@
+/* Names of frames, and the frame that a stack counts for. */
+#include "tests/unit/t.h"
+#include "formats/names/stack_names.h"
+#include "tests/unit/traces.h"
+
+struct known {
+	struct gt_reader *r;
+	const struct gt_segment *seg;
+	uint32_t text[8];
+};
+
+static uint32_t string_of(struct tiny *t, const char *s)
+{
+	return s ? gt_writer_string(t->w, s) : GT_NONE;
+}
+
+/* A trace with one frame of each kind, and stacks of them. */
+static struct known known_frames(void)
+{
+	static const struct {
+		const char *text, *function, *file, *module;
+		uint32_t line;
+		uint8_t kind;
+	} frames[] = {
+		{ "step (train/loop.py:88)", "step", "/home/x/train/loop.py", NULL, 88,
+			GT_FRAME_PYTHON },
+		{ "libblas.so.3+0x10", "gemm", "/src/blas/src/blas.f", "/usr/lib/libblas.so.3", 40,
+			GT_FRAME_NATIVE },
+		{ "libt.so+0x20", "_ZN2at6native4gemmIfEEvPKfi", NULL, "/opt/libt.so", 0,
+			GT_FRAME_NATIVE },
+		{ "libt.so+0x30", NULL, NULL, "/opt/libt.so", 0, GT_FRAME_NATIVE },
+		{ "no rule", NULL, NULL, NULL, 0, GT_FRAME_MARK },
+		{ "plain text", NULL, NULL, NULL, 0, 0 },
+		{ "main (train/loop.py:9)", "main", "/home/x/train/loop.py", NULL, 9,
+			GT_FRAME_PYTHON },
+	};
+	struct tiny t;
+	struct known k;
+	int fd = temp_file(), keep = dup(fd);
+
+	tiny_open(&t, fd, true);
+	for (unsigned i = 0; i < 7; i++) {
+		struct gt_frame f = { .kind = frames[i].kind,
+			.function = string_of(&t, frames[i].function),
+			.file = string_of(&t, frames[i].file),
+			.module = string_of(&t, frames[i].module),
+			.line = frames[i].line };
+
+		k.text[i] = string_of(&t, frames[i].text);
+		if (f.kind)
+			gt_writer_frame(t.w, k.text[i], &f);
+	}
+	gt_writer_stack(t.w, (uint32_t[]){ k.text[5], k.text[6], k.text[0], k.text[1] }, 4);
+	gt_writer_stack(t.w, (uint32_t[]){ k.text[4], k.text[3], k.text[2], k.text[4] }, 4);
+	gt_writer_stack(t.w, (uint32_t[]){ k.text[4] }, 1);
+	gt_writer_stack(t.w, NULL, 0);
+	gt_writer_close(t.w, NULL);
+	k.r = gt_reader_open_fd(keep, NULL);
+	k.seg = gt_reader_segment(k.r, 0);
+	return k;
+}
+
+static const char *name_of(const struct known *k, unsigned i, enum gt_stack_by by)
+{
+	static struct gt_buf b;
+
+	gt_buf_clear(&b);
+	gt_frame_name(&b, k->seg, k->text[i], by);
+	gt_buf_byte(&b, 0);
+	return (const char *)b.data;
+}
+
+static void frames_have_names(void)
+{
+	static const char *const want[][3] = {
+		{ "step (train/loop.py:88)", "step (train/loop.py)", "train/loop.py" },
+		{ "gemm (src/blas.f:40)", "gemm (libblas.so.3)", "libblas.so.3" },
+		{ "at::native::gemm<float> (libt.so)", "at::native::gemm<float> (libt.so)",
+			"libt.so" },
+		{ "libt.so+0x30", "libt.so+0x30", "libt.so" },
+		{ "no rule", "no rule", "no rule" },
+		{ "plain text", "plain text", "plain text" },
+	};
+	struct known k = known_frames();
+
+	for (unsigned i = 0; i < 6; i++)
+		for (unsigned by = 0; by < 3; by++)
+			CHECK_STR(name_of(&k, i, by), want[i][by]);
+	CHECK(gt_frame_is_function(k.seg, k.text[0]) && gt_frame_is_function(k.seg, k.text[5]) &&
+		!gt_frame_is_function(k.seg, k.text[4]));
+	gt_reader_close(k.r);
+}
+
+/* The names of functions without parameters and return types. */
+static void cxx_functions_have_names(void)
+{
+	static const char *const names[][2] = {
+		{ "_Z1fi", "f" },
+		{ "_ZN12_GLOBAL__N_11fEi", "(anonymous namespace)::f" },
+		{ "_ZN1AclEi", "A::operator()" },
+		{ "_ZN1AlsEi", "A::operator<<" },
+		{ "_ZN1AptEv", "A::operator->" },
+		{ "_Znwm", "operator new" },
+		{ "_Z1gIiET_PFvS0_E", "g<int>" },
+		{ "_ZN1A1fEv", "A::f" },
+		{ "main", "main" },
+		{ "a b(c", "a b(c" },
+	};
+	struct tiny t;
+	int fd = temp_file(), keep = dup(fd);
+	struct gt_buf b = { 0 };
+	struct gt_reader *r;
+	uint32_t text[10];
+
+	CHECK(!tiny_open(&t, fd, true));
+	for (unsigned i = 0; i < 10; i++) {
+		char name[20];
+
+		snprintf(name, sizeof(name), "x+%u", i);
+		text[i] = gt_writer_string(t.w, name);
+		gt_writer_frame(t.w, text[i],
+			&(struct gt_frame){ .kind = GT_FRAME_NATIVE,
+				.function = gt_writer_string(t.w, names[i][0]),
+				.file = GT_NONE,
+				.module = GT_NONE });
+	}
+	CHECK(!gt_writer_close(t.w, NULL) && (r = gt_reader_open_fd(keep, NULL)));
+	for (unsigned i = 0; i < 10; i++) {
+		gt_buf_clear(&b);
+		gt_frame_name(&b, gt_reader_segment(r, 0), text[i], GT_STACK_FUNCTION);
+		gt_buf_byte(&b, 0);
+		CHECK_STR((const char *)b.data, names[i][1]);
+	}
+	gt_buf_release(&b);
+	gt_reader_close(r);
+}
+
+static void a_stack_counts_for_its_innermost_line_of_python(void)
+{
+	struct known k = known_frames();
+	struct gt_buf b = { 0 };
+
+	CHECK_EQ(gt_stack_caller(k.seg, 0), k.text[0]);
+	CHECK_EQ(gt_stack_caller(k.seg, 1), k.text[2]); /* no Python: the innermost function */
+	CHECK_EQ(gt_stack_caller(k.seg, 2), GT_NONE);
+	CHECK_EQ(gt_stack_caller(k.seg, 3), GT_NONE);
+	CHECK_EQ(gt_stack_caller(k.seg, 4), GT_NONE);
+	CHECK_EQ(gt_stack_caller(k.seg, UINT64_MAX), GT_NONE);
+	gt_stack_text(&b, k.seg, 0, GT_STACK_LINE);
+	gt_stack_text(&b, k.seg, 99, GT_STACK_LINE);
+	gt_buf_byte(&b, 0);
+	CHECK_STR((const char *)b.data,
+		"gemm (src/blas.f:40) < step (train/loop.py:88) < main (train/loop.py:9) < plain text");
+	gt_buf_release(&b);
+	gt_reader_close(k.r);
+}
+
+T_MAIN(T(frames_have_names), T(cxx_functions_have_names),
+	T(a_stack_counts_for_its_innermost_line_of_python))
