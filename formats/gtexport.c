@@ -32,6 +32,7 @@ struct args {
 	uint64_t pid, tid;
 	struct gt_opt_list match, exclude;
 	int cost;
+	bool by_stack;
 };
 
 static const char *const costs[] = { "time", "count", "bytes", NULL };
@@ -93,6 +94,10 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 			.arg = "WHAT",
 			.help = "value of folded stacks and flame graphs",
 			.words = costs },
+		{ .name = "stacks",
+			.kind = GT_OPT_FLAG,
+			.to = &a->by_stack,
+			.help = "folded stacks and flame graphs of the call stacks that made calls and launched GPU work" },
 	};
 	size_t n = 0;
 
@@ -277,7 +282,7 @@ static bool is_progress_wanted(const struct args *a, const char *output)
 static int run(
 	const struct args *a, const struct gt_exporter *x, const char *trace, const char *output)
 {
-	struct gt_export_options opt = { .cost = (enum gt_cost)a->cost };
+	struct gt_export_options opt = { .cost = (enum gt_cost)a->cost, .by_stack = a->by_stack };
 	struct gt_err err = GT_ERR_INIT, out_err = GT_ERR_INIT;
 	struct gt_name_patterns match;
 	struct gt_reader *r;

@@ -220,11 +220,3 @@ void gt_caller_sums_release(struct gt_caller_sums *c)
 	gt_group_table_release(&c->by_frame);
 	*c = (struct gt_caller_sums){ .list = NULL };
 }
-
-bool gt_has_stacks(struct gt_reader *r)
-{
-	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
-		if (gt_reader_segment(r, i)->nstacks)
-			return true;
-	return false;
-}

@@ -59,7 +59,4 @@ static inline const char *gt_caller_name(
 	return (const char *)c->text.data + one->text;
 }
 void gt_caller_sums_release(struct gt_caller_sums *c);
-
-/* Does any recording have stacks? */
-bool gt_has_stacks(struct gt_reader *r);
 #endif

@@ -30,11 +30,12 @@ static void add_frame(struct gt_buf *b, const char *label)
 
 static void add_path(struct gt_stack_tree *f, struct gt_buf *b, uint32_t node)
 {
-	/* root, host, process, device, track, and a call and a kernel for each of 256 depths */
-	uint32_t path[600];
+	/* root, host, process, device, track, and a call and a kernel for each of 256 depths; or
+	 * the 4096 frames of a call stack */
+	uint32_t path[4200];
 	unsigned n = 0;
 
-	for (; node != GT_NONE && n < 600; node = f->nodes[node].parent)
+	for (; node != GT_NONE && n < 4200; node = f->nodes[node].parent)
 		path[n++] = f->nodes[node].label;
 	while (n--) {
 		add_frame(b, gt_stack_tree_label(f, path[n]));

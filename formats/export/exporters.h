@@ -9,7 +9,9 @@
 
 struct gt_export_options {
 	struct gt_filter filter;
-	enum gt_cost { GT_COST_TIME, GT_COST_COUNT, GT_COST_BYTES } cost; /* folded */
+	enum gt_cost { GT_COST_TIME, GT_COST_COUNT, GT_COST_BYTES } cost; /* folded, flame */
+	/* folded, flame: calls and GPU work are below the call stack that made or launched them */
+	bool by_stack;
 	/* native: the filter as metadata {"cut":{...}} for the copy; NULL: it selects everything */
 	const char *cut;
 	/* the number of rows read so far, for a progress display in another thread; or NULL

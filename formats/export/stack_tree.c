@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "formats/names/stack_names.h"
 #include "formats/text/printable.h"
 #include "formats/trace/read/nest.h"
 
@@ -13,9 +14,9 @@ struct lane {
 	uint32_t node;
 	struct gt_nest nest;
 };
-/* types, kernels: labels by type and by string, plus 1. lanes: work and waits, by track */
+/* types, kernels, frames: labels by type and by string, plus 1. lanes: work and waits, by track */
 struct gt_stack_segment {
-	uint32_t *types, *kernels;
+	uint32_t *types, *kernels, *frames;
 	struct lane *lanes[2];
 };
 
@@ -267,6 +268,66 @@ static int add_row(void *arg, const struct gt_event *ev)
 	return 0;
 }
 
+/* ---- below call stacks ---- */
+
+static uint32_t frame_label(struct gt_stack_tree *f, const struct gt_segment *seg, uint32_t text)
+{
+	uint32_t **frames = &f->segs[seg->index].frames, label = GT_NONE;
+	struct gt_buf name = { 0 };
+
+	if (!*frames)
+		*frames = calloc((size_t)seg->nstrings + 1, sizeof(**frames));
+	if (!*frames)
+		return no_memory(f);
+	if ((*frames)[text])
+		return (*frames)[text] - 1;
+	gt_frame_name(&name, seg, text, GT_STACK_LINE);
+	gt_buf_byte(&name, 0);
+	label = name.failed ? no_memory(f) : get_label(f, (const char *)name.data);
+	gt_buf_release(&name);
+	if (label != GT_NONE)
+		(*frames)[text] = label + 1;
+	return label;
+}
+
+/* The node of the innermost frame of the row's stack. */
+static uint32_t stack_node(struct gt_stack_tree *f, const struct gt_event *ev)
+{
+	const struct gt_segment *seg = ev->seg;
+	uint64_t id = gt_event_value(ev, &seg->types[ev->row.type], GT_R_STACK, GT_NONE);
+	uint32_t node = get_node(f, GT_NONE, get_label(f, ev->kind == GT_GPU ? "GPU" : "CPU")),
+		 process = gt_track_process(seg, ev->track);
+
+	if (f->hosts)
+		node = get_node(f, node, get_label(f, seg->host ? seg->host : "?"));
+	if (process != GT_NONE)
+		node = get_node(f, node, track_label(f, seg, process));
+	if (id >= seg->nstacks)
+		return get_node(f, node, get_label(f, "(no stack recorded)"));
+	for (uint32_t i = 0; i < seg->stacks[id].n && node != GT_NONE; i++)
+		node = get_node(f, node, frame_label(f, seg, seg->stacks[id].frames[i]));
+	return node;
+}
+
+static int add_stacked_row(void *arg, const struct gt_event *ev)
+{
+	struct gt_stack_tree *f = arg;
+	struct gt_range range = gt_range_of(&f->opt->filter, ev->seg);
+	uint32_t node;
+	int64_t cost = f->opt->cost == GT_COST_COUNT ? 1
+		: f->opt->cost == GT_COST_BYTES
+		? bytes_of(ev)
+		: (int64_t)(gt_ns_in_range(range, ev->row.start, ev->row.end) & INT64_MAX);
+
+	if (ev->kind != GT_GPU && ev->row.depth)
+		return 0;
+	node = get_node(f, stack_node(f, ev), type_label(f, ev));
+	if (node == GT_NONE || f->err->code)
+		return f->err->code;
+	add_cost(f, node, cost);
+	return 0;
+}
+
 static int flush(struct gt_stack_tree *f)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(f->r); i++)
@@ -319,6 +380,7 @@ void gt_stack_tree_release(struct gt_stack_tree *f)
 		}
 		free(f->segs[i].types);
 		free(f->segs[i].kernels);
+		free(f->segs[i].frames);
 	}
 	free(f->segs);
 	free(f->nodes);
@@ -332,14 +394,19 @@ void gt_stack_tree_release(struct gt_stack_tree *f)
 int gt_stack_tree_build(struct gt_stack_tree *f, struct gt_reader *r,
 	const struct gt_export_options *opt, struct gt_err *err)
 {
-	const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
+	const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_GPU) |
+		(opt->by_stack ? 0 : GT_BIT(GT_SPAN));
 	struct gt_filter filter = opt->filter;
 	int rc;
 
 	*f = (struct gt_stack_tree){ .r = r, .err = err, .opt = opt };
+	if (opt->by_stack && !gt_has_stacks(r))
+		return gt_err_set(err, -ENODATA,
+			"--stacks: the trace has no call stacks (gtcollect --stacks)");
 	rc = init(f);
 	filter.kinds = filter.kinds ? filter.kinds & kinds : kinds;
 	if (!rc && filter.kinds)
-		rc = gt_export_rows(r, opt, &filter, NULL, add_row, f, err);
+		rc = gt_export_rows(
+			r, opt, &filter, NULL, opt->by_stack ? add_stacked_row : add_row, f, err);
 	return rc ? rc : flush(f);
 }

@@ -6,7 +6,11 @@
  * below the ranges of that stream: a program waits for a GPU while the GPU works, so the times of
  * both must not be added. Time of a track counts once, so the stacks of a track never add up to
  * more than its time. Waits of a stream are no work and are a track of their own. Profiler overhead
- * belongs to a process and concerns several threads at once, so it is not nested. */
+ * belongs to a process and concerns several threads at once, so it is not nested.
+ *
+ * With gt_export_options.by_stack the frames are those of the call stack that made a call, or that
+ * launched GPU work, the outermost first, and below them the call or the GPU work. Only calls
+ * outside other calls and GPU work count, each with its whole duration. */
 #ifndef GT_STACK_TREE_H
 #define GT_STACK_TREE_H
 #include "formats/base/buf.h"

@@ -140,3 +140,11 @@ void gt_stack_text(
 		gt_buf_str(to, i ? " < " : "");
 	}
 }
+
+bool gt_has_stacks(const struct gt_reader *r)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		if (gt_reader_segment(r, i)->nstacks)
+			return true;
+	return false;
+}

@@ -22,6 +22,8 @@ bool gt_frame_is_function(const struct gt_segment *seg, uint32_t text);
 /* The string id of the frame that a stack counts for: the innermost Python frame; in a thread
  * without Python the innermost function. GT_NONE: no stack has this id, or it has no function. */
 uint32_t gt_stack_caller(const struct gt_segment *seg, uint64_t stack);
+/* Does any recording have stacks? */
+bool gt_has_stacks(const struct gt_reader *r);
 /* Appends the names of all frames, the innermost first: "f (a.py:2) < main (a.py:9)". */
 void gt_stack_text(
 	struct gt_buf *to, const struct gt_segment *seg, uint64_t stack, enum gt_stack_by by);

@@ -1,4 +1,6 @@
 #include "tests/unit/formats/export/exported.h"
+#include <errno.h>
+#include "tests/unit/stack_program.h"
 
 static struct gt_reader *nested_calls(void)
 {
@@ -157,6 +159,61 @@ static void folded_adds_up(void)
 		free(text);
 		gt_reader_close(r);
 	}
+}
+
+#define MAIN "main (app/train.py:9);"
+#define STEP MAIN "step (app/train.py:88);at::gemm<float> (libtorch.so);"
+#define LOAD MAIN MAIN "load (app/data.py:12);"
+#define WORKER "(truncated);start_thread (libc.so.6);worker (libworker.so);"
+#define PYTHON "python3 (100);"
+
+static void folded_below_call_stacks(void)
+{
+	static const char want[] = "CPU;" PYTHON "(no stack recorded);cuCtxGetCurrent 4\n"
+				   "CPU;" PYTHON "(no stack recorded);cuLaunchKernel 5\n"
+				   "CPU;" PYTHON WORKER "cuLaunchKernel 30\n"
+				   "CPU;" PYTHON LOAD "cuLaunchKernel 40\n"
+				   "CPU;" PYTHON STEP "cuLaunchKernel 30\n"
+				   "GPU;" PYTHON "(no stack recorded);add 7\n"
+				   "GPU;" PYTHON WORKER "add 50\n"
+				   "GPU;" PYTHON LOAD "mul 2000\n"
+				   "GPU;" PYTHON STEP "add 200\n"
+				   "GPU;" PYTHON STEP "mul 100\n";
+	struct gt_export_options opt = { .by_stack = true };
+	struct gt_reader *r = stack_program();
+	char *text = export_with(r, "folded", &opt);
+
+	CHECK_STR(text, want);
+	free(text);
+	opt.cost = GT_COST_COUNT;
+	text = export_with(r, "folded", &opt);
+	CHECK(strstr(text, "GPU;" PYTHON STEP "add 2\n") &&
+		strstr(text, "CPU;" PYTHON STEP "cuLaunchKernel 3\n"));
+	free(text);
+	opt = (struct gt_export_options){ .by_stack = true, .filter = { .ranged = true } };
+	opt.filter.from = 11500, opt.filter.to = 12500; /* within a kernel of 11000 to 12000 */
+	text = export_with(r, "folded", &opt);
+	CHECK_STR(text, "GPU;" PYTHON LOAD "mul 500\n");
+	free(text);
+	opt = (struct gt_export_options){ .by_stack = true };
+	text = export_with(r, "flame", &opt);
+	CHECK(strstr(text, "step (app/train.py:88)") && strstr(text, "at::gemm&lt;float&gt;"));
+	free(text);
+	gt_reader_close(r);
+}
+
+static void without_stacks_there_is_no_flame(void)
+{
+	struct gt_export_options opt = { .by_stack = true };
+	struct gt_reader *r = gt_reader_open_fd(two_hosts(), NULL);
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_out o;
+
+	gt_out_memory(&o);
+	CHECK_EQ(exporter("folded")->export(r, &opt, &o, &err), -ENODATA);
+	CHECK(strstr(err.text, "no call stacks"));
+	gt_out_close(&o, NULL);
+	gt_reader_close(r);
 }
 
 static void folded_two_hosts(void)
@@ -425,6 +482,6 @@ static void pending_ends_in_order(void)
 }
 
 T_MAIN(T(folded), T(folded_of_a_range), T(folded_of_lies_is_never_negative), T(folded_ranges),
-	T(folded_adds_up), T(folded_two_hosts), T(jsonl), T(native_is_equal),
-	T(native_keeps_segments), T(native_copies_report_damage), T(values),
-	T(pending_ends_in_order))
+	T(folded_adds_up), T(folded_two_hosts), T(folded_below_call_stacks),
+	T(without_stacks_there_is_no_flame), T(jsonl), T(native_is_equal), T(native_keeps_segments),
+	T(native_copies_report_damage), T(values), T(pending_ends_in_order))
