@@ -1,6 +1,7 @@
 /* Fields are listed in the order and with the names of the trace. The fields that say which call
  * launched a row are combined: the call, and the queue time from its return to the start of the
- * work, as in the reports. */
+ * work, as in the reports. The call stack comes last, one frame a line, the innermost first; the
+ * frame that the call counts for stands among the first lines. */
 #include "viewer/timeline/detail_pane.h"
 
 #include <inttypes.h>
@@ -13,6 +14,7 @@
 #include "formats/base/buf.h"
 #include "formats/base/numbers.h"
 #include "formats/names/demangle.h"
+#include "formats/names/stack_names.h"
 #include "viewer/util/number_text.h"
 
 #define NAME_WIDTH 15u   /* columns for names of lines */
@@ -76,6 +78,7 @@ struct description {
 	int64_t start;
 	uint64_t ns;
 	char call[120];
+	uint64_t stack; /* GT_NONE: none */
 };
 
 /* As exact as a clock is. */
@@ -207,6 +210,7 @@ static int add_field(void *arg, const char *name, const char *value)
 		t->launched = strtoul(value, NULL, 10) != GT_JOIN_UNKNOWN;
 		t->by_order = strtoul(value, NULL, 10) == GT_JOIN_ORDER;
 		return 0;
+	case GT_R_STACK: t->stack = strtoull(value, NULL, 10); return 0;
 	case GT_R_GRID:
 	case GT_R_BLOCK: add_dimension(t->to, role, value); return 0;
 	case GT_R_KERNEL:
@@ -241,6 +245,35 @@ static void describe_launch(struct description *t)
 			gt_number_text(GT_C_NS, (uint64_t)(t->row->start - end)).text);
 	else
 		add(t->to, "queue time", "none: it began before the call returned");
+}
+
+static void add_frame(struct description *t, const char *name, uint32_t text)
+{
+	struct gt_buf b = { 0 };
+
+	gt_frame_name(&b, t->seg, text, GT_STACK_LINE);
+	gt_buf_byte(&b, 0);
+	if (b.failed)
+		t->to->failed = true;
+	else
+		add(t->to, name, (const char *)b.data);
+	gt_buf_release(&b);
+}
+
+static void describe_caller(struct description *t)
+{
+	uint32_t frame = gt_stack_caller(t->seg, t->stack);
+
+	if (frame != GT_NONE)
+		add_frame(t, t->row->kind == GT_GPU ? "launched in" : "called in", frame);
+}
+
+static void describe_stack(struct description *t)
+{
+	const struct gt_stack *s = t->stack < t->seg->nstacks ? &t->seg->stacks[t->stack] : NULL;
+
+	for (uint32_t i = s ? s->n : 0; i-- > 0;)
+		add_frame(t, i + 1 == s->n ? "stack" : "", s->frames[i]);
 }
 
 /* Moves the lines from `from` on before those from `to` on, so that the most important lines fit
@@ -291,8 +324,10 @@ static int describe_row(struct description *t, struct gt_err *err)
 		return rc;
 	launch = t->to->n;
 	describe_launch(t);
+	describe_caller(t);
 	move_up(t->to, times, launch);
 	describe_name(t, gt_event_name(a, t->row));
+	describe_stack(t);
 	return 0;
 }
 
@@ -401,7 +436,9 @@ static void describe_damaged_range(struct description *t)
 int gt_detail_pane_fill(struct gt_detail_pane *d, const struct gt_detail_source *from,
 	const struct gt_selection *p, struct gt_err *err)
 {
-	struct description t = { .to = d, .from = from, .pick = p, .row = &p->row };
+	struct description t = {
+		.to = d, .from = from, .pick = p, .row = &p->row, .stack = GT_NONE
+	};
 	int rc = 0;
 
 	clear(d);

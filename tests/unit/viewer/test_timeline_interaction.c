@@ -1,5 +1,6 @@
 /* Actions of a user on single events, as keys and screens. */
 #define _GNU_SOURCE
+#include "tests/unit/stack_program.h"
 #include "tests/unit/viewer/view_stage.h"
 #include "viewer/app/ui.h"
 #include "viewer/timeline/timeline_draw.h"
@@ -24,6 +25,39 @@ static void enter_selects_and_the_pane_has_details(void)
 	CHECK(play(&st, "Esc") && line_of(&st, "launched by") < 0 &&
 		strstr(line(&st, 37), "duration"));
 	CHECK(play(&st, "Esc") && line_of(&st, "duration") < 0);
+	strike(&st);
+}
+
+/* Lines follow each other on the screen, beside the label of the first one. */
+static bool has_stack(struct stage *st, const char *const *frames, int n)
+{
+	int y = line_of(st, " stack ");
+
+	for (int i = 0; i < n; i++)
+		if (y < 0 || !strstr(line(st, y + i), frames[i]))
+			return on_screen(st, frames[i]) && false;
+	return true;
+}
+
+static void the_pane_has_the_stack(void)
+{
+	static const char *const step[] = { "at::gemm<float> (libtorch.so)",
+		"step (app/train.py:88)", "main (app/train.py:9)" };
+	struct stack_program p = { .fd = -1 };
+	struct stage st;
+
+	stack_program_begin_at(&p, temp_file());
+	stack_launch(&p, BY_STEP, 0, 1000, 100, 2000, 1000);
+	CHECK(!gt_writer_close(p.w, &p.err));
+	stage_open(&st, p.fd, 220, 40);
+	CHECK(play(&st, "Z < j Enter"));
+	while (line_of(&st, "cuLaunchKernel at") < 0 && line_of(&st, "returned") < 0)
+		if (!play(&st, "j Enter"))
+			break;
+	CHECK(on_screen(&st, "called in       step (app/train.py:88)"));
+	CHECK(has_stack(&st, step, 3));
+	CHECK(play(&st, "c") && on_screen(&st, "launched in     step (app/train.py:88)"));
+	CHECK(has_stack(&st, step, 3));
 	strike(&st);
 }
 
@@ -291,8 +325,9 @@ static void a_hole_names_its_cause(void)
 	close(fd);
 }
 
-T_MAIN(T(enter_selects_and_the_pane_has_details), T(the_pane_stands_where_there_is_room),
-	T(boxes_have_names), T(a_click_selects_and_a_drag_does_not), T(jumps_go_to_the_lane),
+T_MAIN(T(enter_selects_and_the_pane_has_details), T(the_pane_has_the_stack),
+	T(the_pane_stands_where_there_is_room), T(boxes_have_names),
+	T(a_click_selects_and_a_drag_does_not), T(jumps_go_to_the_lane),
 	T(an_arrow_leads_to_the_work), T(the_longest_in_view), T(marks_are_drawn_and_measured),
 	T(bookmarks_have_their_names), T(only_copies_have_a_rate), T(names_are_looked_for),
 	T(calls_that_are_still_open), T(a_hole_names_its_cause))
