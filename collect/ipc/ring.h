@@ -64,6 +64,13 @@ enum gt_ring_id {
 };
 
 enum gt_gate { GT_GATE_OFF, GT_GATE_ON, GT_GATE_SAMPLE };
+enum gt_stack_of {
+	GT_STACK_NOT,
+	GT_STACK_TAKEN,
+	/* the call waits anyway: it may wait a millisecond for rules to unwind a new stack, because
+	 * it may be a call that never returns */
+	GT_STACK_WHOLE
+};
 enum gt_args_mode { GT_ARGS_NONE, GT_ARGS_KEY, GT_ARGS_ALL };
 enum gt_range_mode {
 	GT_RANGE_ALWAYS,
@@ -132,7 +139,7 @@ struct gt_session {
 	/* bytes of chunks one thread may hold at a time (--ring-size) */
 	uint64_t ring_max;
 	uint8_t gate[(GT_IDS + 7) & ~7]; /* enum gt_gate by id; constant */
-	/* 1: calls with this id carry their stack; `stacks`: some do */
+	/* enum gt_stack_of by id: do calls carry their stack? `stacks`: some do */
 	uint8_t stack_of[(GT_IDS + 7) & ~7];
 	uint32_t stacks;
 	/* written by the recorder */
@@ -283,8 +290,8 @@ struct gt_rec {
 _Static_assert(sizeof(struct gt_rec) == 24, "a record's head is three words");
 _Static_assert(sizeof(struct gt_ring_open) == 56, "an open call is seven words");
 
-/* In nargs of a call's record, and of an open call: the last of its words is the number of the stack
- * that it was called with. */
+/* In nargs of a call's record, and of an open call: the last of its words is the number of the
+ * stack that it was called with. */
 #define GT_REC_STACKED 0x80u
 _Static_assert(GT_REC_KINDS <= 8 && GT_FIELDS_MAX < GT_REC_STACKED, "they have these bits");
 

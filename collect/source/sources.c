@@ -511,6 +511,9 @@ void gt_sources_stacks(struct gt_session *s, const struct gt_opt_list *stacks, c
 		s->stack_of[id] = s->gate[id] != GT_GATE_OFF &&
 			(all || (by_default && has_stack_by_default(&gt_api[id])) ||
 				(globs && any_matches(stacks, id, hits)));
+		if (s->stack_of[id] &&
+			(gt_api[id].op == GT_OP_SYNC || gt_gpu_wait_of_call(gt_api[id].name)))
+			s->stack_of[id] = GT_STACK_WHOLE;
 		s->stacks |= s->stack_of[id];
 	}
 	*useless = globs ? first_useless(stacks, hits) : NULL;

@@ -105,7 +105,9 @@ __attribute__((hot)) void gt_keyed_call_begin(struct gt_tcb *t, struct gt_keyed_
 	uint32_t n = k->n < GT_RING_OPEN_ARGS ? k->n : GT_RING_OPEN_ARGS, head;
 	struct gt_ring_open *o;
 
-	k->stack = gt_unlikely(t->stacks) && gt_shared->stack_of[k->id] ? gt_stack_take(t) : 0;
+	k->stack = gt_unlikely(t->stacks) && gt_shared->stack_of[k->id]
+		? gt_stack_take(t, gt_shared->stack_of[k->id])
+		: 0;
 	o = gt_ring_claim_entry(t, 0, (uintptr_t)k);
 	for (uint32_t i = 0; i < n; i++)
 		o->args[i] = k->words[i];

@@ -47,7 +47,7 @@ void gt_event_pair_end(
 /* ---- stack ---- */
 /* The number of the stack of the wrapper's caller, whose definition is in the thread's ring by now;
  * 0: the stack could not be taken. May take some us for a stack that is new to the thread. */
-uint32_t gt_stack_take(struct gt_tcb *t);
+uint32_t gt_stack_take(struct gt_tcb *t, enum gt_stack_of how);
 /* Forgets what the thread has taken: the block gets another owner, or another session. */
 void gt_stack_forget(struct gt_stack_state *s);
 

@@ -81,7 +81,7 @@ bool gt_call_enter_slow(struct gt_call *c, uintptr_t frame)
 	c->t = t;
 	c->depth = t->depth;
 	if (t->stacks && gt_shared->stack_of[c->id])
-		c->stack = gt_stack_take(t);
+		c->stack = gt_stack_take(t, gt_shared->stack_of[c->id]);
 	return true;
 }
 

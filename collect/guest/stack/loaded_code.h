@@ -16,7 +16,7 @@ struct gt_code_object {
 	uintptr_t base;      /* address in memory minus address in the file */
 	uint64_t generation; /* libraries that had been closed before it got its number */
 	uint8_t nbuild_id, build_id[GT_CODE_ID_MAX]; /* bytes; 0: it has none */
-	char path[GT_CODE_PATH_MAX];                  /* cut if longer */
+	char path[GT_CODE_PATH_MAX];                 /* cut if longer */
 };
 /* NULL: no object has this number. Any thread. */
 const struct gt_code_object *gt_code_object(uint32_t number);

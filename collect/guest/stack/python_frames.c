@@ -135,12 +135,49 @@ static uintptr_t thread_state(
 
 /* ---- frames ---- */
 
-/* Objects of a program lie less than 4 GiB apart, so the lower halves of addresses differ. */
-INLINE uint32_t identity(const struct gt_python_layout *l, uintptr_t code)
+/* A sample of the line table: its length, its first, middle and last bytes. False: damaged. */
+INLINE bool sample_lines(
+	const struct gt_python_layout *l, struct gt_readable *r, uintptr_t lines, uint64_t *sample)
 {
-	return READ(uint32_t, code + l->lines) * 0x9e3779b1u +
-		READ(uint32_t, code + l->name) * 0x85ebca77u +
-		READ(uint32_t, code + l->file) * 0xc2b2ae3du + READ(uint32_t, code + l->first_line);
+	uintptr_t data = lines + l->bytes_data;
+	int64_t n;
+
+	/* a bytes object has space for eight bytes, also if it is shorter */
+	if (gt_unlikely(!gt_readable(r, lines, l->bytes_data + sizeof(uint64_t))))
+		return false;
+	n = READ(int64_t, lines + l->size);
+	*sample = READ(uint64_t, data);
+	if (gt_likely((uint64_t)(n - 8) < MAX_LINES)) {
+		uintptr_t last = data + (uintptr_t)n - 8, middle = data + (uintptr_t)n / 2 - 4;
+
+		if (gt_unlikely((data ^ (last + 7)) >> GT_READABLE_SHIFT) &&
+			(!gt_readable(r, last, 8) || !gt_readable(r, middle, 8)))
+			return false;
+		*sample += READ(uint64_t, middle) * 0xc2b2ae3d27d4eb4full +
+			READ(uint64_t, last) * 0x165667b19e3779f9ull;
+	} else if (n >= 0 && n < 8) {
+		*sample &= n ? ~0ull >> (64 - 8 * n) : 0;
+	} else {
+		return false;
+	}
+	*sample += (uint64_t)n * 0x9e3779b97f4a7c15ull;
+	return true;
+}
+
+/* Objects of a program lie less than 4 GiB apart, so the lower halves of addresses differ. */
+INLINE bool identify(
+	const struct gt_python_layout *l, struct gt_readable *r, uintptr_t code, uint32_t *check)
+{
+	uintptr_t lines = READ(uintptr_t, code + l->lines);
+	uint64_t sample;
+
+	if (gt_unlikely(!sample_lines(l, r, lines, &sample)))
+		return false;
+	sample += lines + READ(uint32_t, code + l->name) * 0x85ebca77ull +
+		READ(uint32_t, code + l->file) * 0xc2b2ae3d00ull +
+		READ(uint32_t, code + l->first_line);
+	*check = (uint32_t)(sample >> 32) ^ (uint32_t)sample;
+	return true;
 }
 
 /* gt_readable of a code object, with fewer instructions */
@@ -225,8 +262,7 @@ INLINE enum frame_kind read_frame(const struct gt_python_layout *l, uintptr_t co
 	if (gt_unlikely(kind != FUNCTION))
 		return kind;
 	out->code = code;
-	out->check = identity(l, code);
-	return FUNCTION;
+	return gt_likely(identify(l, r, code, &out->check)) ? FUNCTION : BROKEN;
 }
 
 struct walk {

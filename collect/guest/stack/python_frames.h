@@ -12,8 +12,9 @@
 
 /* offset: of the instruction that the frame executes, in bytes from the first code unit; -1 as
  * unsigned number: the frame has not started (3.9 and 3.10). It is what gt_python_line takes.
- * check: mixes first line and the addresses of line table, name and file. It differs if another
- * code object took the address of a freed one. */
+ * check: mixes first line, the addresses of line table, name and file, and the length and the
+ * first, middle and last bytes of the line table. It differs if another code object took the
+ * address of a freed one. */
 struct gt_python_frame {
 	uint64_t code;
 	uint32_t offset, check;

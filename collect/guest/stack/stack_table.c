@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "collect/guest/stack/stack_table.h"
 
+#include <linux/futex.h>
+#include <time.h>
 #include "collect/guest/stack/native_frames.h"
 #include "collect/guest/stack/python_frames.h"
 #include "collect/guest/stack/unwind_rules.h"
@@ -9,6 +11,7 @@
 #define CODES 4096u             /* code objects whose definition it remembers */
 #define WAYS 8u                 /* places in the table for one hash */
 #define LINES_PIECE (24u << 10) /* bytes of a line table in one record */
+#define RULES_WAITS 20          /* times 50 us */
 #define FIND_PYTHON_EVERY 64u   /* new stacks, while no interpreter is there */
 
 struct known_stack {
@@ -208,10 +211,38 @@ void gt_stack_forget(struct gt_stack_state *s)
 		memset(s, 0, offsetof(struct gt_stack_state, readable));
 }
 
-__attribute__((noinline)) uint32_t gt_stack_take(struct gt_tcb *t)
+/* Sleeps for 50 us by a system call that programs permit themselves in a sandbox. */
+static void sleep_shortly(void)
+{
+	const struct timespec wait = { .tv_nsec = 50000 };
+	uint32_t word = 0;
+	int saved = errno;
+
+	syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &wait, NULL, 0);
+	errno = saved;
+}
+
+/* The native frames up to the interpreter. */
+static void take_native(
+	struct gt_stack_state *s, const uintptr_t start[3], struct frames *f, enum gt_stack_of how)
+{
+	uintptr_t low = 0, high = 0;
+
+	if (f->npython)
+		gt_python_eval_range(&low, &high);
+	for (int i = 0; i <= RULES_WAITS; i++) {
+		f->nnative = gt_native_frames(&s->readable, start, low, high, s->native,
+			GT_STACK_FRAMES, &f->native_state);
+		if (gt_likely(how != GT_STACK_WHOLE || f->native_state != GT_NATIVE_PENDING))
+			return;
+		sleep_shortly();
+	}
+}
+
+__attribute__((noinline)) uint32_t gt_stack_take(struct gt_tcb *t, enum gt_stack_of how)
 {
 	struct gt_stack_state *s = state_of(t);
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = 0, high = 0, start[3];
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0), start[3];
 	struct frames f = { 0 };
 	uint32_t number;
 	uint64_t hash;
@@ -221,12 +252,9 @@ __attribute__((noinline)) uint32_t gt_stack_take(struct gt_tcb *t)
 		return 0;
 	s->running = here;
 	f.npython = gt_python_frames(&s->readable, s->python, GT_STACK_FRAMES, &f.python_state);
-	if (f.npython)
-		gt_python_eval_range(&low, &high);
 	f.native_state = GT_NATIVE_DAMAGED;
 	if (gt_native_start(start))
-		f.nnative = gt_native_frames(&s->readable, start, low, high, s->native,
-			GT_STACK_FRAMES, &f.native_state);
+		take_native(s, start, &f, how);
 	hash = hash_frames(s, &f);
 	number = find(s, hash);
 	if (gt_unlikely(!number)) {
