@@ -31,6 +31,8 @@ $(BUILD)/hosted/wrappers.o: $(GUEST_GEN)
 	$(CC) $(GTFLAGS) $(TEST_CFLAGS) $(SANFLAGS) -DGT_HOSTED -c $< -o $@
 EXTRA_test_guest_hosted := $(HOSTED_OBJ)
 EXTRA_test_guest_events := $(HOSTED_OBJ)
+EXTRA_test_unwind := $(HOSTED_OBJ)
+EXTRA_test_eh_frame := $(HOSTED_OBJ)
 
 # What the guest's tests run: a tiny driver, programs that reach it by every way, libraries that ask dlsym who they are.
 FAKE := $(BUILD)/guest/fake
@@ -90,6 +92,14 @@ $(FAKE)/libpythonimage.so $(FAKE)/libpythonimage-old.so: tests/unit/collect/gues
 	$(CC) -O1 -g -w -shared -fPIC $(if $(filter %-old.so,$@),-DOLD) $< -o $@
 EXTRA_test_python_frames := $(HOSTED_OBJ)
 $(BUILD)/unit/test_python_frames: | $(FAKE)/libpythonimage.so $(FAKE)/libpythonimage-old.so
+# A library of C++ where there is a compiler for it; two versions of a library that is closed.
+$(FAKE)/libunwindcalls.so: tests/unit/collect/guest/unwind_calls.cc
+	@mkdir -p $(@D)
+	! command -v $(CXX) >/dev/null || $(CXX) -O2 -g -fPIC -fomit-frame-pointer -shared $< -o $@
+$(FAKE)/libunwindplugin%.so: tests/unit/collect/guest/unwind_plugin.c
+	@mkdir -p $(@D)
+	$(CC) -shared -fPIC -DFRAME=$* $< -o $@
+$(BUILD)/unit/test_unwind: | $(FAKE)/libunwindcalls.so $(FAKE)/libunwindplugin264.so $(FAKE)/libunwindplugin4104.so
 $(BUILD)/unit/test_guest: | $(FAKE)/damage $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nccl $(FAKE)/nvtx $(FAKE)/payload $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(FAKE)/probes $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1

@@ -14,7 +14,7 @@ static inline __attribute__((always_inline)) bool read_word(
 	struct reader *r = arg;
 
 	if (gt_unlikely(address >> GT_READABLE_SHIFT != r->page)) {
-		if (address % 8 || !gt_readable(r->readable, address, 8))
+		if (!gt_readable(r->readable, address, 8))
 			return false;
 		r->page = address >> GT_READABLE_SHIFT;
 	}
@@ -54,7 +54,7 @@ __attribute__((hot)) uint32_t gt_native_frames(struct gt_readable *readable,
 	const struct gt_rule_cache *c = __atomic_load_n(&gt_rule_cache, __ATOMIC_ACQUIRE);
 	uint64_t base = c ? gt_rule_epoch(c) : 0, rule = 0;
 	struct gt_frame_registers at = { start[0], start[1], start[2] };
-	struct reader r = { readable, 0 };
+	struct reader r = { readable, UINTPTR_MAX };
 	enum gt_step step = GT_STEP_BY_RULE;
 	uint32_t n = 0;
 #ifdef __aarch64__
