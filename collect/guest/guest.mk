@@ -31,8 +31,8 @@ $(BUILD)/hosted/wrappers.o: $(GUEST_GEN)
 	$(CC) $(GTFLAGS) $(TEST_CFLAGS) $(SANFLAGS) -DGT_HOSTED -c $< -o $@
 EXTRA_test_guest_hosted := $(HOSTED_OBJ)
 EXTRA_test_guest_events := $(HOSTED_OBJ)
+EXTRA_bench_unwind := $(HOSTED_OBJ)
 EXTRA_test_unwind := $(HOSTED_OBJ)
-EXTRA_test_eh_frame := $(HOSTED_OBJ)
 
 # What the guest's tests run: a tiny driver, programs that reach it by every way, libraries that ask dlsym who they are.
 FAKE := $(BUILD)/guest/fake

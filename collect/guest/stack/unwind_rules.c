@@ -84,16 +84,16 @@ void gt_unwind_open(void)
 
 /* ---- compilation ---- */
 
-static uint64_t make_rule(enum gt_rule_kind kind, uint32_t object) { return kind | object << 3; }
-
 /* Words below the CFA. False: the rule has no room for it. */
-static bool words_below(int64_t offset, uint64_t *words)
+static bool words_below(int64_t offset, unsigned bits, uint32_t *words)
 {
-	*words = (uint64_t)-offset / WORD_BYTES;
-	return offset < 0 && !(offset % WORD_BYTES) && *words < 1u << GT_RULE_PLACE_BITS;
+	if (offset >= 0 || offset % WORD_BYTES || offset <= -((int64_t)WORD_BYTES << bits))
+		return false;
+	*words = (uint32_t)(-offset / WORD_BYTES);
+	return true;
 }
 
-static bool place_of_fp(const struct gt_cfi_row *row, uint64_t *words)
+static bool place_of_fp(const struct gt_cfi_row *row, uint32_t *words)
 {
 	*words = 0;
 	if (row->fp.place == GT_CFI_SAME)
@@ -101,59 +101,89 @@ static bool place_of_fp(const struct gt_cfi_row *row, uint64_t *words)
 	if (row->cfa == GT_CFA_AT_FP)
 		return row->fp.place == GT_CFI_AT_FP && !row->fp.offset;
 	if (row->fp.place == GT_CFI_AT_FP && row->cfa == GT_CFA_FP)
-		return words_below(row->fp.offset - row->cfa_offset, words);
-	return row->fp.place == GT_CFI_SAVED && words_below(row->fp.offset, words);
+		return words_below(row->fp.offset - row->cfa_offset, GT_RULE_FP_BITS, words);
+	return row->fp.place == GT_CFI_SAVED && words_below(row->fp.offset, GT_RULE_FP_BITS, words);
 }
 
-static uint64_t pack(const struct gt_cfi_row *row, uint32_t object)
+/* Is this offset of the CFA possible? */
+static bool is_cfa(const struct gt_cfi_row *row)
+{
+	return row->cfa != GT_CFA_OTHER && !(row->cfa_offset % WORD_BYTES) &&
+		row->cfa_offset < GT_FRAME_MAX && row->cfa_offset > -(int64_t)GT_FRAME_MAX &&
+		(row->cfa != GT_CFA_SP || row->cfa_offset > 0);
+}
+
+static struct gt_unwind_rule pack(const struct gt_cfi_row *row)
 {
 	static const uint8_t kinds[] = {
 		[GT_CFA_SP] = GT_RULE_SP, [GT_CFA_FP] = GT_RULE_FP, [GT_CFA_AT_FP] = GT_RULE_AT_FP
 	};
-	const int64_t most = (int64_t)WORD_BYTES << (GT_RULE_CFA_BITS - 1);
-	uint64_t fp, ra;
+	uint32_t fp, ra;
 
 	if (row->is_signal_frame)
-		return make_rule(GT_RULE_SIGNAL, object);
+		return (struct gt_unwind_rule){ GT_RULE_SIGNAL, 0 };
 	if (row->ra.place == GT_CFI_UNDEFINED)
-		return make_rule(GT_RULE_END, object);
-	if (row->cfa == GT_CFA_OTHER || row->ra.place != GT_CFI_SAVED ||
-		!words_below(row->ra.offset, &ra) || !place_of_fp(row, &fp) ||
-		row->cfa_offset % WORD_BYTES || row->cfa_offset >= most || row->cfa_offset < -most)
-		return make_rule(GT_RULE_NONE, object);
-	return make_rule(kinds[row->cfa], object) | fp << 15 | ra << 31 |
-		(uint64_t)(row->cfa_offset / WORD_BYTES) << 47;
+		return (struct gt_unwind_rule){ GT_RULE_END, 0 };
+	if (!is_cfa(row) || row->ra.place != GT_CFI_SAVED ||
+		!words_below(row->ra.offset, GT_RULE_RA_BITS, &ra) || !place_of_fp(row, &fp))
+		return (struct gt_unwind_rule){ GT_RULE_NONE, 0 };
+#ifdef __x86_64__
+	if (ra != 1)
+		return (struct gt_unwind_rule){ GT_RULE_NONE, 0 };
+#endif
+	return (struct gt_unwind_rule){ kinds[row->cfa] | fp << 3 | ra << 19, row->cfa_offset };
 }
 
-static uint64_t compile(uintptr_t address)
+static struct gt_unwind_rule compile(uintptr_t address, uint32_t *object)
 {
 	struct gt_eh_image image;
+	enum gt_eh_result found;
 	struct gt_cfi_row row;
-	uint32_t object = 0;
 
-	if (!gt_code_at(address - 1, &image, &object) || !image.size)
-		return make_rule(GT_RULE_PLAIN, object);
-	switch (gt_eh_find(&image, address - 1, &row)) {
-	case GT_EH_FOUND: return pack(&row, object);
-	case GT_EH_NO_FUNCTION: return make_rule(GT_RULE_PLAIN, object);
-	default: return make_rule(GT_RULE_NONE, object);
-	}
+	*object = 0;
+	if (!gt_code_at(address - 1, &image, object) || !image.size)
+		return (struct gt_unwind_rule){ GT_RULE_PLAIN, 0 };
+	found = gt_eh_find(&image, address - 1, &row);
+	if (found == GT_EH_FOUND)
+		return pack(&row);
+	return (struct gt_unwind_rule){ found == GT_EH_NO_FUNCTION ? GT_RULE_PLAIN : GT_RULE_NONE,
+		0 };
 }
 
 /* ---- the cache ---- */
 
-static void insert(struct unwind_state *s, uint64_t base, uintptr_t address, uint64_t rule)
+static void insert(struct unwind_state *s, uint64_t base, uintptr_t address,
+	struct gt_unwind_rule rule, uint32_t object)
 {
-	struct gt_rule_entry *set = s->cache.sets[gt_rule_set(address)], *e = NULL;
+	uint32_t number = gt_rule_set(address), way = 0;
+	struct gt_rule_entry *set = s->cache.sets[number], *e;
 
-	for (unsigned i = 0; i < GT_RULE_WAYS && !e; i++)
-		if (!set[i].key || (set[i].key ^ base) >> GT_CODE_BITS)
-			e = &set[i];
-	if (!e)
-		e = &set[s->next_way++ % GT_RULE_WAYS];
+	while (way < GT_RULE_WAYS && set[way].key && !((set[way].key ^ base) >> GT_CODE_BITS))
+		way++;
+	if (way == GT_RULE_WAYS)
+		way = s->next_way++ % GT_RULE_WAYS;
+	e = &set[way];
 	__atomic_store_n(&e->key, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&e->rule, rule, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->cache.objects[number][way], (uint16_t)object, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->how, rule.how, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->cfa, (int32_t)rule.cfa, __ATOMIC_RELEASE);
 	__atomic_store_n(&e->key, base | address, __ATOMIC_RELEASE);
+}
+
+uint32_t gt_unwind_object(uintptr_t address)
+{
+	const struct gt_rule_cache *c = __atomic_load_n(&gt_rule_cache, __ATOMIC_ACQUIRE);
+	const struct gt_rule_entry *set = c ? c->sets[gt_rule_set(address)] : NULL;
+	uint64_t key = c ? gt_rule_epoch(c) | address : 0;
+
+	for (unsigned i = 0; c && i < GT_RULE_WAYS; i++)
+		if (__atomic_load_n(&set[i].key, __ATOMIC_ACQUIRE) == key) {
+			uint32_t object = __atomic_load_n(
+				&c->objects[gt_rule_set(address)][i], __ATOMIC_ACQUIRE);
+
+			return __atomic_load_n(&set[i].key, __ATOMIC_RELAXED) == key ? object : 0;
+		}
+	return 0;
 }
 
 /* Begins an epoch and returns its number, *last is that of the epoch before. */
@@ -198,13 +228,14 @@ static bool read_stack(void *arg, uintptr_t address, uint64_t *word)
 static void handle(struct unwind_state *s, const struct request *r, uint64_t base)
 {
 	struct gt_frame_registers at = { (uintptr_t)r->address, r->sp, r->fp };
-	uint64_t rule;
+	struct gt_unwind_rule rule;
+	uint32_t object;
 
 	s->copy.bytes = 0;
 	for (unsigned n = 0; n < FRAMES && !(at.ra >> GT_CODE_BITS); n++) {
 		if (!gt_rule_lookup(&s->cache, base, at.ra, &rule)) {
-			rule = compile(at.ra);
-			insert(s, base, at.ra, rule);
+			rule = compile(at.ra, &object);
+			insert(s, base, at.ra, rule, object);
 			s->compiled++;
 		}
 		if (!at.sp || gt_unwind_step(rule, &at, read_stack, &s->copy) > GT_STEP_BY_FP)
@@ -275,7 +306,7 @@ static void *help(void *arg)
 static bool put_request(struct unwind_state *s, uintptr_t address, uintptr_t sp, uintptr_t fp)
 {
 	for (unsigned i = 0; i < REQUEST_PROBES; i++) {
-		struct request *r = &s->requests[(gt_rule_set(address) + i) % REQUESTS];
+		struct request *r = &s->requests[(address + i) % REQUESTS];
 		uint64_t there = __atomic_load_n(&r->address, __ATOMIC_ACQUIRE);
 
 		if (there == address)

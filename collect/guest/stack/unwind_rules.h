@@ -10,13 +10,8 @@
 #define GT_GUEST_UNWIND_RULES_H
 #include "collect/guest/stack/loaded_code.h"
 
-/* A rule in one word, so that it is read and written at once. From bit 0:
- *	3 bits	enum gt_rule_kind
- *	12 bits	number of the object (loaded_code.h); 0: none
- *	16 bits	the caller's frame pointer is saved so many words below the CFA; 0: it is unchanged
- *	16 bits	the return address is saved so many words below the CFA
- *	17 bits	offset of the CFA in words, signed
- * CFA: the caller's stack pointer after the return. A word has 8 bytes. */
+/* CFA: the caller's stack pointer after the return. A word has 8 bytes; all offsets are multiples
+ * of that. */
 enum gt_rule_kind {
 	GT_RULE_SP,     /* CFA = stack pointer + offset */
 	GT_RULE_FP,     /* CFA = frame pointer + offset */
@@ -27,19 +22,31 @@ enum gt_rule_kind {
 	GT_RULE_SIGNAL, /* the kernel called this to return from a signal handler */
 	GT_RULE_NONE    /* information that no rule can express, or damaged */
 };
-#define GT_RULE_OBJECT_BITS 12
-#define GT_RULE_PLACE_BITS 16
-#define GT_RULE_CFA_BITS 17
+#define GT_FRAME_MAX (64 << 20) /* bytes; a larger frame counts as damage */
 
-static inline enum gt_rule_kind gt_rule_kind(uint64_t rule) { return rule & 7; }
-static inline uint32_t gt_rule_object(uint64_t rule)
+/* What `how` consists of, from bit 0:
+ *	3 bits	enum gt_rule_kind
+ *	16 bits	the caller's frame pointer is saved so many words below the CFA; 0: it is unchanged
+ *	13 bits	the return address is saved so many words below the CFA */
+struct gt_unwind_rule {
+	uint32_t how;
+	intptr_t cfa; /* offset of the CFA in bytes */
+};
+#define GT_RULE_FP_BITS 16
+#define GT_RULE_RA_BITS 13
+
+static inline enum gt_rule_kind gt_rule_kind(struct gt_unwind_rule r) { return r.how & 7; }
+/* these in bytes */
+static inline uintptr_t gt_rule_fp(struct gt_unwind_rule r) { return r.how & 0xffff << 3; }
+static inline uintptr_t gt_rule_ra(struct gt_unwind_rule r)
 {
-	return rule >> 3 & ((1u << GT_RULE_OBJECT_BITS) - 1);
+#ifdef __x86_64__
+	return 8; /* where the call puts it */
+#else
+	return (r.how & 0xfff80000) >> 16;
+#endif
 }
-/* these three in bytes */
-static inline uintptr_t gt_rule_fp(uint64_t rule) { return (rule >> 15 & 0xffff) << 3; }
-static inline uintptr_t gt_rule_ra(uint64_t rule) { return (rule >> 31 & 0xffff) << 3; }
-static inline intptr_t gt_rule_cfa(uint64_t rule) { return (intptr_t)rule >> 47 << 3; }
+static inline uintptr_t gt_rule_cfa(struct gt_unwind_rule r) { return (uintptr_t)r.cfa; }
 
 /* The cache: sets of four entries, one cache line each. Only the helper thread writes entries. */
 #define GT_RULE_SETS 4096
@@ -47,11 +54,14 @@ static inline intptr_t gt_rule_cfa(uint64_t rule) { return (intptr_t)rule >> 47 
 struct gt_rule_entry {
 	/* return address, and in the 16 bits above it the epoch in which the rule is valid */
 	uint64_t key;
-	uint64_t rule;
+	uint32_t how; /* the rule */
+	int32_t cfa;
 };
 struct gt_rule_cache {
-	uint64_t epoch;
 	struct gt_rule_entry sets[GT_RULE_SETS][GT_RULE_WAYS] __attribute__((aligned(64)));
+	/* numbers of the objects (loaded_code.h) of the entries; 0: none */
+	uint16_t objects[GT_RULE_SETS][GT_RULE_WAYS];
+	uint64_t epoch;
 };
 #define GT_CODE_BITS                                                                               \
 	48 /* width of an address of code; bits above it sign it (aarch64) or are 0                \
@@ -63,23 +73,21 @@ extern struct gt_rule_cache *gt_rule_cache;
 /* Reserves the memory. Called before the first walk, on any thread. */
 void gt_unwind_open(void);
 
-/* The set number of an address. Most calls are 16 bytes or less apart only in rare cases. */
-static inline uint32_t gt_rule_set(uintptr_t address)
-{
-	return (uint32_t)(address ^ address >> 12) & (GT_RULE_SETS - 1);
-}
+/* The set of an address: calls within 64 bytes of code share one. */
+static inline uint32_t gt_rule_set(uintptr_t address) { return address / 64 & (GT_RULE_SETS - 1); }
 
 /* Looks a rule up. base: epoch << GT_CODE_BITS. The key is read again after the rule: in between
  * the helper may have replaced the entry. */
-static inline bool gt_rule_lookup(
-	const struct gt_rule_cache *c, uint64_t base, uintptr_t address, uint64_t *rule)
+static inline __attribute__((always_inline)) bool gt_rule_lookup(const struct gt_rule_cache *c,
+	uint64_t base, uintptr_t address, struct gt_unwind_rule *rule)
 {
 	const struct gt_rule_entry *set = c->sets[gt_rule_set(address)];
 	uint64_t key = base | address;
 
 	for (unsigned i = 0; i < GT_RULE_WAYS; i++)
 		if (gt_likely(__atomic_load_n(&set[i].key, __ATOMIC_ACQUIRE) == key)) {
-			*rule = __atomic_load_n(&set[i].rule, __ATOMIC_ACQUIRE);
+			rule->how = __atomic_load_n(&set[i].how, __ATOMIC_ACQUIRE);
+			rule->cfa = __atomic_load_n(&set[i].cfa, __ATOMIC_ACQUIRE);
 			return gt_likely(__atomic_load_n(&set[i].key, __ATOMIC_RELAXED) == key);
 		}
 	return false;
@@ -95,7 +103,7 @@ static inline uint64_t gt_rule_epoch(const struct gt_rule_cache *c)
 void gt_unwind_request(uintptr_t address, uintptr_t sp, uintptr_t fp);
 
 /* The rule of a return address. False: there is none yet, and it has been requested. */
-static inline bool gt_unwind_rule(uintptr_t address, uint64_t *rule)
+static inline bool gt_unwind_rule(uintptr_t address, struct gt_unwind_rule *rule)
 {
 	const struct gt_rule_cache *c = __atomic_load_n(&gt_rule_cache, __ATOMIC_ACQUIRE);
 
@@ -105,13 +113,8 @@ static inline bool gt_unwind_rule(uintptr_t address, uint64_t *rule)
 	gt_unwind_request(address, 0, 0);
 	return false;
 }
-/* The library of an address whose rule is known; NULL. Valid until the process ends. */
-static inline const struct gt_code_object *gt_unwind_object_of(uintptr_t address)
-{
-	uint64_t rule;
-
-	return gt_unwind_rule(address, &rule) ? gt_code_object(gt_rule_object(rule)) : NULL;
-}
+/* The number of the object of an address whose rule is known; 0: none. */
+uint32_t gt_unwind_object(uintptr_t address);
 
 /* For tests: waits until the helper has handled all requests, at most so many ms. */
 bool gt_unwind_wait(unsigned ms);

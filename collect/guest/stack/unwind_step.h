@@ -16,23 +16,22 @@ enum gt_step {
 	GT_STEP_NONE,   /* the rule does not lead on */
 	GT_STEP_DAMAGED /* the stack cannot be read there, or its contents are impossible */
 };
-#define GT_FRAME_MAX (64u << 20) /* bytes; a larger frame counts as damage */
 
 /* Reads a word of the stack; address is a multiple of 8. False: it cannot be read. */
 typedef bool gt_stack_read(void *arg, uintptr_t address, uint64_t *word);
 
 static inline __attribute__((always_inline)) enum gt_step gt_unwind_step(
-	uint64_t rule, struct gt_frame_registers *at, gt_stack_read *read, void *arg)
+	struct gt_unwind_rule rule, struct gt_frame_registers *at, gt_stack_read *read, void *arg)
 {
 	enum gt_step step = GT_STEP_BY_RULE;
 	uintptr_t cfa, ra_at, fp_at = 0;
 	uint64_t word;
 
 	switch (gt_rule_kind(rule)) {
-	case GT_RULE_SP: cfa = at->sp + (uintptr_t)gt_rule_cfa(rule); break;
-	case GT_RULE_FP: cfa = at->fp + (uintptr_t)gt_rule_cfa(rule); break;
+	case GT_RULE_SP: cfa = at->sp + gt_rule_cfa(rule); break;
+	case GT_RULE_FP: cfa = at->fp + gt_rule_cfa(rule); break;
 	case GT_RULE_AT_FP:
-		word = at->fp + (uintptr_t)gt_rule_cfa(rule);
+		word = at->fp + gt_rule_cfa(rule);
 		if (at->fp < at->sp || at->fp % 8 || word < at->sp || !read(arg, word, &word))
 			return GT_STEP_DAMAGED;
 		cfa = word;

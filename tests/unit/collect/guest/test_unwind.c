@@ -75,7 +75,7 @@ static void walk_by_steps(struct walks *w, struct gt_readable *r, const uintptr_
 {
 	struct gt_frame_registers at = { start[0], start[1], start[2] };
 	enum gt_step step = GT_STEP_BY_RULE;
-	uint64_t rule;
+	struct gt_unwind_rule rule;
 
 	while (w->nours < DEPTH && step <= GT_STEP_BY_FP) {
 		w->ours[w->nours++] = (struct frame){ at.ra, at.sp, at.fp };
@@ -280,7 +280,8 @@ static void damaged_stacks_end_the_walk(void)
 	static uint64_t area[512];
 	static const uintptr_t sps[] = { 8, 4096, 1ul << 46, 1ul << 63, UINTPTR_MAX - 7, 3 };
 	enum gt_native_state state;
-	uint64_t words[64], rule;
+	uint64_t words[64];
+	struct gt_unwind_rule rule;
 	unsigned seed = 1;
 
 	gt_unwind_open();
@@ -396,9 +397,9 @@ struct counts {
 };
 
 /* Does the rule lead to a place within the area? */
-static bool is_within(uint64_t rule)
+static bool is_within(struct gt_unwind_rule rule)
 {
-	intptr_t cfa = gt_rule_cfa(rule);
+	intptr_t cfa = rule.cfa;
 
 	switch (gt_rule_kind(rule)) {
 	case GT_RULE_SP: return cfa < AREA * 8 && cfa >= (intptr_t)gt_rule_fp(rule);
@@ -410,9 +411,10 @@ static bool is_within(uint64_t rule)
 
 static void compare_at(uintptr_t address, struct counts *n)
 {
-	uint64_t rule, *volatile area = __builtin_alloca(AREA * 8);
+	uint64_t *volatile area = __builtin_alloca(AREA * 8);
 	struct gt_frame_registers at;
 	struct dwarf_eh_bases bases;
+	struct gt_unwind_rule rule;
 	enum gt_step step;
 
 	/* different addresses within the area: libgcc reads code where a return address points */
@@ -516,7 +518,7 @@ static void replaced_library(bool by_hook)
 	CHECK_SAME(&walks);
 	CHECK_EQ(walks.state, GT_NATIVE_OK);
 	inside = walks.words[0];
-	o = gt_unwind_object_of(inside);
+	o = gt_code_object(gt_unwind_object(inside));
 	CHECK(o && strstr(o->path, "libunwindplugin264") && inside > o->low && inside < o->high);
 	CHECK(!(by_hook ? gt_hosted_dlclose : dlclose)(lib));
 	lib = open_plugin("libunwindplugin4104.so", &second);
@@ -530,9 +532,9 @@ static void replaced_library(bool by_hook)
 	CHECK_SAME(&walks);
 	CHECK_EQ(walks.state, GT_NATIVE_OK);
 	CHECK_EQ(walks.words[0], inside);
-	CHECK(gt_unwind_object_of(inside) != o);
+	CHECK(gt_code_object(gt_unwind_object(inside)) != o);
 	CHECK(strstr(o->path, "libunwindplugin264"));
-	CHECK(strstr(gt_unwind_object_of(inside)->path, "libunwindplugin4104"));
+	CHECK(strstr(gt_code_object(gt_unwind_object(inside))->path, "libunwindplugin4104"));
 	gt_hosted_dlclose(lib);
 }
 
@@ -568,7 +570,7 @@ static void forked_child_has_its_own(void)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		uint64_t rule;
+		struct gt_unwind_rule rule;
 
 		alarm(60);
 		if (gt_unwind_rule(walks.words[0], &rule))
