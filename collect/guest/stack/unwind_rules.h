@@ -107,7 +107,7 @@ static inline bool gt_unwind_rule(uintptr_t address, struct gt_unwind_rule *rule
 {
 	const struct gt_rule_cache *c = __atomic_load_n(&gt_rule_cache, __ATOMIC_ACQUIRE);
 
-	if (gt_likely(c && !(address >> GT_CODE_BITS) &&
+	if (gt_likely(c && !((address - 1) >> GT_CODE_BITS) &&
 		    gt_rule_lookup(c, gt_rule_epoch(c), address, rule)))
 		return true;
 	gt_unwind_request(address, 0, 0);
