@@ -67,6 +67,7 @@ $(FUZZERS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/fuzz/libgt.a
 	$(CLANG) $(FUZZFLAGS) -fsanitize=fuzzer,address,undefined $(filter %.c %.a,$^) \
 		$(BPF_LIBS) $(LIBS) -ldl -o $@
 $(BUILD)/replay/fuzz_ring $(BUILD)/replay/fuzz_usdt: $(BUILD)/libgtcollect.a
+$(BUILD)/replay/fuzz_eh_frame $(BUILD)/fuzz/fuzz_eh_frame: collect/guest/stack/eh_frame.c
 have_fuzzer:
 	@echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return 0; }' | \
 		$(CLANG) -x c -fsanitize=fuzzer - -o /dev/null 2>/dev/null || { echo "make fuzz needs clang with libFuzzer:" \

@@ -99,7 +99,7 @@ $(FAKE)/libunwindcalls.so: tests/unit/collect/guest/unwind_calls.cc
 $(FAKE)/libunwindplugin%.so: tests/unit/collect/guest/unwind_plugin.c
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -DFRAME=$* $< -o $@
-$(BUILD)/unit/test_unwind: | $(FAKE)/libunwindcalls.so $(FAKE)/libunwindplugin264.so $(FAKE)/libunwindplugin4104.so
+$(BUILD)/unit/test_unwind: | $(FAKE)/libunwindcalls.so $(FAKE)/libunwindplugin272.so $(FAKE)/libunwindplugin4064.so
 $(BUILD)/unit/test_guest: | $(FAKE)/damage $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nccl $(FAKE)/nvtx $(FAKE)/payload $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(FAKE)/probes $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1

@@ -135,7 +135,7 @@ static bool walk_frame(struct walk *w, enum gt_native_state *state)
 	}
 }
 
-#ifdef __aarch64__
+#if defined(__aarch64__) && !defined(GT_HOSTED)
 static void skip_guest(struct walk *w, uint64_t *words)
 {
 	enum gt_native_state state;
@@ -158,7 +158,7 @@ uint32_t gt_native_frames(struct gt_readable *readable, const uintptr_t start[3]
 	*state = GT_NATIVE_PENDING;
 	if (!c || w.at.sp % 8)
 		return 0;
-#ifdef __aarch64__
+#if defined(__aarch64__) && !defined(GT_HOSTED)
 	skip_guest(&w, words);
 #endif
 	do

@@ -84,10 +84,10 @@ void gt_unwind_open(void)
 
 /* ---- compilation ---- */
 
-/* Words below the CFA. False: the rule has no room for it. */
-static bool words_below(int64_t offset, unsigned bits, uint32_t *words)
+/* Words below the CFA. */
+static bool words_below(int64_t offset, uint32_t *words)
 {
-	if (offset >= 0 || offset % WORD_BYTES || offset <= -((int64_t)WORD_BYTES << bits))
+	if (offset >= 0 || offset % WORD_BYTES || offset < -GT_FRAME_MAX)
 		return false;
 	*words = (uint32_t)(-offset / WORD_BYTES);
 	return true;
@@ -101,8 +101,8 @@ static bool place_of_fp(const struct gt_cfi_row *row, uint32_t *words)
 	if (row->cfa == GT_CFA_AT_FP)
 		return row->fp.place == GT_CFI_AT_FP && !row->fp.offset;
 	if (row->fp.place == GT_CFI_AT_FP && row->cfa == GT_CFA_FP)
-		return words_below(row->fp.offset - row->cfa_offset, GT_RULE_FP_BITS, words);
-	return row->fp.place == GT_CFI_SAVED && words_below(row->fp.offset, GT_RULE_FP_BITS, words);
+		return words_below(row->fp.offset - row->cfa_offset, words);
+	return row->fp.place == GT_CFI_SAVED && words_below(row->fp.offset, words);
 }
 
 /* Is this offset of the CFA possible? */
@@ -118,20 +118,16 @@ static struct gt_unwind_rule pack(const struct gt_cfi_row *row)
 	static const uint8_t kinds[] = {
 		[GT_CFA_SP] = GT_RULE_SP, [GT_CFA_FP] = GT_RULE_FP, [GT_CFA_AT_FP] = GT_RULE_AT_FP
 	};
-	uint32_t fp, ra;
+	uint32_t fp, ra, how;
 
 	if (row->is_signal_frame)
 		return (struct gt_unwind_rule){ GT_RULE_SIGNAL, 0 };
 	if (row->ra.place == GT_CFI_UNDEFINED)
 		return (struct gt_unwind_rule){ GT_RULE_END, 0 };
-	if (!is_cfa(row) || row->ra.place != GT_CFI_SAVED ||
-		!words_below(row->ra.offset, GT_RULE_RA_BITS, &ra) || !place_of_fp(row, &fp))
+	if (!is_cfa(row) || row->ra.place != GT_CFI_SAVED || !words_below(row->ra.offset, &ra) ||
+		!place_of_fp(row, &fp) || !gt_rule_places(fp, ra, &how))
 		return (struct gt_unwind_rule){ GT_RULE_NONE, 0 };
-#ifdef __x86_64__
-	if (ra != 1)
-		return (struct gt_unwind_rule){ GT_RULE_NONE, 0 };
-#endif
-	return (struct gt_unwind_rule){ kinds[row->cfa] | fp << 3 | ra << 19, row->cfa_offset };
+	return (struct gt_unwind_rule){ kinds[row->cfa] | how, row->cfa_offset };
 }
 
 static struct gt_unwind_rule compile(uintptr_t address, uint32_t *object)

@@ -24,28 +24,47 @@ enum gt_rule_kind {
 };
 #define GT_FRAME_MAX (64 << 20) /* bytes; a larger frame counts as damage */
 
-/* What `how` consists of, from bit 0:
- *	3 bits	enum gt_rule_kind
- *	16 bits	the caller's frame pointer is saved so many words below the CFA; 0: it is unchanged
- *	13 bits	the return address is saved so many words below the CFA */
 struct gt_unwind_rule {
-	uint32_t how;
+	uint32_t how; /* 3 bits: enum gt_rule_kind; the others below */
 	intptr_t cfa; /* offset of the CFA in bytes */
 };
-#define GT_RULE_FP_BITS 16
-#define GT_RULE_RA_BITS 13
-
 static inline enum gt_rule_kind gt_rule_kind(struct gt_unwind_rule r) { return r.how & 7; }
-/* these in bytes */
-static inline uintptr_t gt_rule_fp(struct gt_unwind_rule r) { return r.how & 0xffff << 3; }
+/* Where the caller's frame pointer (0: it is unchanged) and the return address are saved, in bytes
+ * below the CFA. Negative offsets are no rules. */
+#ifdef __x86_64__
+/* 29 bits: words from the CFA down to the frame pointer. The call puts the return address in the
+ * first one. */
+static inline uintptr_t gt_rule_fp(struct gt_unwind_rule r) { return r.how & ~7u; }
+static inline uintptr_t gt_rule_ra(struct gt_unwind_rule r) { return 8; }
+static inline bool gt_rule_places(uint32_t fp_words, uint32_t ra_words, uint32_t *how)
+{
+	*how = fp_words << 3;
+	return ra_words == 1;
+}
+#else
+/* 16 bits: words from the CFA down to the frame pointer, or to the return address if the frame
+ * pointer is unchanged. 13 bits: 0 if it is, else words from there up to the return address, plus
+ * GT_RULE_APART. The two are in most functions side by side at the low end of the frame. */
+#define GT_RULE_APART 4096u
+static inline uintptr_t gt_rule_fp(struct gt_unwind_rule r)
+{
+	return r.how >> 19 ? r.how & 0xffff << 3 : 0;
+}
 static inline uintptr_t gt_rule_ra(struct gt_unwind_rule r)
 {
-#ifdef __x86_64__
-	return 8; /* where the call puts it */
-#else
-	return (r.how & 0xfff80000) >> 16;
-#endif
+	uintptr_t place = r.how & 0xffff << 3, apart = r.how >> 19;
+
+	return apart ? place - 8 * (apart - GT_RULE_APART) : place;
 }
+static inline bool gt_rule_places(uint32_t fp_words, uint32_t ra_words, uint32_t *how)
+{
+	uint32_t place = fp_words ? fp_words : ra_words;
+	uint32_t apart = fp_words ? fp_words - ra_words + GT_RULE_APART : 0;
+
+	*how = place << 3 | apart << 19;
+	return place < 1u << 16 && apart < 1u << 13 && !fp_words == !apart;
+}
+#endif
 static inline uintptr_t gt_rule_cfa(struct gt_unwind_rule r) { return (uintptr_t)r.cfa; }
 
 /* The cache: sets of four entries, one cache line each. Only the helper thread writes entries. */

@@ -18,6 +18,7 @@ int gt_hosted_dlclose(void *handle);
 
 #define DEPTH 4096
 #define WAIT_MS 20000
+#define TRIES 300 /* as many as frames, if the helper cannot look ahead */
 #ifdef __x86_64__
 #define FP_NUMBER 6
 #else
@@ -98,7 +99,7 @@ static __attribute__((noinline)) void walk(void *arg)
 
 	*w = (struct walks){ .from = start[0] };
 	_Unwind_Backtrace(note, w);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < TRIES; i++) {
 		w->nwords = gt_native_frames(&readable, start, 0, 0, w->words, DEPTH, &w->state);
 		if (w->state != GT_NATIVE_PENDING || !gt_unwind_wait(WAIT_MS))
 			break;
@@ -247,7 +248,7 @@ static __attribute__((noinline)) uint32_t walk_up_to(
 		(uintptr_t)__builtin_dwarf_cfa(), fp[0] };
 	uint32_t n = 0;
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < TRIES; i++) {
 		n = gt_native_frames(&readable, start, low, high, words, max, state);
 		if (*state != GT_NATIVE_PENDING)
 			break;
@@ -314,7 +315,8 @@ static void signal_handler_ends_the_walk(void)
 	gt_unwind_open();
 	signal(SIGUSR1, on_signal);
 	raise(SIGUSR1);
-	CHECK_EQ(walks.state, GT_NATIVE_SIGNAL);
+	/* emulators have a return of their own, without call frame information */
+	CHECK(walks.state == GT_NATIVE_SIGNAL || walks.state == GT_NATIVE_NO_RULE);
 	CHECK_EQ(walks.nwords, 2); /* on_signal, and the kernel's return to here */
 }
 
@@ -508,7 +510,7 @@ static void *open_plugin(const char *name, void (**call)(callback *, void *))
 static void replaced_library(bool by_hook)
 {
 	void (*first)(callback *, void *), (*second)(callback *, void *);
-	void *lib = open_plugin("libunwindplugin264.so", &first);
+	void *lib = open_plugin("libunwindplugin272.so", &first);
 	const struct gt_code_object *o;
 	uintptr_t inside;
 
@@ -519,9 +521,9 @@ static void replaced_library(bool by_hook)
 	CHECK_EQ(walks.state, GT_NATIVE_OK);
 	inside = walks.words[0];
 	o = gt_code_object(gt_unwind_object(inside));
-	CHECK(o && strstr(o->path, "libunwindplugin264") && inside > o->low && inside < o->high);
+	CHECK(o && strstr(o->path, "libunwindplugin272") && inside > o->low && inside < o->high);
 	CHECK(!(by_hook ? gt_hosted_dlclose : dlclose)(lib));
-	lib = open_plugin("libunwindplugin4104.so", &second);
+	lib = open_plugin("libunwindplugin4064.so", &second);
 	if (first != second)
 		SKIP("the second library is elsewhere");
 	if (!by_hook) { /* noticed with the next request */
@@ -533,8 +535,8 @@ static void replaced_library(bool by_hook)
 	CHECK_EQ(walks.state, GT_NATIVE_OK);
 	CHECK_EQ(walks.words[0], inside);
 	CHECK(gt_code_object(gt_unwind_object(inside)) != o);
-	CHECK(strstr(o->path, "libunwindplugin264"));
-	CHECK(strstr(gt_code_object(gt_unwind_object(inside))->path, "libunwindplugin4104"));
+	CHECK(strstr(o->path, "libunwindplugin272"));
+	CHECK(strstr(gt_code_object(gt_unwind_object(inside))->path, "libunwindplugin4064"));
 	gt_hosted_dlclose(lib);
 }
 
@@ -544,11 +546,11 @@ static void library_closed_without_the_hook_is_forgotten(void) { replaced_librar
 static void close_without_unload_forgets_nothing(void)
 {
 	void (*call)(callback *, void *);
-	void *lib = open_plugin("libunwindplugin264.so", &call);
+	void *lib = open_plugin("libunwindplugin272.so", &call);
 	uint64_t compiled[2];
 
 	gt_unwind_open();
-	CHECK(lib && open_plugin("libunwindplugin264.so", &call) == lib);
+	CHECK(lib && open_plugin("libunwindplugin272.so", &call) == lib);
 	for (int i = 0; i < 2; i++) {
 		call(walk, &walks);
 		CHECK_SAME(&walks);
@@ -659,7 +661,7 @@ static void eight_threads(void)
 	for (int i = 0; i < 200 || nwalks < 50000; i++) {
 		void (*call)(callback *, void *);
 		void *plugin = open_plugin(
-			i % 2 ? "libunwindplugin264.so" : "libunwindplugin4104.so", &call);
+			i % 2 ? "libunwindplugin272.so" : "libunwindplugin4064.so", &call);
 
 		if (plugin)
 			gt_hosted_dlclose(plugin);

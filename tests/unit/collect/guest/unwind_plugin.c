@@ -4,8 +4,8 @@
 typedef void callback(void *);
 extern void unwind_plugin(callback *f, void *arg);
 #if defined(__x86_64__)
-#define GROW(n) "sub $" #n ",%rsp\n\t.cfi_adjust_cfa_offset " #n "\n\t"
-#define SHRINK(n) "add $" #n ",%rsp\n\t.cfi_adjust_cfa_offset -" #n "\n\t"
+#define GROW(n) "sub $8+" #n ",%rsp\n\t.cfi_adjust_cfa_offset 8+" #n "\n\t"
+#define SHRINK(n) "add $8+" #n ",%rsp\n\t.cfi_adjust_cfa_offset -8-" #n "\n\t"
 #define BODY(n) GROW(n) "mov %rdi,%rax\n\tmov %rsi,%rdi\n\tcall *%rax\n\t" SHRINK(n) "ret\n\t"
 #define TYPE "@function"
 #else
