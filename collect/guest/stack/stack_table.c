@@ -30,7 +30,7 @@ struct gt_stack_state {
 	uint32_t stacks, codes; /* numbers given so far */
 	uint32_t next_way;
 	/* bits by number: the library's definition was written */
-	uint64_t objects[(1u << GT_RULE_OBJECT_BITS) / 64];
+	uint64_t objects[GT_CODE_OBJECTS / 64];
 	struct known_stack stack[STACKS];
 	struct known_code code[CODES];
 	struct gt_readable readable;
@@ -145,8 +145,7 @@ static uint32_t code_number(struct gt_tcb *t, struct gt_stack_state *s, struct g
 /* Writes the definition of the library of a return address, if it is known and not written yet. */
 static bool put_object(struct gt_tcb *t, struct gt_stack_state *s, uintptr_t address)
 {
-	uint64_t rule;
-	uint32_t number = gt_unwind_rule(address, &rule) ? gt_rule_object(rule) : 0, n;
+	uint32_t number = gt_unwind_object(address), n;
 	const struct gt_code_object *o = gt_code_object(number);
 	struct {
 		struct gt_rec_object head;
