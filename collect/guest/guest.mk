@@ -86,7 +86,11 @@ $(BUILD)/guest/python_lines.o: collect/recorder/python_lines.c
 $(FAKE)/libpythonstacks.so: tests/unit/collect/guest/python_stacks.c $(GUEST_OBJ) $(BUILD)/guest/python_lines.o
 	@mkdir -p $(@D)
 	$(CC) $(GTFLAGS) $(GUEST_FLAGS) -shared -Wl,-Bsymbolic $(filter %.c %.o,$^) -pthread -o $@
-units: $(FAKE)/libpythonstacks.so
+$(FAKE)/python-embedded: tests/unit/collect/guest/python_embedded.c
+	@mkdir -p $(@D)
+	$(CC) -O1 -g $< -pthread -ldl -o $@
+units: $(FAKE)/libpythonstacks.so $(FAKE)/python-embedded
+benches: $(FAKE)/libpythonstacks.so
 $(FAKE)/libpythonimage.so $(FAKE)/libpythonimage-old.so: tests/unit/collect/guest/python_image.c
 	@mkdir -p $(@D)
 	$(CC) -O1 -g -w -shared -fPIC $(if $(filter %-old.so,$@),-DOLD) $< -o $@
