@@ -227,20 +227,19 @@ INLINE enum frame_kind read_index(const struct gt_python_layout *l, struct gt_re
 INLINE enum frame_kind read_pointer(const struct gt_python_layout *l, struct gt_readable *r,
 	uintptr_t frame, uintptr_t code, uint8_t owner, uint32_t *offset)
 {
-	uintptr_t start = code + l->start, at;
-	int64_t first = READ(int32_t, code + l->first_traceable),
-		units = READ(int64_t, code + l->size);
+	uintptr_t start = code + l->start, units = READ(uintptr_t, code + l->size), unit;
+	int64_t first = READ(int32_t, code + l->first_traceable), at;
 
 	if (gt_unlikely(l->copies != GT_PYTHON_NO) && !(start = start_of_copy(l, r, frame, code)))
 		return BROKEN;
-	at = READ(uintptr_t, frame + l->instruction) - start;
+	at = (int64_t)(READ(uintptr_t, frame + l->instruction) - start);
 	*offset = (uint32_t)at;
-	/* it is even, and between the two limits: an odd number becomes large */
-	at = at >> 1 | at << 63;
-	if (gt_likely(at - (uintptr_t)first < (uintptr_t)(units - first)))
+	/* it is between the two limits, and even: an odd number becomes large */
+	unit = (uintptr_t)at >> 1 | (uintptr_t)at << 63;
+	if (gt_likely(unit - (uintptr_t)first < units - (uintptr_t)first))
 		return FUNCTION;
 	/* Before the first limit a frame makes cells, a generator or a coroutine. */
-	if ((int32_t)*offset < -2 || *offset & 1 || (int32_t)*offset >= 2 * first)
+	if (at < -2 || at & 1 || at >= 2 * first)
 		return BROKEN;
 	return owner == GT_PYTHON_GENERATOR ? FUNCTION : SKIPPED;
 }

@@ -4,7 +4,7 @@
 static const struct gt_python_layout *const known[] = { &gt_python_3_9, &gt_python_3_10,
 	&gt_python_3_11, &gt_python_3_12 };
 
-/* ---- 3.13 and later: struct _Py_DebugOffsets (Include/internal/pycore_debug_offsets.h) ---- */
+/* ---- 3.13 and later: struct _Py_DebugOffsets (Include/internal, pycore_debug_offsets) ---- */
 
 /* Numbers of its words of 8 bytes, of which the first three are the same. */
 enum { COOKIE, VERSION, FREE_THREADED, RUNTIME_SIZE, FINALIZING };

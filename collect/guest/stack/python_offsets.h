@@ -4,9 +4,10 @@
 #define GT_PYTHON_OFFSETS_H
 #include "collect/guest/stack/python_layout.h"
 
-/* Offsets of CPython's headers, the same in all patch releases of a version: Include/cpython/
- * (pystate.h, frameobject.h, code.h, unicodeobject.h), Include/internal/ (pycore_frame.h,
- * pycore_runtime.h, pycore_interp.h), at the tags v3.9.18, v3.10.13, v3.11.2, v3.11.7, v3.12.1. */
+/* 3.9 to 3.12: from the headers of CPython at the tags v3.9.18, v3.10.13, v3.11.2, v3.11.7 and
+ * v3.12.1, Include/cpython (pystate, frameobject, code, unicodeobject) and Include/internal
+ * (pycore_frame, pycore_runtime, pycore_interp). Patch releases of a version do not change these
+ * structures. */
 static const struct gt_python_layout gt_python_3_9 = { .version = 0x0309,
 	.instruction_kind = GT_PYTHON_INDEX,
 	.searches_states = true,

@@ -70,7 +70,7 @@ static void locations_of_3_11(void)
 		ENTRY(12, 1), 0, 1, ENTRY(10, 1), 0, 1, ENTRY(9, 1), 0x7f };
 
 	for (uint32_t version = 0x030b; version <= 0x030e; version++) {
-		n = 25;
+		n = sizeof(t);
 		CHECK_EQ(GET(STARTED_NOT), 10);
 		CHECK_EQ(GET((uint32_t)-2), 10);
 		CHECK_EQ(GET(0), 11);
@@ -91,8 +91,8 @@ static void locations_of_3_11(void)
 		CHECK_EQ(GET(12), -1);
 		CHECK_EQ(GET(14), -1);
 	}
-	CHECK_EQ(gt_python_line(0x030f, 10, t, 25, 0), -1);
-	CHECK_EQ(gt_python_line(0x0308, 10, t, 25, 0), -1);
+	CHECK_EQ(gt_python_line(0x030f, 10, t, sizeof(t), 0), -1);
+	CHECK_EQ(gt_python_line(0x0308, 10, t, sizeof(t), 0), -1);
 #undef GET
 }
 

@@ -4,8 +4,10 @@
 #include "collect/recorder/python_lines.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <time.h>
 
 #define FRAMES 4096
@@ -94,6 +96,32 @@ GT_EXPORT int gt_test_other_thread(void)
 	if (!pthread_create(&t, NULL, thread, &state))
 		pthread_join(t, NULL);
 	return state;
+}
+
+static unsigned interruptions;
+static void interrupt(int number)
+{
+	static struct own o;
+	static bool busy; /* another thread has it */
+	enum gt_python_state state;
+
+	if (__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE))
+		return;
+	gt_python_frames(&o.readable, o.frames, FRAMES, &state);
+	__atomic_add_fetch(&interruptions, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&busy, false, __ATOMIC_RELEASE);
+}
+
+/* From now on a signal interrupts the interpreter at any instruction, every us of processor time
+ * (0: no more), and reads its frames, which may be half made. Returns how often that happened. */
+GT_EXPORT unsigned gt_test_interrupt(unsigned us)
+{
+	struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
+	struct itimerval every = { { 0, us }, { 0, us } };
+
+	sigaction(SIGPROF, &action, NULL);
+	setitimer(ITIMER_PROF, &every, NULL);
+	return __atomic_load_n(&interruptions, __ATOMIC_RELAXED);
 }
 
 /* ns of `rounds` walks */

@@ -332,6 +332,16 @@ def signals_and_tracing():
     signal.signal(signal.SIGUSR1, old)
 
 
+def interrupted_anywhere():
+    """Frames that are half made: nothing crashes."""
+    dll = releasing.dll
+    dll.gt_test_interrupt(500)
+    while dll.gt_test_interrupt(500) < 100:
+        for kind in recursion, generators, comprehensions, callbacks_from_c, exceptions, coroutines, threads:
+            kind()
+    dll.gt_test_interrupt(0)
+
+
 def imports():
     import importlib.abc
     import importlib.util
@@ -488,7 +498,7 @@ def main():
     sys.setrecursionlimit(3000)
     gc.disable()  # a finalizer that calls here() inside here() would overwrite its result
     for kind in (recursion, truncation, generators, comprehensions, callbacks_from_c, decorators_and_classes, exceptions,
-                 executed_code, coroutines, threads, thread_without_python, signals_and_tracing, imports,
+                 executed_code, coroutines, threads, thread_without_python, signals_and_tracing, interrupted_anywhere, imports,
                  reused_code_objects, forked_child, subinterpreters, standard_library_lines):
         del errors[:]
         before = compared

@@ -617,6 +617,19 @@ static void damaged_code_and_instructions(void)
 				CHECK_EQ(n, i);
 				CHECK(are_first(&m, f, n));
 			}
+		/* 4 GiB away, as far as an offset of 32 bits can tell the right one */
+		for (int sign = -1; sign <= 1 && m.l.instruction_kind == GT_PYTHON_POINTER;
+			sign += 2) {
+			uint64_t *at = (uint64_t *)(m.frame[m.nframes - 1] + m.l.instruction),
+				 was = *at;
+
+			for (int back = 0; back <= 6; back += 2) {
+				*at = was - (uint64_t)back + (uint64_t)(sign * (1ll << 32));
+				CHECK_EQ(frames_of(f, MAX, &state), FUNCTIONS - 1);
+				CHECK_EQ(state, GT_PYTHON_DAMAGED);
+			}
+			*at = was;
+		}
 		CHECK_EQ(frames_of(f, MAX, &state), FUNCTIONS);
 		close_image(&m);
 	}
