@@ -253,6 +253,7 @@ char *gt_metadata_begin(char *const *argv, const struct gt_session *s, bool gpu)
 	if (gpu && gt_options_timing() == GT_TIMING_OFF)
 		put(o, "gpu_source", "nothing, because of --gpu-timing off");
 	json_object_set_new(o, "filter", globs(&opt->filter));
+	json_object_set_new(o, "stacks", globs(&opt->stacks));
 	json_object_set_new(o, "exclude", globs(&opt->exclude));
 	json_object_set_new(o, "sample", json_integer((int64_t)opt->sample));
 	json_object_set_new(o, "delay_ns", json_integer(opt->delay));

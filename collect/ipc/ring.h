@@ -312,9 +312,10 @@ _Static_assert(sizeof(struct gt_rec_code) == 32 && sizeof(struct gt_rec_object) 
 #define GT_STACK_MARK (2ull << 62)
 #define GT_STACK_KIND (3ull << 62)
 enum gt_frame_mark {
-	GT_MARK_NATIVE_CUT,       /* further native frames are not known */
-	GT_MARK_PYTHON_CUT,       /* there are more frames of Python */
-	GT_MARK_PYTHON_UNREADABLE /* a frame of Python, or all further ones, cannot be read */
+	GT_MARK_NATIVE_CUT,        /* further native frames are not known */
+	GT_MARK_PYTHON_CUT,        /* there are more frames of Python */
+	GT_MARK_PYTHON_UNREADABLE, /* a frame of Python, or all further ones, cannot be read */
+	GT_MARK_PYTHON_UNKNOWN     /* frames of Python are missing: the interpreter is not known */
 };
 
 /* FNV-1a over the bytes; stands for a string among the argument words. 0 is NULL. */

@@ -1,13 +1,15 @@
-/* A library for stacks.sh: makes calls from ten native frames, built without frame pointers.
+/* A library for stacks.sh: makes calls from a few native frames; with those of ctypes and of the
+ * interpreter below it these are ten, built without frame pointers.
  *
- * stack_repeated(N) makes N calls with one stack, stack_new(N) with a stack of its own each. Both
- * return ns a call. */
+ * stack_repeated(N) makes N calls with one stack, stack_new(N), N of at most 4,096, with a stack of
+ * its own each. Both return ns a call. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
 #include <time.h>
+#include <unistd.h>
 
-#define DEPTH 10
+#define LEVELS 2
 #define NOINLINE __attribute__((noinline, noclone))
 
 static int (*query)(void *);
@@ -21,12 +23,20 @@ static double now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Goes down by one of four call sites, chosen by two bits of `path`. */
+#define SITE(i)                                                                                    \
+	case i:                                                                                    \
+		r = down(depth + 1, path / SITES, n) + (i)*0.0001;                                 \
+		break;
+#define SITES4(i) SITE(i) SITE(i + 1) SITE(i + 2) SITE(i + 3)
+#define SITES16(i) SITES4(i) SITES4(i + 4) SITES4(i + 8) SITES4(i + 12)
+#define SITES 64
+
+/* Goes down by one of 64 call sites, which `path` chooses at each level. */
 static NOINLINE double down(int depth, uint32_t path, long n)
 {
-	double t, r;
+	double t, r = 0;
 
-	if (depth == DEPTH - 2) {
+	if (depth == LEVELS) {
 		t = now();
 		for (long i = 0; i < n; i++)
 			query(NULL);
@@ -34,11 +44,11 @@ static NOINLINE double down(int depth, uint32_t path, long n)
 		sink++;
 		return r;
 	}
-	switch (path & 3) {
-	case 0: r = down(depth + 1, path >> 2, n); break;
-	case 1: r = down(depth + 1, path >> 2, n) + 0.0001; break;
-	case 2: r = down(depth + 1, path >> 2, n) + 0.0002; break;
-	default: r = down(depth + 1, path >> 2, n) + 0.0003;
+	switch (path % SITES) {
+		SITES16(0)
+		SITES16(16)
+		SITES16(32)
+		SITES16(48)
 	}
 	sink++; /* so that the call above is no jump */
 	return r;
@@ -62,6 +72,12 @@ double stack_new(long n)
 	double sum = 0;
 
 	find();
+	/* so that the rules of all these addresses are known */
+	for (int pass = 0; pass < 200; pass++) {
+		for (uint32_t i = 0; i < SITES; i++)
+			down(0, i + i * SITES, 1);
+		usleep(1000);
+	}
 	for (long i = 0; i < n; i++)
 		sum += down(0, (uint32_t)i, 1);
 	return sum / (double)n;

@@ -24,7 +24,7 @@ P
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 for i in 1 2 3 4 5 6 7; do
 	for s in none 'cuStreamQuery*'; do
-		"$G" -q -f -e api --ring-memory 512M -o "$i.zst" --stacks "$s" -- "$python" loop.py 1000000 4000 || exit 1
+		"$G" -q -f -e api --ring-memory 512M -o "$i.zst" --stacks "$s" -- "$python" loop.py 1000000 4096 || exit 1
 		rm "$i.zst"
 	done | awk '{ a[NR] = $1; b[NR] = $2 } END { print a[2] - a[1], b[2] - b[1] }'
 done >times

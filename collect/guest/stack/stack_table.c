@@ -185,10 +185,12 @@ static bool define(
 		s->words[n++] = code ? GT_STACK_PYTHON | (uint64_t)code << 32 | s->python[i].offset
 				     : GT_STACK_MARK | GT_MARK_PYTHON_UNREADABLE;
 	}
-	if (f->python_state == GT_PYTHON_TRUNCATED || f->python_state == GT_PYTHON_DAMAGED)
-		s->words[n++] = GT_STACK_MARK |
-			(f->python_state == GT_PYTHON_TRUNCATED ? GT_MARK_PYTHON_CUT
-								: GT_MARK_PYTHON_UNREADABLE);
+	if (f->python_state == GT_PYTHON_TRUNCATED)
+		s->words[n++] = GT_STACK_MARK | GT_MARK_PYTHON_CUT;
+	else if (f->python_state == GT_PYTHON_DAMAGED)
+		s->words[n++] = GT_STACK_MARK | GT_MARK_PYTHON_UNREADABLE;
+	else if (f->python_state == GT_PYTHON_UNKNOWN)
+		s->words[n++] = GT_STACK_MARK | GT_MARK_PYTHON_UNKNOWN;
 	return gt_ring_put_text(t, GT_REC_STACK, number, (const char *)s->words, 8 * n);
 }
 
