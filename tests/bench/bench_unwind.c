@@ -62,13 +62,13 @@ static __attribute__((noinline)) int measure(void)
 }
 
 /* 36 functions with frames of different sizes, each of which calls the one before. */
-#define LEVELS(X)                                                                                  \
-	X(1, 0)                                                                                    \
-	X(2, 1) X(3, 2) X(4, 3) X(5, 4) X(6, 5) X(7, 6) X(8, 7) X(9, 8) X(10, 9) X(11, 10)         \
-		X(12, 11) X(13, 12) X(14, 13) X(15, 14) X(16, 15) X(17, 16) X(18, 17) X(19, 18)    \
-			X(20, 19) X(21, 20) X(22, 21) X(23, 22) X(24, 23) X(25, 24) X(26, 25)      \
-				X(27, 26) X(28, 27) X(29, 28) X(30, 29) X(31, 30) X(32, 31)        \
-					X(33, 32) X(34, 33) X(35, 34) X(36, 35)
+/* clang-format off */
+#define LEVELS(X) \
+	X(1, 0) X(2, 1) X(3, 2) X(4, 3) X(5, 4) X(6, 5) X(7, 6) X(8, 7) X(9, 8) \
+	X(10, 9) X(11, 10) X(12, 11) X(13, 12) X(14, 13) X(15, 14) X(16, 15) X(17, 16) X(18, 17) \
+	X(19, 18) X(20, 19) X(21, 20) X(22, 21) X(23, 22) X(24, 23) X(25, 24) X(26, 25) X(27, 26) \
+	X(28, 27) X(29, 28) X(30, 29) X(31, 30) X(32, 31) X(33, 32) X(34, 33) X(35, 34) X(36, 35)
+/* clang-format on */
 #define LEVEL(n, below)                                                                            \
 	static __attribute__((noinline, noipa)) int level##n(int x)                                \
 	{                                                                                          \

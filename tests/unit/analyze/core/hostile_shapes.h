@@ -66,8 +66,8 @@ static inline void hs_kernel(struct hs *h, uint32_t thread, uint32_t stream, uin
 	struct gt_gpu_work w = gpus_work(stream, h->at + 400, h->at + 700);
 
 	hs_row(h, GT_CALL, thread, h->at, h->at + 200, h->g.launch, 0, 0, NULL);
-	w.cause =
-		(struct gt_gpu_cause){ GT_JOIN_CORRELATION, thread, h->g.launch_name, h->at, 200, 0 };
+	w.cause = (struct gt_gpu_cause){ GT_JOIN_CORRELATION, thread, h->g.launch_name, h->at, 200,
+		0 };
 	w.graph = graph;
 	w.node = graph;
 	w.correlation = (uint32_t)(h->at / HS_STEP);

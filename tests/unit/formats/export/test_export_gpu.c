@@ -14,14 +14,14 @@ static void everything(struct gpus *g)
 	gpus_launched(g, &w, 0, 1000, 100, GT_JOIN_CORRELATION);
 	w.graph = 11;
 	w.node = 22;
-	w.created_by =
-		(struct gt_gpu_cause){ GT_JOIN_CORRELATION, g->thread[0], g->launch_name, 900, 10, 0 };
+	w.created_by = (struct gt_gpu_cause){ GT_JOIN_CORRELATION, g->thread[0], g->launch_name,
+		900, 10, 0 };
 	gpus_kernel(g, 0, &w);
 	w = gpus_work(g->stream[1][1], 4000, 4500);
 	w.graph = 11;
 	w.node = 23;
-	w.created_by =
-		(struct gt_gpu_cause){ GT_JOIN_CORRELATION, g->thread[0], g->launch_name, 950, 10, 0 };
+	w.created_by = (struct gt_gpu_cause){ GT_JOIN_CORRELATION, g->thread[0], g->launch_name,
+		950, 10, 0 };
 	gpus_launched(g, &w, 1, 1200, 50, GT_JOIN_ORDER);
 	gpus_copy(g, &w, GT_DIR_PEER, GT_GPU_MEM_DEVICE, GT_GPU_MEM_DEVICE, 4000);
 	w.track = g->stream[0][0];
