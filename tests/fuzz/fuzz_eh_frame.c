@@ -1,5 +1,5 @@
 /* Arbitrary bytes as call frame information. The first 12 bytes say which address is looked for and
- * where .eh_frame_hdr begins. What is found must be of the kinds that exist. */
+ * where .eh_frame_hdr begins. A row that is found has only kinds that exist. */
 #include <stdlib.h>
 #include "collect/guest/stack/eh_frame.h"
 #include "collect/ipc/unaligned.h"

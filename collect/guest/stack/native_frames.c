@@ -2,8 +2,9 @@
 
 #include "collect/guest/stack/unwind_step.h"
 
-/* Words of this thread's stack. */
-static bool read_word(void *readable, uintptr_t address, uint64_t *word)
+/* A word of this thread's stack. */
+static __attribute__((no_sanitize("address"))) bool read_word(
+	void *readable, uintptr_t address, uint64_t *word)
 {
 	if (!gt_readable(readable, address, 8))
 		return false;
@@ -35,7 +36,7 @@ struct walk {
 /* Walks over frames whose rules are known and of the two usual kinds, as far as it can be done
  * without any other case. The body is short: its 12 cycles for a frame are those that one word of
  * the stack needs to lead to the next one. */
-static __attribute__((hot)) void walk_usual_frames(struct walk *w)
+static __attribute__((hot, no_sanitize("address"))) void walk_usual_frames(struct walk *w)
 {
 	const struct gt_rule_cache *c = w->cache;
 	uint64_t base = w->base, *next = w->next, *const end = w->end;
@@ -48,7 +49,7 @@ static __attribute__((hot)) void walk_usual_frames(struct walk *w)
 		gt_likely(gt_rule_lookup(c, base, ra, &rule))) {
 		uintptr_t new_below = below + gt_rule_cfa(rule), grows;
 
-		if (gt_rule_kind(rule) != GT_RULE_SP) {
+		if (gt_unlikely(gt_rule_kind(rule) != GT_RULE_SP)) {
 			new_below = fp + gt_rule_cfa(rule) - 8;
 			grows = new_below - below - 8;
 			if (gt_rule_kind(rule) != GT_RULE_FP ||

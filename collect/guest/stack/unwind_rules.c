@@ -4,7 +4,7 @@
  * frame pointer. The helper compiles the rule and goes on from there: it copies that thread's stack
  * (a system call, so that it cannot fault) and compiles the rules of the callers, too. So one or
  * two requests are enough for a whole stack. The other thread goes on meanwhile and may change its
- * stack: then the helper compiles rules of addresses that nobody needs. They are not wrong.
+ * stack: then the helper compiles rules of addresses that are not needed. They are right, too.
  *
  * EPOCHS. A rule is valid in the epoch in its key. dlclose begins a new epoch before it unloads
  * anything, and until it returns nothing is added to the cache. If it has unloaded nothing, the

@@ -38,6 +38,8 @@ static inline __attribute__((always_inline)) enum gt_step gt_unwind_step(
 		fp_at = at->fp;
 		break;
 	case GT_RULE_PLAIN:
+		if (at->fp < at->sp)
+			return GT_STEP_NONE;
 		cfa = at->fp + 16;
 		step = GT_STEP_BY_FP;
 		break;
