@@ -8,16 +8,14 @@
  *
  * EPOCHS. A rule is valid in the epoch in its key. dlclose begins a new epoch before it unloads
  * anything, and until it returns nothing is added to the cache. If it has unloaded nothing, the
- * last epoch is continued. Libraries that are closed without that function (glibc itself closes
- * converters of character sets; an attached process has bound dlclose before) are noticed at the
- * next request, or within 100 ms in an attached process. */
+ * last epoch is continued. glibc itself closes libraries without that function (converters of
+ * character sets, modules of the name service); the helper notices it at the next request. */
 #define _GNU_SOURCE
 #include "collect/guest/stack/unwind_rules.h"
 
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <sys/uio.h>
-#include <time.h>
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_objects.h"
 #include "collect/guest/core/guest_session.h"
@@ -270,15 +268,8 @@ static void take_requests(struct unwind_state *s)
 
 static void wait_for_work(struct unwind_state *s)
 {
-	const struct timespec interval = { .tv_nsec = 100000000 };
-
-	while (!__atomic_load_n(&s->work, __ATOMIC_ACQUIRE)) {
-		long r = syscall(SYS_futex, &s->work, FUTEX_WAIT_PRIVATE, 0,
-			gt_attached ? &interval : NULL, NULL, 0);
-
-		if (r && errno == ETIMEDOUT)
-			return;
-	}
+	while (!__atomic_load_n(&s->work, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, &s->work, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
 }
 
 static void *help(void *arg)

@@ -533,6 +533,68 @@ static void random_addresses(void)
 	}
 }
 
+/* ---- damaged call frame information ---- */
+
+static struct gt_eh_image libc_image;
+
+static int copy_image(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const ElfW(Phdr) *header = NULL;
+
+	if (!strstr(info->dlpi_name, "libc.so"))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME)
+			header = &info->dlpi_phdr[i];
+	for (int i = 0; header && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type != PT_LOAD || header->p_vaddr - p->p_vaddr >= p->p_filesz)
+			continue;
+		libc_image.header = info->dlpi_addr + header->p_vaddr;
+		libc_image.header_size = header->p_memsz;
+		/* only what begins with the header */
+		libc_image.address = libc_image.header;
+		libc_image.size = p->p_filesz - (header->p_vaddr - p->p_vaddr);
+		libc_image.bytes = (const uint8_t *)libc_image.address;
+	}
+	return 1;
+}
+
+/* Truncated, changed, and in order: no read is beyond the end (a sanitizer finds that), and each
+ * lookup ends. */
+static void damaged_information(void)
+{
+	struct gt_eh_image m;
+	struct gt_cfi_row row;
+	uint32_t found = 0, seed = 3;
+	uint8_t *copy;
+
+	dl_iterate_phdr(copy_image, NULL);
+	if (!libc_image.size)
+		SKIP("libc has no such information");
+	library = "libc.so";
+	dl_iterate_phdr(find_code, NULL);
+	for (unsigned i = 0; i < 400; i++) {
+		m = libc_image;
+		m.registers = FP_NUMBER == 6 ? GT_CFI_X86_64 : GT_CFI_AARCH64;
+		if (i % 4 == 1)
+			m.size = rand_r(&seed) % m.size;
+		copy = malloc(m.size + !m.size);
+		memcpy(copy, m.bytes, m.size);
+		m.bytes = copy;
+		for (unsigned k = 0; i % 4 > 1 && k < m.size / 16; k++)
+			copy[rand_r(&seed) % m.size] ^= (uint8_t)(1u << rand_r(&seed) % 8);
+		for (unsigned k = 0; k < 200; k++)
+			found += gt_eh_find(&m,
+					 code_low +
+						 (uintptr_t)rand_r(&seed) % (code_high - code_low),
+					 &row) == GT_EH_FOUND;
+		free(copy);
+	}
+	CHECK(found > 100 * 100);
+}
+
 /* ---- libraries come and go ---- */
 
 static void *open_plugin(const char *name, void (**call)(callback *, void *))
@@ -713,6 +775,6 @@ static void eight_threads(void)
 T_MAIN(T(libc_calls_back), T(cpp_calls_back), T(thread_has_an_end), T(python_calls_back),
 	T(start_is_outside_of_the_guest), T(walk_ends_where_it_must),
 	T(damaged_stacks_end_the_walk), T(signal_handler_ends_the_walk),
-	T(code_without_information), T(random_addresses), T(closed_library_is_forgotten),
-	T(library_closed_without_the_hook_is_forgotten), T(close_without_unload_forgets_nothing),
-	T(forked_child_has_its_own), T(eight_threads))
+	T(code_without_information), T(random_addresses), T(damaged_information),
+	T(closed_library_is_forgotten), T(library_closed_without_the_hook_is_forgotten),
+	T(close_without_unload_forgets_nothing), T(forked_child_has_its_own), T(eight_threads))
