@@ -25,12 +25,13 @@ enum gt_rule_kind {
 #define GT_FRAME_MAX (64 << 20) /* bytes; a larger frame counts as damage */
 
 struct gt_unwind_rule {
-	uint32_t how; /* 3 bits: enum gt_rule_kind; the others below */
+	uint32_t how; /* 3 bits: enum gt_rule_kind; 29 bits: places, see below */
 	intptr_t cfa; /* offset of the CFA in bytes */
 };
 static inline enum gt_rule_kind gt_rule_kind(struct gt_unwind_rule r) { return r.how & 7; }
 /* Where the caller's frame pointer (0: it is unchanged) and the return address are saved, in bytes
- * below the CFA. Negative offsets are no rules. */
+ * below the CFA. Above the CFA is no place that a
+ * rule can name. */
 #ifdef __x86_64__
 /* 29 bits: words from the CFA down to the frame pointer. The call puts the return address in the
  * first one. */
@@ -82,9 +83,8 @@ struct gt_rule_cache {
 	uint16_t objects[GT_RULE_SETS][GT_RULE_WAYS];
 	uint64_t epoch;
 };
-#define GT_CODE_BITS                                                                               \
-	48 /* width of an address of code; bits above it sign it (aarch64) or are 0                \
-	    */
+/* Width of an address of code. The bits above it are 0, or sign it (aarch64). */
+#define GT_CODE_BITS 48
 
 /* NULL: not opened, or there is no memory. */
 extern struct gt_rule_cache *gt_rule_cache;

@@ -1,4 +1,5 @@
-// Functions of all kinds that call back, for test_unwind.c: compiled with optimization and without frame pointers.
+// Functions of all kinds that call back, for test_unwind.c. Compiled with optimization and without
+// frame pointers.
 #include <algorithm>
 #include <alloca.h>
 #include <cstdarg>
@@ -90,7 +91,8 @@ NOINLINE int realigned(callback *f, void *arg, int n)
 	f(arg);
 	return p[n / 2] + a[n & 255];
 }
-NOINLINE int realigned_with_arguments(int a0, int a1, int a2, int a3, int a4, int a5, callback *f, void *arg, int n)
+NOINLINE int realigned_with_arguments(
+	int a0, int a1, int a2, int a3, int a4, int a5, callback *f, void *arg, int n)
 {
 	alignas(64) volatile char a[256];
 	a[n & 255] = a0 + a1 + a2 + a3 + a4 + a5;

@@ -1,6 +1,6 @@
 /* Two libraries with the same code at the same offsets, but with frames of different sizes, for
- * test_unwind.c. FRAME: size in bytes, of at least 256, so that the instructions are equally long.
- */
+ * test_unwind.c. FRAME: size in bytes, a multiple of 16 from 256 to 4080: the instructions have the
+ * same length then. */
 typedef void callback(void *);
 extern void unwind_plugin(callback *f, void *arg);
 #if defined(__x86_64__)
