@@ -15,7 +15,6 @@
 
 #include <dlfcn.h>
 #include <linux/futex.h>
-#include <sys/uio.h>
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_objects.h"
 #include "collect/guest/core/guest_session.h"
@@ -25,23 +24,17 @@
 #define dlclose gt_hosted_dlclose
 #endif
 
-#define REQUESTS 256
+#define REQUESTS 64
 #define REQUEST_PROBES 8
-#define BUSY 1       /* address of a request that is being written */
-#define FRAMES 256   /* at most that many callers are looked at for one request */
-#define COPY_PAGES 4 /* of a stack, at once */
-#define PAGE 4096ul  /* of the copy */
+#define BUSY 1           /* address of a request that is being written */
+#define COPY_WORDS 2048u /* of a stack */
 #define WORD_BYTES 8
 
 struct request {
 	uint64_t address; /* 0: free */
 	uintptr_t sp, fp;
-};
-/* Part of another thread's stack. */
-struct stack_copy {
-	uintptr_t low;
-	size_t bytes;
-	uint64_t words[COPY_PAGES * PAGE / WORD_BYTES];
+	uint32_t nwords; /* of the stack, from sp on */
+	uint64_t words[COPY_WORDS];
 };
 /* The kernel clears it in a forked child. */
 struct unwind_state {
@@ -55,9 +48,7 @@ struct unwind_state {
 	/* the helper's own */
 	uint64_t compiled;
 	bool closed; /* libraries have been closed since the last batch */
-	struct request batch[REQUESTS];
-	uint32_t nbatch, next_way;
-	struct stack_copy copy;
+	uint32_t next_way;
 };
 struct gt_rule_cache *gt_rule_cache; /* first member of the state */
 static struct unwind_state *state_of(struct gt_rule_cache *c) { return (struct unwind_state *)c; }
@@ -195,73 +186,54 @@ static uint64_t begin_epoch(struct unwind_state *s, uint64_t *last)
 
 /* ---- the helper thread ---- */
 
-/* Reads a word of another thread's stack. */
-static bool read_stack(void *arg, uintptr_t address, uint64_t *word)
+/* Reads a word of a copied stack. */
+static bool read_copy(void *arg, uintptr_t address, uint64_t *word)
 {
-	struct stack_copy *c = arg;
-	struct iovec to = { c->words, sizeof(c->words) }, from[COPY_PAGES];
-	uintptr_t end = (address & ~(PAGE - 1)) + COPY_PAGES * PAGE;
-	unsigned n = 0;
-	long got;
+	const struct request *r = arg;
+	uintptr_t i = (address - r->sp) / WORD_BYTES;
 
-	if (address % WORD_BYTES)
+	if (address % WORD_BYTES || i >= r->nwords)
 		return false;
-	if (address - c->low >= c->bytes) {
-		for (uintptr_t at = address; at < end; at += from[n++].iov_len)
-			from[n] = (struct iovec){ (void *)at, PAGE - at % PAGE };
-		got = syscall(SYS_process_vm_readv, (long)gt_own_pid(), &to, 1L, from, (long)n, 0L);
-		c->low = address;
-		c->bytes = got > 0 ? (size_t)got : 0;
-	}
-	if (address - c->low + WORD_BYTES > c->bytes)
-		return false;
-	*word = c->words[(address - c->low) / WORD_BYTES];
+	*word = r->words[i];
 	return true;
 }
 
-static void handle(struct unwind_state *s, const struct request *r, uint64_t base)
+static void handle(struct unwind_state *s, struct request *r, uint64_t base)
 {
 	struct gt_frame_registers at = { (uintptr_t)r->address, r->sp, r->fp };
+	enum gt_step step = GT_STEP_BY_RULE;
 	struct gt_unwind_rule rule;
 	uint32_t object;
 
-	s->copy.bytes = 0;
-	for (unsigned n = 0; n < FRAMES && !(at.ra >> GT_CODE_BITS); n++) {
+	while (step <= GT_STEP_BY_FP && !(at.ra >> GT_CODE_BITS)) {
 		if (!gt_rule_lookup(&s->cache, base, at.ra, &rule)) {
 			rule = compile(at.ra, &object);
 			insert(s, base, at.ra, rule, object);
 			s->compiled++;
 		}
-		if (!at.sp || gt_unwind_step(rule, &at, read_stack, &s->copy) > GT_STEP_BY_FP)
-			return;
+		step = gt_unwind_step(rule, &at, read_copy, r);
 	}
 }
 
-static void handle_batch(void *arg)
+static void handle_requests(void *arg)
 {
 	struct unwind_state *s = arg;
 	uint64_t base, last;
+	bool is_closing;
 
 	if (s->closed)
 		begin_epoch(s, &last);
 	base = gt_rule_epoch(&s->cache);
 	/* in this order, opposite to that of dlclose */
-	if (__atomic_load_n(&s->closing, __ATOMIC_SEQ_CST))
-		return;
-	for (uint32_t i = 0; i < s->nbatch; i++)
-		handle(s, &s->batch[i], base);
-}
-
-static void take_requests(struct unwind_state *s)
-{
-	s->nbatch = 0;
-	for (unsigned i = 0; i < REQUESTS; i++) {
+	is_closing = __atomic_load_n(&s->closing, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < REQUESTS; i++) {
 		struct request *r = &s->requests[i];
-		uint64_t address = __atomic_load_n(&r->address, __ATOMIC_ACQUIRE);
 
-		if (address <= BUSY)
+		if (__atomic_load_n(&r->address, __ATOMIC_ACQUIRE) <= BUSY)
 			continue;
-		s->batch[s->nbatch++] = (struct request){ address, r->sp, r->fp };
+		/* a thread that still needs a rule repeats its request */
+		if (!is_closing)
+			handle(s, r, base);
 		__atomic_store_n(&r->address, 0, __ATOMIC_RELEASE);
 	}
 }
@@ -281,8 +253,7 @@ static void *help(void *arg)
 		wait_for_work(s);
 		__atomic_store_n(&s->is_busy, 1, __ATOMIC_RELEASE);
 		__atomic_store_n(&s->work, 0, __ATOMIC_SEQ_CST);
-		take_requests(s);
-		gt_with_loaded_code(handle_batch, s, &s->closed);
+		gt_with_loaded_code(handle_requests, s, &s->closed);
 		__atomic_store_n(&s->is_busy, 0, __ATOMIC_RELEASE);
 	}
 	return NULL;
@@ -290,33 +261,53 @@ static void *help(void *arg)
 
 /* ---- other threads ---- */
 
-static bool put_request(struct unwind_state *s, uintptr_t address, uintptr_t sp, uintptr_t fp)
+/* Copies this thread's stack from sp on, up to the first page that cannot be read. */
+static __attribute__((no_sanitize("address"))) void copy_stack(
+	struct request *to, struct gt_readable *readable)
+{
+	const uintptr_t page = (uintptr_t)1 << GT_READABLE_SHIFT;
+	const uint64_t *words = (const uint64_t *)to->sp;
+
+	to->nwords = 0;
+	if (!readable || to->sp % WORD_BYTES)
+		return;
+	for (uint32_t n = 0; n < COPY_WORDS; to->nwords = ++n) {
+		if ((!n || (uintptr_t)&words[n] % page == 0) &&
+			!gt_readable_page(readable, (uintptr_t)&words[n]))
+			return;
+		to->words[n] = words[n];
+	}
+}
+
+static bool put_request(
+	struct unwind_state *s, struct gt_readable *readable, const struct gt_frame_registers *at)
 {
 	for (unsigned i = 0; i < REQUEST_PROBES; i++) {
-		struct request *r = &s->requests[(address + i) % REQUESTS];
+		struct request *r = &s->requests[(gt_rule_set(at->ra) + i) % REQUESTS];
 		uint64_t there = __atomic_load_n(&r->address, __ATOMIC_ACQUIRE);
 
-		if (there == address)
+		if (there == at->ra)
 			return false;
 		if (there ||
 			!__atomic_compare_exchange_n(&r->address, &there, BUSY, false,
 				__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			continue;
-		r->sp = sp;
-		r->fp = fp;
-		__atomic_store_n(&r->address, address, __ATOMIC_RELEASE);
+		r->sp = at->sp;
+		r->fp = at->fp;
+		copy_stack(r, readable);
+		__atomic_store_n(&r->address, at->ra, __ATOMIC_RELEASE);
 		return true;
 	}
 	return false;
 }
 
 __attribute__((noinline, cold)) void gt_unwind_request(
-	uintptr_t address, uintptr_t sp, uintptr_t fp)
+	struct gt_readable *readable, const struct gt_frame_registers *at)
 {
 	GT_GUEST_CODE;
 	struct unwind_state *s = state();
 
-	if (!s || address <= BUSY || address >> GT_CODE_BITS || !put_request(s, address, sp, fp) ||
+	if (!s || at->ra <= BUSY || at->ra >> GT_CODE_BITS || !put_request(s, readable, at) ||
 		__atomic_exchange_n(&s->work, 1, __ATOMIC_SEQ_CST))
 		return;
 	if (!__atomic_exchange_n(&s->helper, 1, __ATOMIC_ACQ_REL))

@@ -3,11 +3,6 @@
 #define GT_GUEST_UNWIND_STEP_H
 #include "collect/guest/stack/unwind_rules.h"
 
-/* Registers of a function at the call that it makes: the address to which the call returns, the
- * stack pointer after the return, and the frame pointer. */
-struct gt_frame_registers {
-	uintptr_t ra, sp, fp;
-};
 enum gt_step {
 	GT_STEP_BY_RULE,
 	/* The code has no call frame information. Its frame pointer led to a plausible place. */

@@ -18,7 +18,7 @@ int gt_hosted_dlclose(void *handle);
 
 #define DEPTH 4096
 #define WAIT_MS 20000
-#define TRIES 300 /* as many as frames, if the helper cannot look ahead */
+#define TRIES 300
 #ifdef __x86_64__
 #define FP_NUMBER 6
 #else
@@ -35,7 +35,8 @@ struct walks {
 	uint32_t ntheirs, nours, nwords;
 	uintptr_t from; /* return address of the first frame */
 	enum gt_native_state state;
-	bool ended; /* our walk found the end of the stack */
+	uint32_t tries; /* until all rules were known */
+	bool ended;     /* our walk found the end of the stack */
 };
 
 static const char *path_of(const char *name)
@@ -100,7 +101,7 @@ static __attribute__((noinline)) void walk(void *arg)
 
 	*w = (struct walks){ .from = start[0] };
 	_Unwind_Backtrace(note, w);
-	for (int i = 0; i < TRIES; i++) {
+	for (; w->tries < TRIES; w->tries++) {
 		w->nwords = gt_native_frames(&readable, start, 0, 0, w->words, DEPTH, &w->state);
 		if (w->state != GT_NATIVE_PENDING || !gt_unwind_wait(WAIT_MS))
 			break;
@@ -529,7 +530,7 @@ static void random_addresses(void)
 			return;
 		}
 		CHECK_EQ(n.unknown, 0);
-		CHECK(n.compared > 1000 || code_high - code_low < 100000);
+		CHECK(n.compared > 500 || code_high - code_low < 100000);
 	}
 }
 
@@ -625,7 +626,9 @@ static void replaced_library(bool by_hook)
 	if (first != second)
 		SKIP("the second library is elsewhere");
 	if (!by_hook) { /* noticed with the next request */
-		gt_unwind_request((uintptr_t)replaced_library + 1, 0, 0);
+		struct gt_unwind_rule rule;
+
+		gt_unwind_rule((uintptr_t)replaced_library + 1, &rule);
 		CHECK(gt_unwind_wait(WAIT_MS));
 	}
 	second(walk, &walks);
@@ -660,7 +663,7 @@ static void close_without_unload_forgets_nothing(void)
 
 static void forked_child_has_its_own(void)
 {
-	int status = 0;
+	int status = 0, key = 1;
 	pid_t pid;
 
 	gt_unwind_open();
@@ -673,10 +676,13 @@ static void forked_child_has_its_own(void)
 		struct gt_unwind_rule rule;
 
 		alarm(60);
-		if (gt_unwind_rule(walks.words[0], &rule))
+		if (gt_rule_lookup(
+			    gt_rule_cache, gt_rule_epoch(gt_rule_cache), walks.words[0], &rule))
 			_exit(2);
-		libc_calls_back();
-		_exit(t_failed ? 1 : 0);
+		has_compared = false;
+		bsearch(&key, &key, 1, sizeof(key), compare);
+		/* the first request is enough for this short stack */
+		_exit(!same(&walks) ? 1 : walks.tries > 1 ? 3 : 0);
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
