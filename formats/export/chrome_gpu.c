@@ -212,6 +212,7 @@ static void put_field(struct args *a, const struct gt_segment *seg, const struct
 	case GT_R_CREATED_BY_TRACK:
 	case GT_R_CREATED_BY_START:
 	case GT_R_CORRELATION:
+	case GT_R_STACK:
 	case GT_R_CREATED_BY_NAME: return;
 	case GT_R_LAUNCH_TRACK:
 	case GT_R_LAUNCH_START:
@@ -234,7 +235,8 @@ static void put_field(struct args *a, const struct gt_segment *seg, const struct
 }
 
 void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32_t track,
-	const struct gt_row *row, const uint64_t *args, int64_t base, uint64_t correlation)
+	const struct gt_row *row, const uint64_t *args, int64_t base, uint64_t correlation,
+	const char *caller)
 {
 	const struct gt_type *type = &seg->types[row->type];
 	unsigned n = row->nargs < type->nfields ? row->nargs : type->nfields;
@@ -250,6 +252,10 @@ void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32
 		put_field(&a, seg, &type->fields[i], args[i], g.join);
 	put_gathered(&a, &g, row);
 	put_creation(&a, seg, &g);
+	if (caller) {
+		key(&a, "caller");
+		gt_out_str(out, caller);
+	}
 	if (row->ret) {
 		key(&a, "ret");
 		gt_export_i64(out, row->ret);

@@ -16,7 +16,9 @@ bool gt_chrome_gpu_type(const struct gt_type *type);
 const char *gt_chrome_gpu_name(
 	const struct gt_type *type, const char *name, char buffer[GT_CHROME_GPU_NAME]);
 /* Writes ,"args":{...} of one row of such a type. base: ns, time 0 of the trace. correlation: its
- * id in the Chrome trace; 0: it has none. */
+ * id in the Chrome trace; 0: it has none. caller: JSON, the frame that launched it; NULL: unknown.
+ */
 void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32_t track,
-	const struct gt_row *row, const uint64_t *args, int64_t base, uint64_t correlation);
+	const struct gt_row *row, const uint64_t *args, int64_t base, uint64_t correlation,
+	const char *caller);
 #endif

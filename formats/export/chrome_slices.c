@@ -37,6 +37,7 @@ struct gt_chrome_type {
 	bool special;
 	/* fields, or GT_NONE: the category of a range that Kineto recorded, the correlation id */
 	uint32_t category, correlation;
+	uint32_t stack; /* field, or GT_NONE */
 	uint32_t name;
 };
 struct gt_chrome_segment {
@@ -131,6 +132,7 @@ const struct gt_chrome_type *gt_chrome_type(
 	t->launches = t->call && gt_chrome_launches_named(&c->launches, seg, type->name);
 	t->category = category_field(seg, type);
 	t->correlation = t->call ? gt_type_field(type, GT_R_CORRELATION) : GT_NONE;
+	t->stack = gt_type_field(type, GT_R_STACK);
 	t->special = t->gpu || t->launches || t->category != GT_NONE;
 	t->name = type->name;
 	t->fields = calloc((size_t)type->nfields + 1, sizeof(*t->fields));
@@ -272,23 +274,55 @@ static uint64_t correlation_of(
 	return gt_chrome_launches_unique(&c->launches, s->seg, s->track, own);
 }
 
+/* The frame of its stack that it counts for, as JSON, or NULL. */
+static const char *caller_of(
+	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *t)
+{
+	uint64_t stack;
+
+	return t->stack != GT_NONE && get_arg(s, t->stack, &stack)
+		? gt_chrome_stacks_caller(c->stacks, s->seg, stack)
+		: NULL;
+}
+
+/* Writes the number of the innermost frame of its stack. */
+static void put_stack(
+	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *t)
+{
+	uint64_t stack;
+	uint32_t frame =
+		get_arg(s, t->stack, &stack) ? gt_chrome_stacks_frame(c->stacks, s->seg, stack) : 0;
+
+	if (!frame)
+		return;
+	gt_out_str(c->out, ",\"sf\":");
+	gt_export_u64(c->out, frame);
+}
+
 void gt_chrome_put_args(
 	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *t)
 {
 	static const char ret[48] = ",\"ret\":", open[48] = ",\"open\":true",
-			  runtime[48] = ",\"layer\":\"runtime\"", thread[48] = ",\"thread\":";
+			  runtime[48] = ",\"layer\":\"runtime\"",
+			  thread[48] = ",\"thread\":", in[48] = ",\"caller\":";
 	const struct gt_type *type = &s->seg->types[s->type];
 	uint64_t correlation = correlation_of(c, s, t), v;
+	const char *caller = caller_of(c, s, t);
 	bool any = false;
 
 	if (correlation)
 		put_number(c, &any, correlation_key, correlation);
 	for (unsigned i = 0; i < type->nfields; i++) {
-		if (i == t->category || i == t->correlation || !get_arg(s, i, &v) ||
+		if (i == t->category || i == t->correlation || i == t->stack ||
+			!get_arg(s, i, &v) ||
 			(type->fields[i].kind == GT_F_STR && v >= s->seg->nstrings))
 			continue; /* unknown, or no string, or written elsewhere */
 		put_key(c, &any, t->fields[i].s, t->fields[i].len);
 		put_field(c, s, &type->fields[i], v);
+	}
+	if (caller) {
+		put_key(c, &any, in, (uint32_t)strlen(in));
+		gt_out_str(c->out, caller);
 	}
 	if (type->layer == GT_LAYER_RUNTIME)
 		put_key(c, &any, runtime, (uint32_t)strlen(runtime));
@@ -373,15 +407,16 @@ static void put_flow(struct gt_chrome_slices *c, const struct gt_chrome_slice *s
 	put_arrow(c, s->seg, &id, l, s->start + (s->dur > 1), true);
 }
 
-static void put_gpu_args(struct gt_chrome_slices *c, const struct gt_chrome_slice *s)
+static void put_gpu_args(
+	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *t)
 {
 	const struct gt_event *ev = s->event;
 	uint64_t id = c->launch ? gt_chrome_launches_id(&c->launches, s->seg, c->launch) : 0, own;
 
 	if (!id && get_role(s, GT_R_CORRELATION, &own))
 		id = gt_chrome_launches_unique(&c->launches, s->seg, ev->track, own);
-	gt_chrome_gpu_args(
-		c->out, s->seg, ev->track, &ev->row, ev->args, c->bases[s->seg->index], id);
+	gt_chrome_gpu_args(c->out, s->seg, ev->track, &ev->row, ev->args, c->bases[s->seg->index],
+		id, caller_of(c, s, t));
 }
 
 /* Writes the category that Kineto gave a range. */
@@ -410,9 +445,11 @@ static inline void put_rest(struct gt_chrome_slices *c, const struct gt_chrome_s
 	p = gt_put_us(p + 7, s->dur < 0 ? 0 : s->dur);
 	gt_out_commit(c->out, p);
 	if (s->event && t->gpu)
-		put_gpu_args(c, s);
+		put_gpu_args(c, s, t);
 	else if (s->ret || s->open || s->args || s->columns || c->launch || c->thread)
 		gt_chrome_put_args(c, s, t);
+	if (t->stack != GT_NONE)
+		put_stack(c, s, t);
 	*gt_out_reserve(c->out, 1) = '}';
 	c->out->len++;
 	c->tracks.has_event = true;
@@ -444,9 +481,11 @@ static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *
 			shown_category(s->seg, &s->seg->types[s->type]), phase, l->where,
 			s->start + (end ? s->dur : 0));
 		if (!end && s->event && t->gpu)
-			put_gpu_args(c, s);
+			put_gpu_args(c, s, t);
 		else if (!end)
 			gt_chrome_put_args(c, s, t);
+		if (!end && t->stack != GT_NONE)
+			put_stack(c, s, t);
 		gt_out_str(c->out, "}");
 	}
 }
@@ -618,8 +657,9 @@ int gt_chrome_slices_init(struct gt_chrome_slices *c, const struct gt_export_opt
 		.bases = gt_export_bases(r),
 		.names = gt_kernel_names_of(r, GT_NAME_SHORT),
 		.full_names = gt_kernel_names_of(r, GT_NAME_FULL),
-		.segs = calloc((size_t)n + 1, sizeof(*c->segs)) };
-	if (!c->bases || !c->names || !c->full_names || !c->segs)
+		.segs = calloc((size_t)n + 1, sizeof(*c->segs)),
+		.stacks = gt_chrome_stacks_new(r) };
+	if (!c->bases || !c->names || !c->full_names || !c->segs || !c->stacks)
 		return no_memory(c);
 	if (gt_chrome_launches_init(&c->launches, opt, r, err))
 		return err->code;
@@ -658,6 +698,7 @@ void gt_chrome_slices_release(struct gt_chrome_slices *c)
 	free(c->segs);
 	free(c->bases);
 	gt_chrome_launches_release(&c->launches);
+	gt_chrome_stacks_free(c->stacks);
 	free(c->cursors);
 	free(c->columns);
 	if (c->tracks.r)

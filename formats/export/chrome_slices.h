@@ -3,6 +3,7 @@
 #ifndef GT_CHROME_SLICES_H
 #define GT_CHROME_SLICES_H
 #include "formats/export/chrome_launches.h"
+#include "formats/export/chrome_stacks.h"
 #include "formats/export/chrome_tracks.h"
 #include "formats/names/kernel_names.h"
 #include "formats/export/exporters.h"
@@ -42,6 +43,7 @@ struct gt_chrome_slices {
 	size_t ncolumns, cursors_cap, columns_cap;
 	uint64_t run, async_id, arrows;
 	struct gt_chrome_launches launches;
+	struct gt_chrome_stacks *stacks;
 	/* of the slice that is being written: the call that launched GPU work, or NULL; the id of
 	 * its thread if it is on a lane beside that, else 0 */
 	struct gt_chrome_launch *launch;

@@ -347,8 +347,11 @@ static void put_foot(struct chrome *c)
 	size_t ndamage = 0;
 
 	gt_reader_damage(c->slices.r, &ndamage);
+	gt_out_str(c->slices.out, "\n]");
+	if (c->slices.stacks)
+		gt_chrome_stacks_put(c->slices.stacks, c->slices.out);
 	gt_out_printf(c->slices.out,
-		"\n],\n\"otherData\":{\"tool\":\"gtexport %s\",\"lost\":{\"rows\":%" PRIu64
+		",\n\"otherData\":{\"tool\":\"gtexport %s\",\"lost\":{\"rows\":%" PRIu64
 		",\"events\":%" PRIu64 ",\"unknown\":%s},\"damaged_blocks\":%zu,\n\"kernels\":{",
 		GT_VERSION, c->lost_rows, c->lost_events, c->lost_unknown ? "true" : "false",
 		ndamage);

@@ -1,4 +1,5 @@
 #include "tests/unit/formats/export/exported.h"
+#include "tests/unit/stack_program.h"
 
 static int by_place(const void *a, const void *b)
 {
@@ -480,9 +481,106 @@ static void chrome_devices_of_processes(void)
 	}
 }
 
-T_MAIN(T(chrome_says_it_all), T(chrome_times_have_three_decimals), T(chrome_of_nothing),
-	T(chrome_long_call_over_epochs), T(chrome_of_lies), T(chrome_spans_get_lanes),
-	T(chrome_runs_out_of_lanes), T(chrome_spans_beside_calls), T(chrome_open_calls),
-	T(chrome_losses_counters_unmatched), T(chrome_flows), T(chrome_flows_are_in_slices),
-	T(chrome_flows_beyond_all_lanes), T(chrome_flows_of_the_row_itself), T(chrome_filters),
-	T(chrome_two_hosts), T(chrome_devices_of_processes))
+/* The frames of an event as "inner < outer", which the caller frees. */
+static char *frames_of(json_t *trace, const json_t *e)
+{
+	json_t *id = json_object_get(e, "sf"), *all = json_object_get(trace, "stackFrames");
+	json_int_t at = json_integer_value(id);
+	struct gt_out text;
+	char *copy;
+
+	gt_out_memory(&text);
+	for (int depth = 0; at && depth < 100; depth++) {
+		char key[24];
+		json_t *frame;
+
+		snprintf(key, sizeof(key), "%lld", (long long)at);
+		frame = json_object_get(all, key);
+		if (!*word(frame, "category"))
+			break;
+		gt_out_printf(&text, "%s%s", depth ? " < " : "", word(frame, "name"));
+		at = json_integer_value(json_object_get(frame, "parent"));
+	}
+	copy = strndup(text.data ? text.data : "", text.len);
+	gt_out_close(&text, NULL);
+	return copy;
+}
+
+static void check_stack(json_t *trace, const char *name, unsigned nth, const char *stack)
+{
+	json_t *e = event(trace, "X", name, nth), *args = json_object_get(e, "args");
+	char *have = frames_of(trace, e);
+	size_t caller = strlen(word(args, "caller"));
+
+	CHECK(e && args && !json_object_get(args, "stack"));
+	CHECK_STR(have, stack);
+	CHECK(*stack ? caller && strstr(stack, word(args, "caller"))
+		     : !json_object_get(args, "caller") && !json_object_get(e, "sf"));
+	free(have);
+}
+
+#define STEP "at::gemm<float> (libtorch.so) < step (app/train.py:88) < main (app/train.py:9)"
+#define LOAD "load (app/data.py:12) < main (app/train.py:9) < main (app/train.py:9)"
+#define WORKER "worker (libworker.so) < start_thread (libc.so.6) < (truncated)"
+
+static void events_have_stacks(void)
+{
+	struct gt_reader *r = stack_program();
+	json_t *j = chrome(r, NULL), *args;
+
+	check_stack(j, "cuLaunchKernel", 0, STEP);
+	check_stack(j, "cuLaunchKernel", 3, LOAD);
+	check_stack(j, "cuLaunchKernel", 5, ""); /* threads follow each other */
+	check_stack(j, "cuLaunchKernel", 6, WORKER);
+	check_stack(j, "add(float*)", 0, STEP);
+	check_stack(j, "mul(float*)", 0, STEP);
+	check_stack(j, "mul(float*)", 1, LOAD);
+	check_stack(j, "add(float*)", 2, WORKER);
+	check_stack(j, "add(float*)", 3, "");
+	args = json_object_get(event(j, "X", "add(float*)", 0), "args");
+	CHECK_STR(word(args, "caller"), "step (app/train.py:88)");
+	args = json_object_get(event(j, "X", "cuLaunchKernel", 6), "args");
+	CHECK_STR(word(args, "caller"), "worker (libworker.so)");
+	/* main is there once as the outermost frame, and once below itself */
+	CHECK_EQ(json_object_size(json_object_get(j, "stackFrames")), 8);
+	json_decref(j);
+	gt_reader_close(r);
+	r = gt_reader_open_fd(two_hosts(), NULL);
+	j = chrome(r, NULL);
+	CHECK(j && !json_object_get(j, "stackFrames"));
+	json_decref(j);
+	gt_reader_close(r);
+}
+
+/* Thousands of calls come as columns, those of a range as events. */
+static void many_calls_have_stacks(void)
+{
+	struct stack_program p = { .fd = -1 };
+	struct gt_reader *r;
+	json_t *j, *e;
+	size_t i, n = 0, with = 0;
+
+	stack_program_begin_at(&p, memfd_create("trace", 0));
+	for (int k = 0; k < 5000; k++)
+		stack_alloc(&p, k % 4, k * 100, 64, 64, 0);
+	r = stack_program_end(&p);
+	j = chrome(r, NULL);
+	json_array_foreach(json_object_get(j, "traceEvents"), i, e)
+	{
+		if (strcmp(word(e, "ph"), "X"))
+			continue;
+		n++;
+		with += json_integer_value(json_object_get(e, "sf")) > 0;
+	}
+	CHECK(n == 5000 && with == 3750);
+	json_decref(j);
+	gt_reader_close(r);
+}
+
+T_MAIN(T(events_have_stacks), T(many_calls_have_stacks), T(chrome_says_it_all),
+	T(chrome_times_have_three_decimals), T(chrome_of_nothing), T(chrome_long_call_over_epochs),
+	T(chrome_of_lies), T(chrome_spans_get_lanes), T(chrome_runs_out_of_lanes),
+	T(chrome_spans_beside_calls), T(chrome_open_calls), T(chrome_losses_counters_unmatched),
+	T(chrome_flows), T(chrome_flows_are_in_slices), T(chrome_flows_beyond_all_lanes),
+	T(chrome_flows_of_the_row_itself), T(chrome_filters), T(chrome_two_hosts),
+	T(chrome_devices_of_processes))
