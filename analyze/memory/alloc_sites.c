@@ -16,7 +16,7 @@ int gt_alloc_groups_init(struct gt_alloc_groups *g, size_t places, struct gt_err
 int64_t gt_alloc_group(
 	struct gt_alloc_groups *g, const struct gt_alloc_group *like, struct gt_err *err)
 {
-	const size_t key = offsetof(struct gt_alloc_group, kind) + sizeof(like->kind);
+	const size_t key = offsetof(struct gt_alloc_group, live);
 	uint32_t i = gt_map_find_item(&g->map, g->list, sizeof(*like), like, key);
 
 	if (i != UINT32_MAX)
@@ -160,16 +160,19 @@ static uint64_t times(uint64_t a, uint64_t b)
 
 enum which { PEAK, LIVE, CHURN };
 
+uint64_t gt_alloc_group_at_peak(const struct gt_alloc_groups *g, const struct gt_alloc_group *one)
+{
+	return one->peak == g->peaks[one->place] ? one->saved : one->live;
+}
+
 static struct ranked rank(
 	const struct gt_alloc_groups *g, const struct gt_alloc_group *one, enum which which)
 {
-	uint64_t count = one->live;
+	uint64_t count = which == PEAK ? gt_alloc_group_at_peak(g, one) : one->live;
 
 	if (which == CHURN)
 		return (struct ranked){ one, one->again, gt_sat_add(one->again_ns, one->free_ns),
 			0 };
-	if (which == PEAK && one->peak == g->peaks[one->place])
-		count = one->saved;
 	return (struct ranked){ one, count, times(count, one->bytes), 0 };
 }
 

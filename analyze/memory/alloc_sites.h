@@ -13,6 +13,7 @@ struct gt_alloc_group {
 	uint32_t place, name;
 	uint64_t bytes; /* of each allocation */
 	uint32_t kind;  /* enum gt_memkind */
+	uint32_t stack; /* of the call, plus 1; 0: none, or stacks are not told apart */
 	uint64_t live;  /* number of live allocations */
 	/* the number at peak number `peak` of the process, the last peak before `live` changed */
 	uint64_t saved, peak;
@@ -40,6 +41,8 @@ int64_t gt_alloc_group(
  * free was missed. group may be UINT32_MAX. */
 void gt_alloc_group_add(struct gt_alloc_groups *g, uint32_t group, uint64_t ns);
 void gt_alloc_group_remove(struct gt_alloc_groups *g, uint32_t group, bool freed, uint64_t ns);
+/* The number of its allocations that were live at the peak of the process. */
+uint64_t gt_alloc_group_at_peak(const struct gt_alloc_groups *g, const struct gt_alloc_group *one);
 /* The last allocation made a new peak of the process. */
 static inline void gt_alloc_groups_peak(struct gt_alloc_groups *g, uint32_t place)
 {

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include "analyze/memory/alloc_frees.h"
 #include "analyze/core/report_status.h"
+#include "analyze/memory/memory_by_stack.h"
 #include "analyze/memory/step_churn.h"
 #include "analyze/memory/memory_tracker.h"
 #include "analyze/memory/live_counters.h"
 #include "analyze/memory/memory_strip.h"
+#include "analyze/stacks/by_stack.h"
 
 #define ALL GT_MEMORY_ALL
 
@@ -42,6 +44,15 @@ static int count_free(void *arg, const struct gt_memory_event *e, struct gt_err 
 	return gt_alloc_frees_count(&((struct memory *)arg)->frees, e->place, e->name, e->ns, err);
 }
 
+static int memory_configure(
+	struct gt_configured_report *c, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	const char *by = gt_report_option(opt, "by");
+	int rc = by ? gt_by_stack_read(by, err) : 0;
+
+	return rc < 0 ? rc : 0;
+}
+
 static int memory_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
@@ -49,6 +60,7 @@ static int memory_init(
 	int rc = gt_memory_tracker_init(&m->tracker, r, !opt->in_default_report, err);
 
 	m->report = (struct gt_report_state){ r, opt };
+	m->tracker.by_stack = gt_report_option(opt, "by");
 	if (rc || opt->in_default_report)
 		return rc;
 	m->tracker.changed = draw;
@@ -312,13 +324,34 @@ static int add_details(struct memory *m, struct gt_table **tables, struct gt_err
 	return tables[0] && tables[n] ? n + 1 : err->code;
 }
 
+/* With --by, the only table. */
+static int by_stack_finish(
+	struct memory *m, const char *by, struct gt_table **tables, struct gt_err *err)
+{
+	int key = gt_by_stack_read(by, err);
+	const char *why;
+
+	if (key < 0)
+		return key;
+	m->partial = why_partial(m);
+	why = why_unknown(m);
+	if (m->partial)
+		clear_live(m);
+	tables[0] = gt_memory_by_stack_table(
+		&m->tracker.groups, &m->report, &m->tracker.where, (unsigned)key, err);
+	if (tables[0] && why)
+		gt_table_set_unanswered(tables[0], "%s", why);
+	return tables[0] ? 1 : err->code;
+}
+
 static int memory_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct memory *m = state;
+	const char *by = gt_report_option(m->report.opt, "by");
 	int rc = gt_memory_tracker_finish(&m->tracker, err);
 
-	if (rc)
-		return rc;
+	if (rc || by)
+		return rc ? rc : by_stack_finish(m, by, tables, err);
 	tables[0] = gt_report_table(&m->report, "memory", "Memory by kind", kind_columns, NKINDS,
 		"live_count unknown_frees frees freed_bytes failed allocations allocated_bytes",
 		err);
@@ -366,6 +399,8 @@ const struct gt_analysis gt_memory_report = {
 	.wants_args = true,
 	.order = GT_BY_TIME,
 	.in_default = GT_DEFAULT_CALLS,
+	.options = (const struct gt_option_row *const[]){ &gt_by_option, NULL },
+	.configure = memory_configure,
 	.state_size = sizeof(struct memory),
 	.init = memory_init,
 	.block = memory_block,

@@ -75,6 +75,7 @@ static int group_of(struct gt_memory_tracker *m, const struct gt_memory_event *e
 			&(struct gt_alloc_group){ .place = e->place,
 				.name = e->name,
 				.kind = e->kind,
+				.stack = e->stack,
 				.bytes = e->bytes },
 			err);
 	*group = (uint32_t)i;
@@ -218,7 +219,8 @@ static uint32_t new_event(struct gt_memory_tracker *m, const struct gt_memory_ev
 
 /* Counts a row, and makes a moment of it if it can be tracked: 1; 0: it cannot; or negative. */
 static int count_row(struct gt_memory_tracker *m, const struct gt_column_cursor *p,
-	const struct gt_memory_op *w, uint32_t place, struct gt_moment *to, struct gt_err *err)
+	const struct gt_memory_op *w, uint32_t place, uint32_t stack, struct gt_moment *to,
+	struct gt_err *err)
 {
 	bool alloc = w->op == GT_OP_ALLOC, a_free = w->op == GT_OP_FREE;
 	struct gt_memory_event e = { .place = place,
@@ -226,6 +228,7 @@ static int count_row(struct gt_memory_tracker *m, const struct gt_column_cursor 
 		.op = w->op,
 		.kind = w->kind,
 		.track = p->cols->track,
+		.stack = stack,
 		.ns = (uint64_t)p->cols->dur[p->row] };
 	bool known = gt_column_cursor_value(p, 1, &e.addr),
 	     null = known && !e.addr && a_free && !p->ret;
@@ -259,12 +262,20 @@ static int count_rows(struct gt_memory_tracker *m, const struct gt_cols *cols,
 {
 	uint32_t place = gt_process_slot_of(&m->where, cols->seg, cols->track);
 	struct gt_column_cursor p;
+	const uint64_t *stacks = NULL;
+	uint32_t nstacks = 0, nth = 0;
 	int one = 0;
 
 	gt_column_cursor_start(
 		&p, cols, w->code, w->op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES, GT_R_ADDR);
-	for (; one >= 0 && gt_column_cursor_next(&p); *n += one > 0)
-		one = count_row(m, &p, w, place, &to[*n], err);
+	if (m->by_stack)
+		stacks = gt_cols_role(cols, w->code, GT_R_STACK, &nstacks);
+	for (; one >= 0 && gt_column_cursor_next(&p); *n += one > 0, nth++)
+		one = count_row(m, &p, w, place,
+			nth < nstacks && stacks[nth] < cols->seg->nstacks
+				? (uint32_t)stacks[nth] + 1
+				: 0,
+			&to[*n], err);
 	return one < 0 ? one : 0;
 }
 

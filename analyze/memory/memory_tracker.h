@@ -34,7 +34,7 @@ struct gt_memory_op {
  * thread. */
 struct gt_memory_event {
 	uint64_t addr, bytes, ns;
-	uint32_t place, name, track, next;
+	uint32_t place, name, track, next, stack; /* stack: plus 1; 0: none */
 	uint8_t op, kind;
 	bool sized;
 };
@@ -47,7 +47,8 @@ struct gt_memory_tracker {
 	gt_memory_changed_fn *changed; /* callback in order of time, or NULL */
 	gt_memory_free_fn *freeing; /* callback for each call that frees, in any order, or NULL */
 	void *arg;
-	bool grouped; /* `groups` is filled */
+	bool grouped;  /* `groups` is filled */
+	bool by_stack; /* and its groups differ by the stack of the allocation */
 	struct gt_process_slots where;
 	struct gt_live live;
 	struct gt_account (*kinds)[GT_MEMORY_ALL + 1]; /* by segment */

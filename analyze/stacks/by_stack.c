@@ -2,12 +2,10 @@
  *
  * Calls are those of the CUDA driver: a call of the runtime contains one. Durations count whole, as
  * in "top" and "kernels". */
-#define _GNU_SOURCE /* qsort_r */
 #include "analyze/stacks/by_stack.h"
 
 #include <stdlib.h>
 #include "analyze/core/durations.h"
-#include "formats/base/sorted.h"
 
 struct stacks {
 	struct gt_report_state report;
@@ -99,33 +97,6 @@ static const struct gt_column caller_columns[2][3][NCALLER] = {
 };
 static const struct gt_column stack_columns[2][NSTACK] = { BY_STACK("Calls"), BY_STACK("Count") };
 
-/* ---- the order of rows ---- */
-
-struct ordering {
-	const struct gt_caller_sums *sums;
-	enum gt_stack_side side;
-};
-
-static int by_time(const void *pa, const void *pb, void *arg)
-{
-	const struct ordering *o = arg;
-	const struct gt_caller_sum *a = pa, *b = pb;
-	const struct gt_stack_figures *x = &a->self[o->side], *y = &b->self[o->side];
-
-	return GT_COMPARE(y->ns, x->ns)
-		?: GT_COMPARE(b->inclusive[o->side].ns, a->inclusive[o->side].ns)
-		?: GT_COMPARE(y->count, x->count)
-		?: strcmp(gt_caller_name(o->sums, a), gt_caller_name(o->sums, b));
-}
-
-static int by_count(const void *pa, const void *pb, void *arg)
-{
-	const struct gt_caller_sum *a = pa, *b = pb;
-
-	return GT_COMPARE(b->self[GT_STACK_CALLS].count, a->self[GT_STACK_CALLS].count)
-		?: by_time(pa, pb, arg);
-}
-
 /* ---- top and kernels ---- */
 
 static void add_caller(const struct stacks *s, struct gt_table *t,
@@ -136,9 +107,9 @@ static void add_caller(const struct stacks *s, struct gt_table *t,
 	bool whole = s->by == GT_STACK_WHOLE;
 	struct gt_cell name = gt_cell_text(gt_caller_name(sums, one)),
 		       cells[NCALLER] = { name, gt_cell_u(f->count), gt_cell_faults(f->failed),
-			       gt_cell_u(f->ns), gt_cell_mean(f->ns, f->count),
-			       gt_cell_known(f->count, f->longest), gt_cell_i(share),
-			       gt_cell_u(in->ns), gt_cell_share(in->ns, all),
+			       gt_cell_u(f->total), gt_cell_mean(f->total, f->count),
+			       gt_cell_known(f->count, f->largest), gt_cell_i(share),
+			       gt_cell_u(in->total), gt_cell_share(in->total, all),
 			       gt_cell_u(in->count) };
 
 	if (whole)
@@ -153,14 +124,12 @@ static int caller_rows(
 	uint64_t all = 0;
 	int64_t *shares;
 
-	if (sums->n)
-		qsort_r(sums->list, sums->n, sizeof(*sums->list), by_time,
-			&(struct ordering){ sums, s->side });
-	shares = GT_NEW_SHARES(sums->list, sums->n, self[s->side].ns, err);
+	gt_caller_sums_sort(sums, s->side);
+	shares = GT_NEW_SHARES(sums->list, sums->n, self[s->side].total, err);
 	if (!shares)
 		return err->code;
 	for (size_t i = 0; i < sums->n; i++)
-		all = gt_sat_add(all, sums->list[i].self[s->side].ns);
+		all = gt_sat_add(all, sums->list[i].self[s->side].total);
 	for (size_t i = 0; i < shown; i++)
 		add_caller(s, t, sums, &sums->list[i], all, shares[i]);
 	gt_table_note_cut(t, sums->n, shown);
@@ -298,17 +267,15 @@ static void stack_rows(const struct stacks *s, struct gt_table *t, struct gt_cal
 {
 	size_t shown = gt_rows_shown(sums->n, s->report.opt->top);
 
-	if (sums->n)
-		qsort_r(sums->list, sums->n, sizeof(*sums->list), by_count,
-			&(struct ordering){ sums, GT_STACK_GPU });
+	gt_caller_sums_sort_by_count(sums, GT_STACK_CALLS);
 	for (size_t i = 0; i < shown; i++) {
 		const struct gt_stack_figures *f = sums->list[i].self;
 
 		gt_table_add(t,
 			(struct gt_cell[NCOLUMNS]){ gt_cell_u(f[GT_STACK_CALLS].count),
 				gt_cell_faults(f[GT_STACK_CALLS].failed),
-				gt_cell_u(f[GT_STACK_CALLS].ns), gt_cell_u(f[GT_STACK_GPU].count),
-				gt_cell_u(f[GT_STACK_GPU].ns),
+				gt_cell_u(f[GT_STACK_CALLS].total),
+				gt_cell_u(f[GT_STACK_GPU].count), gt_cell_u(f[GT_STACK_GPU].total),
 				gt_cell_text(gt_caller_name(sums, &sums->list[i])) });
 	}
 	gt_table_note_cut(t, sums->n, shown);

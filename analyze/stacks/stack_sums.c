@@ -1,8 +1,10 @@
+#define _GNU_SOURCE /* qsort_r */
 #include "analyze/stacks/stack_sums.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include "formats/base/numbers.h"
+#include "formats/base/sorted.h"
 
 /* names of rows that have no caller */
 #define NO_STACK "(no stack recorded)"
@@ -21,8 +23,8 @@ static void add_figures(struct gt_stack_figures *to, const struct gt_stack_figur
 {
 	to->count += from->count;
 	to->failed += from->failed;
-	to->ns = gt_sat_add(to->ns, from->ns);
-	to->longest = from->longest > to->longest ? from->longest : to->longest;
+	to->total = gt_sat_add(to->total, from->total);
+	to->largest = from->largest > to->largest ? from->largest : to->largest;
 }
 
 static void add_sides(struct gt_stack_figures *to, const struct gt_stack_figures *from)
@@ -55,6 +57,18 @@ int gt_stack_sums_add(struct gt_stack_sums *s, const struct gt_cols *cols, uint3
 			&((struct gt_stack_sum *)gt_group_table_at(&s->groups, group))->side[side],
 			&(struct gt_stack_figures){ 1, p.ret != 0, ns, ns });
 	}
+	return 0;
+}
+
+int gt_stack_sums_add_figures(struct gt_stack_sums *s, const struct gt_segment *seg, uint32_t stack,
+	enum gt_stack_side side, const struct gt_stack_figures *f, struct gt_err *err)
+{
+	struct gt_stack_sum key = { .segment = seg->index, .stack = stack };
+	uint32_t group = gt_group_table_find(&s->groups, &key, err);
+
+	if (group == GT_GROUP_TABLE_NONE)
+		return err->code;
+	add_figures(&((struct gt_stack_sum *)gt_group_table_at(&s->groups, group))->side[side], f);
 	return 0;
 }
 
@@ -210,6 +224,43 @@ int gt_caller_sums_collect(struct gt_caller_sums *c, const struct gt_stack_sums 
 	for (size_t i = 0; !rc && i < s->groups.n; i++)
 		rc = add_stack(c, r, gt_group_table_at(&s->groups, i), i + 1, by, err);
 	return rc;
+}
+
+struct ordering {
+	const struct gt_caller_sums *sums;
+	enum gt_stack_side side;
+};
+
+static int by_total(const void *pa, const void *pb, void *arg)
+{
+	const struct ordering *o = arg;
+	const struct gt_caller_sum *a = pa, *b = pb;
+	const struct gt_stack_figures *x = &a->self[o->side], *y = &b->self[o->side];
+
+	return GT_COMPARE(y->total, x->total)
+		?: GT_COMPARE(b->inclusive[o->side].total, a->inclusive[o->side].total)
+		?: GT_COMPARE(y->count, x->count)
+		?: strcmp(gt_caller_name(o->sums, a), gt_caller_name(o->sums, b));
+}
+
+static int by_count(const void *pa, const void *pb, void *arg)
+{
+	const struct ordering *o = arg;
+	const struct gt_caller_sum *a = pa, *b = pb;
+
+	return GT_COMPARE(b->self[o->side].count, a->self[o->side].count) ?: by_total(pa, pb, arg);
+}
+
+void gt_caller_sums_sort(struct gt_caller_sums *c, enum gt_stack_side side)
+{
+	if (c->n)
+		qsort_r(c->list, c->n, sizeof(*c->list), by_total, &(struct ordering){ c, side });
+}
+
+void gt_caller_sums_sort_by_count(struct gt_caller_sums *c, enum gt_stack_side side)
+{
+	if (c->n)
+		qsort_r(c->list, c->n, sizeof(*c->list), by_count, &(struct ordering){ c, side });
 }
 
 void gt_caller_sums_release(struct gt_caller_sums *c)

@@ -12,7 +12,7 @@
 
 struct gt_stack_figures {
 	uint64_t count, failed;
-	uint64_t ns, longest; /* sum and maximum of the durations; sums stay at UINT64_MAX */
+	uint64_t total, largest; /* of durations in ns or of bytes; sums stay at UINT64_MAX */
 };
 enum gt_stack_side { GT_STACK_CALLS, GT_STACK_GPU, GT_STACK_SIDES };
 struct gt_stack_sum {
@@ -30,6 +30,9 @@ void gt_stack_sums_init(struct gt_stack_sums *s);
 /* Adds the rows of a code. 0 or negative. */
 int gt_stack_sums_add(struct gt_stack_sums *s, const struct gt_cols *cols, uint32_t code,
 	enum gt_stack_side side, struct gt_err *err);
+/* Adds figures to one stack; stack: id in seg, or GT_NONE. 0 or negative. */
+int gt_stack_sums_add_figures(struct gt_stack_sums *s, const struct gt_segment *seg, uint32_t stack,
+	enum gt_stack_side side, const struct gt_stack_figures *f, struct gt_err *err);
 int gt_stack_sums_merge(
 	struct gt_stack_sums *into, const struct gt_stack_sums *from, struct gt_err *err);
 void gt_stack_sums_release(struct gt_stack_sums *s);
@@ -53,6 +56,10 @@ struct gt_caller_sums {
 #define GT_STACK_WHOLE (GT_STACK_MODULE + 1u)
 int gt_caller_sums_collect(struct gt_caller_sums *c, const struct gt_stack_sums *s,
 	struct gt_reader *r, unsigned by, struct gt_err *err);
+/* By total, then by inclusive total, the largest first, then by name. */
+void gt_caller_sums_sort(struct gt_caller_sums *c, enum gt_stack_side side);
+/* The same, but first by number. */
+void gt_caller_sums_sort_by_count(struct gt_caller_sums *c, enum gt_stack_side side);
 static inline const char *gt_caller_name(
 	const struct gt_caller_sums *c, const struct gt_caller_sum *one)
 {

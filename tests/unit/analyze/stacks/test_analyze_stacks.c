@@ -95,6 +95,50 @@ static void stacks_are_listed_by_number(void)
 	json_decref(j);
 }
 
+static struct gt_reader *memory_program(void)
+{
+	struct stack_program p = { .fd = -1 };
+
+	stack_program_begin_at(&p, memfd_create("trace", 0));
+	stack_program_rows(&p);
+	stack_program_memory(&p);
+	return stack_program_end(&p);
+}
+
+static void memory_at_the_peak_by_line(void)
+{
+	static const struct {
+		const char *caller;
+		int blocks, bytes, inclusive;
+	} want[] = { { "load (app/data.py:12)", 2, 5500, 5500 },
+		{ "step (app/train.py:88)", 2, 4000, 4000 }, { "(no stack recorded)", 1, 64, 64 },
+		{ "main (app/train.py:9)", 0, 0, 9500 },
+		{ "at::gemm<float> (libtorch.so)", 0, 0, 4000 } };
+	json_t *j = by_stack(memory_program(), "memory", "line");
+	double shares = 0;
+
+	CHECK_EQ(rows(j, "memory_by"), 5);
+	for (size_t i = 0; i < 5; i++) {
+		const json_t *r = row(j, "memory_by", i);
+
+		CHECK_STR(json_string_value(json_object_get(r, "caller")), want[i].caller);
+		CHECK_EQ((long long)num(r, "count"), want[i].blocks);
+		CHECK_EQ((long long)num(r, "bytes"), want[i].bytes);
+		CHECK_EQ((long long)num(r, "inclusive_bytes"), want[i].inclusive);
+		shares += num(r, "share_percent");
+	}
+	CHECK(shares > 99.995 && shares < 100.005);
+	json_decref(j);
+	j = by_stack(memory_program(), "memory", "stack");
+	CHECK(rows(j, "memory_by") == 3 && is(row(j, "memory_by", 0), "caller", LOAD) &&
+		num(row(j, "memory_by", 0), "bytes") == 5500);
+	json_decref(j);
+	/* without --by stacks change nothing */
+	j = by_stack(memory_program(), "memory", NULL);
+	CHECK(rows(j, "memory_peak") == 5 && !json_object_get(j, "memory_by"));
+	json_decref(j);
+}
+
 /* Thousands of rows in many blocks and tracks: figures do not depend on the number of threads. */
 static void a_split_run_equals_the_whole(void)
 {
@@ -125,10 +169,10 @@ static void a_split_run_equals_the_whole(void)
 static void without_stacks_there_is_no_answer(void)
 {
 	static const char *const reports[][2] = { { "kernels", "line" }, { "top", "stack" },
-		{ "stacks", NULL } };
-	static const char *const tables[] = { "kernels_by", "top_by", "stacks" };
+		{ "stacks", NULL }, { "memory", "line" } };
+	static const char *const tables[] = { "kernels_by", "top_by", "stacks", "memory_by" };
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		struct stack_program p = { .without_stacks = true };
 		json_t *j;
 
@@ -160,9 +204,9 @@ static void stacks_that_do_not_exist_are_unknown(void)
 
 static void other_words_are_refused(void)
 {
-	static const char *const reports[] = { "top", "kernels" };
+	static const char *const reports[] = { "top", "kernels", "memory" };
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		struct gt_err err = GT_ERR_INIT;
 
 		CHECK(!by_stack_text(stack_program(), reports[i], "name", 1, GT_JSON, &err));
@@ -171,6 +215,6 @@ static void other_words_are_refused(void)
 }
 
 T_MAIN(T(kernels_by_line), T(kernels_by_module), T(calls_by_function), T(calls_by_stack),
-	T(stacks_are_listed_by_number), T(a_split_run_equals_the_whole),
-	T(without_stacks_there_is_no_answer), T(stacks_that_do_not_exist_are_unknown),
-	T(other_words_are_refused))
+	T(stacks_are_listed_by_number), T(memory_at_the_peak_by_line),
+	T(a_split_run_equals_the_whole), T(without_stacks_there_is_no_answer),
+	T(stacks_that_do_not_exist_are_unknown), T(other_words_are_refused))
