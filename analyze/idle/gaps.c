@@ -2,19 +2,23 @@
 #include <stdlib.h>
 #include "analyze/idle/sync_targets.h"
 #include "analyze/idle/idle.h"
+#include "analyze/idle/gap_stacks.h"
 #include "analyze/gpu/shared_gpus.h"
 #include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
+#include "formats/names/stack_names.h"
 
 struct gaps {
 	struct gt_idle *idle;
 	struct gt_top_n longest;
 	struct gt_sync_targets awaited;
+	struct gt_gap_stacks stacks;
 };
 
 /* A gap as gt_top_entry: depth is its main cause, ret the share of this cause in hundredths of a
  * percent; type is the next operation; a the operation before it and, in the upper half, the type
- * of the cause (types numbered over all segments); b is the thread. */
+ * of the cause (types numbered over all segments); b is the thread and, in the upper half, the
+ * stack of the call that ended the gap. */
 static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 {
 	struct gaps *g = arg;
@@ -30,6 +34,8 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 		.a = (uint64_t)gap->type << 32 | gap->before,
 		.b = gap->next.thread };
 
+	one.b |= (uint64_t)gt_gap_stacks_of(&g->stacks, &gap->next) << 32;
+
 	if (gap->cause == GT_IDLE_SHORT)
 		return 0; /* its cause is not computed */
 	return gt_top_n_offer(&g->longest, ns) ? gt_top_n_add(&g->longest, &one, err) : 0;
@@ -42,6 +48,7 @@ static void on_restart(void *arg)
 	gt_top_n_release(&g->longest);
 	gt_top_n_init(&g->longest, g->idle->report.opt->top);
 	gt_sync_targets_reset(&g->awaited);
+	gt_gap_stacks_release(&g->stacks);
 }
 
 static void on_slice(void *arg, const struct gt_idle_slice *slice)
@@ -56,6 +63,7 @@ static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 	struct gaps *g = arg;
 
 	gt_sync_targets_rows(&g->awaited, g->idle, cols);
+	gt_gap_stacks_rows(&g->stacks, g->idle, cols);
 	return 0;
 }
 
@@ -151,25 +159,42 @@ static int causes_table(
 
 /* ---- longest gaps ---- */
 
-static const struct gt_column longest_columns[] = {
-	GT_WHERE_DEVICE,
-	{ "start_ns", "Start", GT_C_TIME },
-	{ "duration_ns", "Gap", GT_C_NS },
-	{ "cause", "Cause", GT_C_TEXT },
-	{ "cause_percent", "Of gap %", GT_C_PERCENT },
-	{ "what", "What", GT_C_TEXT },
-	{ "tid", "TID", GT_C_COUNT },
-	{ "after", "After", GT_C_TEXT },
-	{ "before", "Before", GT_C_TEXT },
-	{ "key", NULL, GT_C_TEXT },
-};
-#define NLONGEST 13
+#define LONGEST                                                                                    \
+	GT_WHERE_DEVICE, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Gap", GT_C_NS },    \
+		{ "cause", "Cause", GT_C_TEXT }, { "cause_percent", "Of gap %", GT_C_PERCENT },    \
+		{ "what", "What", GT_C_TEXT }, { "tid", "TID", GT_C_COUNT },                       \
+		{ "after", "After", GT_C_TEXT },                                                   \
+	{                                                                                          \
+		"before", "Before", GT_C_TEXT                                                      \
+	}
+#define KEY                                                                                        \
+	{                                                                                          \
+		"key", NULL, GT_C_TEXT                                                             \
+	}
+static const struct gt_column longest_columns[] = { LONGEST, KEY };
+static const struct gt_column caller_columns[] = { LONGEST, { "caller", "Launched in", GT_C_TEXT },
+	KEY };
+#define NLONGEST 13 /* without the caller */
+
+/* The line of the program that launched the work that ended the gap. */
+static struct gt_cell caller_cell(const struct gt_top_entry *one, struct gt_buf *name)
+{
+	uint32_t frame = gt_stack_caller(one->seg, one->b >> 32);
+
+	gt_buf_clear(name);
+	if (frame == GT_NONE)
+		return gt_cell_none();
+	gt_frame_name(name, one->seg, frame, GT_STACK_LINE);
+	gt_buf_byte(name, 0);
+	return name->failed ? gt_cell_none() : gt_cell_text((const char *)name->data);
+}
 
 static void add_longest(const struct gt_idle *s, struct gt_table *t, const struct gt_top_entry *one,
-	struct gt_kernel_names *names)
+	struct gt_kernel_names *names, struct gt_buf *caller)
 {
+	unsigned n = 12;
 	uint32_t first = s->order.tracks[one->seg->index], thread = (uint32_t)one->b;
-	struct gt_cell cells[NLONGEST];
+	struct gt_cell cells[NLONGEST + 1];
 
 	gt_where_device(cells, one->seg, one->track - first);
 	cells[4] = gt_cell_time(&s->report, one->seg, one->start);
@@ -181,7 +206,9 @@ static void add_longest(const struct gt_idle *s, struct gt_table *t, const struc
 		thread == GT_NONE ? gt_cell_none() : gt_cell_i(one->seg->tracks[thread - first].id);
 	cells[10] = name_cell(name_of(s, names, (uint32_t)one->a));
 	cells[11] = name_cell(name_of(s, names, one->type));
-	cells[12] = gt_cell_text(gt_idle_key(one->depth));
+	if (caller)
+		cells[n++] = caller_cell(one, caller);
+	cells[n] = gt_cell_text(gt_idle_key(one->depth));
 	gt_table_add(t, cells);
 }
 
@@ -191,6 +218,8 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	struct gt_kernel_names *names =
 		gt_kernel_names_of(g->idle->report.reader, g->idle->report.opt->names);
 	const char *cannot = gt_idle_why_unanswered(g->idle);
+	bool callers = gt_has_stacks(g->idle->report.reader);
+	struct gt_buf caller = { 0 };
 	int rc = 0;
 
 	tables[0] = gt_table_new("gaps", "Why the GPUs were idle", columns, 8);
@@ -208,19 +237,21 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 		gt_shared_gpus_note(tables[0], &g->idle->report);
 		gt_table_set_hideable(tables[0], "mean_ns max_ns gaps share_percent");
 		tables[1] = gt_report_table(&g->idle->report, "longest_gaps", "The longest gaps",
-			longest_columns, NLONGEST,
+			callers ? caller_columns : longest_columns, NLONGEST + callers,
 			"process tid cause_percent pid before after what device", err);
 		rc = rc ? rc : tables[1] ? 0 : err->code;
 	}
 	gt_top_n_sort(&g->longest);
 	for (size_t i = 0; !rc && tables[1] && i < g->longest.n; i++)
-		add_longest(g->idle, tables[1], &g->longest.list[i], names);
+		add_longest(
+			g->idle, tables[1], &g->longest.list[i], names, callers ? &caller : NULL);
 	if (!rc && tables[1]) {
 		gt_note_top_n(tables[1], &g->longest);
 		tables[2] = gt_sync_targets_table(&g->awaited, g->idle, err);
 		rc = tables[2] ? 0 : err->code;
 	}
 	gt_kernel_names_free(names);
+	gt_buf_release(&caller);
 	return rc ? rc : tables[1] ? 3 : 1;
 }
 
@@ -230,6 +261,7 @@ static void gaps_release(void *state)
 
 	gt_top_n_release(&g->longest);
 	gt_sync_targets_release(&g->awaited);
+	gt_gap_stacks_release(&g->stacks);
 }
 
 const struct gt_analysis gt_gaps_report = {

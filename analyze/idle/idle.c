@@ -244,6 +244,7 @@ static void add_launch(struct gt_idle *s, const struct gt_moment *m, struct gt_i
 	op->thread = gt_time_ordered_track(&s->order, s->seg, l->track);
 	op->launched = l->start;
 	op->returned = l->end;
+	op->stack = l->stack;
 }
 
 static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_idle_op *op,

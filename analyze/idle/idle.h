@@ -72,6 +72,9 @@ struct gt_idle_op { /* of the GPU */
 	bool first;                 /* of its process */
 	uint32_t thread;            /* track number of the launching thread, or GT_NONE */
 	int64_t launched, returned; /* start and end of the launching call */
+	/* id of its call stack in its segment, plus 1; 0: none. Of a graph node: of the call that
+	 * created it */
+	uint32_t stack;
 };
 struct gt_idle_gap {
 	int64_t from, to;
@@ -214,7 +217,8 @@ struct gt_idle {
 	struct gt_idle_columns { /* by code of the current run */
 		struct gt_launch_fields launch;
 		const uint64_t *tids; /* of overhead: the threads that it delayed */
-		uint32_t ntids, nth;
+		const uint64_t *stacks;
+		uint32_t ntids, nstacks, nth;
 	} * columns;
 	size_t columns_cap;
 	/* by process slot: the time from which activity of its threads is needed; it has a device

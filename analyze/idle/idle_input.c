@@ -146,9 +146,18 @@ static int find_columns(struct gt_idle *s, const struct gt_cols *cols, struct gt
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		gt_launch_fields_read(&s->columns[c].launch, cols, c,
 			GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS);
+		s->columns[c].stacks = gt_cols_role(cols, c, GT_R_STACK, &s->columns[c].nstacks);
 		s->columns[c].nth = 0;
 	}
 	return 0;
+}
+
+/* Of row `nth` of a code, plus 1. */
+static uint32_t stack_of(
+	const struct gt_idle_columns *in, const struct gt_segment *seg, uint32_t nth)
+{
+	return nth < in->nstacks && in->stacks[nth] < seg->nstacks ? (uint32_t)in->stacks[nth] + 1
+								   : 0;
 }
 
 static int add_launches(
@@ -164,7 +173,8 @@ static int add_launches(
 
 		if (!gt_launch_fields_call(&in->launch, cols->seg, in->nth++, &call))
 			continue;
-		to[i] = (struct gt_idle_launch){ call.start, call.end, call.track };
+		to[i] = (struct gt_idle_launch){ call.start, call.end, call.track,
+			stack_of(in, cols->seg, in->nth - 1) };
 		m[i].addr = first + i + 1;
 	}
 	return to ? 0 : err->code;

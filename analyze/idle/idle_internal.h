@@ -8,7 +8,7 @@
 /* the launching call of an operation that is not sorted yet */
 struct gt_idle_launch {
 	int64_t start, end;
-	uint32_t track;
+	uint32_t track, stack; /* stack: plus 1; 0: none */
 };
 
 /* Adds a run of the current block. 0 or negative. */

@@ -15,6 +15,7 @@ struct stack_program {
 	struct gt_writer *w;
 	struct gt_err err;
 	uint32_t thread[2], stream, launch, alloc, free, plain, kernel[2], launch_name;
+	uint32_t graph_launch, node;
 	uint32_t stack[STACKS + 1]; /* the last one: GT_NONE */
 	bool without_stacks;        /* set before stack_program_begin_at() */
 };
@@ -111,6 +112,8 @@ static inline void stack_types(struct stack_program *p)
 		{ gt_writer_string(w, "launch_ns"), GT_F_U64, GT_R_LAUNCH_NS },
 		{ gt_writer_string(w, "launch_name"), GT_F_STR, GT_R_LAUNCH_NAME },
 		{ gt_writer_string(w, "launch_join"), GT_F_U64, GT_R_LAUNCH_JOIN },
+		{ gt_writer_string(w, "graph"), GT_F_U64, GT_R_GRAPH },
+		{ gt_writer_string(w, "node"), GT_F_U64, GT_R_NODE },
 	};
 	const struct gt_type kernel = {
 		.category = GT_CAT_KERNEL, .op = GT_OP_LAUNCH, .layer = GT_LAYER_GPU
@@ -129,6 +132,9 @@ static inline void stack_types(struct stack_program *p)
 		&addr, 1);
 	p->kernel[0] = stack_type(p, "_Z3addPf", kernel, joined, 6);
 	p->kernel[1] = stack_type(p, "_Z3mulPf", kernel, joined, 6);
+	p->graph_launch = stack_type(p, "cuGraphLaunch",
+		(struct gt_type){ .category = GT_CAT_GRAPH, .op = GT_OP_GRAPH_LAUNCH }, joined, 1);
+	p->node = stack_type(p, "_Z4nodePf", kernel, joined, 8);
 	p->plain = gt_writer_type(w,
 		&(struct gt_type){
 			.name = gt_writer_string(w, "cuCtxGetCurrent"), .category = GT_CAT_QUERY });
@@ -178,6 +184,19 @@ static inline void stack_launch(struct stack_program *p, int by, int kernel, int
 	stack_row(p, GT_GPU, p->stream, p->kernel[kernel], at, at + kernel_ns, 0,
 		(uint64_t[]){ correlation, thread, (uint64_t)start, (uint64_t)ns, p->launch_name,
 			GT_JOIN_CORRELATION, p->stack[by] });
+}
+
+/* A launch of a graph with one node, which a call with the stack `created` created. */
+static inline void stack_graph(struct stack_program *p, int by, int created, int64_t start,
+	int64_t ns, int64_t at, int64_t kernel_ns)
+{
+	uint64_t correlation = (uint64_t)start;
+
+	stack_row(p, GT_CALL, p->thread[0], p->graph_launch, start, start + ns, 0,
+		(uint64_t[]){ correlation, p->stack[by] });
+	stack_row(p, GT_GPU, p->stream, p->node, at, at + kernel_ns, 0,
+		(uint64_t[]){ correlation, p->thread[0], (uint64_t)start, (uint64_t)ns,
+			p->launch_name, GT_JOIN_CORRELATION, 3, 4, p->stack[created] });
 }
 
 static inline void stack_alloc(

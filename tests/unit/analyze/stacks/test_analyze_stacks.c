@@ -139,6 +139,39 @@ static void memory_at_the_peak_by_line(void)
 	json_decref(j);
 }
 
+/* The gap of this start. */
+static const char *caller_at(const json_t *j, int64_t start)
+{
+	for (size_t i = 0; i < rows(j, "longest_gaps"); i++)
+		if (num(row(j, "longest_gaps", i), "start_ns") == (double)start)
+			return json_string_value(
+				json_object_get(row(j, "longest_gaps", i), "caller"));
+	return NULL;
+}
+
+static void gaps_have_the_line_that_ended_them(void)
+{
+	struct stack_program p = { .fd = -1 };
+	json_t *j;
+
+	stack_program_begin_at(&p, memfd_create("trace", 0));
+	stack_launch(&p, BY_STEP, 0, 0, 10, 1000, 100);
+	stack_launch(&p, BY_LOAD, 0, 50000, 10, 60000, 100);
+	stack_graph(&p, BY_STEP, BY_LOAD, 100000, 10, 110000, 100);
+	stack_graph(&p, BY_NONE, BY_LOAD, 150000, 10, 160000, 100);
+	stack_launch(&p, BY_WORKER, 0, 200000, 10, 210000, 100);
+	stack_launch(&p, BY_NONE, 0, 250000, 10, 260000, 100);
+	j = by_stack(stack_program_end(&p), "gaps", NULL);
+	CHECK_EQ(rows(j, "longest_gaps"), 5);
+	CHECK_STR(caller_at(j, 1100), "load (app/data.py:12)");
+	/* not the line that created the node */
+	CHECK_STR(caller_at(j, 60100), "step (app/train.py:88)");
+	CHECK(!caller_at(j, 110100));
+	CHECK_STR(caller_at(j, 160100), "worker (libworker.so)");
+	CHECK(!caller_at(j, 210100));
+	json_decref(j);
+}
+
 /* Thousands of rows in many blocks and tracks: figures do not depend on the number of threads. */
 static void a_split_run_equals_the_whole(void)
 {
@@ -216,5 +249,6 @@ static void other_words_are_refused(void)
 
 T_MAIN(T(kernels_by_line), T(kernels_by_module), T(calls_by_function), T(calls_by_stack),
 	T(stacks_are_listed_by_number), T(memory_at_the_peak_by_line),
-	T(a_split_run_equals_the_whole), T(without_stacks_there_is_no_answer),
-	T(stacks_that_do_not_exist_are_unknown), T(other_words_are_refused))
+	T(gaps_have_the_line_that_ended_them), T(a_split_run_equals_the_whole),
+	T(without_stacks_there_is_no_answer), T(stacks_that_do_not_exist_are_unknown),
+	T(other_words_are_refused))
