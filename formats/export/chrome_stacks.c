@@ -117,10 +117,9 @@ const char *gt_chrome_stacks_caller(
 
 static const char *category_of(const struct gt_segment *seg, uint32_t text)
 {
-	static const char *const words[] = { "frame", "python", "native", "kernel", "mark" };
 	const struct gt_frame *f = gt_segment_frame(seg, text);
 
-	return words[f && f->kind < sizeof(words) / sizeof(*words) ? f->kind : 0];
+	return f && f->kind ? gt_frame_kind_word(f->kind) : "frame";
 }
 
 void gt_chrome_stacks_put(struct gt_chrome_stacks *s, struct gt_out *out)

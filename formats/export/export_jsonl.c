@@ -11,6 +11,13 @@
  * Further keys make sure that an import gives the same row: the kind of the row unless it is a
  * call; its layer, category and op if an import would infer others from the name; and the kind of
  * its track unless it is a thread. A span has its duration and its depth at its begin.
+ *
+ * A row has the number of its call stack as details.stack_id. The first row of a stack comes after
+ * an instant that defines it, with its frames, the outermost first:
+ *
+ *   {"ts":0.000001000,"name":"STACK","stack_id":1,"frames":[{"text":"f (a.py:2)","kind":"python",
+ *    "function":"f","file":"/x/a.py","line":2},{"text":"b.so+0x10","kind":"native",
+ *    "function":"g","module":"/lib/b.so","address":"0x10"}]}
  */
 #include "formats/export/exporters.h"
 
@@ -30,6 +37,11 @@ struct guesses {
 	} * of_type;
 	size_t n, cap;
 };
+/* By segment: the numbers of its stacks in the output; 0: not written yet. */
+struct stack_numbers {
+	uint32_t *of_stack;
+	size_t n, cap;
+};
 struct gt_jsonl {
 	struct gt_reader *r;
 	struct gt_out *out;
@@ -39,6 +51,8 @@ struct gt_jsonl {
 	uint64_t next_op;
 	struct guesses *guesses;
 	uint32_t nguesses;
+	struct stack_numbers *stacks; /* by segment, as guesses */
+	uint32_t nstacks;
 	struct guess last; /* of a type for which there was no memory */
 };
 
@@ -197,6 +211,76 @@ static void put_rest(struct gt_jsonl *j, const struct gt_event *ev)
 	}
 }
 
+/* ---- call stacks ---- */
+
+static void put_string(
+	struct gt_jsonl *j, const struct gt_segment *seg, const char *key, uint32_t s)
+{
+	if (s == GT_NONE)
+		return;
+	gt_out_str(j->out, key);
+	gt_out_json(j->out, seg->strings[s].ptr, seg->strings[s].len);
+}
+
+static void put_frame(struct gt_jsonl *j, const struct gt_segment *seg, uint32_t text)
+{
+	const struct gt_frame *f = gt_segment_frame(seg, text);
+
+	put_string(j, seg, "{\"text\":", text);
+	if (f) {
+		put_word(j, ",\"kind\":\"", gt_frame_kind_word(f->kind));
+		put_string(j, seg, ",\"function\":", f->function);
+		put_string(j, seg, ",\"file\":", f->file);
+		put_string(j, seg, ",\"module\":", f->module);
+		if (f->line)
+			gt_out_printf(j->out, ",\"line\":%" PRIu32, f->line);
+		if (f->offset)
+			gt_out_printf(j->out, ",\"address\":\"0x%" PRIx64 "\"", f->offset);
+	}
+	gt_out_str(j->out, "}");
+}
+
+/* The number of a stack of a segment. NULL: no memory. */
+static uint32_t *stack_number(struct gt_jsonl *j, const struct gt_segment *seg, uint32_t stack)
+{
+	struct stack_numbers *s = &j->stacks[seg->index];
+
+	if (stack >= s->n && gt_grow(&s->of_stack, &s->cap, seg->nstacks, sizeof(*s->of_stack)))
+		return NULL;
+	while (s->n <= stack)
+		s->of_stack[s->n++] = 0;
+	return &s->of_stack[stack];
+}
+
+/* Defines the stack of a row, if the row is the first one that has it. */
+static int put_stack(struct gt_jsonl *j, const struct gt_event *ev)
+{
+	const struct gt_segment *seg = ev->seg;
+	uint64_t stack = ev->kind == GT_LOST
+		? GT_NONE
+		: gt_event_value(ev, &seg->types[ev->row.type], GT_R_STACK, GT_NONE);
+	uint32_t *number;
+
+	if (stack >= seg->nstacks || seg->index >= j->nguesses)
+		return 0;
+	number = stack_number(j, seg, (uint32_t)stack);
+	if (!number)
+		return gt_err_set(j->err, -ENOMEM, "out of memory");
+	if (*number)
+		return 0;
+	*number = ++j->nstacks;
+	put_head(j, seg, ev->row.start);
+	gt_out_printf(j->out, ",\"name\":\"STACK\",\"stack_id\":%" PRIu32 ",\"frames\":[", *number);
+	for (uint32_t i = 0; i < seg->stacks[stack].n; i++) {
+		gt_out_str(j->out, i ? "," : "");
+		put_frame(j, seg, seg->stacks[stack].frames[i]);
+	}
+	gt_out_str(j->out, "]}\n");
+	return 0;
+}
+
+/* ---- fields ---- */
+
 /* Does the value mean "none": an unknown launch, a wait for no event? */
 static bool is_none(const struct gt_event *ev, const struct gt_type *t, unsigned i, bool joined)
 {
@@ -211,6 +295,8 @@ static bool is_none(const struct gt_event *ev, const struct gt_type *t, unsigned
 		return ev->args[i] >= ev->seg->nstrings;
 	if (role == GT_R_LAUNCH_TRACK || role == GT_R_CREATED_BY_TRACK)
 		return ev->args[i] >= ev->seg->ntracks;
+	if (role == GT_R_STACK)
+		return ev->args[i] >= ev->seg->nstacks;
 	return role == GT_R_EVENT && ev->args[i] == UINT32_MAX;
 }
 
@@ -223,6 +309,8 @@ static void put_value(
 		gt_export_s(j->out, gt_since((int64_t)v, j->bases[ev->seg->index]));
 	} else if (f->role == GT_R_LAUNCH_TRACK || f->role == GT_R_CREATED_BY_TRACK) {
 		gt_export_i64(j->out, ev->seg->tracks[v].id);
+	} else if (f->role == GT_R_STACK) {
+		gt_export_u64(j->out, *stack_number(j, ev->seg, (uint32_t)v));
 	} else if (f->kind == GT_F_F64) {
 		char text[64];
 
@@ -241,6 +329,7 @@ static const char *field_name(const struct gt_segment *seg, const struct gt_fiel
 {
 	return f->role == GT_R_LAUNCH_TRACK        ? "launch_tid"
 		: f->role == GT_R_CREATED_BY_TRACK ? "made_tid"
+		: f->role == GT_R_STACK            ? "stack_id"
 						   : gt_str(seg, f->name);
 }
 
@@ -255,7 +344,8 @@ static void put_details(struct gt_jsonl *j, const struct gt_event *ev)
 
 		if (t->fields[i].kind == GT_F_STR && ev->args[i] >= ev->seg->nstrings)
 			continue; /* no string */
-		if (is_none(ev, t, i, joined))
+		if (is_none(ev, t, i, joined) ||
+			(t->fields[i].role == GT_R_STACK && ev->seg->index >= j->nguesses))
 			continue;
 		gt_out_str(j->out, sep);
 		gt_out_json(j->out, name, strlen(name));
@@ -342,7 +432,12 @@ int gt_jsonl_put(void *jsonl, const struct gt_event *ev)
 {
 	const uint32_t instants = GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER) | GT_BIT(GT_LOST);
 
+	int rc;
+
 	put_ends_before(jsonl, ev);
+	rc = put_stack(jsonl, ev);
+	if (rc)
+		return rc;
 	return GT_BIT(ev->kind) & instants ? put_instant(jsonl, ev) : put_begin(jsonl, ev);
 }
 
@@ -357,8 +452,9 @@ struct gt_jsonl *gt_jsonl_open(
 		};
 		j->nguesses = gt_reader_segments(r);
 		j->guesses = calloc(j->nguesses + 1ul, sizeof(*j->guesses));
+		j->stacks = calloc(j->nguesses + 1ul, sizeof(*j->stacks));
 	}
-	if (!j || !j->bases || !j->guesses) {
+	if (!j || !j->bases || !j->guesses || !j->stacks) {
 		gt_err_set(err, -ENOMEM, "out of memory");
 		gt_jsonl_close(j);
 		return NULL;
@@ -379,6 +475,9 @@ void gt_jsonl_close(struct gt_jsonl *j)
 	gt_pending_release(&j->ends);
 	for (uint32_t i = 0; j->guesses && i < j->nguesses; i++)
 		free(j->guesses[i].of_type);
+	for (uint32_t i = 0; j->stacks && i < j->nguesses; i++)
+		free(j->stacks[i].of_stack);
+	free(j->stacks);
 	free(j->guesses);
 	free(j->bases);
 	free(j);

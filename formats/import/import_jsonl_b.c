@@ -64,6 +64,8 @@ static const struct {
 
 static uint8_t own_role(unsigned group, const char *key, unsigned kind)
 {
+	if (kind == GT_F_U64 && !strcmp(key, GT_ROWS_STACK))
+		return GT_R_STACK;
 	for (size_t i = 0; group & GT_LINE_CLASSED && i < sizeof(own) / sizeof(*own); i++)
 		if (own[i].kind == kind && !strcmp(own[i].key, key))
 			return own[i].role;
@@ -255,11 +257,15 @@ static const char *begin(struct gt_import_rows *r, struct gt_json *j, struct gt_
 
 static int row(struct gt_import_rows *r, const struct gt_import_line *l, struct gt_err *err)
 {
-	int64_t track = place_of(r, l, err);
+	int64_t track;
 	int lost;
 
+	if (l->has & GT_LINE_FRAMES && !(l->has & (GT_LINE_PHASE | GT_LINE_OP_ID)))
+		return gt_rows_define_stack(r, (uint64_t)l->stack_number, l->stack, err);
+	track = place_of(r, l, err);
 	if (track < 0)
 		return (int)track;
+	gt_rows_translate_stack(r);
 	if (l->kind == GT_SPAN || l->kind == GT_GPU || l->kind == GT_COUNTER ||
 		l->kind == GT_UNMATCHED)
 		return own_row(r, (uint32_t)track, l, err);

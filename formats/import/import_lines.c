@@ -153,6 +153,13 @@ static int read_details(struct reading *r, const struct key *key, int token, str
 		?: 1;
 }
 
+static int read_frames(struct reading *r, const struct key *key, int token, struct gt_err *err)
+{
+	if (!r->format->classed || token != GT_JSON_ARRAY || !(r->line.has & GT_LINE_STACK))
+		return 0;
+	return gt_rows_frames(r->rows, r->j, &r->line.stack, err) ?: 1;
+}
+
 static int read_int(struct reading *r, const struct key *key, int token, struct gt_err *err);
 static int read_class(struct reading *r, const struct key *key, int token, struct gt_err *err);
 
@@ -188,6 +195,8 @@ static const struct key {
 	{ "device", GT_LINE_DEVICE, INT(device) },
 	{ "context", GT_LINE_CONTEXT, INT(context) },
 	{ "depth", 0, .read = read_depth },
+	{ GT_ROWS_STACK, GT_LINE_STACK, INT(stack_number) },
+	{ "frames", GT_LINE_FRAMES, .read = read_frames },
 };
 
 static int read_int(struct reading *r, const struct key *key, int token, struct gt_err *err)

@@ -17,6 +17,8 @@ enum gt_line_has {
 	GT_LINE_SIZE = 128,
 	GT_LINE_DEVICE = 256,
 	GT_LINE_CONTEXT = 512,
+	GT_LINE_STACK = 1024,
+	GT_LINE_FRAMES = 2048,
 };
 /* For formats that state the class of a name: the parts of the class in a line, each
  * plus 1, are the name's group. */
@@ -38,6 +40,9 @@ struct gt_import_line {
 	uint8_t kind;            /* "kind": enum gt_kind, 0: unknown */
 	uint8_t track, depth;    /* "track": enum gt_track_kind plus 1 */
 	int64_t device, context; /* of its track */
+	/* of a line that defines a call stack: its number in the file, and its id in the trace */
+	int64_t stack_number;
+	uint32_t stack;
 };
 struct gt_line_format {
 	struct gt_rows_config rows;

@@ -522,7 +522,7 @@ struct gt_import_rows *gt_rows_new(
 void gt_rows_free(struct gt_import_rows *r)
 {
 	struct gt_map *maps[] = { &r->name_map, &r->schema_map, &r->shape_map, &r->process_map,
-		&r->thread_map };
+		&r->thread_map, &r->stack_map };
 
 	if (!r)
 		return;
@@ -537,6 +537,7 @@ void gt_rows_free(struct gt_import_rows *r)
 	free(r->shapes);
 	free(r->processes);
 	free(r->threads);
+	free(r->stacks);
 	free(r);
 }
 

@@ -89,6 +89,17 @@ bool gt_rows_arg(const struct gt_import_rows *r, unsigned i, struct gt_rows_arg 
 void gt_rows_set_arg(
 	struct gt_import_rows *r, unsigned i, const char *key, uint32_t kind, uint64_t value);
 
+/* Call stacks. gt_rows_frames reads the array of frames whose bracket the scanner has returned, and
+ * makes a stack of the trace; GT_NONE: there is no memory for it. gt_rows_define_stack gives it the
+ * number that it has in the file. gt_rows_translate_stack replaces that number in the arguments of
+ * the next row (GT_ROWS_STACK). 0 or negative. */
+#define GT_ROWS_STACK "stack_id"
+int gt_rows_frames(
+	struct gt_import_rows *r, struct gt_json *j, uint32_t *stack, struct gt_err *err);
+int gt_rows_define_stack(
+	struct gt_import_rows *r, uint64_t number, uint32_t stack, struct gt_err *err);
+void gt_rows_translate_stack(struct gt_import_rows *r);
+
 /* Add rows with the current arguments. key: pairs begin with end (GT_PAIR_BY_ID). */
 int gt_rows_begin(struct gt_import_rows *r, uint32_t track, uint32_t name, int64_t time,
 	uint64_t key, struct gt_err *err);

@@ -42,6 +42,11 @@ struct gt_import_thread {
 	uint32_t lane[GT_PAIR_LANES];
 };
 
+struct gt_import_stack {
+	uint64_t number; /* in the file */
+	uint32_t stack;  /* id in the trace, or GT_NONE */
+};
+
 struct gt_import_rows {
 	struct gt_rows_config config;
 	struct gt_writer *w;
@@ -56,7 +61,9 @@ struct gt_import_rows {
 	size_t nprocesses, processes_cap;
 	struct gt_import_thread *threads;
 	size_t nthreads, threads_cap;
-	struct gt_map name_map, schema_map, shape_map, process_map, thread_map;
+	struct gt_import_stack *stacks;
+	size_t nstacks, stacks_cap;
+	struct gt_map stack_map, name_map, schema_map, shape_map, process_map, thread_map;
 	struct gt_buf text;              /* of all names */
 	uint32_t name_cache[NAME_CACHE]; /* number + 1 */
 	uint32_t last_thread;

@@ -33,6 +33,13 @@ const char *gt_kind_word(unsigned kind)
 	return words[kind < GT_KINDS ? kind : 0];
 }
 
+const char *gt_frame_kind_word(unsigned kind)
+{
+	static const char *const words[] = { "?", "python", "native", "kernel", "mark" };
+
+	return words[kind <= GT_FRAME_MARK ? kind : 0];
+}
+
 uint32_t gt_type_field(const struct gt_type *type, unsigned role)
 {
 	for (uint32_t i = 0; i < type->nfields; i++)

@@ -253,6 +253,7 @@ const char *gt_track_kind_word(unsigned kind);
 const char *gt_op_word(unsigned op);
 const char *gt_layer_word(unsigned layer);
 const char *gt_kind_word(unsigned kind); /* of a row */
+const char *gt_frame_kind_word(unsigned kind);
 /* The number that has this word, or -1. */
 int gt_word_find(const char *(*word)(unsigned), const char *text);
 #endif

@@ -1,5 +1,6 @@
 #include "tests/unit/formats/export/exported.h"
 #include <errno.h>
+#include "formats/import/importers.h"
 #include "tests/unit/stack_program.h"
 
 static struct gt_reader *nested_calls(void)
@@ -261,6 +262,87 @@ static void jsonl(void)
 	gt_reader_close(r);
 }
 
+/* Opens text as any program would. */
+static struct gt_reader *import_text(const char *text, struct gt_err *err)
+{
+	char path[64];
+	int fd = memfd_create("lines", 0);
+	struct gt_reader *r = NULL;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (write(fd, text, strlen(text)) == (ssize_t)strlen(text))
+		r = gt_open_any(path, err);
+	close(fd);
+	return r;
+}
+
+/* Each stack is defined once, and an import has the same stacks. */
+static void jsonl_has_stacks(void)
+{
+	struct gt_reader *r = stack_program(), *copy;
+	struct gt_err err = GT_ERR_INIT;
+	char *text = export(r, "jsonl"), *again;
+	const struct gt_segment *seg;
+	unsigned defined = 0;
+
+	for (const char *at = text; (at = strstr(at, "\"STACK\"")); at++)
+		defined++;
+	CHECK_EQ(defined, 3);
+	CHECK(strstr(text,
+		"{\"text\":\"libtorch.so+0x100\",\"kind\":\"native\",\"function\":\"_ZN2at4gemmIfEEvi\","
+		"\"module\":\"/opt/libtorch.so\",\"address\":\"0x100\"}]}"));
+	CHECK(!strstr(text, "\"stack_id\":0") && !strstr(text, "4294967295"));
+	copy = import_text(text, &err);
+	CHECK(copy);
+	seg = gt_reader_segment(copy, 0);
+	CHECK(seg->nstacks == 3 && seg->nframes == 7);
+	again = export(copy, "jsonl");
+	CHECK_STR(again, text);
+	free(again);
+	free(text);
+	gt_reader_close(copy);
+	gt_reader_close(r);
+}
+
+/* The stack of the only call that an import of these lines has. GT_NONE: none. */
+static uint64_t imported_stack(const char *definition, const char *details)
+{
+	struct gt_err err = GT_ERR_INIT;
+	char text[1000];
+	struct gt_reader *r;
+	struct gt_iter *it;
+	struct gt_event ev;
+	uint64_t stack = GT_NONE;
+
+	snprintf(text, sizeof(text),
+		"%s\n{\"ts\":0.1,\"op_id\":1,\"phase\":\"B\",\"name\":\"cuInit\",\"details\":{%s}}\n"
+		"{\"ts\":0.2,\"op_id\":1,\"phase\":\"E\",\"name\":\"cuInit\",\"details\":{}}\n",
+		definition, details);
+	r = import_text(text, &err);
+	if (!r)
+		return UINT64_MAX;
+	it = gt_iter_open(r, &(struct gt_filter){ .kinds = GT_BIT(GT_CALL) }, &err);
+	if (gt_iter_next(it, &ev, &err) > 0)
+		stack = gt_event_value(&ev, &ev.seg->types[ev.row.type], GT_R_STACK, GT_NONE);
+	gt_iter_close(it);
+	gt_reader_close(r);
+	return stack;
+}
+#define DEFINED "{\"ts\":0,\"name\":\"STACK\",\"stack_id\":7,\"frames\":"
+
+static void damaged_stacks_are_unknown(void)
+{
+	CHECK_EQ(imported_stack(DEFINED "[{\"text\":\"f\"}]}", "\"stack_id\":7"), 0);
+	CHECK_EQ(imported_stack(DEFINED "[]}", "\"stack_id\":7"), 0);
+	CHECK_EQ(imported_stack(DEFINED "[{\"text\":\"f\"}]}", "\"stack_id\":8"), GT_NONE);
+	CHECK_EQ(imported_stack(DEFINED "[1,[2,{\"text\":\"x\"}],{},{\"text\":3},"
+					"{\"text\":\"f\",\"kind\":\"?\",\"line\":-1,"
+					"\"address\":\"zz\",\"function\":{\"a\":[1]}}]}",
+			 "\"stack_id\":7"),
+		0);
+	CHECK_EQ(imported_stack(DEFINED "{\"a\":1}}", "\"stack_id\":7"), 7); /* not defined */
+}
+
 /* ---- native ---- */
 
 static struct gt_reader *repack(struct gt_reader *r)
@@ -483,5 +565,6 @@ static void pending_ends_in_order(void)
 
 T_MAIN(T(folded), T(folded_of_a_range), T(folded_of_lies_is_never_negative), T(folded_ranges),
 	T(folded_adds_up), T(folded_two_hosts), T(folded_below_call_stacks),
-	T(without_stacks_there_is_no_flame), T(jsonl), T(native_is_equal), T(native_keeps_segments),
+	T(without_stacks_there_is_no_flame), T(jsonl), T(jsonl_has_stacks),
+	T(damaged_stacks_are_unknown), T(native_is_equal), T(native_keeps_segments),
 	T(native_copies_report_damage), T(values), T(pending_ends_in_order))
