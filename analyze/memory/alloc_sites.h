@@ -13,7 +13,7 @@ struct gt_alloc_group {
 	uint32_t place, name;
 	uint64_t bytes; /* of each allocation */
 	uint32_t kind;  /* enum gt_memkind */
-	uint32_t stack; /* of the call, plus 1; 0: none, or stacks are not told apart */
+	uint32_t stack; /* of the call, plus 1; 0: none, or groups do not differ by stack */
 	uint64_t live;  /* number of live allocations */
 	/* the number at peak number `peak` of the process, the last peak before `live` changed */
 	uint64_t saved, peak;

@@ -304,7 +304,7 @@ static int stacks_finish(void *state, struct gt_table **tables, unsigned max, st
 
 const struct gt_analysis gt_stacks_report = {
 	.name = "stacks",
-	.help = "call stacks: calls, their time, and the GPU time of what they launched",
+	.help = "call stacks: calls, their time, and the GPU time of the work that they launched",
 	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_GPU),
 	.needs = GT_BIT(GT_LAYER_API) | GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,

@@ -42,13 +42,16 @@ static const char *begin_of_name(const char *name, const char *end)
 	return name;
 }
 
+/* Without the version of the symbol: "f@@LIB_2.34". */
 static void put_function(struct gt_buf *to, const char *name)
 {
-	char *plain = gt_demangle(name);
-	const char *end = plain ? end_of_name(plain) : name + strlen(name),
+	size_t len = strcspn(name, "@");
+	char *symbol = strndup(name, len), *plain = symbol ? gt_demangle(symbol) : NULL;
+	const char *end = plain ? end_of_name(plain) : name + len,
 		   *begin = plain ? begin_of_name(plain, end) : name;
 
 	gt_buf_add(to, begin, (size_t)(end - begin));
+	free(symbol);
 	free(plain);
 }
 

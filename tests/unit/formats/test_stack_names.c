@@ -104,16 +104,18 @@ static void cxx_functions_have_names(void)
 		{ "_Z1gIiET_PFvS0_E", "g<int>" },
 		{ "_ZN1A1fEv", "A::f" },
 		{ "main", "main" },
+		{ "__libc_start_main@@GLIBC_2.34", "__libc_start_main" },
+		{ "_ZN1A1fEv@V1", "A::f" },
 		{ "a b(c", "a b(c" },
 	};
 	struct tiny t;
 	int fd = temp_file(), keep = dup(fd);
 	struct gt_buf b = { 0 };
 	struct gt_reader *r;
-	uint32_t text[10];
+	uint32_t text[12];
 
 	CHECK(!tiny_open(&t, fd, true));
-	for (unsigned i = 0; i < 10; i++) {
+	for (unsigned i = 0; i < 12; i++) {
 		char name[20];
 
 		snprintf(name, sizeof(name), "x+%u", i);
@@ -125,7 +127,7 @@ static void cxx_functions_have_names(void)
 				.module = GT_NONE });
 	}
 	CHECK(!gt_writer_close(t.w, NULL) && (r = gt_reader_open_fd(keep, NULL)));
-	for (unsigned i = 0; i < 10; i++) {
+	for (unsigned i = 0; i < 12; i++) {
 		gt_buf_clear(&b);
 		gt_frame_name(&b, gt_reader_segment(r, 0), text[i], GT_STACK_FUNCTION);
 		gt_buf_byte(&b, 0);
