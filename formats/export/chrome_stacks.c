@@ -86,24 +86,32 @@ uint32_t gt_chrome_stacks_frame(
 	return stack < seg->nstacks ? s->stacks[seg->index][stack].node : 0;
 }
 
-/* The name of a frame as JSON, made once. */
-static const char *name_of(struct gt_chrome_stacks *s, const struct gt_segment *seg, uint32_t text)
+/* The name of a frame as JSON; NULL: there is no memory. */
+static char *make_name(const struct gt_segment *seg, uint32_t text)
 {
-	char **name = &s->names[seg->index][text];
 	struct gt_buf plain = { 0 };
 	struct gt_out json;
+	char *name = NULL;
 
-	if (*name)
-		return *name;
 	gt_frame_name(&plain, seg, text, GT_STACK_LINE);
 	if (!plain.failed) {
 		gt_out_memory(&json);
 		gt_out_json(&json, (const char *)plain.data, plain.len);
 		if (!json.failed)
-			*name = strndup(json.data, json.len);
+			name = strndup(json.data, json.len);
 		gt_out_close(&json, NULL);
 	}
 	gt_buf_release(&plain);
+	return name;
+}
+
+/* The same, made once. */
+static const char *name_of(struct gt_chrome_stacks *s, const struct gt_segment *seg, uint32_t text)
+{
+	char **name = &s->names[seg->index][text];
+
+	if (!*name)
+		*name = make_name(seg, text);
 	return *name;
 }
 

@@ -172,7 +172,7 @@ box_mapped() { p=$(inner) && grep -c 'libcuda.so' /proc/$p/maps 2>/dev/null | se
 until_it_is yes box_mapped
 p=$(inner)
 for i in 1 2; do
-	want container-$i 0 gt -v -f -o box$i.zst -p $p --duration 50ms
+	want container-$i 0 gt -v -f -o box$i.zst -p $p --duration 500ms
 	check container-$i-has-calls test "$(calls cuLaunchKernel box$i.zst)" -gt 0
 	check container-$i-has-kernels test "$(calls 'relu<float>' box$i.zst)" -gt 0
 	is container-$i-loses-nothing 0 "$(figure lost box$i.zst)"
