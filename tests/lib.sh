@@ -91,4 +91,6 @@ go_when_hung() { rm -f go "$2"; { until_it_is "$1" hung "$2"; echo >go; } & }
 
 # figure KEY FILE: this column of a trace's header; calls FUNCTION FILE: number of calls of the function
 figure() { "$B/gtanalyze" header --format tsv "$2" 2>/dev/null | awk -F '\t' -v key="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) c = i } NR == 2 { print $c }'; }
+# Losses of a recording with scheduling, but for waits whose end the kernel did not report. lost FILE
+lost() { echo $(($(figure lost "$1") - $("$B/gtanalyze" --format tsv metadata "$1" 2>/dev/null | awk -F '\t' '$1 == "unseen_waits" { n = $2 } END { print n + 0 }'))); }
 calls() { "$B/gtanalyze" top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }

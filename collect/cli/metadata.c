@@ -369,6 +369,7 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 		{ "threadless_records", t->own_untraced },
 		{ "dropped_records", t->own_dropped },
 		{ "cpu_lost_records", t->cpu_lost },
+		{ "unseen_waits", t->unseen_waits }, /* of these */
 		{ "too_deep_calls", t->deep },
 		{ "abandoned_calls", t->abandoned },
 		{ "handler_calls", t->in_handler },

@@ -133,7 +133,7 @@ if "$G" --via ebpf -q -f -e sched -o try.zst -p $$ --duration 1ms >try.out 2>&1;
 	check both-has-functions test "$(calls pthread_cond_wait both.zst)" -gt 0
 	want both-offcpu 0 "$A" offcpu both.zst
 	check both-has-scheduling grep -q ' futex ' want.out
-	is both-loses-nothing 0 "$(figure lost both.zst)"
+	is both-loses-nothing 0 "$(lost both.zst)"
 	kill $p
 	wait $p 2>/dev/null
 else

@@ -115,7 +115,7 @@ wait $train
 is program-is-unharmed 0 $?
 detach
 is recorder-ends-by-signal 0 $?
-$alone "$G" -q -f -e api -o preload.zst "$B/samples/train" -n 50 >/dev/null
+$alone "$G" -q -f -e api --stacks none -o preload.zst "$B/samples/train" -n 50 >/dev/null
 # addresses on the heap differ, because the library uses the heap, too: they are numbered
 numbered() { awk '{ out = ""; while (match($0, /0x[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]+/)) { a = substr($0, RSTART, RLENGTH); if (!(a in n)) n[a] = ++c
 	out = out substr($0, 1, RSTART - 1) "address " n[a]; $0 = substr($0, RSTART + RLENGTH) } print out $0 }'; }
@@ -176,7 +176,7 @@ at_least poll-is-poll poll 120
 at_least sleep-is-sleep sleep 200
 check child-is-recorded test "$(awk -F, '$1 ~ /^[0-9]+$/ { print $1 }' waits.csv | sort -u | wc -l)" -ge 2
 check processor-waits-are-rows grep -q ,runnable, waits.csv
-is nothing-is-lost 0 "$(figure lost waits.zst)"
+is nothing-is-lost 0 "$(lost waits.zst)"
 want scheduler-calls 0 "$A" summary waits.zst
 check scheduler-calls-are-a-figure grep -q 'Scheduler calls: [1-9]' want.out
 

@@ -106,7 +106,7 @@ both() {	# NAME COMMAND...
 	is "$name-both-status" 0 $?
 	counts "$name.both.zst" >"$name.both"
 	same "$name-both-record-each-call-once" "$name.preload" "$name.both"
-	is "$name-both-lose-nothing" 0 "$(figure lost "$name.both.zst")"
+	is "$name-both-lose-nothing" 0 "$(lost "$name.both.zst")"
 }
 both train "$B/samples/train" -n 50
 both shell sh -c '"$0" -n 3; exec "$1"' "$B/samples/train" "$B/samples/resolve"

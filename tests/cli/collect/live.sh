@@ -6,7 +6,7 @@ export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 # ---- --print: one line per event ----
 "$G" -q --print -o print.zst -- sh -c '"$0" -n 200 >/dev/null' "$B/samples/train" >lines
 is print-status 0 $?
-"$B/gtexport" --jsonl -o - print.zst 2>/dev/null | grep -v '"phase":"E"' >rows
+"$B/gtexport" --jsonl -o - print.zst 2>/dev/null | grep -v '"phase":"E"\|"name":"STACK"' >rows
 check print-has-records test "$(wc -l <lines)" -gt 3000
 is records-printed-are-those-of-the-file "$(wc -l <rows)" "$(wc -l <lines)"
 sed 's/^{"ts":[^,]*,\("op_id":[^,]*,\)*\("phase":"B",\)*"name":"\([^"]*\)".*/\3/' rows | grep '^cu' | sort | uniq -c >names.file
