@@ -4,7 +4,7 @@
 #define ANALYSES(X) /* in the order of the default report; those that are not in it follow */ \
 	X(header) X(steady) X(budget) X(parts) X(advice) X(top) X(phases) X(categories) X(ioctls) X(memory) X(threads) \
 	X(pauses) X(open) X(summary) X(gpu) X(errors) X(layers) X(contexts) X(slowest) X(stacks) X(offcpu) \
-	X(timeline) X(histogram) X(driver) X(gaps) X(critical) X(kernels) X(copies) X(sync) \
+	X(timeline) X(histogram) X(driver) X(gaps) X(host) X(critical) X(kernels) X(copies) X(sync) \
 	X(streams) X(counters) X(unseen) X(steps) X(overlap) X(collectives) X(launches) X(queues) \
 	X(patterns) X(transfers) X(query) X(metadata) X(cuda_api_sum) X(cuda_api_trace) X(cuda_api_gpu_sum) \
 	X(cuda_gpu_sum) X(cuda_gpu_kern_sum) X(cuda_gpu_kern_gb_sum) X(cuda_gpu_mem_time_sum) \

@@ -56,7 +56,7 @@ const struct gt_option_row gt_by_option = {
 	.opt = { .name = "by",
 		.kind = GT_OPT_STR,
 		.arg = "FIELDS",
-		.help = "one row for each combination of values of these fields: name,stream; of top, kernels and memory: for each line, function, module or stack of the program" },
+		.help = "one row for each combination of values of these fields: name,stream; of top, kernels, memory and host: for each line, function, module or stack of the program, of host also thread" },
 	.heading = GT_QUERY_HEADING,
 	.report = "query",
 };
@@ -341,17 +341,21 @@ bool gt_is_recorded(struct gt_reader *r, unsigned layer)
 	return false;
 }
 
-bool gt_has_thread_states(struct gt_reader *r)
+static bool has_types_of(struct gt_reader *r, unsigned op)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
-			if (seg->types[t].op == GT_OP_OFF_CPU)
+			if (seg->types[t].op == op)
 				return true;
 	}
 	return false;
 }
+
+bool gt_has_thread_states(struct gt_reader *r) { return has_types_of(r, GT_OP_OFF_CPU); }
+
+bool gt_has_samples(struct gt_reader *r) { return has_types_of(r, GT_OP_SAMPLE); }
 
 bool gt_has_name_filter(struct gt_reader *r)
 {

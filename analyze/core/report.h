@@ -155,6 +155,8 @@ bool gt_no_gpu_source(const char *value);
 bool gt_is_recorded(struct gt_reader *r, unsigned layer);
 /* Were the states of threads off the processor recorded (formats/trace/write/sched_rows.h)? */
 bool gt_has_thread_states(struct gt_reader *r);
+/* Were running threads sampled (GT_OP_SAMPLE)? */
+bool gt_has_samples(struct gt_reader *r);
 /* did the recorder or a copy leave names out? A 0 is then ambiguous */
 bool gt_has_name_filter(struct gt_reader *r);
 /* did another tool record any of it? gtcollect's options then do not help against missing data */

@@ -8,6 +8,7 @@
 #define LONGEST ((int64_t)1 << GT_HOST_NS_BITS) /* ns: an interval is shorter */
 /* copies of pageable memory of one thread in memory */
 #define COPIES 65536u
+#define LATE 64u /* stacks that a later one may precede */
 
 /* The first interval that ends after `at`. It is near the one before, so the search goes from there
  * in steps of doubled length, then by bisection. */
@@ -157,6 +158,56 @@ int64_t gt_host_copy_start(const struct gt_host_activity *l, int64_t call)
 	return low < l->ncopies && l->copies[low].call == call ? l->copies[low].from : INT64_MAX;
 }
 
+/* ---- stacks ---- */
+
+int gt_host_add_stack(
+	struct gt_host_stacks *l, struct gt_host_stack one, size_t *nintervals, struct gt_err *err)
+{
+	size_t i = l->n, least = l->n > LATE ? l->n - LATE : 0;
+
+	while (i > least && l->list[i - 1].at > one.at)
+		i--;
+	if (*nintervals >= GT_HOST_MOST || (i && l->list[i - 1].at > one.at))
+		return 0;
+	if (gt_grow(&l->list, &l->cap, l->n + 1, sizeof(*l->list)))
+		return gt_err_set(err, -ENOMEM, "out of memory (stacks of threads)");
+	memmove(l->list + i + 1, l->list + i, (l->n - i) * sizeof(*l->list));
+	l->list[i] = one;
+	l->n++;
+	++*nintervals;
+	return 1;
+}
+
+size_t gt_host_first_stack(const struct gt_host_stacks *l, int64_t at)
+{
+	return GT_LOWER_BOUND(i, 0, l->n, l->list[i].at < at);
+}
+
+uint32_t gt_host_stack_of_call(const struct gt_host_activity *l, int64_t at)
+{
+	size_t i = gt_host_first_stack(&l->calls, at);
+
+	return i < l->calls.n && l->calls.list[i].at == at ? l->calls.list[i].stack : GT_NONE;
+}
+
+int64_t gt_host_call_around(struct gt_host_activity *l, int64_t at)
+{
+	struct gt_host_list *calls = &l->level[GT_HOST_CALL];
+	size_t i = first_behind(calls, at);
+
+	return i < calls->n && calls->list[i].start <= at ? calls->list[i].start : at;
+}
+
+static void drop_stacks(struct gt_host_stacks *l, int64_t before, size_t *nintervals)
+{
+	size_t gone = gt_host_first_stack(l, before);
+
+	if (gone)
+		memmove(l->list, l->list + gone, (l->n - gone) * sizeof(*l->list));
+	l->n -= gone;
+	*nintervals -= gone;
+}
+
 /* ---- reading ---- */
 
 /* A level with intervals, and its first one that may cover the rest of the range. */
@@ -210,6 +261,7 @@ int gt_host_split_range(struct gt_host_activity *l, int64_t from, int64_t to, gt
 
 void gt_host_drop_before(struct gt_host_activity *l, int64_t before, size_t *nintervals)
 {
+	int64_t first = before; /* start of the first interval that stays */
 	size_t copies = 0;
 
 	for (int i = 0; i < GT_HOST_LEVELS; i++) {
@@ -221,7 +273,11 @@ void gt_host_drop_before(struct gt_host_activity *l, int64_t before, size_t *nin
 		in->n -= gone;
 		in->hint = 0;
 		*nintervals -= gone;
+		if (in->n && in->list[0].start < first)
+			first = in->list[0].start;
 	}
+	drop_stacks(&l->samples, before, nintervals);
+	drop_stacks(&l->calls, first, nintervals);
 	before = l->level[GT_HOST_CALL].n ? l->level[GT_HOST_CALL].list[0].start : before;
 	while (copies < l->ncopies && l->copies[copies].call < before &&
 		l->copies[copies].from < before)
@@ -233,7 +289,7 @@ void gt_host_drop_before(struct gt_host_activity *l, int64_t before, size_t *nin
 
 bool gt_host_is_empty(const struct gt_host_activity *l)
 {
-	size_t n = l->ncopies;
+	size_t n = l->ncopies + l->samples.n + l->calls.n;
 
 	for (int i = 0; i < GT_HOST_LEVELS; i++)
 		n += l->level[i].n;
@@ -245,5 +301,7 @@ void gt_host_release(struct gt_host_activity *l)
 	for (int i = 0; i < GT_HOST_LEVELS; i++)
 		free(l->level[i].list);
 	free(l->copies);
+	free(l->samples.list);
+	free(l->calls.list);
 	memset(l, 0, sizeof(*l));
 }

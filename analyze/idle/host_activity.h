@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "formats/base/err.h"
+#include "formats/trace/record.h"
 
 enum gt_host_level {
 	GT_HOST_OVERHEAD, /* delayed by CUPTI */
@@ -46,6 +47,16 @@ static inline uint32_t gt_host_type(const struct gt_host_interval *s)
 {
 	return (uint32_t)(s->word >> GT_HOST_NS_BITS);
 }
+/* A sample of the thread, or the start of one of its calls and waits, with the call stack. */
+struct gt_host_stack {
+	int64_t at;
+	uint32_t stack; /* id in the segment; GT_NONE: none was recorded */
+	uint32_t ns;    /* of a sample: the processor time that it stands for */
+};
+struct gt_host_stacks {
+	struct gt_host_stack *list; /* sorted by time */
+	size_t n, cap;
+};
 struct gt_host_activity { /* zeroed: empty */
 	struct gt_host_list {
 		struct gt_host_interval *list;
@@ -56,6 +67,7 @@ struct gt_host_activity { /* zeroed: empty */
 		int64_t call, from;
 	} * copies;
 	size_t ncopies, copies_cap;
+	struct gt_host_stacks samples, calls; /* calls: with waits */
 };
 /* from < to; s: NULL for GT_HOST_NOTHING. A negative return value ends the walk. */
 typedef int gt_host_fn(void *arg, enum gt_host_level level, const struct gt_host_interval *s,
@@ -82,6 +94,16 @@ int gt_host_add(struct gt_host_activity *l, enum gt_host_level level, int64_t st
 int gt_host_add_copy(struct gt_host_activity *l, int64_t call, int64_t from, struct gt_err *err);
 /* The start of the copy of pageable memory by this call. INT64_MAX: there is none. */
 int64_t gt_host_copy_start(const struct gt_host_activity *l, int64_t call);
+/* Adds a stack; they come nearly in order of time. *nintervals counts it, too. 1; 0: left out,
+ * because it comes too late or there are GT_HOST_MOST intervals; or -ENOMEM. */
+int gt_host_add_stack(
+	struct gt_host_stacks *l, struct gt_host_stack one, size_t *nintervals, struct gt_err *err);
+/* The index of the first one at `at` or later. */
+size_t gt_host_first_stack(const struct gt_host_stacks *l, int64_t at);
+/* The stack of the call or wait that began at `at`, or GT_NONE. */
+uint32_t gt_host_stack_of_call(const struct gt_host_activity *l, int64_t at);
+/* The start of the driver call that the thread is in at `at`; `at` if there is none. */
+int64_t gt_host_call_around(struct gt_host_activity *l, int64_t at);
 /* Hands out [from, to) in pieces, in order of time. It is fast if the next range is near. */
 int gt_host_split_range(struct gt_host_activity *l, int64_t from, int64_t to, gt_host_fn *fn,
 	void *arg, struct gt_err *err);

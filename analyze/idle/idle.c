@@ -537,6 +537,7 @@ int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysi
 	s->processes = calloc(s->places.n + 1, sizeof(*s->processes));
 	s->windows = calloc(gt_reader_segments(r) + 1ul, sizeof(*s->windows));
 	s->drop_at = DROP_MIN;
+	gt_host_shares_init(&s->shares);
 	if (s->order.types[s->order.nsegs] >= GT_HOST_TYPES)
 		return gt_err_set(
 			err, -EOVERFLOW, "more than %u different operations", GT_HOST_TYPES);
@@ -552,6 +553,23 @@ void gt_idle_listen(struct gt_idle *s, const struct gt_idle_listener *l)
 		return;
 	s->listeners[s->nlisteners++] = *l;
 	s->has_gap_listener |= l->gap != NULL;
+}
+
+void gt_idle_want_shares(struct gt_idle *s, bool all)
+{
+	s->shares.wanted |= all || gt_has_samples(s->report.reader);
+	s->shares.all |= all;
+}
+
+const struct gt_host_stack *gt_idle_gap_samples(
+	const struct gt_idle *s, const struct gt_idle_gap *gap, size_t *n)
+{
+	const struct gt_host_activity *l =
+		gap->next.thread == GT_NONE ? NULL : s->lines[gap->next.thread];
+	size_t first = l ? gt_host_first_stack(&l->samples, gap->from) : 0;
+
+	*n = l ? gt_host_first_stack(&l->samples, gap->to) - first : 0;
+	return *n ? &l->samples.list[first] : NULL;
 }
 
 static int by_number(const void *pa, const void *pb)
@@ -581,6 +599,7 @@ static int read_second_time(struct gt_idle *s, struct gt_err *err)
 	struct gt_idle fresh = { .nlisteners = s->nlisteners,
 		.has_gap_listener = s->has_gap_listener,
 		.full = s->full,
+		.shares = { .wanted = s->shares.wanted, .all = s->shares.all },
 		.report = s->report };
 	struct gt_report_state report = s->report;
 	struct gt_filter filter = report.opt->filter;
@@ -608,6 +627,8 @@ int gt_idle_finish(struct gt_idle *s, struct gt_err *err)
 
 	if (!rc && s->full.ntimes)
 		rc = read_second_time(s, err);
+	if (!rc && s->shares.wanted)
+		rc = gt_host_shares_finish(&s->shares, gt_has_thread_states(s->report.reader), err);
 	GT_SORT(s->devices, s->ndevices, by_number);
 	return rc;
 }
@@ -648,6 +669,7 @@ void gt_idle_release(struct gt_idle *s)
 	gt_map_release(&s->sums_map);
 	gt_name_interner_release(&s->ids);
 	gt_stalls_release(&s->full);
+	gt_host_shares_release(&s->shares);
 	gt_process_slots_release(&s->places);
 	free(s->devices), free(s->sums), free(s->names), free(s->device_of),
 		free(s->slot_of_device), free(s->types);

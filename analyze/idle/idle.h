@@ -18,6 +18,7 @@
 #include "analyze/launch/queue_stalls.h"
 #include "analyze/gpu/gpu_time.h"
 #include "analyze/idle/host_activity.h"
+#include "analyze/idle/host_shares.h"
 #include "analyze/idle/migrations.h"
 #include "analyze/columns/launch_fields.h"
 #include "analyze/stats/name_interner.h"
@@ -183,6 +184,7 @@ struct gt_idle {
 	struct gt_idle_listener listeners[GT_IDLE_LISTENERS];
 	unsigned nlisteners;
 	bool has_gap_listener;
+	struct gt_host_shares shares;
 	struct gt_queue_stalls full;   /* a test may set its capacity after init */
 	uint64_t begun;                /* operations of the current recording so far */
 	uint64_t ops, unjoined;        /* operations; those without a known launch */
@@ -218,7 +220,8 @@ struct gt_idle {
 		struct gt_launch_fields launch;
 		const uint64_t *tids; /* of overhead: the threads that it delayed */
 		const uint64_t *stacks;
-		uint32_t ntids, nstacks, nth;
+		const uint64_t *periods; /* of samples; NULL: the rows are none */
+		uint32_t ntids, nstacks, nperiods, nth;
 	} * columns;
 	size_t columns_cap;
 	/* by process slot: the time from which activity of its threads is needed; it has a device
@@ -258,7 +261,7 @@ struct gt_idle {
 	struct gt_idle_device *cut_device;
 	bool cut_inner, cut_unsure; /* members of its slices */
 	bool cut_starting;          /* a process starts */
-	const struct gt_host_activity *cut_thread_activity;
+	struct gt_host_activity *cut_thread_activity;
 	int64_t cut_to, cut_call; /* its end; start of the call that launched `next` */
 	int64_t cut_in;           /* start of the call in which the thread is */
 	uint32_t cut_thread;
@@ -266,11 +269,18 @@ struct gt_idle {
 
 /* `wants` of an analysis that uses the engine */
 #define GT_IDLE_WANTS                                                                              \
-	(GT_BIT(GT_GPU) | GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_LOST))
+	(GT_BIT(GT_GPU) | GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) |                    \
+		GT_BIT(GT_INSTANT) | GT_BIT(GT_LOST))
 int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysis_options *opt,
 	struct gt_err *err);
 /* after init and before the first block; GT_IDLE_LISTENERS at most */
 void gt_idle_listen(struct gt_idle *s, const struct gt_idle_listener *l);
+/* Likewise: computes s->shares, if the trace has samples or `all`. */
+void gt_idle_want_shares(struct gt_idle *s, bool all);
+/* The samples of the launching thread in a gap; of a listener, during the call. *n: their number.
+ */
+const struct gt_host_stack *gt_idle_gap_samples(
+	const struct gt_idle *s, const struct gt_idle_gap *gap, size_t *n);
 int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err);
 /* call it after the last row; then the figures are complete */
 int gt_idle_finish(struct gt_idle *s, struct gt_err *err);

@@ -80,7 +80,8 @@ static inline struct gt_idle_sum *sum_of(struct gt_idle *s, uint32_t cause, uint
 								      : find_sum(s, cause, type);
 }
 
-static void report_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to)
+static int report_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to,
+	struct gt_err *err)
 {
 	struct gt_idle_slice one = { s->cut_device->seg, s->cut_device->number, s->cut_thread,
 		cause, type, from, to, s->cut_in, s->cut_device->gaps, s->cut_inner,
@@ -89,6 +90,9 @@ static void report_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64
 	for (const struct gt_idle_listener *l = s->listeners; l < s->listeners + s->nlisteners; l++)
 		if (l->slice)
 			l->slice(l->arg, &one);
+	return s->shares.wanted
+		? gt_host_shares_add_slice(&s->shares, &one, s->cut_thread_activity, err)
+		: 0;
 }
 
 /* Adds time to a part of the current gap. A gap has few parts. */
@@ -116,10 +120,9 @@ static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t fr
 {
 	const struct gt_migrations *m = s->migrations[s->cut_device->number];
 	int64_t migrating = cause == GT_IDLE_SHORT ? 0 : (int64_t)gt_migrations_ns(m, from, to);
-	int rc = 0;
+	int rc = report_slice(s, cause, type, from, to, err);
 
-	report_slice(s, cause, type, from, to);
-	if (migrating)
+	if (!rc && migrating)
 		rc = add_part_ns(s, GT_IDLE_MIGRATION, type, migrating, err);
 	return rc || migrating == to - from
 		? rc

@@ -136,6 +136,85 @@ static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err
 	return rc;
 }
 
+/* ---- stacks ---- */
+
+/* Of row `nth` of a code, plus 1. */
+static uint32_t stack_of(
+	const struct gt_idle_columns *in, const struct gt_segment *seg, uint32_t nth)
+{
+	return nth < in->nstacks && in->stacks[nth] < seg->nstacks ? (uint32_t)in->stacks[nth] + 1
+								   : 0;
+}
+
+/* Finds the columns of stacks by code. false: no row has one that is needed. */
+static bool find_stacks(struct gt_idle *s, const struct gt_cols *cols)
+{
+	bool any = false;
+
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+		struct gt_idle_columns *in = &s->columns[c];
+		bool sample = cols->kind == GT_INSTANT && type && type->op == GT_OP_SAMPLE,
+		     wait = s->levels[c] == GT_HOST_OFF_CPU,
+		     call = s->shares.all && s->levels[c] == GT_HOST_CALL;
+
+		in->nth = in->nstacks = in->nperiods = 0;
+		in->periods = in->stacks = NULL;
+		if (sample)
+			in->periods = gt_cols_role(cols, c, GT_R_VALUE, &in->nperiods);
+		if (sample || wait || call)
+			in->stacks = gt_cols_role(cols, c, GT_R_STACK, &in->nstacks);
+		any |= in->periods || in->stacks;
+	}
+	return any;
+}
+
+static int add_sample(struct gt_idle *s, const struct gt_cols *cols, uint32_t track,
+	struct gt_host_stack one, struct gt_err *err)
+{
+	struct gt_host_activity *l = line_of(s, track);
+	int rc = l ? gt_host_add_stack(&l->samples, one, &s->nintervals, err)
+		   : gt_err_set(err, -ENOMEM, "out of memory (samples)");
+
+	s->shares.left_out += rc == 0;
+	if (rc < 0 || !s->shares.all)
+		return rc < 0 ? rc : 0;
+	return gt_host_shares_add_sample(
+		&s->shares, cols->seg->index, track, one.stack, one.ns, err);
+}
+
+/* Adds samples, and the stacks of calls and waits, to a thread. */
+static int add_stacks(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	uint32_t track = gt_time_ordered_track(&s->order, cols->seg, cols->track);
+	int rc = 0;
+
+	if (!is_thread(cols->seg, cols->track))
+		return 0;
+	if (gt_grow(&s->columns, &s->columns_cap, cols->ntypes + 1ul, sizeof(*s->columns)))
+		return gt_err_set(err, -ENOMEM, "out of memory (stacks)");
+	if (!find_stacks(s, cols))
+		return 0;
+	for (uint32_t i = 0; rc >= 0 && i < cols->n; i++) {
+		struct gt_idle_columns *in = &s->columns[cols->code ? cols->code[i] : 0];
+		uint32_t nth = in->nth++, stack = stack_of(in, cols->seg, nth);
+		struct gt_host_stack one = { .at = cols->start[i],
+			.stack = stack - 1 /* 0: GT_NONE */ };
+
+		if (nth < in->nperiods) {
+			one.ns = in->periods[nth] < UINT32_MAX ? (uint32_t)in->periods[nth]
+							       : UINT32_MAX;
+			rc = add_sample(s, cols, track, one, err);
+		} else if (stack && cols->kind != GT_INSTANT) {
+			struct gt_host_activity *l = line_of(s, track);
+
+			rc = l ? gt_host_add_stack(&l->calls, one, &s->nintervals, err)
+			       : gt_err_set(err, -ENOMEM, "out of memory (stacks)");
+		}
+	}
+	return rc < 0 ? rc : 0;
+}
+
 /* ---- streams ---- */
 
 /* Finds the columns of launches by code. */
@@ -150,14 +229,6 @@ static int find_columns(struct gt_idle *s, const struct gt_cols *cols, struct gt
 		s->columns[c].nth = 0;
 	}
 	return 0;
-}
-
-/* Of row `nth` of a code, plus 1. */
-static uint32_t stack_of(
-	const struct gt_idle_columns *in, const struct gt_segment *seg, uint32_t nth)
-{
-	return nth < in->nstacks && in->stacks[nth] < seg->nstacks ? (uint32_t)in->stacks[nth] + 1
-								   : 0;
 }
 
 static int add_launches(
@@ -251,6 +322,10 @@ int gt_idle_rows(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *e
 		return add_losses(s, cols, err);
 	if (cols->kind == GT_GPU)
 		return add_gpu(s, cols, err);
+	if (s->shares.wanted && add_stacks(s, cols, err))
+		return err->code;
+	if (cols->kind == GT_INSTANT)
+		return 0;
 	if (cols->kind == GT_SPAN && cols->track < cols->seg->ntracks) {
 		uint8_t kind = cols->seg->tracks[cols->track].kind;
 

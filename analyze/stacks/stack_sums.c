@@ -226,6 +226,18 @@ int gt_caller_sums_collect(struct gt_caller_sums *c, const struct gt_stack_sums 
 	return rc;
 }
 
+int gt_caller_sums_add(struct gt_caller_sums *c, const char *name, enum gt_stack_side side,
+	const struct gt_stack_figures *f, struct gt_err *err)
+{
+	uint32_t at = caller_of_text(c, name, err);
+
+	if (at == GT_NONE)
+		return err->code;
+	add_figures(&c->list[at].self[side], f);
+	add_figures(&c->list[at].inclusive[side], f);
+	return 0;
+}
+
 struct ordering {
 	const struct gt_caller_sums *sums;
 	enum gt_stack_side side;

@@ -56,6 +56,10 @@ struct gt_caller_sums {
 #define GT_STACK_WHOLE (GT_STACK_MODULE + 1u)
 int gt_caller_sums_collect(struct gt_caller_sums *c, const struct gt_stack_sums *s,
 	struct gt_reader *r, unsigned by, struct gt_err *err);
+/* Adds figures to the row with this name, also to its inclusive ones; after collect. 0 or negative.
+ */
+int gt_caller_sums_add(struct gt_caller_sums *c, const char *name, enum gt_stack_side side,
+	const struct gt_stack_figures *f, struct gt_err *err);
 /* By total, then by inclusive total, the largest first, then by name. */
 void gt_caller_sums_sort(struct gt_caller_sums *c, enum gt_stack_side side);
 /* The same, but first by number. */

@@ -69,7 +69,8 @@ enum gt_category {
 #define GT_OPS(X) \
 	X(NONE, none) X(ALLOC, alloc) X(FREE, free) X(COPY, copy) X(SET, set) X(LAUNCH, launch) \
 	X(GRAPH_LAUNCH, graph_launch) X(SYNC, sync) X(IOCTL, ioctl) X(SCHED, sched) X(MAP, map) \
-	X(UNMAP, unmap) X(RETAIN, retain) X(IMPORT, import) X(OFF_CPU, off_cpu)
+	X(UNMAP, unmap) X(RETAIN, retain) X(IMPORT, import) X(OFF_CPU, off_cpu) \
+	X(SAMPLE, sample)
 /* clang-format on */
 enum gt_op {
 #define X(e, w) GT_OP_##e,

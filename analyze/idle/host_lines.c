@@ -1,0 +1,129 @@
+#include "analyze/idle/host_lines.h"
+
+#include <stdio.h>
+
+struct lines {
+	struct gt_caller_sums *to;
+	const struct gt_idle *idle;
+	unsigned by;
+	uint32_t doings;
+};
+
+static bool is_selected(const struct lines *l, const struct gt_host_share *share, unsigned doing)
+{
+	return !l->doings || (l->doings & GT_BIT(doing) && share->cause != GT_HOST_ALL);
+}
+
+/* "main (TID 100)" */
+static void thread_label(
+	char label[160], const struct gt_idle *s, uint32_t segment, uint32_t thread)
+{
+	const struct gt_segment *seg = gt_reader_segment(s->report.reader, segment);
+	const struct gt_track *t = &seg->tracks[thread - s->order.tracks[segment]];
+
+	if (t->name != GT_NONE)
+		snprintf(label, 160, "%.100s (TID %lld)", gt_str(seg, t->name), (long long)t->id);
+	else
+		snprintf(label, 160, "TID %lld", (long long)t->id);
+}
+
+/* The name of a share that has no stack, or whose stack does not matter. */
+static void label_of(
+	char label[160], const struct lines *l, const struct gt_host_share *share, unsigned doing)
+{
+	if (gt_group_table_is_rest(&l->idle->shares.list, share))
+		snprintf(label, 160, "(further stacks)");
+	else if (l->by == GT_HOST_BY_THREAD && share->thread != GT_NONE)
+		thread_label(label, l->idle, share->segment, share->thread);
+	else
+		snprintf(label, 160, "(%s)",
+			doing == GT_DOES_RUNNING ? gt_host_doing_words(doing)
+						 : gt_idle_words(share->cause));
+}
+
+static bool has_stack(const struct lines *l, const struct gt_host_share *share)
+{
+	return l->by != GT_HOST_BY_THREAD && share->stack != GT_NONE;
+}
+
+static enum gt_stack_side side_of(const struct gt_host_share *share)
+{
+	return share->cause == GT_HOST_ALL ? GT_HOST_TIME : GT_HOST_IDLE;
+}
+
+static int collect_stacks(struct lines *l, struct gt_err *err)
+{
+	struct gt_reader *r = l->idle->report.reader;
+	struct gt_stack_sums sums;
+	int rc = 0;
+
+	gt_stack_sums_init(&sums);
+	for (size_t i = 0; !rc && i < l->idle->shares.list.n; i++) {
+		const struct gt_host_share *share = gt_group_table_at(&l->idle->shares.list, i);
+
+		if (has_stack(l, share) && is_selected(l, share, gt_host_doing_of(share, r)))
+			rc = gt_stack_sums_add_figures(&sums, gt_reader_segment(r, share->segment),
+				share->stack, side_of(share),
+				&(struct gt_stack_figures){
+					.count = share->samples, .total = share->ns },
+				err);
+	}
+	if (!rc)
+		rc = gt_caller_sums_collect(l->to, &sums, r, l->by, err);
+	gt_stack_sums_release(&sums);
+	return rc;
+}
+
+/* Shares without a stack. */
+static int collect_others(struct lines *l, struct gt_err *err)
+{
+	const struct gt_host_shares *h = &l->idle->shares;
+	char label[160];
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < h->list.n; i++) {
+		const struct gt_host_share *share = gt_group_table_at(&h->list, i);
+		unsigned doing = gt_host_doing_of(share, l->idle->report.reader);
+
+		if (has_stack(l, share) || !is_selected(l, share, doing))
+			continue;
+		label_of(label, l, share, doing);
+		rc = gt_caller_sums_add(l->to, label, side_of(share),
+			&(struct gt_stack_figures){ .count = share->samples, .total = share->ns },
+			err);
+	}
+	return rc;
+}
+
+static int collect_unknown(struct lines *l, struct gt_err *err)
+{
+	const struct gt_host_shares *h = &l->idle->shares;
+	char label[160];
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < h->threads.n; i++) {
+		const struct gt_host_thread *t = gt_group_table_at(&h->threads, i);
+
+		if (!t->unknown)
+			continue;
+		snprintf(label, sizeof(label), "(%s)", gt_host_doing_words(GT_DOES_OUTSIDE));
+		if (l->by == GT_HOST_BY_THREAD && t->thread != GT_NONE)
+			thread_label(label, l->idle, t->segment, t->thread);
+		rc = gt_caller_sums_add(l->to, label, GT_HOST_IDLE,
+			&(struct gt_stack_figures){ .total = t->unknown }, err);
+	}
+	return rc;
+}
+
+int gt_host_lines_collect(struct gt_caller_sums *to, const struct gt_idle *s, unsigned by,
+	uint32_t doings, struct gt_err *err)
+{
+	struct lines l = { to, s, by, doings };
+	int rc = collect_stacks(&l, err);
+
+	if (!rc)
+		rc = collect_others(&l, err);
+	if (!rc && (!doings || doings & GT_BIT(GT_DOES_OUTSIDE)))
+		rc = collect_unknown(&l, err);
+	return rc;
+}

@@ -1,0 +1,18 @@
+/* The shares of host_shares.h by line, function, module, stack or thread of the program. */
+#ifndef GT_HOST_LINES_H
+#define GT_HOST_LINES_H
+#include "analyze/idle/idle.h"
+#include "analyze/stacks/stack_sums.h"
+
+/* `by` of gt_host_lines_collect, besides enum gt_stack_by and GT_STACK_WHOLE */
+#define GT_HOST_BY_THREAD (GT_STACK_WHOLE + 1u)
+/* Sides of the sums. Totals are ns; counts are samples: of idle time, those outside CUDA. */
+#define GT_HOST_IDLE GT_STACK_CALLS
+#define GT_HOST_TIME GT_STACK_GPU /* all processor time, not only in gaps */
+
+/* doings: bits of enum gt_host_doing: only their idle time, without the processor time; 0: all.
+ * Time without a stack has a row in parentheses. `to` is zero-initialised; release it either way. 0
+ * or negative. */
+int gt_host_lines_collect(struct gt_caller_sums *to, const struct gt_idle *s, unsigned by,
+	uint32_t doings, struct gt_err *err);
+#endif

@@ -1,0 +1,265 @@
+/* Report "host": the idle time of GPUs by what the launching threads did, by line of the program.
+ */
+#include <stdlib.h>
+#include "analyze/gpu/shared_gpus.h"
+#include "analyze/idle/host_lines.h"
+#include "analyze/stacks/by_stack.h"
+#include "formats/base/sorted.h"
+
+struct host {
+	struct gt_idle *idle;
+	unsigned by;
+};
+
+static int host_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	const unsigned *by = gt_report_option(opt, "host");
+	struct host *h = state;
+
+	h->idle = opt->engine;
+	h->by = by ? *by : (unsigned)GT_STACK_LINE;
+	gt_idle_want_shares(h->idle, true);
+	return 0;
+}
+
+static int host_configure(
+	struct gt_configured_report *c, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	const char *text = gt_report_option(opt, "by");
+	int by = !text                    ? 0
+		: !strcmp(text, "thread") ? (int)GT_HOST_BY_THREAD
+					  : gt_by_stack_read(text, &(struct gt_err)GT_ERR_INIT);
+
+	if (by < 0)
+		return gt_err_set(err, -EINVAL,
+			"--by: '%s' is none of line, function, module, stack, thread", text);
+	c->settings = malloc(sizeof(unsigned));
+	if (!c->settings)
+		return gt_err_set(err, -ENOMEM, "out of memory (options)");
+	*(unsigned *)c->settings = (unsigned)by;
+	return 0;
+}
+
+/* ---- lines ---- */
+
+#define COLUMNS(title)                                                                             \
+	{                                                                                          \
+		{ "caller", title, GT_C_TEXT }, { "idle_ns", "GPU idle", GT_C_NS },                \
+			{ "share_percent", "Share %", GT_C_PERCENT },                              \
+			{ "error_percent", "Error %", GT_C_PERCENT },                              \
+			{ "samples", "Samples", GT_C_COUNT },                                      \
+			{ "inclusive_ns", "Inclusive", GT_C_NS },                                  \
+			{ "inclusive_percent", "Inclusive %", GT_C_PERCENT },                      \
+		{                                                                                  \
+			"host_ns", "Host time", GT_C_NS                                            \
+		}                                                                                  \
+	}
+#define NCOLUMNS 8
+static const struct gt_column columns[][NCOLUMNS] = { COLUMNS("Line"), COLUMNS("Function"),
+	COLUMNS("Module"), COLUMNS("Stack, innermost frame first"), COLUMNS("Thread") };
+static const char *const titles[] = { "Idle time of GPUs by line of the host",
+	"Idle time of GPUs by function of the host", "Idle time of GPUs by module of the host",
+	"Idle time of GPUs by call stack of the host", "Idle time of GPUs by thread of the host" };
+
+static uint64_t sum_of(const struct gt_caller_sums *sums)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < sums->n; i++)
+		all = gt_sat_add(all, sums->list[i].self[GT_HOST_IDLE].total);
+	return all;
+}
+
+static int add_lines(
+	const struct host *h, struct gt_table *t, struct gt_caller_sums *sums, struct gt_err *err)
+{
+	size_t shown = gt_rows_shown(sums->n, h->idle->report.opt->top);
+	uint64_t all = sum_of(sums);
+	int64_t *shares;
+
+	gt_caller_sums_sort(sums, GT_HOST_IDLE);
+	shares = GT_NEW_SHARES(sums->list, sums->n, self[GT_HOST_IDLE].total, err);
+	for (size_t i = 0; shares && i < shown; i++) {
+		const struct gt_caller_sum *one = &sums->list[i];
+		const struct gt_stack_figures *self = &one->self[GT_HOST_IDLE],
+					      *inclusive = &one->inclusive[GT_HOST_IDLE];
+
+		gt_table_add(t,
+			(struct gt_cell[NCOLUMNS]){ gt_cell_text(gt_caller_name(sums, one)),
+				gt_cell_u(self->total), gt_cell_i(shares[i]),
+				self->count ? gt_cell_share(gt_host_shares_error(
+								    &h->idle->shares, self->count),
+						      all)
+					    : gt_cell_none(),
+				gt_cell_u(self->count), gt_cell_u(inclusive->total),
+				gt_cell_share(inclusive->total, all),
+				gt_cell_u(one->inclusive[GT_HOST_TIME].total) });
+	}
+	gt_table_note_cut(t, sums->n, shown);
+	free(shares);
+	return shares ? 0 : err->code;
+}
+
+static uint64_t samples_of(const struct gt_host_shares *shares)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < shares->threads.n; i++)
+		n += ((struct gt_host_thread *)gt_group_table_at(&shares->threads, i))->samples;
+	return n;
+}
+
+static void add_notes(const struct host *h, struct gt_table *t)
+{
+	struct gt_reader *r = h->idle->report.reader;
+	const struct gt_host_shares *shares = &h->idle->shares;
+
+	gt_idle_note_gaps(h->idle, t);
+	if (gt_has_samples(r))
+		gt_table_note(t,
+			"code outside CUDA: by %llu samples in gaps (Error %%: half of the 95 %% interval); %s",
+			(unsigned long long)samples_of(shares),
+			gt_has_thread_states(r)
+				? "waits and CUDA calls are exact"
+				: "CUDA calls are exact; waits need gtcollect -e sched");
+	else
+		gt_table_note(t, "code outside CUDA by line: gtcollect -e samples");
+	gt_note_plural(t, shares->left_out,
+		"%llu {sample is|samples are} left out: too many at a time, or not in order of time",
+		(unsigned long long)shares->left_out);
+	gt_shared_gpus_note(t, &h->idle->report);
+}
+
+/* ---- what they did ---- */
+
+static const struct gt_column doing_columns[] = {
+	{ "doing", "What it did", GT_C_TEXT },
+	{ "caller", "Where", GT_C_TEXT },
+	{ "idle_ns", "GPU idle", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT },
+	{ "samples", "Samples", GT_C_COUNT },
+	{ "key", NULL, GT_C_TEXT },
+};
+#define NDOING 6
+
+struct doing_row {
+	unsigned doing;
+	const struct gt_caller_sums *sums;
+	const struct gt_caller_sum *sum;
+	uint64_t ns;
+};
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct doing_row *a = pa, *b = pb;
+
+	return GT_COMPARE(b->ns, a->ns) ?:
+		GT_COMPARE(a->doing, b->doing) ?:
+		strcmp(gt_caller_name(a->sums, a->sum), gt_caller_name(b->sums, b->sum));
+}
+
+static int add_doing_rows(const struct host *h, struct gt_table *t, struct doing_row *rows,
+	size_t n, struct gt_err *err)
+{
+	size_t shown = gt_rows_shown(n, h->idle->report.opt->top);
+	int64_t *shares;
+
+	GT_SORT(rows, n, by_time);
+	shares = GT_NEW_SHARES(rows, n, ns, err);
+	for (size_t i = 0; shares && i < shown; i++) {
+		const struct gt_stack_figures *f = &rows[i].sum->self[GT_HOST_IDLE];
+		const char *name = gt_caller_name(rows[i].sums, rows[i].sum);
+
+		gt_table_add(t,
+			(struct gt_cell[NDOING]){ gt_cell_text(gt_host_doing_words(rows[i].doing)),
+				gt_cell_text(name), gt_cell_u(f->total), gt_cell_i(shares[i]),
+				gt_cell_u(f->count),
+				gt_cell_text(gt_host_doing_key(rows[i].doing)) });
+	}
+	gt_table_note_cut(t, n, shown);
+	free(shares);
+	return shares ? 0 : err->code;
+}
+
+static int doing_table(const struct host *h, struct gt_table **to, struct gt_err *err)
+{
+	struct gt_caller_sums sums[GT_HOST_DOING_COUNT] = { { .list = NULL } };
+	struct doing_row *rows = NULL;
+	size_t n = 0, cap = 0;
+	int rc = 0;
+
+	*to = gt_report_table(&h->idle->report, "host_doing",
+		"What the launching threads did while GPUs were idle", doing_columns, NDOING,
+		"samples share_percent", err);
+	if (!*to)
+		return err->code;
+	for (unsigned k = 0; !rc && k < GT_HOST_DOING_COUNT; k++) {
+		rc = gt_host_lines_collect(&sums[k], h->idle, h->by, GT_BIT(k), err);
+		if (!rc && gt_grow(&rows, &cap, n + sums[k].n + 1, sizeof(*rows)))
+			rc = gt_err_set(err, -ENOMEM, "out of memory (stacks)");
+		for (size_t i = 0; !rc && i < sums[k].n; i++)
+			if (sums[k].list[i].self[GT_HOST_IDLE].total)
+				rows[n++] = (struct doing_row){ k, &sums[k], &sums[k].list[i],
+					sums[k].list[i].self[GT_HOST_IDLE].total };
+	}
+	if (!rc)
+		rc = add_doing_rows(h, *to, rows, n, err);
+	for (unsigned k = 0; k < GT_HOST_DOING_COUNT; k++)
+		gt_caller_sums_release(&sums[k]);
+	free(rows);
+	return rc;
+}
+
+/* ---- all ---- */
+
+static const char *why_unanswered(const struct host *h)
+{
+	struct gt_reader *r = h->idle->report.reader;
+	const char *cannot = gt_idle_why_unanswered(h->idle);
+
+	if (cannot || gt_has_samples(r) || gt_has_stacks(r))
+		return cannot;
+	return gt_is_imported(r) ? "the file has neither samples nor call stacks"
+				 : "no samples were recorded (gtcollect -e samples)";
+}
+
+static int host_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct host *h = state;
+	struct gt_caller_sums sums = { .list = NULL };
+	const char *cannot = why_unanswered(h);
+	int rc;
+
+	tables[0] = gt_report_table(&h->idle->report, "host", titles[h->by], columns[h->by],
+		NCOLUMNS, "host_ns samples inclusive_ns error_percent inclusive_percent", err);
+	if (!tables[0])
+		return err->code;
+	if (cannot) {
+		gt_table_set_unanswered(tables[0], "%s", cannot);
+		return 1;
+	}
+	rc = gt_host_lines_collect(&sums, h->idle, h->by, 0, err);
+	if (!rc)
+		rc = add_lines(h, tables[0], &sums, err);
+	if (!rc)
+		add_notes(h, tables[0]);
+	gt_caller_sums_release(&sums);
+	if (!rc)
+		rc = doing_table(h, &tables[1], err);
+	return rc ? rc : 2;
+}
+
+const struct gt_analysis gt_host_report = {
+	.name = "host",
+	.help = "lines of the host by the idle time of GPUs that they caused",
+	.wants = GT_IDLE_WANTS,
+	.engine = &gt_idle_engine,
+	.order = GT_BY_TIME,
+	.options = (const struct gt_option_row *const[]){ &gt_by_option, NULL },
+	.configure = host_configure,
+	.free_settings = free,
+	.state_size = sizeof(struct host),
+	.init = host_init,
+	.finish = host_finish,
+};

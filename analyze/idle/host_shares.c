@@ -1,0 +1,244 @@
+#include "analyze/idle/host_shares.h"
+
+#include <stddef.h>
+#include "analyze/idle/idle.h"
+#include "analyze/stacks/stack_kinds.h"
+#include "analyze/stats/sample_error.h"
+#include "formats/base/numbers.h"
+
+#define X(e, key, words) key,
+static const char *const keys[] = { GT_HOST_DOINGS(X) };
+#undef X
+#define X(e, key, words) words,
+static const char *const words[] = { GT_HOST_DOINGS(X) };
+#undef X
+
+const char *gt_host_doing_key(unsigned doing)
+{
+	return keys[doing < GT_HOST_DOING_COUNT ? doing : GT_DOES_NOTHING];
+}
+const char *gt_host_doing_words(unsigned doing)
+{
+	return words[doing < GT_HOST_DOING_COUNT ? doing : GT_DOES_NOTHING];
+}
+
+/* ---- causes ---- */
+
+static const uint8_t doings[GT_IDLE_CAUSE_COUNT] = {
+	[GT_IDLE_CALL] = GT_DOES_IN_CUDA,
+	[GT_IDLE_SYNC] = GT_DOES_IN_CUDA,
+	[GT_IDLE_IOCTL] = GT_DOES_IN_CUDA,
+	[GT_IDLE_MEMORY] = GT_DOES_IN_CUDA,
+	[GT_IDLE_MODULE] = GT_DOES_IN_CUDA,
+	[GT_IDLE_PAGEABLE] = GT_DOES_IN_CUDA,
+	[GT_IDLE_FULL] = GT_DOES_IN_CUDA,
+	[GT_IDLE_OUTSIDE] = GT_DOES_RUNNING,
+	[GT_IDLE_STARTING] = GT_DOES_NOTHING,
+	[GT_IDLE_OFF_CPU] = GT_DOES_OFF_CPU,
+	[GT_IDLE_RUNNABLE] = GT_DOES_RUNNABLE,
+	[GT_IDLE_LOCK] = GT_DOES_LOCK,
+	[GT_IDLE_IO] = GT_DOES_IO,
+	[GT_IDLE_ASLEEP] = GT_DOES_ASLEEP,
+	[GT_IDLE_FAULT] = GT_DOES_FAULT,
+	[GT_IDLE_QUEUED] = GT_DOES_NOTHING,
+	[GT_IDLE_WAITING] = GT_DOES_NOTHING,
+	[GT_IDLE_MIGRATION] = GT_DOES_NOTHING,
+	[GT_IDLE_OVERHEAD] = GT_DOES_NOTHING,
+	[GT_IDLE_START] = GT_DOES_NOTHING,
+	[GT_IDLE_SHORT] = GT_DOES_NOTHING,
+	[GT_IDLE_END] = GT_DOES_NOTHING,
+	[GT_IDLE_UNJOINED] = GT_DOES_NOTHING,
+	[GT_IDLE_UNSEEN] = GT_DOES_NOTHING,
+	[GT_IDLE_LOST] = GT_DOES_NOTHING,
+	[GT_IDLE_TOO_MUCH] = GT_DOES_NOTHING,
+};
+
+unsigned gt_host_doing_of(const struct gt_host_share *share, struct gt_reader *r)
+{
+	const struct gt_segment *seg =
+		share->segment == GT_NONE ? NULL : gt_reader_segment(r, share->segment);
+	unsigned doing = share->cause < GT_IDLE_CAUSE_COUNT ? doings[share->cause]
+		: share->cause == GT_HOST_ALL               ? GT_DOES_RUNNING
+							    : GT_DOES_NOTHING;
+
+	if (!seg || share->stack == GT_NONE)
+		return doing;
+	if (doing == GT_DOES_LOCK)
+		return gt_stack_waits_for_gil(seg, share->stack) ? GT_DOES_GIL : GT_DOES_OTHER_LOCK;
+	if (doing != GT_DOES_RUNNING)
+		return doing;
+	switch (gt_stack_runs(seg, share->stack)) {
+	case GT_RUNS_PYTHON: return GT_DOES_PYTHON;
+	case GT_RUNS_NATIVE: return GT_DOES_NATIVE;
+	default: return GT_DOES_RUNNING;
+	}
+}
+
+/* ---- sums ---- */
+
+void gt_host_shares_init(struct gt_host_shares *h)
+{
+	gt_group_table_init(&h->list, sizeof(struct gt_host_share),
+		offsetof(struct gt_host_share, ns), GT_HOST_SHARES_MOST);
+	gt_group_table_init(&h->threads, sizeof(struct gt_host_thread),
+		offsetof(struct gt_host_thread, outside), GT_HOST_SHARES_MOST);
+	h->last_share = h->last_thread = GT_GROUP_TABLE_NONE;
+}
+
+void gt_host_shares_release(struct gt_host_shares *h)
+{
+	gt_group_table_release(&h->list);
+	gt_group_table_release(&h->threads);
+}
+
+/* Mostly the share is the same as the last time. */
+static struct gt_host_share *find_share(struct gt_host_shares *h, uint32_t segment, uint32_t thread,
+	uint32_t cause, uint32_t stack, struct gt_err *err)
+{
+	const struct gt_host_share key = { segment, thread, cause, stack, 0, 0, 0 };
+
+	if (h->last_share == GT_GROUP_TABLE_NONE ||
+		memcmp(gt_group_table_at(&h->list, h->last_share), &key, h->list.key))
+		h->last_share = gt_group_table_find(&h->list, &key, err);
+	return h->last_share == GT_GROUP_TABLE_NONE ? NULL
+						    : gt_group_table_at(&h->list, h->last_share);
+}
+
+static struct gt_host_thread *find_thread(
+	struct gt_host_shares *h, uint32_t segment, uint32_t thread, struct gt_err *err)
+{
+	const struct gt_host_thread key = { .segment = segment, .thread = thread };
+
+	if (h->last_thread == GT_GROUP_TABLE_NONE ||
+		memcmp(gt_group_table_at(&h->threads, h->last_thread), &key, h->threads.key))
+		h->last_thread = gt_group_table_find(&h->threads, &key, err);
+	return h->last_thread == GT_GROUP_TABLE_NONE
+		? NULL
+		: gt_group_table_at(&h->threads, h->last_thread);
+}
+
+int gt_host_shares_add_sample(struct gt_host_shares *h, uint32_t segment, uint32_t thread,
+	uint32_t stack, uint32_t ns, struct gt_err *err)
+{
+	struct gt_host_share *share = find_share(h, segment, thread, GT_HOST_ALL, stack, err);
+
+	if (!share)
+		return err->code;
+	share->samples++;
+	share->weight += ns;
+	return 0;
+}
+
+static int add_outside(struct gt_host_shares *h, const struct gt_idle_slice *slice,
+	const struct gt_host_activity *activity, struct gt_err *err)
+{
+	const struct gt_host_stacks *l = activity ? &activity->samples : NULL;
+	struct gt_host_thread *t = find_thread(h, slice->seg->index, slice->thread, err);
+
+	if (!t)
+		return err->code;
+	t->outside = gt_sat_add(t->outside, (uint64_t)(slice->to - slice->from));
+	for (size_t i = l ? gt_host_first_stack(l, slice->from) : 0;
+		l && i < l->n && l->list[i].at < slice->to; i++) {
+		const struct gt_host_stack *one = &l->list[i];
+		struct gt_host_share *share = find_share(
+			h, slice->seg->index, slice->thread, GT_IDLE_OUTSIDE, one->stack, err);
+
+		if (!share)
+			return err->code;
+		share->samples++;
+		share->weight += one->ns;
+		t->samples++;
+		t->weight += one->ns;
+	}
+	return 0;
+}
+
+/* The stack of the call or wait in which the thread was. */
+static uint32_t stack_of(const struct gt_idle_slice *slice, struct gt_host_activity *activity)
+{
+	uint32_t stack = gt_host_stack_of_call(activity, slice->call);
+
+	return slice->cause == GT_IDLE_IOCTL && stack == GT_NONE
+		? gt_host_stack_of_call(activity, gt_host_call_around(activity, slice->call))
+		: stack;
+}
+
+int gt_host_shares_add_slice(struct gt_host_shares *h, const struct gt_idle_slice *slice,
+	struct gt_host_activity *activity, struct gt_err *err)
+{
+	unsigned doing = doings[slice->cause];
+	bool host = doing != GT_DOES_NOTHING;
+	struct gt_host_share *share;
+
+	if (doing == GT_DOES_RUNNING)
+		return add_outside(h, slice, activity, err);
+	if (!h->all && (!host || doing == GT_DOES_IN_CUDA))
+		return 0;
+	share = find_share(h, slice->seg->index, host ? slice->thread : GT_NONE, slice->cause,
+		host && activity ? stack_of(slice, activity) : GT_NONE, err);
+	if (!share)
+		return err->code;
+	share->ns = gt_sat_add(share->ns, (uint64_t)(slice->to - slice->from));
+	return 0;
+}
+
+/* ---- the end ---- */
+
+/* Rounds the sum of the shares so far, so that they add up to the whole. */
+static uint64_t share_of_samples(
+	struct gt_host_thread *t, const struct gt_host_share *share, bool states)
+{
+	uint64_t sum, ns = share->weight;
+
+	t->given_weight += share->weight;
+	if (states || t->weight > t->outside) {
+		sum = t->weight
+			? (uint64_t)((unsigned __int128)t->outside * t->given_weight / t->weight)
+			: 0;
+		ns = sum - t->given;
+	}
+	t->given += ns;
+	return ns;
+}
+
+int gt_host_shares_finish(struct gt_host_shares *h, bool states, struct gt_err *err)
+{
+	for (size_t i = 0; i < h->list.n; i++) {
+		struct gt_host_share *share = gt_group_table_at(&h->list, i);
+		struct gt_host_thread *t;
+
+		if (gt_group_table_is_rest(&h->list, share))
+			continue;
+		if (share->cause == GT_HOST_ALL)
+			share->ns = share->weight;
+		if (share->cause != GT_IDLE_OUTSIDE)
+			continue;
+		t = find_thread(h, share->segment, share->thread, err);
+		if (!t)
+			return err->code;
+		share->ns = share_of_samples(t, share, states);
+	}
+	for (size_t i = 0; i < h->threads.n; i++) {
+		struct gt_host_thread *t = gt_group_table_at(&h->threads, i);
+
+		t->unknown = t->outside - t->given;
+	}
+	return 0;
+}
+
+uint64_t gt_host_shares_error(const struct gt_host_shares *h, uint64_t samples)
+{
+	double outside = 0, known = 0, n = 0;
+
+	for (size_t i = 0; i < h->threads.n; i++) {
+		const struct gt_host_thread *t = gt_group_table_at(&h->threads, i);
+
+		outside += (double)t->outside;
+		known += (double)t->given;
+		n += (double)t->samples;
+	}
+	/* time that is not known could have had samples, too */
+	n = known > 0 ? n * outside / known : n;
+	return n > 0 ? (uint64_t)(outside * gt_sample_error((double)samples, n)) : 0;
+}

@@ -1,0 +1,93 @@
+/* The idle time of GPUs by what the launching threads did, and by call stack. idle_causes.c divides
+ * a gap into slices with one cause each; this divides the slices further:
+ * - outside CUDA: by the samples of the thread in these slices (statistical). If switches of
+ * threads were recorded, the thread ran all that time, and the samples divide all of it. Otherwise
+ * a sample stands for its period, and the rest of the time is not known: the thread may have
+ * waited.
+ * - waits: exact, by the stack of the wait if it was read
+ * - CUDA calls: exact, by the stack of the call
+ * Besides it counts all samples of each stack: the processor time of the host.
+ *
+ * A moment that is idle on several GPUs counts once for each, and so do the samples in it. */
+#ifndef GT_HOST_SHARES_H
+#define GT_HOST_SHARES_H
+#include "analyze/stats/group_table.h"
+#include "formats/trace/read/reader.h"
+
+/* clang-format off */
+#define GT_HOST_DOINGS(X) /* enum, JSON key, text */ \
+	X(PYTHON, "python", "running Python") \
+	X(NATIVE, "native", "running native code") \
+	X(RUNNING, "running", "running, without a stack") \
+	X(OUTSIDE, "outside", "outside CUDA, not sampled") \
+	X(GIL, "gil", "waiting for the GIL") \
+	X(OTHER_LOCK, "other_lock", "waiting for another lock") \
+	X(LOCK, "lock", "waiting for a lock") \
+	X(IO, "io", "waiting for input or output") \
+	X(ASLEEP, "asleep", "asleep") \
+	X(FAULT, "page_fault", "in a page fault") \
+	X(RUNNABLE, "runnable", "runnable but not running") \
+	X(OFF_CPU, "off_cpu", "off the processor") \
+	X(IN_CUDA, "cuda", "in CUDA calls") \
+	X(NOTHING, "nothing", "not the host")
+/* clang-format on */
+enum gt_host_doing {
+#define X(e, key, words) GT_DOES_##e,
+	GT_HOST_DOINGS(X)
+#undef X
+		GT_HOST_DOING_COUNT
+};
+const char *gt_host_doing_key(unsigned doing);
+const char *gt_host_doing_words(unsigned doing);
+
+struct gt_host_share {
+	/* the key. thread: track number over all segments, or GT_NONE; cause: enum gt_idle_cause,
+	 * or GT_HOST_ALL: all samples of the thread; stack: id in the segment or GT_NONE. After
+	 * GT_HOST_SHARES_MOST shares, all further ones are one with GT_NONE everywhere. */
+	uint32_t segment, thread, cause, stack;
+	uint64_t ns;      /* of idle time; of GT_HOST_ALL: of processor time, by samples */
+	uint64_t samples; /* outside CUDA, and GT_HOST_ALL */
+	/* private: ns that the samples stand for */
+	uint64_t weight;
+};
+#define GT_HOST_ALL 255u
+#define GT_HOST_SHARES_MOST (1u << 18)
+
+struct gt_host_thread {
+	uint32_t segment, thread;             /* the key */
+	uint64_t outside;                     /* ns of slices outside CUDA */
+	uint64_t unknown;                     /* of these, in no share */
+	uint64_t samples;                     /* in these slices */
+	uint64_t weight, given_weight, given; /* private */
+};
+
+struct gt_idle_slice;
+struct gt_host_activity;
+struct gt_host_shares { /* zero-initialised: nothing is collected */
+	/* Set before the first row. wanted: time outside CUDA and waits; all: also calls, causes
+	 * that are not the host's, and GT_HOST_ALL. */
+	bool wanted, all;
+	struct gt_group_table list, threads; /* complete after gt_host_shares_finish() */
+	uint64_t left_out;                   /* samples that were too late or too many */
+	/* private */
+	uint32_t last_thread, last_share;
+};
+
+void gt_host_shares_init(struct gt_host_shares *h);
+/* A sample of a thread. 0 or negative. */
+int gt_host_shares_add_sample(struct gt_host_shares *h, uint32_t segment, uint32_t thread,
+	uint32_t stack, uint32_t ns, struct gt_err *err);
+/* activity: of the slice's thread; NULL: none. 0 or negative. */
+int gt_host_shares_add_slice(struct gt_host_shares *h, const struct gt_idle_slice *slice,
+	struct gt_host_activity *activity, struct gt_err *err);
+/* After the last slice: divides the time outside CUDA. states: switches of threads were recorded.
+ */
+int gt_host_shares_finish(struct gt_host_shares *h, bool states, struct gt_err *err);
+void gt_host_shares_release(struct gt_host_shares *h);
+
+/* What the thread did in this share. */
+unsigned gt_host_doing_of(const struct gt_host_share *share, struct gt_reader *r);
+/* Half the width of the 95 % confidence interval of `ns` of the time outside CUDA, in ns. samples:
+ * those that it is based on. */
+uint64_t gt_host_shares_error(const struct gt_host_shares *h, uint64_t samples);
+#endif

@@ -1,0 +1,286 @@
+/* Idle time of GPUs by what the host did: the figures are those of the program. */
+#define _GNU_SOURCE /* memfd_create */
+#include "analyze/idle/host_shares.h"
+#include "tests/unit/analyze/idle/host_program.h"
+
+struct want {
+	const char *caller;
+	int idle, samples, inclusive, host;
+};
+
+static json_t *host_of(bool samples, bool waits, const char *by)
+{
+	struct host_program h = { .p = { .fd = -1 } };
+
+	host_begin(&h, samples, waits);
+	host_gap(&h, samples, waits);
+	return by_stack(stack_program_end(&h.p), "host", by);
+}
+
+static void check_rows(json_t *j, const struct want *want, size_t n)
+{
+	double shares = 0;
+
+	CHECK_EQ(rows(j, "host"), n);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *r = row(j, "host", i);
+
+		CHECK_STR(json_string_value(json_object_get(r, "caller")), want[i].caller);
+		CHECK_EQ((long long)num(r, "idle_ns"), want[i].idle);
+		CHECK_EQ((long long)num(r, "samples"), want[i].samples);
+		CHECK_EQ((long long)num(r, "inclusive_ns"), want[i].inclusive);
+		CHECK_EQ((long long)num(r, "host_ns"), want[i].host);
+		CHECK(want[i].samples ? num(r, "error_percent") > 0 : absent(r, "error_percent"));
+		shares += num(r, "share_percent");
+	}
+	CHECK(shares > 99.995 && shares < 100.005);
+	json_decref(j);
+}
+#define CHECK_ROWS(j, ...)                                                                         \
+	check_rows(j, (const struct want[]){ __VA_ARGS__ },                                        \
+		sizeof((const struct want[]){ __VA_ARGS__ }) / sizeof(struct want))
+
+/* The thread runs 6000 ns with 5 samples: 1200 each. */
+static void by_line(void)
+{
+	CHECK_ROWS(host_of(true, true, NULL),
+		{ "load (app/data.py:12)", 2 * 1200 + 2000, 2, 4400, 2000 },
+		{ "step (app/train.py:88)", 2 * 1200 + 1000 + 200 + 50, 2, 3650, 5000 },
+		{ "(running, without a stack)", 1200, 1, 1200, 1000 },
+		{ "(asleep)", 400, 0, 400, 0 }, { "(waiting for a lock)", 300, 0, 300, 0 },
+		{ "(launched, not started)", 50, 0, 50, 0 },
+		{ "main (app/train.py:9)", 0, 0, 8050, 7000 },
+		{ "at::gemm<float> (libtorch.so)", 0, 0, 2450, 5000 },
+		{ "pthread_cond_timedwait (libc.so.6)", 0, 0, 1000, 0 },
+		{ "take_gil.lto_priv.0 (libpython3.11.so.1.0)", 0, 0, 1000, 0 },
+		{ "PyThread_acquire_lock_timed (libpython3.11.so.1.0)", 0, 0, 200, 0 },
+		{ "sem_clockwait (libc.so.6)", 0, 0, 200, 0 },
+		{ "start_thread (libc.so.6)", 0, 0, 0, 1000 },
+		{ "worker (libworker.so)", 0, 0, 0, 1000 });
+}
+
+static void by_thread(void)
+{
+	CHECK_ROWS(host_of(true, true, "thread"), { "main (TID 100)", 9950, 5, 9950, 8000 },
+		{ "(launched, not started)", 50, 0, 50, 0 }, { "worker (TID 101)", 0, 0, 0, 1000 });
+}
+
+static void by_function_and_module(void)
+{
+	json_t *j = host_of(true, true, "function");
+
+	CHECK(is(row(j, "host", 0), "caller", "load (app/data.py)") &&
+		num(row(j, "host", 0), "idle_ns") == 4400);
+	json_decref(j);
+	j = host_of(true, true, "module");
+	CHECK(is(row(j, "host", 0), "caller", "app/data.py") &&
+		num(row_named(j, "host", "caller", "libtorch.so"), "inclusive_ns") == 2450);
+	json_decref(j);
+	j = host_of(true, true, "stack");
+	CHECK(num(row_named(j, "host", "caller",
+			  "load (app/data.py:12) < main (app/train.py:9) < main (app/train.py:9)"),
+		      "idle_ns") == 4400);
+	json_decref(j);
+}
+
+static void what_the_threads_did(void)
+{
+	static const struct {
+		const char *key, *caller;
+		int idle;
+	} want[] = {
+		{ "python", "load (app/data.py:12)", 2400 },
+		{ "native", "step (app/train.py:88)", 2400 },
+		{ "io", "load (app/data.py:12)", 2000 },
+		{ "running", "(running, without a stack)", 1200 },
+		{ "gil", "step (app/train.py:88)", 1000 },
+		{ "asleep", "(asleep)", 400 },
+		{ "lock", "(waiting for a lock)", 300 },
+		{ "other_lock", "step (app/train.py:88)", 200 },
+		{ "cuda", "step (app/train.py:88)", 50 },
+		{ "nothing", "(launched, not started)", 50 },
+	};
+	json_t *j = host_of(true, true, NULL);
+
+	CHECK_EQ(rows(j, "host_doing"), sizeof(want) / sizeof(*want));
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		const json_t *r = row(j, "host_doing", i);
+
+		CHECK_STR(json_string_value(json_object_get(r, "key")), want[i].key);
+		CHECK_STR(json_string_value(json_object_get(r, "caller")), want[i].caller);
+		CHECK_EQ((long long)num(r, "idle_ns"), want[i].idle);
+	}
+	CHECK(noted(j, "host", "by 5 samples in gaps") && noted(j, "host", "are exact"));
+	json_decref(j);
+}
+
+/* A sample stands for 1000 ns then, and the thread may have waited in the rest of 9900 ns. */
+static void without_thread_states(void)
+{
+	CHECK_ROWS(host_of(true, false, "thread"), { "main (TID 100)", 9950, 5, 9950, 8000 },
+		{ "(launched, not started)", 50, 0, 50, 0 }, { "worker (TID 101)", 0, 0, 0, 1000 });
+	json_t *j = host_of(true, false, NULL);
+
+	CHECK(num(row_named(j, "host", "caller", "(outside CUDA, not sampled)"), "idle_ns") ==
+		4900);
+	CHECK(num(row_named(j, "host", "caller", "load (app/data.py:12)"), "idle_ns") == 2000);
+	CHECK(noted(j, "host", "gtcollect -e sched"));
+	json_decref(j);
+}
+
+static void without_samples(void)
+{
+	json_t *j = host_of(false, true, NULL);
+
+	CHECK(num(row_named(j, "host", "caller", "(outside CUDA, not sampled)"), "idle_ns") ==
+		6000);
+	CHECK(num(row_named(j, "host", "caller", "load (app/data.py:12)"), "idle_ns") == 2000);
+	CHECK(noted(j, "host", "gtcollect -e samples"));
+	json_decref(j);
+}
+
+static void without_stacks_and_samples_there_is_no_answer(void)
+{
+	struct host_program h = { .p = { .fd = -1, .without_stacks = true } };
+	json_t *j;
+
+	host_begin(&h, false, false);
+	stack_row(&h.p, GT_CALL, h.p.thread[0], h.p.launch, 30, 40, 0, (uint64_t[]){ 1 });
+	stack_row(&h.p, GT_GPU, h.p.stream, h.p.kernel[0], 50, 60, 0,
+		(uint64_t[]){ 1, 0, 30, 10, h.p.launch_name, GT_JOIN_CORRELATION });
+	j = by_stack(stack_program_end(&h.p), "host", NULL);
+	CHECK(is(json_object_get(j, "host"), "state", "cannot answer"));
+	CHECK(noted(j, "host", "gtcollect -e samples"));
+	json_decref(j);
+}
+
+static void without_gpu_work_there_is_no_answer(void)
+{
+	struct host_program h = { .p = { .fd = -1 } };
+	json_t *j;
+
+	host_begin(&h, true, false);
+	for (int i = 0; i < 1000; i++)
+		host_sample(&h, 0, BY_STEP, 1000 + i);
+	j = by_stack(stack_program_end(&h.p), "host", NULL);
+	CHECK(is(json_object_get(j, "host"), "state", "cannot answer"));
+	json_decref(j);
+}
+
+static void other_words_are_refused(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+
+	CHECK(!by_stack_text(stack_program(), "host", "name", 1, GT_JSON, &err));
+	CHECK(err.code == -EINVAL && strstr(err.text, "function, module, stack, thread"));
+}
+
+/* ---- shares ---- */
+
+/* 1000 gaps of 1 ms each; in each the thread spends 30 % in load, 50 % in step and sleeps 20 %. A
+ * sample comes every 0.83 ms of processor time, so that many gaps have none of a line. */
+static void shares_are_those_of_the_program(void)
+{
+	struct host_program h = { .p = { .fd = -1 } };
+	int64_t ran = 0, next = 417000, at = 1000000;
+	json_t *j;
+
+	host_begin(&h, true, true);
+	for (int i = 0; i < 1000; i++) {
+		static const struct {
+			int64_t ns;
+			int by;
+		} parts[] = { { 300000, BY_LOAD }, { 200000, -1 }, { 500000, BY_STEP } };
+		int64_t from = at;
+
+		for (int k = 0; k < 3; from += parts[k++].ns) {
+			if (parts[k].by < 0) {
+				host_wait(&h, h.sleep, BY_NONE, from, from + parts[k].ns);
+				continue;
+			}
+			for (; next < ran + parts[k].ns; next += 833333)
+				host_sample(&h, 0, parts[k].by, from + (next - ran));
+			ran += parts[k].ns;
+		}
+		at += 1000000;
+		stack_launch(&h.p, BY_STEP, 0, at, 100, at + 100, 1000);
+		at += 1100;
+	}
+	j = by_stack(stack_program_end(&h.p), "host", NULL);
+	for (int k = 0; k < 2; k++) {
+		const json_t *r = row_named(j, "host", "caller",
+			k ? "load (app/data.py:12)" : "step (app/train.py:88)");
+		double share = num(r, "share_percent"), wanted = k ? 30 : 50;
+
+		CHECK(share > wanted - 1 && share < wanted + 1);
+		CHECK(num(r, "error_percent") > 1 && num(r, "error_percent") < 4);
+	}
+	CHECK(num(row_named(j, "host", "caller", "(asleep)"), "share_percent") > 19.9 &&
+		num(row_named(j, "host", "caller", "(asleep)"), "share_percent") < 20.1);
+	json_decref(j);
+}
+
+/* ---- damaged files ---- */
+
+static void stacks_that_do_not_exist_are_unknown(void)
+{
+	struct host_program h = { .p = { .fd = -1 } };
+	json_t *j;
+
+	host_begin(&h, true, true);
+	host_gap(&h, false, false);
+	for (int i = 0; i < 10; i++)
+		stack_row(&h.p, GT_INSTANT, h.p.thread[0], h.sample, 2000 + i, 2000 + i, 0,
+			(uint64_t[]){ i ? UINT64_MAX : 0, (uint64_t)100 + (uint64_t)i });
+	stack_row(&h.p, GT_SPAN, h.p.thread[0], h.io, 3000, 4000, 0,
+		(uint64_t[]){ 0, 0, 0, UINT64_MAX - 1 });
+	/* not of a thread */
+	stack_row(&h.p, GT_INSTANT, h.p.stream, h.sample, 2000, 2000, 0, (uint64_t[]){ 1000, 0 });
+	j = by_stack(stack_program_end(&h.p), "host", NULL);
+	CHECK_EQ((long long)num(
+			 row_named(j, "host", "caller", "(running, without a stack)"), "idle_ns"),
+		8900);
+	CHECK(num(row_named(j, "host", "caller", "(waiting for input or output)"), "idle_ns") ==
+		1000);
+	json_decref(j);
+}
+
+/* In one gap: the list of samples is in memory, 16 bytes each. */
+static void a_million_samples_in_one_gap(void)
+{
+	struct host_program h = { .p = { .fd = -1 } };
+	json_t *j;
+
+	host_begin(&h, true, false);
+	stack_launch(&h.p, BY_STEP, 0, 900, 10, 1000, 100);
+	for (int64_t i = 0; i < 1000000; i++)
+		host_sample(&h, 0, i % 4 ? BY_STEP : BY_LOAD, 2000 + i * PERIOD);
+	stack_launch(&h.p, BY_STEP, 0, 1000003000, 10, 1000003100, 100);
+	j = by_stack(stack_program_end(&h.p), "host", NULL);
+	CHECK_EQ((long long)num(row(j, "host", 0), "idle_ns"), 750000010);
+	CHECK_EQ((long long)num(row(j, "host", 1), "samples"), 250000);
+	json_decref(j);
+}
+
+/* The end of a gap needs all of it: beyond the limit of memory samples are left out. */
+static void samples_beyond_the_limit_are_counted(void)
+{
+	struct host_program h = { .p = { .fd = -1 } };
+	json_t *j;
+
+	host_begin(&h, true, false);
+	stack_launch(&h.p, BY_STEP, 0, 900, 10, 1000, 100);
+	for (int64_t i = 0; i < (5 << 19) + 1000; i++)
+		host_sample(&h, 0, BY_STEP, 2000 + i * PERIOD);
+	stack_launch(&h.p, BY_STEP, 0, 4000000000, 10, 4000000100, 100);
+	j = by_stack(stack_program_end(&h.p), "host", NULL);
+	CHECK(noted(j, "host", "samples are left out"));
+	json_decref(j);
+}
+
+T_MAIN(T(by_line), T(by_thread), T(by_function_and_module), T(what_the_threads_did),
+	T(without_thread_states), T(without_samples),
+	T(without_stacks_and_samples_there_is_no_answer), T(without_gpu_work_there_is_no_answer),
+	T(other_words_are_refused), T(shares_are_those_of_the_program),
+	T(stacks_that_do_not_exist_are_unknown), T(a_million_samples_in_one_gap),
+	T(samples_beyond_the_limit_are_counted))
