@@ -182,18 +182,13 @@ static int add_doing_rows(const struct host *h, struct gt_table *t, struct doing
 	return shares ? 0 : err->code;
 }
 
-static int doing_table(const struct host *h, struct gt_table **to, struct gt_err *err)
+static int add_doings(const struct host *h, struct gt_table *t, struct gt_err *err)
 {
 	struct gt_caller_sums sums[GT_HOST_DOING_COUNT] = { { .list = NULL } };
 	struct doing_row *rows = NULL;
 	size_t n = 0, cap = 0;
 	int rc = 0;
 
-	*to = gt_report_table(&h->idle->report, "host_doing",
-		"What the launching threads did while GPUs were idle", doing_columns, NDOING,
-		"samples share_percent", err);
-	if (!*to)
-		return err->code;
 	for (unsigned k = 0; !rc && k < GT_HOST_DOING_COUNT; k++) {
 		rc = gt_host_lines_collect(&sums[k], h->idle, h->by, GT_BIT(k), err);
 		if (!rc && gt_grow(&rows, &cap, n + sums[k].n + 1, sizeof(*rows)))
@@ -204,7 +199,7 @@ static int doing_table(const struct host *h, struct gt_table **to, struct gt_err
 					sums[k].list[i].self[GT_HOST_IDLE].total };
 	}
 	if (!rc)
-		rc = add_doing_rows(h, *to, rows, n, err);
+		rc = add_doing_rows(h, t, rows, n, err);
 	for (unsigned k = 0; k < GT_HOST_DOING_COUNT; k++)
 		gt_caller_sums_release(&sums[k]);
 	free(rows);
@@ -233,11 +228,14 @@ static int host_finish(void *state, struct gt_table **tables, unsigned max, stru
 
 	tables[0] = gt_report_table(&h->idle->report, "host", titles[h->by], columns[h->by],
 		NCOLUMNS, "host_ns samples inclusive_ns error_percent inclusive_percent", err);
-	if (!tables[0])
+	tables[1] = gt_report_table(&h->idle->report, "host_doing",
+		"What the launching threads did while GPUs were idle", doing_columns, NDOING,
+		"samples share_percent", err);
+	if (!tables[0] || !tables[1])
 		return err->code;
 	if (cannot) {
 		gt_table_set_unanswered(tables[0], "%s", cannot);
-		return 1;
+		return 2;
 	}
 	rc = gt_host_lines_collect(&sums, h->idle, h->by, 0, err);
 	if (!rc)
@@ -246,7 +244,7 @@ static int host_finish(void *state, struct gt_table **tables, unsigned max, stru
 		add_notes(h, tables[0]);
 	gt_caller_sums_release(&sums);
 	if (!rc)
-		rc = doing_table(h, &tables[1], err);
+		rc = add_doings(h, tables[1], err);
 	return rc ? rc : 2;
 }
 
