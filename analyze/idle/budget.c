@@ -1,4 +1,6 @@
-/* Report "budget": the time of the GPUs by use. The parts add up to the window exactly. */
+/* Report "budget": the time of the GPUs by use. The parts add up to the window exactly. If the
+ * trace has samples, time outside CUDA is divided by them, and waits for locks by their stacks
+ * (host_shares.h). */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/idle/idle.h"
@@ -7,11 +9,13 @@
 #include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
 
-#define PARTS (WORKS + GT_IDLE_CAUSE_COUNT)
+#define DIVIDED (WORKS + GT_IDLE_CAUSE_COUNT) /* parts of causes that samples and stacks divide */
+#define PARTS (DIVIDED + DIVISIONS)
 #define BAR 40
 #define BESIDE_BAR 26u /* terminal columns of a line besides the bar and the part */
 #define LEAST_BAR 12u
-#define LEAST_SHARE 100 /* hundredths of a percent: on a page, smaller causes are one row */
+#define LEAST_SHARE 100   /* hundredths of a percent: on a page, smaller causes are one row */
+#define LEAST_DIVIDED 500 /* likewise: more time outside CUDA is worth samples */
 
 struct budget {
 	struct gt_idle *idle;
@@ -21,6 +25,7 @@ static int budget_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	((struct budget *)state)->idle = opt->engine;
+	gt_idle_want_shares(opt->engine, false);
 	return 0;
 }
 
@@ -38,6 +43,32 @@ static const struct {
 	[COPIES] = { "copies", "copies and sets, exposed", GT_MARK_COPY },
 };
 
+/* What a cause is divided into. */
+enum division { PYTHON, NATIVE, GIL, OTHER_LOCK, DIVISIONS };
+static const struct {
+	enum gt_idle_cause cause;
+	enum gt_host_doing doing;
+} divisions[DIVISIONS] = {
+	[PYTHON] = { GT_IDLE_OUTSIDE, GT_DOES_PYTHON },
+	[NATIVE] = { GT_IDLE_OUTSIDE, GT_DOES_NATIVE },
+	[GIL] = { GT_IDLE_LOCK, GT_DOES_GIL },
+	[OTHER_LOCK] = { GT_IDLE_LOCK, GT_DOES_OTHER_LOCK },
+};
+
+static const char *idle_key(unsigned part)
+{
+	return part < DIVIDED ? gt_idle_key(part - WORKS)
+			      : gt_host_doing_key(divisions[part - DIVIDED].doing);
+}
+
+static const char *idle_words(const struct gt_idle *s, unsigned part)
+{
+	if (part == WORKS + GT_IDLE_OUTSIDE && s->shares.samples)
+		return "outside CUDA, not known";
+	return part < DIVIDED ? gt_idle_words(part - WORKS)
+			      : gt_host_doing_words(divisions[part - DIVIDED].doing);
+}
+
 static void device_parts(const struct gt_idle_device *d, uint64_t parts[PARTS])
 {
 	const uint64_t ns[WORKS] = { d->kind[GT_WORK_COMPUTE] - d->migrating, d->migrating,
@@ -50,10 +81,52 @@ static void device_parts(const struct gt_idle_device *d, uint64_t parts[PARTS])
 }
 
 struct sheet {
+	const struct gt_idle *of;
 	uint64_t parts[PARTS], whole, idle;
+	/* of parts outside CUDA: half of the 95 % confidence interval, in hundredths of a percent;
+	 * 0: exact */
+	int64_t errors[DIVISIONS];
 	int64_t shares[PARTS], idle_share;
 	unsigned cells;
 };
+
+/* Moves the divided time of a cause out of it. The shares are of all its time, but managed memory
+ * migrates in a part of it, which has that cause: so the proportions count. */
+static void divide_cause(
+	struct sheet *h, enum gt_idle_cause cause, const uint64_t ns[DIVISIONS], uint64_t all)
+{
+	uint64_t whole = h->parts[WORKS + cause];
+
+	for (unsigned k = 0; k < DIVISIONS; k++)
+		if (divisions[k].cause == cause && all) {
+			h->parts[DIVIDED + k] = (uint64_t)((unsigned __int128)whole * ns[k] / all);
+			h->parts[WORKS + cause] -= h->parts[DIVIDED + k];
+		}
+}
+
+static void divide_causes(struct sheet *h)
+{
+	const struct gt_host_shares *shares = &h->of->shares;
+	uint64_t ns[DIVISIONS] = { 0 }, samples[DIVISIONS] = { 0 }, locks = 0;
+
+	for (size_t i = 0; i < shares->list.n; i++) {
+		const struct gt_host_share *one = gt_group_table_at(&shares->list, i);
+
+		if (one->cause == GT_IDLE_LOCK)
+			locks = gt_sat_add(locks, one->ns);
+		for (unsigned k = 0; k < DIVISIONS; k++)
+			if (one->cause == divisions[k].cause && one->doing == divisions[k].doing) {
+				ns[k] = gt_sat_add(ns[k], one->ns);
+				samples[k] += one->samples;
+			}
+	}
+	divide_cause(h, GT_IDLE_OUTSIDE, ns, shares->outside);
+	divide_cause(h, GT_IDLE_LOCK, ns, locks);
+	for (unsigned k = 0; k < DIVISIONS; k++)
+		if (samples[k])
+			h->errors[k] =
+				gt_cell_share(gt_host_shares_error(shares, samples[k]), h->whole).i;
+}
 
 /* All parts together make one bar; each part shows its section of it. Times are multiplied by the
  * number of cells, so that nothing is rounded. */
@@ -130,8 +203,9 @@ static const struct gt_column columns[] = {
 	{ "bar", "Bar", GT_C_WHOLE },
 	{ "key", NULL, GT_C_TEXT },
 	{ "level", NULL, GT_C_COUNT },
+	{ "error_percent", NULL, GT_C_PERCENT },
 };
-#define NCOLUMNS 6
+#define NCOLUMNS 7
 
 struct line {
 	const char *text, *key;
@@ -139,6 +213,7 @@ struct line {
 	uint64_t ns;
 	int64_t share;
 	const char *bar;
+	int64_t error; /* 0: exact */
 };
 
 static void add_line(struct gt_table *t, const struct line *l)
@@ -147,7 +222,7 @@ static void add_line(struct gt_table *t, const struct line *l)
 		(struct gt_cell[NCOLUMNS]){ { .s = l->text, .indent = 2 * l->level },
 			gt_cell_u(l->ns), gt_cell_i(l->share),
 			gt_cell_toned(gt_cell_text(l->bar), GT_TONE_MARKS), gt_cell_text(l->key),
-			gt_cell_u(l->level) });
+			gt_cell_u(l->level), l->error ? gt_cell_i(l->error) : gt_cell_none() });
 }
 
 static int64_t least_share(const struct gt_idle *s)
@@ -161,7 +236,7 @@ static size_t longest_part(const struct gt_idle *s, const struct sheet *h)
 	size_t most = strlen(works[h->parts[MIGRATING] ? MIGRATING : COMMUNICATION].text);
 
 	for (unsigned c = WORKS; c < PARTS; c++) {
-		size_t n = 2 + strlen(gt_idle_words(c - WORKS));
+		size_t n = 2 + strlen(idle_words(s, c));
 
 		if (h->parts[c] && h->shares[c] >= least_share(s) && n > most)
 			most = n;
@@ -171,11 +246,12 @@ static size_t longest_part(const struct gt_idle *s, const struct sheet *h)
 
 static int fill_sheet(const struct gt_idle *s, struct sheet *h, struct gt_err *err)
 {
-	memset(h, 0, sizeof(*h));
+	*h = (struct sheet){ .of = s };
 	for (size_t i = 0; i < s->ndevices; i++) {
 		device_parts(&s->devices[i], h->parts);
 		h->whole = gt_sat_add(h->whole, s->devices[i].window);
 	}
+	divide_causes(h);
 	for (unsigned c = WORKS; c < PARTS; c++)
 		h->idle = gt_sat_add(h->idle, h->parts[c]);
 	if (gt_compute_shares(h->parts, PARTS, h->shares, err))
@@ -211,7 +287,7 @@ static unsigned next_cause(const struct sheet *h, const bool done[PARTS])
 static void add_causes(struct gt_table *t, const struct sheet *h, uint64_t before, int64_t least)
 {
 	bool done[PARTS] = { false };
-	struct line rest = { "other causes", "other", 1, 0, 0, NULL };
+	struct line rest = { "other causes", "other", 1, 0, 0, NULL, 0 };
 	unsigned most, n = 0;
 
 	while ((most = next_cause(h, done)) != PARTS) {
@@ -223,8 +299,9 @@ static void add_causes(struct gt_table *t, const struct sheet *h, uint64_t befor
 			continue;
 		}
 		add_part(t, h,
-			(struct line){ gt_idle_words(most - WORKS), gt_idle_key(most - WORKS), 1,
-				h->parts[most], h->shares[most], NULL },
+			(struct line){ idle_words(h->of, most), idle_key(most), 1, h->parts[most],
+				h->shares[most], NULL,
+				most < DIVIDED ? 0 : h->errors[most - DIVIDED] },
 			before, GT_MARK_IDLE);
 		before += h->parts[most];
 	}
@@ -237,17 +314,17 @@ static void add_parts(struct gt_table *t, const struct sheet *h, int64_t least)
 	struct bar all = all_parts(h);
 	uint64_t before = 0;
 
-	add_line(t, &(struct line){ "all", "all", 0, h->whole, h->whole ? 10000 : 0, all.text });
+	add_line(t, &(struct line){ "all", "all", 0, h->whole, h->whole ? 10000 : 0, all.text, 0 });
 	for (unsigned k = 0; k < WORKS; k++) {
 		if (!h->parts[k] && (least || k == MIGRATING))
 			continue; /* no such work */
 		add_part(t, h,
-			(struct line){
-				works[k].text, works[k].key, 0, h->parts[k], h->shares[k], NULL },
+			(struct line){ works[k].text, works[k].key, 0, h->parts[k], h->shares[k],
+				NULL, 0 },
 			before, works[k].mark);
 		before += h->parts[k];
 	}
-	add_part(t, h, (struct line){ "idle", "idle", 0, h->idle, h->idle_share, NULL }, before,
+	add_part(t, h, (struct line){ "idle", "idle", 0, h->idle, h->idle_share, NULL, 0 }, before,
 		GT_MARK_IDLE);
 	add_causes(t, h, before, least);
 }
@@ -409,6 +486,25 @@ static void note_window(const struct gt_idle *s, struct gt_table *t)
 	gt_idle_note_late(s, t);
 }
 
+/* Says which parts are exact; without samples, how to get them. */
+static void note_samples(const struct sheet *h, struct gt_table *t)
+{
+	const struct gt_idle *s = h->of;
+	int64_t most =
+		h->errors[PYTHON] > h->errors[NATIVE] ? h->errors[PYTHON] : h->errors[NATIVE];
+
+	if (s->shares.samples)
+		gt_table_note(t,
+			"running: by %llu samples, +-%.2f %% of the time (95 %% confidence); %s",
+			(unsigned long long)s->shares.samples, (double)most / 100,
+			gt_has_thread_states(s->report.reader)
+				? "the other parts are exact"
+				: "waits outside CUDA need gtcollect -e sched");
+	else if (!s->report.opt->one_page && !gt_is_imported(s->report.reader) &&
+		h->shares[WORKS + GT_IDLE_OUTSIDE] >= LEAST_DIVIDED)
+		gt_table_note(t, "outside CUDA by line of the program: gtcollect -e samples");
+}
+
 static int budget_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gt_idle *s = ((struct budget *)state)->idle;
@@ -430,6 +526,7 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 		return rc;
 	add_parts(tables[0], &h, least_share(s));
 	note_window(s, tables[0]);
+	note_samples(&h, tables[0]);
 	if (h.parts[WORKS + GT_IDLE_UNJOINED])
 		gt_note_plural(tables[0], s->unjoined,
 			"%llu {operation is|operations are} joined to no call",

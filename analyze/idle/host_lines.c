@@ -9,9 +9,9 @@ struct lines {
 	uint32_t doings;
 };
 
-static bool is_selected(const struct lines *l, const struct gt_host_share *share, unsigned doing)
+static bool is_selected(const struct lines *l, const struct gt_host_share *share)
 {
-	return !l->doings || (l->doings & GT_BIT(doing) && share->cause != GT_HOST_ALL);
+	return !l->doings || (l->doings & GT_BIT(share->doing) && share->cause != GT_HOST_ALL);
 }
 
 /* "main (TID 100)" */
@@ -28,8 +28,7 @@ static void thread_label(
 }
 
 /* The name of a share that has no stack, or whose stack does not matter. */
-static void label_of(
-	char label[160], const struct lines *l, const struct gt_host_share *share, unsigned doing)
+static void label_of(char label[160], const struct lines *l, const struct gt_host_share *share)
 {
 	if (gt_group_table_is_rest(&l->idle->shares.list, share))
 		snprintf(label, 160, "(further stacks)");
@@ -37,8 +36,8 @@ static void label_of(
 		thread_label(label, l->idle, share->segment, share->thread);
 	else
 		snprintf(label, 160, "(%s)",
-			doing == GT_DOES_RUNNING ? gt_host_doing_words(doing)
-						 : gt_idle_words(share->cause));
+			share->doing == GT_DOES_RUNNING ? gt_host_doing_words(share->doing)
+							: gt_idle_words(share->cause));
 }
 
 static bool has_stack(const struct lines *l, const struct gt_host_share *share)
@@ -61,7 +60,7 @@ static int collect_stacks(struct lines *l, struct gt_err *err)
 	for (size_t i = 0; !rc && i < l->idle->shares.list.n; i++) {
 		const struct gt_host_share *share = gt_group_table_at(&l->idle->shares.list, i);
 
-		if (has_stack(l, share) && is_selected(l, share, gt_host_doing_of(share, r)))
+		if (has_stack(l, share) && is_selected(l, share))
 			rc = gt_stack_sums_add_figures(&sums, gt_reader_segment(r, share->segment),
 				share->stack, side_of(share),
 				&(struct gt_stack_figures){
@@ -83,11 +82,10 @@ static int collect_others(struct lines *l, struct gt_err *err)
 
 	for (size_t i = 0; !rc && i < h->list.n; i++) {
 		const struct gt_host_share *share = gt_group_table_at(&h->list, i);
-		unsigned doing = gt_host_doing_of(share, l->idle->report.reader);
 
-		if (has_stack(l, share) || !is_selected(l, share, doing))
+		if (has_stack(l, share) || !is_selected(l, share))
 			continue;
-		label_of(label, l, share, doing);
+		label_of(label, l, share);
 		rc = gt_caller_sums_add(l->to, label, side_of(share),
 			&(struct gt_stack_figures){ .count = share->samples, .total = share->ns },
 			err);

@@ -101,15 +101,6 @@ static int add_lines(
 	return shares ? 0 : err->code;
 }
 
-static uint64_t samples_of(const struct gt_host_shares *shares)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < shares->threads.n; i++)
-		n += ((struct gt_host_thread *)gt_group_table_at(&shares->threads, i))->samples;
-	return n;
-}
-
 static void add_notes(const struct host *h, struct gt_table *t)
 {
 	struct gt_reader *r = h->idle->report.reader;
@@ -119,7 +110,7 @@ static void add_notes(const struct host *h, struct gt_table *t)
 	if (gt_has_samples(r))
 		gt_table_note(t,
 			"code outside CUDA: by %llu samples in gaps (Error %%: half of the 95 %% interval); %s",
-			(unsigned long long)samples_of(shares),
+			(unsigned long long)shares->samples,
 			gt_has_thread_states(r)
 				? "waits and CUDA calls are exact"
 				: "CUDA calls are exact; waits need gtcollect -e sched");

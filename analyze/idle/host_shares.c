@@ -53,7 +53,7 @@ static const uint8_t doings[GT_IDLE_CAUSE_COUNT] = {
 	[GT_IDLE_TOO_MUCH] = GT_DOES_NOTHING,
 };
 
-unsigned gt_host_doing_of(const struct gt_host_share *share, struct gt_reader *r)
+static unsigned doing_of(const struct gt_host_share *share, struct gt_reader *r)
 {
 	const struct gt_segment *seg =
 		share->segment == GT_NONE ? NULL : gt_reader_segment(r, share->segment);
@@ -95,7 +95,9 @@ void gt_host_shares_release(struct gt_host_shares *h)
 static struct gt_host_share *find_share(struct gt_host_shares *h, uint32_t segment, uint32_t thread,
 	uint32_t cause, uint32_t stack, struct gt_err *err)
 {
-	const struct gt_host_share key = { segment, thread, cause, stack, 0, 0, 0 };
+	const struct gt_host_share key = {
+		.segment = segment, .thread = thread, .cause = cause, .stack = stack
+	};
 
 	if (h->last_share == GT_GROUP_TABLE_NONE ||
 		memcmp(gt_group_table_at(&h->list, h->last_share), &key, h->list.key))
@@ -202,43 +204,48 @@ static uint64_t share_of_samples(
 	return ns;
 }
 
-int gt_host_shares_finish(struct gt_host_shares *h, bool states, struct gt_err *err)
+static int divide(
+	struct gt_host_shares *h, struct gt_host_share *share, bool states, struct gt_err *err)
+{
+	struct gt_host_thread *t;
+
+	if (share->cause == GT_HOST_ALL)
+		share->ns = share->weight;
+	if (share->cause != GT_IDLE_OUTSIDE)
+		return 0;
+	t = find_thread(h, share->segment, share->thread, err);
+	if (!t)
+		return err->code;
+	share->ns = share_of_samples(t, share, states);
+	return 0;
+}
+
+int gt_host_shares_finish(
+	struct gt_host_shares *h, struct gt_reader *r, bool states, struct gt_err *err)
 {
 	for (size_t i = 0; i < h->list.n; i++) {
 		struct gt_host_share *share = gt_group_table_at(&h->list, i);
-		struct gt_host_thread *t;
 
-		if (gt_group_table_is_rest(&h->list, share))
-			continue;
-		if (share->cause == GT_HOST_ALL)
-			share->ns = share->weight;
-		if (share->cause != GT_IDLE_OUTSIDE)
-			continue;
-		t = find_thread(h, share->segment, share->thread, err);
-		if (!t)
+		share->doing = (uint8_t)doing_of(share, r);
+		if (!gt_group_table_is_rest(&h->list, share) && divide(h, share, states, err))
 			return err->code;
-		share->ns = share_of_samples(t, share, states);
 	}
 	for (size_t i = 0; i < h->threads.n; i++) {
 		struct gt_host_thread *t = gt_group_table_at(&h->threads, i);
 
 		t->unknown = t->outside - t->given;
+		h->outside = gt_sat_add(h->outside, t->outside);
+		h->unknown = gt_sat_add(h->unknown, t->unknown);
+		h->samples += t->samples;
 	}
 	return 0;
 }
 
 uint64_t gt_host_shares_error(const struct gt_host_shares *h, uint64_t samples)
 {
-	double outside = 0, known = 0, n = 0;
-
-	for (size_t i = 0; i < h->threads.n; i++) {
-		const struct gt_host_thread *t = gt_group_table_at(&h->threads, i);
-
-		outside += (double)t->outside;
-		known += (double)t->given;
-		n += (double)t->samples;
-	}
+	double outside = (double)h->outside, known = outside - (double)h->unknown;
 	/* time that is not known could have had samples, too */
-	n = known > 0 ? n * outside / known : n;
+	double n = known > 0 ? (double)h->samples * outside / known : 0;
+
 	return n > 0 ? (uint64_t)(outside * gt_sample_error((double)samples, n)) : 0;
 }

@@ -47,6 +47,7 @@ struct gt_host_share {
 	uint32_t segment, thread, cause, stack;
 	uint64_t ns;      /* of idle time; of GT_HOST_ALL: of processor time, by samples */
 	uint64_t samples; /* outside CUDA, and GT_HOST_ALL */
+	uint8_t doing;    /* enum gt_host_doing */
 	/* private: ns that the samples stand for */
 	uint64_t weight;
 };
@@ -69,6 +70,8 @@ struct gt_host_shares { /* zero-initialised: nothing is collected */
 	bool wanted, all;
 	struct gt_group_table list, threads; /* complete after gt_host_shares_finish() */
 	uint64_t left_out;                   /* samples that were too late or too many */
+	/* after gt_host_shares_finish(): of all threads, members of struct gt_host_thread */
+	uint64_t outside, unknown, samples;
 	/* private */
 	uint32_t last_thread, last_share;
 };
@@ -80,13 +83,12 @@ int gt_host_shares_add_sample(struct gt_host_shares *h, uint32_t segment, uint32
 /* activity: of the slice's thread; NULL: none. 0 or negative. */
 int gt_host_shares_add_slice(struct gt_host_shares *h, const struct gt_idle_slice *slice,
 	struct gt_host_activity *activity, struct gt_err *err);
-/* After the last slice: divides the time outside CUDA. states: switches of threads were recorded.
- */
-int gt_host_shares_finish(struct gt_host_shares *h, bool states, struct gt_err *err);
+/* After the last slice: divides the time outside CUDA. states: switches of threads were recorded. 0
+ * or negative. */
+int gt_host_shares_finish(
+	struct gt_host_shares *h, struct gt_reader *r, bool states, struct gt_err *err);
 void gt_host_shares_release(struct gt_host_shares *h);
 
-/* What the thread did in this share. */
-unsigned gt_host_doing_of(const struct gt_host_share *share, struct gt_reader *r);
 /* Half the width of the 95 % confidence interval of `ns` of the time outside CUDA, in ns. samples:
  * those that it is based on. */
 uint64_t gt_host_shares_error(const struct gt_host_shares *h, uint64_t samples);

@@ -628,7 +628,8 @@ int gt_idle_finish(struct gt_idle *s, struct gt_err *err)
 	if (!rc && s->full.ntimes)
 		rc = read_second_time(s, err);
 	if (!rc && s->shares.wanted)
-		rc = gt_host_shares_finish(&s->shares, gt_has_thread_states(s->report.reader), err);
+		rc = gt_host_shares_finish(
+			&s->shares, s->report.reader, gt_has_thread_states(s->report.reader), err);
 	GT_SORT(s->devices, s->ndevices, by_number);
 	return rc;
 }

@@ -175,6 +175,61 @@ static void other_words_are_refused(void)
 	CHECK(err.code == -EINVAL && strstr(err.text, "function, module, stack, thread"));
 }
 
+/* ---- budget ---- */
+
+static void check_budget(bool samples, bool waits, const struct want *want, size_t n)
+{
+	struct host_program h = { .p = { .fd = -1 } };
+	double shares = 0, ns = 0;
+	json_t *of;
+
+	host_begin(&h, samples, waits);
+	host_gap(&h, samples, waits);
+	of = by_stack(stack_program_end(&h.p), "budget", NULL);
+	for (size_t i = 0; i < rows(of, "budget"); i++) {
+		const json_t *r = row(of, "budget", i);
+
+		if (is(r, "key", "all") || is(r, "key", "idle"))
+			continue;
+		shares += num(r, "share_percent");
+		ns += num(r, "total_ns");
+	}
+	CHECK(shares > 99.995 && shares < 100.005);
+	CHECK_EQ(ns, 10200);
+	CHECK_EQ(rows(of, "budget"), 5 + n);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *r = row_named(of, "budget", "key", want[i].caller);
+
+		CHECK_EQ(num(r, "total_ns"), want[i].idle);
+		CHECK(want[i].samples ? num(r, "error_percent") > 0 : absent(r, "error_percent"));
+	}
+	CHECK(!samples || noted(of, "budget", "running: by 5 samples"));
+	CHECK(samples || noted(of, "budget", "gtcollect -e samples"));
+	CHECK(!samples ||
+		noted(of, "budget", waits ? "other parts are exact" : "gtcollect -e sched"));
+	json_decref(of);
+}
+#define CHECK_BUDGET(samples, waits, ...)                                                          \
+	check_budget(samples, waits, (const struct want[]){ __VA_ARGS__ },                         \
+		sizeof((const struct want[]){ __VA_ARGS__ }) / sizeof(struct want))
+
+static void the_budget_divides_time_outside_cuda(void)
+{
+	CHECK_BUDGET(true, true, { "python", 2400, 2, 0, 0 }, { "native", 2400, 2, 0, 0 },
+		{ "outside", 1200, 0, 0, 0 }, { "io", 2000, 0, 0, 0 }, { "gil", 1000, 0, 0, 0 },
+		{ "lock", 300, 0, 0, 0 }, { "other_lock", 200, 0, 0, 0 },
+		{ "asleep", 400, 0, 0, 0 }, { "call", 50, 0, 0, 0 }, { "queued", 50, 0, 0, 0 });
+	CHECK_BUDGET(true, false, { "python", 2000, 2, 0, 0 }, { "native", 2000, 2, 0, 0 },
+		{ "outside", 5900, 0, 0, 0 }, { "call", 50, 0, 0, 0 }, { "queued", 50, 0, 0, 0 });
+}
+
+static void without_samples_the_budget_is_not_divided(void)
+{
+	CHECK_BUDGET(false, true, { "outside", 6000, 0, 0, 0 }, { "io", 2000, 0, 0, 0 },
+		{ "lock", 1500, 0, 0, 0 }, { "asleep", 400, 0, 0, 0 }, { "call", 50, 0, 0, 0 },
+		{ "queued", 50, 0, 0, 0 });
+}
+
 /* ---- shares ---- */
 
 /* 1000 gaps of 1 ms each; in each the thread spends 30 % in load, 50 % in step and sleeps 20 %. A
@@ -281,6 +336,7 @@ static void samples_beyond_the_limit_are_counted(void)
 T_MAIN(T(by_line), T(by_thread), T(by_function_and_module), T(what_the_threads_did),
 	T(without_thread_states), T(without_samples),
 	T(without_stacks_and_samples_there_is_no_answer), T(without_gpu_work_there_is_no_answer),
-	T(other_words_are_refused), T(shares_are_those_of_the_program),
+	T(other_words_are_refused), T(the_budget_divides_time_outside_cuda),
+	T(without_samples_the_budget_is_not_divided), T(shares_are_those_of_the_program),
 	T(stacks_that_do_not_exist_are_unknown), T(a_million_samples_in_one_gap),
 	T(samples_beyond_the_limit_are_counted))
