@@ -249,6 +249,7 @@ void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_op
 	const int64_t *gap = gt_report_option(opt, "gap");
 
 	f->idle = opt->engine;
+	gt_idle_want_shares(f->idle, false);
 	f->least = !gap ? GT_LARGE_GAP : *gap < 1 ? 1 : *gap;
 	gt_idle_listen(f->idle,
 		&(struct gt_idle_listener){ .slice = on_slice,
@@ -318,7 +319,9 @@ int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
 	close_gap(f);
 	if (gt_collectives_finish(&f->collectives, &f->idle->report, err))
 		return err->code;
-	rc = gt_utilisation_init(&f->utilisation, f->idle, err);
+	rc = gt_host_waiting_find(&f->waiting, f->idle, err);
+	if (!rc)
+		rc = gt_utilisation_init(&f->utilisation, f->idle, err);
 	if (!rc)
 		rc = gt_leaks_init(&f->leaks, f->idle, err);
 	if (!rc && !filter->match && !filter->tid) /* with these options the rules cannot answer */

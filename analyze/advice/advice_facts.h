@@ -11,6 +11,7 @@
 #include "analyze/advice/preemptions.h"
 #include "analyze/advice/stream_serialization.h"
 #include "analyze/advice/utilisation.h"
+#include "analyze/advice/waiting_lines.h"
 
 /* bytes: the time of a smaller copy is mostly overhead */
 #define GT_SMALL_COPY 65536u
@@ -58,8 +59,9 @@ struct gt_advice_facts {
 	struct gt_preemptions preemptions;
 	struct gt_utilisation utilisation;
 	struct gt_leaks leaks;
-	struct gt_leaks_sum leak; /* set by gt_advice_facts_finish */
-	int64_t least;            /* ns: shorter gaps are not counted */
+	struct gt_leaks_sum leak;       /* set by gt_advice_facts_finish */
+	struct gt_host_waiting waiting; /* likewise */
+	int64_t least;                  /* ns: shorter gaps are not counted */
 	/* the current gap up to `at.to`, if at.seg is not NULL; ns by cause, valid for the causes
 	 * in `had` (bits) */
 	struct {

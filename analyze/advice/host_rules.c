@@ -7,12 +7,17 @@
 void gt_rule_host_bound(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	const struct gt_cause_facts *c = &f->causes[GT_IDLE_OUTSIDE];
+	struct gt_waiting_lines first = f->waiting.running;
 
 	if (!gt_is_significant(c->ns, window, FIND_MOST))
 		return;
 	gt_set_found(to, c->ns, c->ns, &c->longest);
 	SET_TEXT(to, "the GPU waits %s for code outside CUDA, %llu time%s between calls",
 		ns_text(c->ns), (unsigned long long)c->slices, gt_plural(c->slices, "s"));
+	gt_waiting_lines_put(
+		&f->waiting.running, f->idle->shares.outside, ": ", to->text, sizeof(to->text));
+	first.n = first.n ? 1 : 0;
+	gt_waiting_lines_put(&first, f->idle->shares.outside, "", to->detail, sizeof(to->detail));
 }
 
 /* States of the launching thread off the processor, outside calls or while it is runnable. */
@@ -69,6 +74,11 @@ static void put_off_causes(const struct gt_advice_facts *f, uint64_t window, str
 		snprintf(to->text + n, sizeof(to->text) - n, "%s%s %s", before, ns_text(ns),
 			gt_idle_words(off_causes[i].cause));
 		before = ", ";
+		n = strlen(to->text);
+		if (off_causes[i].cause == GT_IDLE_LOCK && f->waiting.gil)
+			snprintf(to->text + n, sizeof(to->text) - n,
+				" (%.0f %% of it for the GIL of Python)",
+				percent(f->waiting.gil, f->waiting.lock));
 	}
 }
 
@@ -92,9 +102,15 @@ void gt_rule_off_processor(const struct gt_advice_facts *f, uint64_t window, str
 	gt_set_found(to, sum, sum, &c[off_causes[most].cause].longest);
 	to->remedy = off_causes[most].remedy;
 	snprintf(to->detail, sizeof(to->detail), "%s", gt_idle_words(off_causes[most].cause));
+	if (off_causes[most].cause == GT_IDLE_LOCK && f->waiting.gil > f->waiting.lock / 2) {
+		to->remedy =
+			"let other threads hold the GIL less: move their Python code to processes";
+		snprintf(to->detail, sizeof(to->detail), "waiting for the GIL");
+	}
 	SET_TEXT(to, "the GPU waits %s while the launching thread is off the processor",
 		ns_text(sum));
 	put_off_causes(f, window, to);
+	gt_waiting_lines_put(&f->waiting.waits, sum, "; ", to->text, sizeof(to->text));
 	if (gt_is_significant(c[GT_IDLE_RUNNABLE].ns, window, FIND_MOST))
 		put_preemption(f, to);
 }

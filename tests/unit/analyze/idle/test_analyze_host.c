@@ -8,13 +8,18 @@ struct want {
 	int idle, samples, inclusive, host;
 };
 
-static json_t *host_of(bool samples, bool waits, const char *by)
+static json_t *report_of(const char *report, bool samples, bool waits, const char *by)
 {
 	struct host_program h = { .p = { .fd = -1 } };
 
 	host_begin(&h, samples, waits);
 	host_gap(&h, samples, waits);
-	return by_stack(stack_program_end(&h.p), "host", by);
+	return by_stack(stack_program_end(&h.p), report, by);
+}
+
+static json_t *host_of(bool samples, bool waits, const char *by)
+{
+	return report_of("host", samples, waits, by);
 }
 
 static void check_rows(json_t *j, const struct want *want, size_t n)
@@ -179,13 +184,9 @@ static void other_words_are_refused(void)
 
 static void check_budget(bool samples, bool waits, const struct want *want, size_t n)
 {
-	struct host_program h = { .p = { .fd = -1 } };
+	json_t *of = report_of("budget", samples, waits, NULL);
 	double shares = 0, ns = 0;
-	json_t *of;
 
-	host_begin(&h, samples, waits);
-	host_gap(&h, samples, waits);
-	of = by_stack(stack_program_end(&h.p), "budget", NULL);
 	for (size_t i = 0; i < rows(of, "budget"); i++) {
 		const json_t *r = row(of, "budget", i);
 
@@ -228,6 +229,56 @@ static void without_samples_the_budget_is_not_divided(void)
 	CHECK_BUDGET(false, true, { "outside", 6000, 0, 0, 0 }, { "io", 2000, 0, 0, 0 },
 		{ "lock", 1500, 0, 0, 0 }, { "asleep", 400, 0, 0, 0 }, { "call", 50, 0, 0, 0 },
 		{ "queued", 50, 0, 0, 0 });
+}
+
+/* ---- advice ---- */
+
+static void advice_names_lines(void)
+{
+	json_t *j = report_of("advice", true, true, NULL);
+	const json_t *host = row_named(j, "advice", "rule", "host-bound"),
+		     *off = row_named(j, "advice", "rule", "off-processor");
+
+	CHECK_STR(json_string_value(json_object_get(host, "evidence")),
+		"the GPU waits 6.000 us for code outside CUDA, 6 times between calls: "
+		"40 % in load (app/data.py:12), 40 % in step (app/train.py:88)");
+	CHECK_STR(json_string_value(json_object_get(host, "detail")),
+		"40 % in load (app/data.py:12)");
+	CHECK_STR(json_string_value(json_object_get(off, "evidence")),
+		"the GPU waits 3.900 us while the launching thread is off the processor: "
+		"1.500 us waiting for a lock (67 % of it for the GIL of Python), "
+		"2.000 us waiting for input or output, 400 ns asleep; "
+		"51 % in load (app/data.py:12), 31 % in step (app/train.py:88)");
+	json_decref(j);
+}
+
+static void without_samples_advice_names_none(void)
+{
+	json_t *j = report_of("advice", false, true, NULL);
+
+	CHECK_STR(json_string_value(json_object_get(
+			  row_named(j, "advice", "rule", "host-bound"), "evidence")),
+		"the GPU waits 6.000 us for code outside CUDA, 6 times between calls");
+	json_decref(j);
+}
+
+/* Most of the waits are for the GIL: that is what is to be mended. */
+static void advice_knows_the_gil(void)
+{
+	struct host_program h = { .p = { .fd = -1 } };
+	const json_t *off;
+	json_t *j;
+
+	host_begin(&h, true, true);
+	stack_launch(&h.p, BY_STEP, 0, 900, 10, 1000, 100);
+	host_sample(&h, 0, BY_STEP, 1500);
+	host_wait(&h, h.futex, BY_GIL, 2000, 9000);
+	stack_launch(&h.p, BY_STEP, 0, 11000, 50, 11100, 100);
+	j = by_stack(stack_program_end(&h.p), "advice", NULL);
+	off = row_named(j, "advice", "rule", "off-processor");
+	CHECK_STR(json_string_value(json_object_get(off, "detail")), "waiting for the GIL");
+	CHECK(strstr(json_string_value(json_object_get(off, "remedy")), "hold the GIL less"));
+	json_decref(j);
 }
 
 /* ---- shares ---- */
@@ -337,6 +388,7 @@ T_MAIN(T(by_line), T(by_thread), T(by_function_and_module), T(what_the_threads_d
 	T(without_thread_states), T(without_samples),
 	T(without_stacks_and_samples_there_is_no_answer), T(without_gpu_work_there_is_no_answer),
 	T(other_words_are_refused), T(the_budget_divides_time_outside_cuda),
-	T(without_samples_the_budget_is_not_divided), T(shares_are_those_of_the_program),
-	T(stacks_that_do_not_exist_are_unknown), T(a_million_samples_in_one_gap),
-	T(samples_beyond_the_limit_are_counted))
+	T(without_samples_the_budget_is_not_divided), T(advice_names_lines),
+	T(without_samples_advice_names_none), T(advice_knows_the_gil),
+	T(shares_are_those_of_the_program), T(stacks_that_do_not_exist_are_unknown),
+	T(a_million_samples_in_one_gap), T(samples_beyond_the_limit_are_counted))
