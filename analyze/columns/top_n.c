@@ -22,7 +22,8 @@ static int compare(const void *pa, const void *pb)
 		GT_COMPARE(a->dur, b->dur) ?:
 		GT_COMPARE(a->ret, b->ret) ?:
 		GT_COMPARE(a->a, b->a) ?:
-		GT_COMPARE(a->b, b->b);
+		GT_COMPARE(a->b, b->b) ?:
+		GT_COMPARE(a->c, b->c);
 }
 
 static bool is_worse(const void *arg, const struct gt_top_entry *a, const struct gt_top_entry *b)

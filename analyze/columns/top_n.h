@@ -16,7 +16,7 @@ struct gt_top_entry {
 	uint32_t track, type;
 	int32_t ret;
 	uint8_t depth;
-	uint64_t a, b; /* for the report's own use */
+	uint64_t a, b, c; /* for the report's own use */
 };
 struct gt_top_n {
 	/* a heap, worst entry first; after gt_top_n_sort: sorted, best first */

@@ -13,12 +13,63 @@ struct gaps {
 	struct gt_top_n longest;
 	struct gt_sync_targets awaited;
 	struct gt_gap_stacks stacks;
+	/* string ids: callers of the samples in a gap */
+	uint32_t *frames;
+	size_t frames_cap;
 };
+#define SAMPLES 65536u /* of a gap with more, some at equal distances */
+
+static int by_number(const void *pa, const void *pb)
+{
+	const uint32_t *a = pa, *b = pb;
+
+	return GT_COMPARE(*a, *b);
+}
+
+/* The most frequent number, of several the smallest; GT_NONE: n is 0. */
+static uint32_t most_frequent(uint32_t *list, size_t n)
+{
+	uint32_t best = GT_NONE;
+	size_t most = 0;
+
+	GT_SORT(list, n, by_number);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i; end < n && list[end] == list[i]; end++)
+			;
+		if (end - i > most) {
+			most = end - i;
+			best = list[i];
+		}
+	}
+	return best;
+}
+
+/* The frame (string id) in which the launching thread has most samples in the gap, plus 1; 0: it
+ * has none. */
+static int find_sampled(
+	struct gaps *g, const struct gt_idle_gap *gap, uint64_t *to, struct gt_err *err)
+{
+	size_t n, have = 0;
+	const struct gt_host_stack *list = gt_idle_gap_samples(g->idle, gap, &n);
+
+	if (n && gt_grow(&g->frames, &g->frames_cap, n < SAMPLES ? n : SAMPLES, sizeof(*g->frames)))
+		return gt_err_set(err, -ENOMEM, "out of memory (samples)");
+	for (size_t i = 0; i < n && have < SAMPLES; i += n / SAMPLES + 1) {
+		uint32_t frame = list[i].stack == GT_NONE
+			? GT_NONE
+			: gt_stack_caller(gap->seg, list[i].stack);
+
+		if (frame != GT_NONE)
+			g->frames[have++] = frame;
+	}
+	*to = have ? most_frequent(g->frames, have) + 1ull : 0;
+	return 0;
+}
 
 /* A gap as gt_top_entry: depth is its main cause, ret the share of this cause in hundredths of a
  * percent; type is the next operation; a the operation before it and, in the upper half, the type
  * of the cause (types numbered over all segments); b is the thread and, in the upper half, the
- * stack of the call that ended the gap. */
+ * stack of the call that ended the gap; c the frame with most samples, plus 1. */
 static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 {
 	struct gaps *g = arg;
@@ -38,7 +89,9 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 
 	if (gap->cause == GT_IDLE_SHORT)
 		return 0; /* its cause is not computed */
-	return gt_top_n_offer(&g->longest, ns) ? gt_top_n_add(&g->longest, &one, err) : 0;
+	if (!gt_top_n_offer(&g->longest, ns))
+		return 0;
+	return find_sampled(g, gap, &one.c, err) ?: gt_top_n_add(&g->longest, &one, err);
 }
 
 static void on_restart(void *arg)
@@ -79,6 +132,7 @@ static int gaps_init(
 			.rows = on_rows,
 			.restart = on_restart,
 			.arg = g });
+	gt_idle_want_shares(g->idle, false);
 	gt_top_n_init(&g->longest, opt->top);
 	return 0;
 }
@@ -171,30 +225,30 @@ static int causes_table(
 	{                                                                                          \
 		"key", NULL, GT_C_TEXT                                                             \
 	}
-static const struct gt_column longest_columns[] = { LONGEST, KEY };
-static const struct gt_column caller_columns[] = { LONGEST, { "caller", "Launched in", GT_C_TEXT },
-	KEY };
-#define NLONGEST 13 /* without the caller */
+#define NLONGEST 13 /* without the lines of the program */
+/* by the number of those lines */
+static const struct gt_column longest_columns[][NLONGEST + 2] = { { LONGEST, KEY },
+	{ LONGEST, { "caller", "Launched in", GT_C_TEXT }, KEY },
+	{ LONGEST, { "caller", "Launched in", GT_C_TEXT }, { "sampled", "Samples in", GT_C_TEXT },
+		KEY } };
 
-/* The line of the program that launched the work that ended the gap. */
-static struct gt_cell caller_cell(const struct gt_top_entry *one, struct gt_buf *name)
+/* The line of the program of a frame. */
+static struct gt_cell line_cell(const struct gt_segment *seg, uint32_t frame, struct gt_buf *name)
 {
-	uint32_t frame = gt_stack_caller(one->seg, one->b >> 32);
-
 	gt_buf_clear(name);
 	if (frame == GT_NONE)
 		return gt_cell_none();
-	gt_frame_name(name, one->seg, frame, GT_STACK_LINE);
+	gt_frame_name(name, seg, frame, GT_STACK_LINE);
 	gt_buf_byte(name, 0);
 	return name->failed ? gt_cell_none() : gt_cell_text((const char *)name->data);
 }
 
+/* lines: the number of the last columns; text: room for their text. */
 static void add_longest(const struct gt_idle *s, struct gt_table *t, const struct gt_top_entry *one,
-	struct gt_kernel_names *names, struct gt_buf *caller)
+	struct gt_kernel_names *names, unsigned lines, struct gt_buf text[2])
 {
-	unsigned n = 12;
 	uint32_t first = s->order.tracks[one->seg->index], thread = (uint32_t)one->b;
-	struct gt_cell cells[NLONGEST + 1];
+	struct gt_cell cells[NLONGEST + 2];
 
 	gt_where_device(cells, one->seg, one->track - first);
 	cells[4] = gt_cell_time(&s->report, one->seg, one->start);
@@ -206,9 +260,9 @@ static void add_longest(const struct gt_idle *s, struct gt_table *t, const struc
 		thread == GT_NONE ? gt_cell_none() : gt_cell_i(one->seg->tracks[thread - first].id);
 	cells[10] = name_cell(name_of(s, names, (uint32_t)one->a));
 	cells[11] = name_cell(name_of(s, names, one->type));
-	if (caller)
-		cells[n++] = caller_cell(one, caller);
-	cells[n] = gt_cell_text(gt_idle_key(one->depth));
+	cells[12] = line_cell(one->seg, gt_stack_caller(one->seg, one->b >> 32), &text[0]);
+	cells[13] = line_cell(one->seg, one->c ? (uint32_t)(one->c - 1) : GT_NONE, &text[1]);
+	cells[12 + lines] = gt_cell_text(gt_idle_key(one->depth));
 	gt_table_add(t, cells);
 }
 
@@ -218,8 +272,10 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	struct gt_kernel_names *names =
 		gt_kernel_names_of(g->idle->report.reader, g->idle->report.opt->names);
 	const char *cannot = gt_idle_why_unanswered(g->idle);
-	bool callers = gt_has_stacks(g->idle->report.reader);
-	struct gt_buf caller = { 0 };
+	unsigned lines = gt_has_samples(g->idle->report.reader) ? 2
+		: gt_has_stacks(g->idle->report.reader)         ? 1
+								: 0;
+	struct gt_buf text[2] = { { 0 } };
 	int rc = 0;
 
 	tables[0] = gt_table_new("gaps", "Why the GPUs were idle", columns, 8);
@@ -237,21 +293,21 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 		gt_shared_gpus_note(tables[0], &g->idle->report);
 		gt_table_set_hideable(tables[0], "mean_ns max_ns gaps share_percent");
 		tables[1] = gt_report_table(&g->idle->report, "longest_gaps", "The longest gaps",
-			callers ? caller_columns : longest_columns, NLONGEST + callers,
+			longest_columns[lines], NLONGEST + lines,
 			"process tid cause_percent pid before after what device", err);
 		rc = rc ? rc : tables[1] ? 0 : err->code;
 	}
 	gt_top_n_sort(&g->longest);
 	for (size_t i = 0; !rc && tables[1] && i < g->longest.n; i++)
-		add_longest(
-			g->idle, tables[1], &g->longest.list[i], names, callers ? &caller : NULL);
+		add_longest(g->idle, tables[1], &g->longest.list[i], names, lines, text);
 	if (!rc && tables[1]) {
 		gt_note_top_n(tables[1], &g->longest);
 		tables[2] = gt_sync_targets_table(&g->awaited, g->idle, err);
 		rc = tables[2] ? 0 : err->code;
 	}
 	gt_kernel_names_free(names);
-	gt_buf_release(&caller);
+	gt_buf_release(&text[0]);
+	gt_buf_release(&text[1]);
 	return rc ? rc : tables[1] ? 3 : 1;
 }
 
@@ -262,6 +318,7 @@ static void gaps_release(void *state)
 	gt_top_n_release(&g->longest);
 	gt_sync_targets_release(&g->awaited);
 	gt_gap_stacks_release(&g->stacks);
+	free(g->frames);
 }
 
 const struct gt_analysis gt_gaps_report = {

@@ -281,6 +281,22 @@ static void advice_knows_the_gil(void)
 	json_decref(j);
 }
 
+/* ---- gaps ---- */
+
+/* Three samples of step, of which one is in the launch, and two of load. */
+static void gaps_name_the_line_with_most_samples(void)
+{
+	json_t *j = report_of("gaps", true, true, NULL);
+	const json_t *r = row(j, "longest_gaps", 0);
+
+	CHECK(is(r, "sampled", "step (app/train.py:88)") &&
+		is(r, "caller", "step (app/train.py:88)"));
+	json_decref(j);
+	j = report_of("gaps", false, true, NULL);
+	CHECK(!json_object_get(row(j, "longest_gaps", 0), "sampled"));
+	json_decref(j);
+}
+
 /* ---- shares ---- */
 
 /* 1000 gaps of 1 ms each; in each the thread spends 30 % in load, 50 % in step and sleeps 20 %. A
@@ -390,5 +406,6 @@ T_MAIN(T(by_line), T(by_thread), T(by_function_and_module), T(what_the_threads_d
 	T(other_words_are_refused), T(the_budget_divides_time_outside_cuda),
 	T(without_samples_the_budget_is_not_divided), T(advice_names_lines),
 	T(without_samples_advice_names_none), T(advice_knows_the_gil),
-	T(shares_are_those_of_the_program), T(stacks_that_do_not_exist_are_unknown),
-	T(a_million_samples_in_one_gap), T(samples_beyond_the_limit_are_counted))
+	T(gaps_name_the_line_with_most_samples), T(shares_are_those_of_the_program),
+	T(stacks_that_do_not_exist_are_unknown), T(a_million_samples_in_one_gap),
+	T(samples_beyond_the_limit_are_counted))
