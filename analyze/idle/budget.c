@@ -1,6 +1,7 @@
 /* Report "budget": the time of the GPUs by use. The parts add up to the window exactly. If the
  * trace has samples, time outside CUDA is divided by them, and waits for locks by their stacks
  * (host_shares.h). */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/idle/idle.h"
@@ -492,11 +493,14 @@ static void note_samples(const struct sheet *h, struct gt_table *t)
 	const struct gt_idle *s = h->of;
 	int64_t most =
 		h->errors[PYTHON] > h->errors[NATIVE] ? h->errors[PYTHON] : h->errors[NATIVE];
+	char error[64] = "";
 
+	if (most)
+		snprintf(error, sizeof(error), ", +-%.2f %% of the time (95 %% confidence)",
+			(double)most / 100);
 	if (s->shares.samples)
-		gt_table_note(t,
-			"running: by %llu samples, +-%.2f %% of the time (95 %% confidence); %s",
-			(unsigned long long)s->shares.samples, (double)most / 100,
+		gt_table_note(t, "running: by %llu samples%s; %s",
+			(unsigned long long)s->shares.samples, error,
 			gt_has_thread_states(s->report.reader)
 				? "the other parts are exact"
 				: "waits outside CUDA need gtcollect -e sched");

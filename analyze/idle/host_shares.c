@@ -59,7 +59,7 @@ static unsigned doing_of(const struct gt_host_share *share, struct gt_reader *r)
 		share->segment == GT_NONE ? NULL : gt_reader_segment(r, share->segment);
 	unsigned doing = share->cause < GT_IDLE_CAUSE_COUNT ? doings[share->cause]
 		: share->cause == GT_HOST_ALL               ? GT_DOES_RUNNING
-							    : GT_DOES_NOTHING;
+							    : GT_DOES_FURTHER;
 
 	if (!seg || share->stack == GT_NONE)
 		return doing;

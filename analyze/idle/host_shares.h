@@ -29,6 +29,7 @@
 	X(RUNNABLE, "runnable", "runnable but not running") \
 	X(OFF_CPU, "off_cpu", "off the processor") \
 	X(IN_CUDA, "cuda", "in CUDA calls") \
+	X(FURTHER, "further", "other") \
 	X(NOTHING, "nothing", "not the host")
 /* clang-format on */
 enum gt_host_doing {

@@ -452,18 +452,43 @@ static inline void hs_queued(struct hs *h)
 	}
 }
 
+/* A stack of its own for each sample and each wait, some that do not exist, and periods of any
+ * length; few of the samples are in gaps of their thread. */
+static inline void hs_samples(struct hs *h)
+{
+	const struct gt_type sample = { .op = GT_OP_SAMPLE, .layer = GT_LAYER_SCHED },
+			     wait = { .op = GT_OP_OFF_CPU, .layer = GT_LAYER_SCHED };
+	uint32_t types[] = { hs_type(h, "sample", sample, GT_R_VALUE, GT_R_STACK),
+		hs_type(h, "sample", sample, GT_R_STACK, GT_R_NONE),
+		hs_type(h, "sample", sample, GT_R_VALUE, GT_R_NONE),
+		hs_type(h, "futex", wait, GT_R_STACK, GT_R_VALUE) };
+
+	for (uint32_t i = 0; i < h->n; i++) {
+		uint32_t frames[2] = { hs_string(h, "main", i % 3), hs_string(h, "line", i) };
+		uint64_t stack = i % 5 ? gt_writer_stack(h->g.w, frames, 2) : UINT64_MAX - i,
+			 period = i % 7 ? 5000 : UINT64_MAX;
+
+		hs_row(h, GT_INSTANT, h->g.thread[i & 1], h->at - 250, h->at - 250, types[i % 3], 0,
+			i % 3 ? 1 : 2, i % 3 == 1 ? &stack : (uint64_t[]){ period, stack });
+		hs_row(h, GT_SPAN, h->g.thread[0], h->at - 200, h->at - 100, types[3], 0, 2,
+			(uint64_t[]){ stack, period });
+		hs_plain(h);
+	}
+}
+
 static const struct hs_shape {
 	const char *name;
 	void (*rows)(struct hs *h);
 } hs_shapes[] __attribute__((unused)) = {
 #define S(f) { #f, hs_##f },
-	S(nothing) S(one_kernel) S(one_call) S(one_moment) S(one_half) S(one_sample) S(one_loss) S(
-		one_empty) S(one_open) S(one_range) S(calls_only) S(losses) S(clock_jumps)
-		S(same_moment) S(all_of_no_length) S(extremes) S(streams) S(streams_at_once) S(
-			devices) S(threads) S(processes) S(kernels) S(kernels_by_device) S(grids)
-			S(graphs) S(functions) S(ioctls) S(ranges) S(counters) S(contexts)
-				S(allocations) S(handles) S(launched_names) S(failures)
-					S(nested_ranges) S(nested_calls) S(waits) S(sizes) S(queued)
+	S(nothing) S(one_kernel) S(one_call) S(one_moment) S(one_half) S(one_sample) S(one_loss)
+		S(one_empty) S(one_open) S(one_range) S(calls_only) S(losses) S(clock_jumps) S(
+			same_moment) S(all_of_no_length) S(extremes) S(streams) S(streams_at_once)
+			S(devices) S(threads) S(processes) S(kernels) S(kernels_by_device) S(grids)
+				S(graphs) S(functions) S(ioctls) S(ranges) S(counters) S(contexts)
+					S(allocations) S(handles) S(launched_names) S(failures)
+						S(nested_ranges) S(nested_calls) S(waits) S(sizes)
+							S(queued) S(samples)
 #undef S
 };
 #define HS_SHAPES (sizeof(hs_shapes) / sizeof(*hs_shapes))

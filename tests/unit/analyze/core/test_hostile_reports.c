@@ -95,8 +95,8 @@ static void no_report_fails_or_says_what_cannot_be(void)
 
 static void what_has_no_gpu_is_no_answer(void)
 {
-	static const char *const of_gpus[] = { "gpu", "budget", "gaps", "critical", "advice",
-		"kernels", "copies", "streams", "steps", "overlap", "queues", "patterns",
+	static const char *const of_gpus[] = { "gpu", "budget", "gaps", "host", "critical",
+		"advice", "kernels", "copies", "streams", "steps", "overlap", "queues", "patterns",
 		"cuda_gpu_sum", "cuda_gpu_kern_sum", "cuda_gpu_trace", "cuda_kern_exec_sum",
 		"nvtx_gpu_proj_sum" };
 
@@ -142,6 +142,15 @@ static void names_beyond_the_bound_are_counted_together(void)
 	CHECK(rows(j, "launches") == 65537 &&
 		num(row_named(j, "launches", "kernel", "(all others)"), "launches") ==
 			70000 - 65536);
+	json_decref(j);
+}
+
+/* Each sample and each wait has a stack of its own: beyond the bound they are one row. */
+static void stacks_of_samples_beyond_the_bound_are_one(void)
+{
+	json_t *j = one("samples", 240000, "host");
+
+	CHECK(num(row_named(j, "host", "caller", "(further stacks)"), "idle_ns") > 0);
 	json_decref(j);
 }
 
@@ -315,6 +324,7 @@ static const struct t_case cases[] = {
 	T(no_report_fails_or_says_what_cannot_be),
 	T(what_has_no_gpu_is_no_answer),
 	T(names_beyond_the_bound_are_counted_together),
+	T(stacks_of_samples_beyond_the_bound_are_one),
 	T(names_by_gpu_beyond_the_bound_have_no_busy_time),
 	T(idle_time_of_too_many_gpus_is_no_answer),
 	T(what_is_beyond_the_bound_is_in_no_figure),

@@ -367,6 +367,45 @@ static void stacks_that_do_not_exist_are_unknown(void)
 	json_decref(j);
 }
 
+/* All samples are while the GPU works, or of a thread that launches nothing. */
+static void samples_outside_gaps_divide_nothing(void)
+{
+	struct host_program h = { .p = { .fd = -1 } };
+	json_t *j;
+
+	host_begin(&h, true, true);
+	host_gap(&h, false, false);
+	for (int i = 0; i < 50; i++) {
+		host_sample(&h, 0, BY_STEP, 1000 + i);
+		host_sample(&h, 1, BY_WORKER, 2000 + i);
+	}
+	j = by_stack(stack_program_end(&h.p), "host", NULL);
+	CHECK(num(row_named(j, "host", "caller", "(outside CUDA, not sampled)"), "idle_ns") ==
+		9900);
+	CHECK(num(row_named(j, "host", "caller", "worker (libworker.so)"), "host_ns") ==
+		50 * PERIOD);
+	json_decref(j);
+}
+
+/* Rows of an epoch are sorted; those of a later epoch may be earlier. */
+static void samples_out_of_order_are_counted(void)
+{
+	struct host_program h = { .p = { .fd = -1 } };
+	json_t *j;
+
+	host_begin(&h, true, false);
+	stack_launch(&h.p, BY_STEP, 0, 900, 10, 1000, 100);
+	for (int i = 0; i < 100; i++)
+		host_sample(&h, 0, BY_STEP, 5000 + i);
+	gt_writer_epoch(h.p.w, 6000, &h.p.err);
+	for (int i = 0; i < 100; i++)
+		host_sample(&h, 0, BY_LOAD, 2000 + i);
+	stack_launch(&h.p, BY_STEP, 0, 11000, 50, 11100, 100);
+	j = by_stack(stack_program_end(&h.p), "host", NULL);
+	CHECK(rows(j, "host") > 0 && num(row(j, "host", 0), "samples") >= 100);
+	json_decref(j);
+}
+
 /* In one gap: the list of samples is in memory, 16 bytes each. */
 static void a_million_samples_in_one_gap(void)
 {
@@ -407,5 +446,6 @@ T_MAIN(T(by_line), T(by_thread), T(by_function_and_module), T(what_the_threads_d
 	T(without_samples_the_budget_is_not_divided), T(advice_names_lines),
 	T(without_samples_advice_names_none), T(advice_knows_the_gil),
 	T(gaps_name_the_line_with_most_samples), T(shares_are_those_of_the_program),
-	T(stacks_that_do_not_exist_are_unknown), T(a_million_samples_in_one_gap),
+	T(stacks_that_do_not_exist_are_unknown), T(samples_outside_gaps_divide_nothing),
+	T(samples_out_of_order_are_counted), T(a_million_samples_in_one_gap),
 	T(samples_beyond_the_limit_are_counted))
