@@ -183,11 +183,16 @@ size_t gt_host_first_stack(const struct gt_host_stacks *l, int64_t at)
 	return GT_LOWER_BOUND(i, 0, l->n, l->list[i].at < at);
 }
 
-uint32_t gt_host_stack_of_call(const struct gt_host_activity *l, int64_t at)
+static uint32_t stack_at(const struct gt_host_stacks *l, int64_t at)
 {
-	size_t i = gt_host_first_stack(&l->calls, at);
+	size_t i = gt_host_first_stack(l, at);
 
-	return i < l->calls.n && l->calls.list[i].at == at ? l->calls.list[i].stack : GT_NONE;
+	return i < l->n && l->list[i].at == at ? l->list[i].stack : GT_NONE;
+}
+
+uint32_t gt_host_stack_of(const struct gt_host_activity *l, bool wait, int64_t at)
+{
+	return stack_at(wait ? &l->waits : &l->calls, at);
 }
 
 int64_t gt_host_call_around(struct gt_host_activity *l, int64_t at)
@@ -278,6 +283,7 @@ void gt_host_drop_before(struct gt_host_activity *l, int64_t before, size_t *nin
 	}
 	drop_stacks(&l->samples, before, nintervals);
 	drop_stacks(&l->calls, first, nintervals);
+	drop_stacks(&l->waits, first, nintervals);
 	before = l->level[GT_HOST_CALL].n ? l->level[GT_HOST_CALL].list[0].start : before;
 	while (copies < l->ncopies && l->copies[copies].call < before &&
 		l->copies[copies].from < before)
@@ -289,7 +295,7 @@ void gt_host_drop_before(struct gt_host_activity *l, int64_t before, size_t *nin
 
 bool gt_host_is_empty(const struct gt_host_activity *l)
 {
-	size_t n = l->ncopies + l->samples.n + l->calls.n;
+	size_t n = l->ncopies + l->samples.n + l->calls.n + l->waits.n;
 
 	for (int i = 0; i < GT_HOST_LEVELS; i++)
 		n += l->level[i].n;
@@ -303,5 +309,6 @@ void gt_host_release(struct gt_host_activity *l)
 	free(l->copies);
 	free(l->samples.list);
 	free(l->calls.list);
+	free(l->waits.list);
 	memset(l, 0, sizeof(*l));
 }

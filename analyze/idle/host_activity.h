@@ -67,7 +67,7 @@ struct gt_host_activity { /* zeroed: empty */
 		int64_t call, from;
 	} * copies;
 	size_t ncopies, copies_cap;
-	struct gt_host_stacks samples, calls; /* calls: with waits */
+	struct gt_host_stacks samples, calls, waits;
 };
 /* from < to; s: NULL for GT_HOST_NOTHING. A negative return value ends the walk. */
 typedef int gt_host_fn(void *arg, enum gt_host_level level, const struct gt_host_interval *s,
@@ -100,8 +100,8 @@ int gt_host_add_stack(
 	struct gt_host_stacks *l, struct gt_host_stack one, size_t *nintervals, struct gt_err *err);
 /* The index of the first one at `at` or later. */
 size_t gt_host_first_stack(const struct gt_host_stacks *l, int64_t at);
-/* The stack of the call or wait that began at `at`, or GT_NONE. */
-uint32_t gt_host_stack_of_call(const struct gt_host_activity *l, int64_t at);
+/* The stack of the call, or of the wait, that began at `at`; GT_NONE: it has none. */
+uint32_t gt_host_stack_of(const struct gt_host_activity *l, bool wait, int64_t at);
 /* The start of the driver call that the thread is in at `at`; `at` if there is none. */
 int64_t gt_host_call_around(struct gt_host_activity *l, int64_t at);
 /* Hands out [from, to) in pieces, in order of time. It is fast if the next range is near. */

@@ -159,10 +159,11 @@ static int add_outside(struct gt_host_shares *h, const struct gt_idle_slice *sli
 /* The stack of the call or wait in which the thread was. */
 static uint32_t stack_of(const struct gt_idle_slice *slice, struct gt_host_activity *activity)
 {
-	uint32_t stack = gt_host_stack_of_call(activity, slice->call);
+	bool wait = doings[slice->cause] != GT_DOES_IN_CUDA;
+	uint32_t stack = gt_host_stack_of(activity, wait, slice->call);
 
 	return slice->cause == GT_IDLE_IOCTL && stack == GT_NONE
-		? gt_host_stack_of_call(activity, gt_host_call_around(activity, slice->call))
+		? gt_host_stack_of(activity, false, gt_host_call_around(activity, slice->call))
 		: stack;
 }
 

@@ -183,6 +183,17 @@ static int add_sample(struct gt_idle *s, const struct gt_cols *cols, uint32_t tr
 		&s->shares, cols->seg->index, track, one.stack, one.ns, err);
 }
 
+static int add_stack(struct gt_idle *s, uint32_t track, unsigned level, struct gt_host_stack one,
+	struct gt_err *err)
+{
+	struct gt_host_activity *l = line_of(s, track);
+
+	if (!l)
+		return gt_err_set(err, -ENOMEM, "out of memory (stacks)");
+	return gt_host_add_stack(
+		level == GT_HOST_OFF_CPU ? &l->waits : &l->calls, one, &s->nintervals, err);
+}
+
 /* Adds samples, and the stacks of calls and waits, to a thread. */
 static int add_stacks(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
@@ -196,20 +207,19 @@ static int add_stacks(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 	if (!find_stacks(s, cols))
 		return 0;
 	for (uint32_t i = 0; rc >= 0 && i < cols->n; i++) {
-		struct gt_idle_columns *in = &s->columns[cols->code ? cols->code[i] : 0];
-		uint32_t nth = in->nth++, stack = stack_of(in, cols->seg, nth);
-		struct gt_host_stack one = { .at = cols->start[i],
-			.stack = stack - 1 /* 0: GT_NONE */ };
+		uint32_t code = cols->code ? cols->code[i] : 0, stack;
+		struct gt_idle_columns *in = &s->columns[code];
+		uint32_t nth = in->nth++;
+		struct gt_host_stack one = { .at = cols->start[i] };
 
+		stack = stack_of(in, cols->seg, nth);
+		one.stack = stack - 1; /* 0: GT_NONE */
 		if (nth < in->nperiods) {
 			one.ns = in->periods[nth] < UINT32_MAX ? (uint32_t)in->periods[nth]
 							       : UINT32_MAX;
 			rc = add_sample(s, cols, track, one, err);
 		} else if (stack && cols->kind != GT_INSTANT) {
-			struct gt_host_activity *l = line_of(s, track);
-
-			rc = l ? gt_host_add_stack(&l->calls, one, &s->nintervals, err)
-			       : gt_err_set(err, -ENOMEM, "out of memory (stacks)");
+			rc = add_stack(s, track, s->levels[code], one, err);
 		}
 	}
 	return rc < 0 ? rc : 0;

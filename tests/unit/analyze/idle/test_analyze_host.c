@@ -180,6 +180,26 @@ static void other_words_are_refused(void)
 	CHECK(err.code == -EINVAL && strstr(err.text, "function, module, stack, thread"));
 }
 
+/* In a block the waits of a thread follow all its calls. */
+static void calls_and_waits_keep_their_stacks(void)
+{
+	struct host_program h = { .p = { .fd = -1 } };
+	json_t *j;
+
+	host_begin(&h, true, true);
+	for (int i = 0; i < 5000; i++) {
+		if (i)
+			host_wait(&h, h.io, BY_LOAD, i * 1000, i * 1000 + 300);
+		stack_launch(&h.p, BY_STEP, 0, i * 1000 + 400, 100, i * 1000 + 500, 500);
+	}
+	j = by_stack(stack_program_end(&h.p), "host", NULL);
+	CHECK_EQ(num(row_named(j, "host", "caller", "load (app/data.py:12)"), "idle_ns"),
+		4999 * 300);
+	CHECK_EQ(num(row_named(j, "host", "caller", "step (app/train.py:88)"), "idle_ns"),
+		4999 * 100);
+	json_decref(j);
+}
+
 /* ---- budget ---- */
 
 static void check_budget(bool samples, bool waits, const struct want *want, size_t n)
@@ -442,9 +462,9 @@ static void samples_beyond_the_limit_are_counted(void)
 T_MAIN(T(by_line), T(by_thread), T(by_function_and_module), T(what_the_threads_did),
 	T(without_thread_states), T(without_samples),
 	T(without_stacks_and_samples_there_is_no_answer), T(without_gpu_work_there_is_no_answer),
-	T(other_words_are_refused), T(the_budget_divides_time_outside_cuda),
-	T(without_samples_the_budget_is_not_divided), T(advice_names_lines),
-	T(without_samples_advice_names_none), T(advice_knows_the_gil),
+	T(other_words_are_refused), T(calls_and_waits_keep_their_stacks),
+	T(the_budget_divides_time_outside_cuda), T(without_samples_the_budget_is_not_divided),
+	T(advice_names_lines), T(without_samples_advice_names_none), T(advice_knows_the_gil),
 	T(gaps_name_the_line_with_most_samples), T(shares_are_those_of_the_program),
 	T(stacks_that_do_not_exist_are_unknown), T(samples_outside_gaps_divide_nothing),
 	T(samples_out_of_order_are_counted), T(a_million_samples_in_one_gap),
