@@ -362,6 +362,19 @@ static bool is_plain(void)
 	return true;
 }
 
+/* ns of the cause by the shares of the host (host_shares.h). */
+static double shared(const struct gt_idle *s, unsigned cause)
+{
+	double ns = cause == GT_IDLE_OUTSIDE ? (double)s->shares.outside : 0;
+
+	for (size_t i = 0; cause != GT_IDLE_OUTSIDE && i < s->shares.list.n; i++) {
+		const struct gt_host_share *one = gt_group_table_at(&s->shares.list, i);
+
+		ns += one->cause == cause ? (double)one->ns : 0;
+	}
+	return ns;
+}
+
 /* Streams hold a few launches, so that many calls find them full; in the count above any call
  * may. This test shows that those calls are found, that none is found in a gap that the call
  * itself ends, and that there are no others. */
@@ -379,7 +392,9 @@ static void full_queues(void)
 		struct gt_idle s = { .full.room = (uint32_t)n.room };
 		bool ok;
 
-		ok = !gt_idle_init(&s, r, &plain, &err) &&
+		ok = !gt_idle_init(&s, r, &plain, &err);
+		gt_idle_want_shares(&s, true);
+		ok = ok &&
 			!gt_scan(r, &filter, GT_BY_TIME, 1, on_run, &(struct scan){ &s, &err },
 				&err) &&
 			!gt_idle_finish(&s, &err);
@@ -393,7 +408,7 @@ static void full_queues(void)
 
 			for (size_t d = 0; d < s.ndevices; d++)
 				have += (double)s.devices[d].cause[c];
-			ok &= have == n.parts[GT_WORK_KINDS + c];
+			ok &= have == n.parts[GT_WORK_KINDS + c] && have == shared(&s, c);
 			if (have != n.parts[GT_WORK_KINDS + c])
 				printf("# seed %u: %s is %.0f, not %.0f\n", seed, gt_idle_key(c),
 					have, n.parts[GT_WORK_KINDS + c]);
