@@ -122,7 +122,7 @@ static void add_notes(const struct host *h, struct gt_table *t)
 	gt_shared_gpus_note(t, &h->idle->report);
 }
 
-/* ---- what they did ---- */
+/* ---- activity of the threads ---- */
 
 static const struct gt_column doing_columns[] = {
 	{ "doing", "What it did", GT_C_TEXT },

@@ -282,7 +282,7 @@ static void without_samples_advice_names_none(void)
 	json_decref(j);
 }
 
-/* Most of the waits are for the GIL: that is what is to be mended. */
+/* Most of the waiting time is for the GIL: the remedy is about it. */
 static void advice_knows_the_gil(void)
 {
 	struct host_program h = { .p = { .fd = -1 } };
