@@ -1,6 +1,6 @@
 # libgtpreload.so: what runs inside the traced program. Never sanitized: it is preloaded into plain programs. It links nothing
 # but libc and must need no symbol of it newer than GLIBC_2.17 (tests/cli/collect/guest_symbols.sh).
-GUEST_SRC   := $(sort $(wildcard collect/guest/*/*.c)) formats/cuda/cuda_api.c formats/cuda/cuda_cbid.c
+GUEST_SRC   := $(sort $(wildcard collect/guest/*/*.c)) formats/cuda/cuda_api.c formats/cuda/cuda_cbid.c formats/python/python_layout.c formats/python/python_text.c
 GUEST_GEN   := $(BUILD)/gen/wrappers.c
 GUEST_OBJ   := $(patsubst %.c,$(BUILD)/guest/%.o,$(GUEST_SRC)) $(BUILD)/guest/wrappers.o
 GUEST_FLAGS := -O2 -g -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fno-omit-frame-pointer -fno-builtin-malloc -U_FORTIFY_SOURCE

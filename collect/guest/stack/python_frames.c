@@ -10,7 +10,8 @@
 
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_system.h"
-#include "collect/guest/stack/python_offsets.h"
+#include "formats/python/python_offsets.h"
+#include "formats/python/python_text.h"
 
 /* of any address, as damaged pointers are */
 #define READ(type, address)                                                                        \
@@ -545,41 +546,6 @@ static bool readable_range(struct gt_readable *r, uintptr_t from, size_t bytes)
 	return from + bytes >= from;
 }
 
-static char *append_utf8(char *at, uint32_t c)
-{
-	if (c >= 0xd800 && c < 0xe000)
-		c = 0xfffd;
-	if (c < 0x80) {
-		*at++ = (char)c;
-		return at;
-	}
-	if (c < 0x800) {
-		*at++ = (char)(0xc0 | c >> 6);
-	} else if (c < 0x10000) {
-		*at++ = (char)(0xe0 | c >> 12);
-		*at++ = (char)(0x80 | (c >> 6 & 63));
-	} else {
-		*at++ = (char)(0xf0 | (c >> 18 & 7));
-		*at++ = (char)(0x80 | (c >> 12 & 63));
-		*at++ = (char)(0x80 | (c >> 6 & 63));
-	}
-	*at++ = (char)(0x80 | (c & 63));
-	return at;
-}
-
-/* Characters of 1, 2 or 4 bytes as UTF-8. Returns the number of bytes. */
-static uint32_t convert(uintptr_t data, unsigned width, uint64_t n, char *text)
-{
-	char *at = text;
-
-	for (uint64_t i = 0; i < n && at + 4 <= text + GT_PYTHON_TEXT; i++)
-		at = append_utf8(at,
-			width == 1           ? READ(uint8_t, data + i)
-				: width == 2 ? READ(uint16_t, data + 2 * i)
-					     : READ(uint32_t, data + 4 * i));
-	return (uint32_t)(at - text);
-}
-
 /* Bits of a text's state from text_shift on: 3 bytes per character, 1 "compact", 1 "ASCII". */
 static bool read_text(const struct interpreter *in, struct gt_readable *r, uintptr_t object,
 	char *text, const char **out, uint32_t *n)
@@ -602,7 +568,8 @@ static bool read_text(const struct interpreter *in, struct gt_readable *r, uintp
 		!readable_range(r, data, used * width))
 		return false;
 	*out = bits & 16 ? (const char *)data : text;
-	*n = bits & 16 ? (uint32_t)used : convert(data, width, used, text);
+	*n = bits & 16 ? (uint32_t)used
+		       : gt_python_utf8((const void *)data, width, used, text, GT_PYTHON_TEXT);
 	return true;
 }
 

@@ -6,7 +6,7 @@
  * Include/cpython/code.h), which no interpreter of this machine confirms. */
 #define _GNU_SOURCE
 #include "collect/guest/stack/python_frames.h"
-#include "collect/guest/stack/python_layout.h"
+#include "formats/python/python_layout.h"
 #include "tests/unit/t.h"
 
 #include <dlfcn.h>

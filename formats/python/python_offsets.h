@@ -2,7 +2,7 @@
  * instructions of a walk. */
 #ifndef GT_PYTHON_OFFSETS_H
 #define GT_PYTHON_OFFSETS_H
-#include "collect/guest/stack/python_layout.h"
+#include "formats/python/python_layout.h"
 
 /* 3.9 to 3.12: from the headers of CPython at the tags v3.9.18, v3.10.13, v3.11.2, v3.11.7 and
  * v3.12.1, Include/cpython (pystate, frameobject, code, unicodeobject) and Include/internal
@@ -14,6 +14,7 @@ static const struct gt_python_layout gt_python_3_9 = { .version = 0x0309,
 	.first_skipped = 1,
 	.thread_next = 8,
 	.thread_id = 176,
+	.native_id = GT_PYTHON_NO,
 	.thread_frame = 24,
 	.innermost = GT_PYTHON_NO,
 	.frame_size = 108,
@@ -49,6 +50,7 @@ static const struct gt_python_layout gt_python_3_10 = { .version = 0x030a,
 	.first_skipped = 1,
 	.thread_next = 8,
 	.thread_id = 176,
+	.native_id = GT_PYTHON_NO,
 	.thread_frame = 24,
 	.innermost = GT_PYTHON_NO,
 	.frame_size = 100,
@@ -85,6 +87,7 @@ static const struct gt_python_layout gt_python_3_11 = { .version = 0x030b,
 	.last_owner = 2,
 	.thread_next = 8,
 	.thread_id = 152,
+	.native_id = 160,
 	.thread_frame = 56,
 	.innermost = 8,
 	.frame_size = 72,
@@ -120,6 +123,7 @@ static const struct gt_python_layout gt_python_3_12 = { .version = 0x030c,
 	.last_owner = 3,
 	.thread_next = 8,
 	.thread_id = 136,
+	.native_id = 144,
 	.thread_frame = 56,
 	.innermost = 0,
 	.frame_size = 72,

@@ -5,7 +5,9 @@
  * start of _PyRuntime. */
 #ifndef GT_PYTHON_LAYOUT_H
 #define GT_PYTHON_LAYOUT_H
-#include "collect/guest/core/guest_common.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* How a frame says which instruction it executes. */
 enum gt_python_instruction {
@@ -35,15 +37,16 @@ struct gt_python_layout {
 	 * copies: 3.14, free-threaded: pointer to the code units of each thread */
 	uint16_t first_line, name, file, lines, first_traceable, start, copies;
 	uint16_t qualname;
-	/* of a thread state; frame leads to the innermost frame, or to a structure that has the
-	 * pointer to it at innermost */
-	uint16_t thread_next, thread_id, thread_frame, innermost;
+	/* of a thread state; native_id: the kernel's id of the thread (not in 3.9 and 3.10); frame
+	 * leads to the innermost frame, or to a structure that has the pointer to it at innermost
+	 */
+	uint16_t thread_next, thread_id, native_id, thread_frame, innermost;
 	/* of a text; text_shift: bit of its state where the bytes of a character begin; the
 	 * characters of an ASCII text, and of another one */
 	uint16_t text_length, text_state, text_shift, ascii_data, other_data;
 	/* up to 3.11: a thread may have a state in each interpreter, and Python returns one */
 	bool searches_states;
-	/* of _PyRuntime and of an interpreter state; the last four up to 3.11 */
+	/* of _PyRuntime and of an interpreter state; next_interpreter_id: up to 3.12 */
 	uint32_t finalizing, next_interpreter_id, interpreters;
 	uint32_t interpreter_next, interpreter_threads;
 };

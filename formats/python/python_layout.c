@@ -1,5 +1,7 @@
-#include "collect/guest/stack/python_layout.h"
-#include "collect/guest/stack/python_offsets.h"
+#include "formats/python/python_layout.h"
+#include "formats/python/python_offsets.h"
+
+#include <string.h>
 
 static const struct gt_python_layout *const known[] = { &gt_python_3_9, &gt_python_3_10,
 	&gt_python_3_11, &gt_python_3_12 };
@@ -7,12 +9,22 @@ static const struct gt_python_layout *const known[] = { &gt_python_3_9, &gt_pyth
 /* ---- 3.13 and later: struct _Py_DebugOffsets (Include/internal, pycore_debug_offsets) ---- */
 
 /* Numbers of its words of 8 bytes, of which the first three are the same. */
-enum { COOKIE, VERSION, FREE_THREADED, RUNTIME_SIZE, FINALIZING };
+enum {
+	COOKIE,
+	VERSION,
+	FREE_THREADED,
+	RUNTIME_SIZE,
+	FINALIZING,
+	INTERPRETERS,
+	INTERPRETER_NEXT = 8,
+	INTERPRETER_THREADS
+};
 #define COOKIE_TEXT "xdebugpy"
 struct published {
 	uint16_t version;
-	uint8_t thread; /* first word of thread_state: size, previous, next, interp, frame, id */
-	uint8_t frame;  /* size, previous, executable, instr_ptr, localsplus, owner */
+	/* first word of thread_state: size, previous, next, interp, frame, id, native id */
+	uint8_t thread;
+	uint8_t frame;      /* size, previous, executable, instr_ptr, localsplus, owner */
 	uint8_t copy_index; /* 0: it has none */
 	uint8_t code;       /* size, filename, name, qualname, linetable, firstlineno */
 	uint8_t code_start;
@@ -57,6 +69,7 @@ static void read_words(const struct published *p, const uint64_t *w, struct gt_p
 		.text_shift = w[FREE_THREADED] ? p->shift_free_threaded : 2,
 		.thread_next = (uint16_t)w[p->thread + 2],
 		.thread_id = (uint16_t)w[p->thread + 5],
+		.native_id = (uint16_t)w[p->thread + 6],
 		.thread_frame = (uint16_t)w[p->thread + 4],
 		.innermost = GT_PYTHON_NO,
 		.frame_size = (uint16_t)w[p->frame + 4],
@@ -79,7 +92,10 @@ static void read_words(const struct published *p, const uint64_t *w, struct gt_p
 		.text_state = (uint16_t)w[p->text + 1],
 		.ascii_data = (uint16_t)w[p->text + 3],
 		.other_data = (uint16_t)(w[p->text + 3] + 16),
-		.finalizing = (uint32_t)w[FINALIZING] };
+		.finalizing = (uint32_t)w[FINALIZING],
+		.interpreters = (uint32_t)w[INTERPRETERS],
+		.interpreter_next = (uint32_t)w[INTERPRETER_NEXT],
+		.interpreter_threads = (uint32_t)w[INTERPRETER_THREADS] };
 	/* It is not published: an int and a pointer before the code, or before the copies. */
 	l->first_traceable = (copies ? l->copies : start) - 16;
 }
