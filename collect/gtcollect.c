@@ -81,6 +81,8 @@ static int enable_sources(struct gt_err *err)
 		gt_sources_only_ebpf(o->events))
 		return gt_err_set(err, -EINVAL, "%s%s needs --via ebpf", o->kernel ? "" : "-e ",
 			o->kernel ? "--kernel" : gt_sources_only_ebpf(o->events)->name);
+	if (!code && gt_sources_has(o->events, "samples") && !o->with_samples)
+		return gt_err_set(err, -EINVAL, "-e samples needs a COMMAND");
 	if (code || !(o->inject || o->via == GT_VIA_INJECT))
 		return code;
 	if (o->gpu_timing == GT_TIMING_EVENTS)
@@ -111,7 +113,7 @@ static int select_events(const char **useless, struct gt_err *err)
 		return code;
 	run.gates = gt_sources_filter(
 		&run.selection, &o->filter, &o->exclude, (uint32_t)o->sample, useless);
-	if (!run.gates && !run.sources.n && !gt_sources_only_ebpf(o->events) &&
+	if (!run.gates && !run.sources.n && !gt_sources_only_ebpf(o->events) && !o->with_samples &&
 		(!run.selection.nvtx || o->filter.n))
 		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
 	return 0;
@@ -134,7 +136,7 @@ static int check_use(const char *program, struct gt_err *err)
 		code = select_events(&useless, err);
 	if (!code && useless && !o->quiet)
 		gt_message(stderr, TOOL, "note: no name that is recorded matches %s", useless);
-	if (!code && o->range && (o->with_ebpf || o->with_switches) && !o->quiet)
+	if (!code && o->range && (o->with_ebpf || gt_options_has_perf()) && !o->quiet)
 		gt_message(stderr, TOOL,
 			"note: --range does not limit what the kernel reports, as scheduling and probes");
 	if (!code)
@@ -175,7 +177,7 @@ static int open_session(struct gt_err *err)
 		s->stacks = run.selection.stacks;
 	}
 	run.rings.ebpf = o->via == GT_VIA_EBPF;
-	run.rings.with_writer = o->with_ebpf || o->with_switches;
+	run.rings.with_writer = o->with_ebpf || gt_options_has_perf();
 	gt_rings_take_ownership(&run.rings);
 	return gt_guest_server_open(&run.server, &run.rings, err);
 }

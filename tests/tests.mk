@@ -14,7 +14,11 @@ FUZZERS  := $(addprefix $(BUILD)/fuzz/,$(TARGETS))
 CLANG    ?= clang
 FUZZ_SECONDS ?= 60
 
-units: $(UNITS)
+units: $(UNITS) $(BUILD)/host/samples
+# What tests/cli/collect/samples.sh samples.
+$(BUILD)/host/samples: tests/unit/collect/host/samples_prog.c
+	@mkdir -p $(@D)
+	$(CC) -O1 -g -fno-omit-frame-pointer $< -pthread -o $@
 benches: $(BENCHES)
 replays: $(REPLAYS)
 

@@ -18,7 +18,8 @@ static bool is_call(const struct gt_type *type)
 {
 	return type->layer == GT_LAYER_API || type->layer == GT_LAYER_IOCTL ||
 		type->layer == GT_LAYER_SYSCALL ||
-		(type->layer == GT_LAYER_SCHED && type->op != GT_OP_OFF_CPU);
+		(type->layer == GT_LAYER_SCHED && type->op != GT_OP_OFF_CPU &&
+			type->op != GT_OP_SAMPLE);
 }
 
 static void gather(const struct gt_report_state *a, struct sum sums[], unsigned n, bool by_layer)

@@ -28,7 +28,8 @@ static void add(
 		u->ioctl_ns = gt_sat_add(u->ioctl_ns, s->total);
 	}
 	/* a thread that is runnable has left the processor before */
-	if (type->layer == GT_LAYER_SCHED && gt_sched_state_of(type, name) != GT_SCHED_RUNNABLE)
+	if (type->layer == GT_LAYER_SCHED && type->op != GT_OP_SAMPLE &&
+		gt_sched_state_of(type, name) != GT_SCHED_RUNNABLE)
 		u->sched += made + s->instants;
 	if (type->layer == GT_LAYER_GPU)
 		return; /* a GPU operation, not a launch call */

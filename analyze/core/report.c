@@ -325,7 +325,8 @@ bool gt_is_recorded_in(const struct gt_segment *seg, unsigned layer)
 	bool has_threads = false;
 
 	for (uint32_t t = 0; t < seg->ntypes; t++)
-		if (seg->types[t].layer == layer && !counts(&seg->types[t]))
+		if (seg->types[t].layer == layer && !counts(&seg->types[t]) &&
+			seg->types[t].op != GT_OP_SAMPLE) /* it does not say when threads run */
 			return true;
 	for (uint32_t t = 0; t < seg->ntracks && !has_threads; t++)
 		has_threads = seg->tracks[t].kind == GT_TRACK_THREAD;

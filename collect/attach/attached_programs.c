@@ -12,7 +12,7 @@
 #include "collect/bpf/bpf_way.h"
 #include "collect/cli/metadata.h"
 #include "collect/cli/options.h"
-#include "collect/host/thread_switches.h"
+#include "collect/host/host_recording.h"
 #include "collect/inject/inject.h"
 #include "collect/ipc/process_status.h"
 #include "collect/recorder/recorder.h"
@@ -54,11 +54,12 @@ void gt_attached_choose_way(void)
 			names_gpu_work(o->events);
 	else
 		needs_library = gt_sources_of_guest(o->events);
+	o->with_samples = gt_sources_has(o->events, "samples") && !gt_options_attach();
 	o->is_auto = o->via == GT_VIA_AUTO;
 	if (!o->is_auto)
 		return;
-	o->with_switches = needs_only_switches(o) && !gt_bpf_way_is_allowed() &&
-		gt_thread_switches_are_allowed();
+	o->with_switches =
+		needs_only_switches(o) && !gt_bpf_way_is_allowed() && gt_host_allows_switches();
 	o->with_ebpf = needs_ebpf && needs_library && !o->with_switches;
 	if (o->with_switches)
 		o->via = GT_VIA_PRELOAD;
@@ -75,8 +76,7 @@ void gt_attached_choose_way(void)
 
 bool gt_attached_starts_command(void)
 {
-	return (gt_options.via == GT_VIA_EBPF || gt_options.with_ebpf ||
-		       gt_options.with_switches) &&
+	return (gt_options.via == GT_VIA_EBPF || gt_options.with_ebpf || gt_options_has_perf()) &&
 		!gt_options_attach();
 }
 
@@ -268,23 +268,41 @@ static void report_probes(const struct gt_attached_programs *a)
 			t.unpaired == 1 ? "s" : "");
 }
 
+/* Perf events of a child that has yet to execute its program. */
+static int open_host(struct gt_attached_programs *a, pid_t pid, struct gt_err *err)
+{
+	const bool waits_by_bpf = a->bpf && gt_sources_has(gt_options.events, "sched");
+	const struct gt_host_options opt = { .switches = gt_options.with_switches || waits_by_bpf,
+		.only_stacks = waits_by_bpf,
+		.rate = gt_options.with_samples ? gt_sources_sample_rate() : 0,
+		.writer = a->bpf ? gt_bpf_way_writer(a->bpf) : NULL };
+
+	a->host = gt_host_open(pid, &opt, a->rings, a->server, err);
+	if (!a->host)
+		return err->code;
+	gt_host_set_window(a->host, a->window_from, a->window_until);
+	if (gt_host_lacks_kernel(a->host))
+		gt_metadata_add_missing(GT_SAMPLES_MISSING);
+	return 0;
+}
+
 int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err)
 {
 	struct gt_attached_programs *a = attached;
 	int rc;
 
-	if (gt_options.with_switches) {
-		a->switches = gt_thread_switches_open(pid, a->rings, a->server, err);
-		if (!a->switches)
-			return err->code;
-		gt_thread_switches_set_window(a->switches, a->window_from, a->window_until);
-		return gt_guest_server_start(a->server, err);
+	if (gt_options_has_perf()) {
+		rc = open_host(a, pid, err);
+		if (rc)
+			return rc;
 	}
-	rc = gt_bpf_way_start(a->bpf, pid, err);
-	if (rc)
-		return rc;
-	gt_bpf_way_drop_rights(a->bpf);
-	return gt_options.with_ebpf ? gt_guest_server_start(a->server, err) : 0;
+	if (a->bpf) {
+		rc = gt_bpf_way_start(a->bpf, pid, err);
+		if (rc)
+			return rc;
+		gt_bpf_way_drop_rights(a->bpf);
+	}
+	return gt_options.via != GT_VIA_EBPF ? gt_guest_server_start(a->server, err) : 0;
 }
 
 /* " (3 functions of 1 library, 2 places of USDT probes)"; of the library's own recording: "". */
@@ -520,19 +538,36 @@ void gt_attached_take_events(struct gt_attached_programs *a)
 	report_stuck(a);
 }
 
+static void report_samples(const struct gt_attached_programs *a)
+{
+	struct gt_host_totals t;
+
+	gt_host_totals(a->host, &t);
+	if (t.python)
+		gt_message(stderr, TOOL,
+			"frames of Python were read %.0f us after their samples (longest: %.1f ms): of %llu samples of Python code, %llu without the innermost frames; of %llu more they were not read within 4 ms",
+			(double)t.delay / 1e3 / (double)t.python, (double)t.delay_longest / 1e6,
+			(unsigned long long)t.python, (unsigned long long)t.cut,
+			(unsigned long long)t.unread);
+}
+
 void gt_attached_stop_probes(struct gt_attached_programs *a)
 {
 	if (a->bpf)
 		gt_bpf_way_stop(a->bpf);
-	if (a->switches)
-		gt_thread_switches_stop(a->switches);
+	if (a->host) {
+		gt_host_stop(a->host);
+		if (gt_options.verbose && !a->is_reported)
+			report_samples(a);
+		a->is_reported = true;
+	}
 	a->has_probes = false;
 }
 
 void gt_attached_drain(struct gt_attached_programs *a)
 {
-	if (a->switches)
-		gt_thread_switches_drain(a->switches);
+	if (a->host)
+		gt_host_drain(a->host);
 	if (!a->has_probes)
 		return;
 	gt_bpf_way_drain(a->bpf);
@@ -565,11 +600,11 @@ void gt_attached_close(struct gt_attached_programs *a)
 {
 	if (has_guests(a))
 		end_guests(a);
+	gt_host_close(a->host); /* it may use the writer of eBPF */
 	gt_bpf_way_close(a->bpf);
-	gt_thread_switches_close(a->switches);
 	free(a->list);
 	a->bpf = NULL;
-	a->switches = NULL;
+	a->host = NULL;
 	a->list = NULL;
 	a->n = 0;
 }

@@ -9,15 +9,16 @@
 #include "collect/ipc/shared_memory.h"
 
 struct gt_bpf_way;
-struct gt_thread_switches;
+struct gt_host_recording;
 struct gt_attached_programs { /* zeroed: none; release it with gt_attached_close */
 	struct gt_rings *rings;
 	struct gt_guest_server *server;
-	struct gt_bpf_way *bpf;              /* NULL: only the library records */
-	struct gt_thread_switches *switches; /* NULL: perf events record nothing */
-	int64_t window_from, window_until;   /* ns: gt_attached_set_window */
-	bool has_probes;                     /* they are set, or may be at any time */
-	struct gt_guest *list; /* the processes of -p, as far as they are attached to */
+	struct gt_bpf_way *bpf;            /* NULL: only the library records */
+	struct gt_host_recording *host;    /* NULL: perf events record nothing */
+	bool is_reported;                  /* what host could not read */
+	int64_t window_from, window_until; /* ns: gt_attached_set_window */
+	bool has_probes;                   /* they are set, or may be at any time */
+	struct gt_guest *list;             /* the processes of -p, as far as they are attached to */
 	size_t n;
 	bool is_refused;        /* injection is */
 	char not_recorded[400]; /* in addition, by gt_attached_fall_back */

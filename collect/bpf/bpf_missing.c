@@ -25,6 +25,8 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err) { ret
 
 int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err) { return -ENOSYS; }
 
+struct gt_ring_writer *gt_bpf_way_writer(struct gt_bpf_way *b) { return NULL; }
+
 const char *gt_bpf_way_missing(const struct gt_bpf_way *b, unsigned i) { return NULL; }
 
 int gt_bpf_way_check(const struct gt_bpf_way *b, struct gt_err *err) { return -ENOSYS; }

@@ -497,6 +497,8 @@ static void drain_until(struct gt_bpf_way *b, uint64_t until)
 	b->opt.rings->written_until = until > INT64_MAX ? INT64_MAX : (int64_t)until;
 }
 
+struct gt_ring_writer *gt_bpf_way_writer(struct gt_bpf_way *b) { return &b->writer; }
+
 void gt_bpf_way_drain(struct gt_bpf_way *b)
 {
 	/* events that end before are in their ring, too */

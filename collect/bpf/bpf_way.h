@@ -60,6 +60,8 @@ int gt_bpf_way_attach(struct gt_bpf_way *b, pid_t pid, struct gt_err *err);
 /* The same for all processes that have a driver mapped. Their probes also work in processes that
  * map the same file later. 0, also if there are none; or negative. */
 int gt_bpf_way_attach_all(struct gt_bpf_way *b, struct gt_err *err);
+/* Its writer of the session's rings, borrowed. */
+struct gt_ring_writer *gt_bpf_way_writer(struct gt_bpf_way *b);
 /* The i-th text about a request that this kernel refuses; NULL: there are no more. */
 const char *gt_bpf_way_missing(const struct gt_bpf_way *b, unsigned i);
 /* After the first processes: 0; -ENOENT: a probe that the user named is in none of them. */

@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include "collect/bpf/bpf_way.h"
 #include "collect/bpf/kernel/kernel_features.h"
-#include "collect/host/thread_switches.h"
+#include "collect/host/host_recording.h"
 #include "collect/cli/child_process.h"
 #include "collect/cli/metadata.h"
 #include "collect/ipc/cupti_paths.h"
@@ -380,11 +380,23 @@ static void check_ebpf(struct finding *f)
 
 static void check_switches(struct finding *f)
 {
-	if (gt_thread_switches_are_allowed())
+	if (gt_host_allows_switches())
 		report(f, FINE, "-e sched -- COMMAND records when threads run, also without eBPF");
 	else
 		report(f, NOTE,
 			"-e sched needs eBPF here: the kernel refuses perf events (sysctl kernel.perf_event_paranoid=2 permits them)");
+}
+
+static void check_samples(struct finding *f)
+{
+	if (gt_host_allows_samples() && gt_host_reads_memory())
+		report(f, FINE, "-e samples -- COMMAND records what threads execute");
+	else if (gt_host_allows_samples())
+		report(f, NOTE,
+			"-e samples has no frames of Python: the kernel refuses process_vm_readv (a container's seccomp profile may do so)");
+	else
+		report(f, NOTE,
+			"-e samples does not work here: the kernel refuses perf events (sysctl kernel.perf_event_paranoid=2 permits them; a container's seccomp profile may refuse perf_event_open)");
 }
 
 static void check_source_in_child(const struct gt_source *source, struct finding *f)
@@ -414,6 +426,7 @@ static const struct {
 	{ "events", check_events },
 	{ "ebpf", check_ebpf },
 	{ "switches", check_switches },
+	{ "samples", check_samples },
 };
 
 /* A build has a simulated driver beside gtcollect; an installation has none. */

@@ -379,7 +379,7 @@ const char *gt_options_args_word(void) { return args_words[o.args]; }
 
 struct gt_rings_options gt_options_rings(void)
 {
-	bool own = o.via == GT_VIA_EBPF || o.with_ebpf || o.with_switches;
+	bool own = o.via == GT_VIA_EBPF || o.with_ebpf || gt_options_has_perf();
 
 	return (struct gt_rings_options){ .memory = o.ring_memory == UNSET ? 0 : o.ring_memory,
 		.lossless = o.lossless,
@@ -387,6 +387,8 @@ struct gt_rings_options gt_options_rings(void)
 		.ticks = !own && gt_clock_trusts_ticks(),
 		.own = own };
 }
+
+bool gt_options_has_perf(void) { return o.with_switches || o.with_samples; }
 
 bool gt_options_has_probes(void) { return o.probes.n || o.kprobes.n || o.tracepoints.n; }
 

@@ -34,6 +34,7 @@ struct gt_collect_options {
 	const char *cgroup;
 	bool with_ebpf;                  /* preload for calls, and eBPF for what only it sees */
 	bool with_switches;              /* preload, and scheduling by perf events */
+	bool with_samples;               /* samples by perf events, besides all others */
 	bool all_processes, slow_probes; /* of --via ebpf */
 	uint64_t sample, ring_size, ring_memory; /* bytes; UINT64_MAX: the default */
 	int64_t delay, duration;                 /* ns; duration 0: no limit */
@@ -54,6 +55,8 @@ const char *gt_options_args_word(void);
 struct gt_rings_options gt_options_rings(void);
 /* Are programs recorded that already run? */
 bool gt_options_attach(void);
+/* Do perf events record something? */
+bool gt_options_has_perf(void);
 /* Does the user name probes besides those of -e? */
 bool gt_options_has_probes(void);
 /* The processes of -p. The n-th one; 0: there are no more. */

@@ -52,6 +52,8 @@ enum gt_ring_event {
 	GT_EV_SCHED,
 	/* A probe was hit. start, end: ns; as SCHED */
 	GT_EV_PROBE,
+	/* The thread runs. start, end: the same, ns; as SCHED */
+	GT_EV_SAMPLE,
 	GT_EVENTS
 };
 
@@ -216,6 +218,13 @@ struct gt_ev_name {
 struct gt_ev_sched {
 	uint32_t state, system_call; /* enum gt_sched_state; UINT32_MAX: none, or unknown */
 	uint32_t pid, tid;           /* the waker, or the thread that preempts */
+	uint64_t stack;              /* number of the thread's stack (ring.h); 0: none */
+};
+
+/* ---- samples ---- */
+struct gt_ev_sample {
+	uint64_t period; /* ns of processor time that the sample stands for */
+	uint64_t stack;  /* as above */
 };
 
 /* ---- probes ---- */
@@ -253,6 +262,7 @@ union gt_event_body {
 	struct gt_ev_name name;
 	struct gt_ev_sched sched;
 	struct gt_ev_probe probe;
+	struct gt_ev_sample sample;
 };
 #define GT_EV_SIZE(type, words)                                                                    \
 	_Static_assert(sizeof(struct gt_ev_##type) == 8 * (words), "layout of gt_ev_" #type)
@@ -272,7 +282,8 @@ GT_EV_SIZE(device, 7);
 GT_EV_SIZE(annotation, 8);
 GT_EV_SIZE(annotation_end, 2);
 GT_EV_SIZE(name, 3);
-GT_EV_SIZE(sched, 2);
+GT_EV_SIZE(sched, 3);
+GT_EV_SIZE(sample, 2);
 GT_EV_SIZE(probe, 5 + GT_PROBE_VALUES);
 #undef GT_EV_SIZE
 _Static_assert(sizeof(union gt_event_body) == 8 * 17, "the longest event has 17 words");

@@ -357,13 +357,18 @@ bool gt_ring_writer_event(struct gt_ring_writer *w, struct gt_written_thread *t,
 	return put(w, t, &head, body, bytes);
 }
 
+bool gt_ring_writer_bytes(struct gt_ring_writer *w, struct gt_written_thread *t,
+	enum gt_rec_kind kind, uint64_t key, const void *bytes, size_t n)
+{
+	struct gt_rec head = { .start = key, .end = n, .kind_depth = (uint8_t)(kind << 5) };
+
+	return put(w, t, &head, bytes, n);
+}
+
 bool gt_ring_writer_text(struct gt_ring_writer *w, struct gt_written_thread *t,
 	enum gt_rec_kind kind, uint64_t key, const char *text)
 {
-	size_t n = strnlen(text, TEXT_MAX);
-	struct gt_rec head = { .start = key, .end = n, .kind_depth = (uint8_t)(kind << 5) };
-
-	return put(w, t, &head, text, n);
+	return gt_ring_writer_bytes(w, t, kind, key, text, strnlen(text, TEXT_MAX));
 }
 
 void gt_ring_writer_release(struct gt_ring_writer *w)

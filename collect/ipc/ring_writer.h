@@ -19,6 +19,8 @@ struct gt_written_thread {
 	uint64_t launched_at; /* ns: within its last launch; 0: it has made none */
 	uint16_t launch;      /* that call, of the API table */
 	bool reports_kernels; /* its ring says so: GT_GPU_PROBED */
+	uint32_t wait_stack;  /* number of the stack that it waited with at waited_at; 0: none */
+	uint64_t waited_at;   /* ns */
 	/* bit N: the names of probe N are in its ring; others are written with each event */
 	uint64_t named_probes[GT_NAMED_PROBES / 64];
 };
@@ -60,9 +62,18 @@ void gt_ring_writer_open_call(struct gt_ring_writer *w, struct gt_written_thread
 /* Writes an event of whole words. */
 bool gt_ring_writer_event(struct gt_ring_writer *w, struct gt_written_thread *t,
 	enum gt_ring_event id, uint64_t start, uint64_t end, const void *body, size_t bytes);
+/* The stack of a wait of the thread from start to end, ns; 0: it was not read. */
+static inline uint32_t gt_ring_writer_wait_stack(
+	const struct gt_written_thread *t, uint64_t start, uint64_t end)
+{
+	return t->waited_at > start && t->waited_at < end ? t->wait_stack : 0;
+}
 /* Writes a text: kind is GT_REC_NAME (key: the handle) or GT_REC_STRING (key: its hash). */
 bool gt_ring_writer_text(struct gt_ring_writer *w, struct gt_written_thread *t,
 	enum gt_rec_kind kind, uint64_t key, const char *text);
+/* Writes a record of bytes, up to 30 KiB: GT_REC_STRING, or a part of a stack. */
+bool gt_ring_writer_bytes(struct gt_ring_writer *w, struct gt_written_thread *t,
+	enum gt_rec_kind kind, uint64_t key, const void *bytes, size_t n);
 /* The process or all of them end: their slots are the recorder's. */
 void gt_ring_writer_release(struct gt_ring_writer *w);
 #endif

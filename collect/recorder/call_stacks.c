@@ -80,7 +80,8 @@ static void describe_native(
 	f.kind = GT_FRAME_NATIVE;
 	if (in) {
 		f.module = in->module;
-		f.offset = address - in->base;
+		f.function = in->function;
+		f.offset = in->function == GT_NONE ? address - in->base : 0;
 	}
 	gt_writer_frame(w, text, &f);
 }
@@ -103,15 +104,24 @@ void gt_call_stacks_object(
 	struct gt_writer *w, struct gt_loaded_objects *o, const void *text, size_t len)
 {
 	struct gt_rec_object head;
-	uint32_t module;
+	const char *path = (const char *)text + sizeof(head);
+	const size_t prefix = strlen(GT_OBJECT_COMPILED);
+	uint32_t module, function = GT_NONE;
 
 	if (len < sizeof(head) || gt_grow(&o->items, &o->cap, o->n + 1, sizeof(*o->items)))
 		return;
 	memcpy(&head, text, sizeof(head));
-	module = gt_writer_string_n(w, (const char *)text + sizeof(head), len - sizeof(head));
+	len -= sizeof(head);
+	if (len > prefix && !memcmp(path, GT_OBJECT_COMPILED, prefix)) {
+		function = gt_writer_string_n(w, path + prefix, len - prefix);
+		module = gt_writer_string(w, "[compiled]");
+	} else {
+		module = gt_writer_string_n(w, path, len);
+	}
 	if (head.nbuild_id <= sizeof(head.build_id))
 		gt_writer_module(w, module, head.build_id, head.nbuild_id);
-	o->items[o->n++] = (struct gt_loaded_object){ head.low, head.high, head.base, module };
+	o->items[o->n++] =
+		(struct gt_loaded_object){ head.low, head.high, head.base, module, function };
 	place_frames(w, o);
 }
 
@@ -179,7 +189,10 @@ static uint32_t native_frame(struct gt_writer *w, struct gt_loaded_objects *o, u
 	const char *path;
 	uint32_t id;
 
-	if (in) {
+	if (in && in->function != GT_NONE) {
+		snprintf(text, sizeof(text), "%.*s", NAME_MAX_,
+			gt_writer_string_text(w, in->function));
+	} else if (in) {
 		path = gt_writer_string_text(w, in->module);
 		snprintf(text, sizeof(text), "%.*s+0x%" PRIx64, NAME_MAX_,
 			strrchr(path, '/') ? strrchr(path, '/') + 1 : path, word - in->base);

@@ -26,6 +26,8 @@ struct gt_loaded_objects {
 	struct gt_loaded_object {
 		uint64_t low, high, base;
 		uint32_t module; /* string of the file: its path */
+		/* the only function there is; GT_NONE: symbols tell */
+		uint32_t function;
 	} * items;
 	size_t n, cap;
 	/* addresses of frames whose library was not defined yet, and the texts of these frames */

@@ -280,7 +280,8 @@ static int take_scheduling(struct gt_recorder *r, const struct gt_traced_thread 
 		.pid = s->pid,
 		.tid = s->tid,
 		.syscall = s->system_call == UINT32_MAX ? GT_SCHED_NO_SYSCALL
-							: (int64_t)s->system_call };
+							: (int64_t)s->system_call,
+		.stack = gt_call_stack(&t->stacks, s->stack) + 1 };
 
 	if (!r->procs[t->proc].written || s->state >= GT_SCHED_STATE_COUNT || rec->start > rec->end)
 		return GT_DAMAGED;
@@ -291,6 +292,21 @@ static int take_scheduling(struct gt_recorder *r, const struct gt_traced_thread 
 	if ((int32_t)s->pid != r->procs[t->proc].guest.host_pid)
 		gt_other_threads_add(&r->others, (int32_t)s->pid, (int32_t)s->tid);
 	return gt_sched_put(&r->scheduling, t->track, &row, err);
+}
+
+/* As rows of scheduling. */
+static int take_sample(struct gt_recorder *r, const struct gt_traced_thread *t,
+	const struct gt_event_record *rec, struct gt_err *err)
+{
+	const struct gt_ev_sample *s = &rec->body.sample;
+
+	if (!r->procs[t->proc].written)
+		return GT_DAMAGED;
+	if (!r->samples.w && gt_sample_types_init(&r->samples, r->w, err))
+		return err->code;
+	r->active = true;
+	return gt_sample_put(&r->samples, t->track, (int64_t)rec->start, s->period,
+		gt_call_stack(&t->stacks, s->stack), err);
 }
 
 /* As rows of scheduling. */
@@ -331,6 +347,8 @@ int gt_dispatch_event(struct gt_recorder *r, struct gt_traced_thread *t,
 		return take_scheduling(r, t, rec, err);
 	if (rec->id == GT_EV_PROBE)
 		return take_probe(r, t, rec, err);
+	if (rec->id == GT_EV_SAMPLE)
+		return take_sample(r, t, rec, err);
 	if (rec->id == GT_EV_GRAPH)
 		return take_graph_copy(r, &r->procs[t->proc], rec, err);
 	if (rec->id == GT_EV_DEVICE)

@@ -11,6 +11,7 @@
 #include "collect/recorder/probe_rows.h"
 #include "collect/recorder/recorder.h"
 #include "collect/recorder/type_registry.h"
+#include "formats/trace/write/sample_rows.h"
 #include "formats/trace/write/sched_rows.h"
 #include "formats/trace/clock.h"
 
@@ -112,6 +113,7 @@ struct gt_recorder {
 	struct gt_probe_rows probes;
 	struct gt_sched_types scheduling; /* w: NULL: no rows yet */
 	struct gt_other_threads others;   /* that these rows name */
+	struct gt_sample_types samples;   /* the same */
 	struct gt_map thread_tracks_map;
 	struct gt_thread_track *thread_tracks; /* if rings->with_writer */
 	size_t nthread_tracks, thread_tracks_cap;

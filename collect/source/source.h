@@ -81,6 +81,9 @@ bool gt_sources_of_guest(const char *list);
 /* The first source of the list that only eBPF records; NULL: there is none. */
 const struct gt_source *gt_sources_only_ebpf(const char *list);
 
+/* --sample-rate: of -e samples. */
+unsigned gt_sources_sample_rate(void);
+
 #define GT_SOURCES_LIST 128
 /* "api ioctl ...", the names of all sources; and "api,ioctl,...", those recorded without -e. */
 const char *gt_sources_names(void);

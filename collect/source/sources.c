@@ -1,6 +1,7 @@
 /* The table of sources, the sources of the guest, and what gtcollect does with all of them. */
 #include "collect/source/source.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,37 @@ static const struct gt_source gt_source_sched = {
 	.only_ebpf = true,
 };
 
+#define RATE_NOT_GIVEN UINT64_MAX
+static uint64_t sample_rate = RATE_NOT_GIVEN;
+static const struct gt_opt sample_options[] = {
+	{ 0, "sample-rate", GT_OPT_U64, &sample_rate, "N",
+		"samples of -e samples for each second of processor time of a thread (199)", NULL },
+};
+
+static int check_sample_rate(bool is_selected, struct gt_err *err)
+{
+	if (sample_rate != RATE_NOT_GIVEN && !is_selected)
+		return gt_err_set(err, -EINVAL, "--sample-rate needs -e samples");
+	if (sample_rate == RATE_NOT_GIVEN)
+		sample_rate = 199;
+	return sample_rate >= 1 && sample_rate <= 10000
+		? 0
+		: gt_err_set(err, -EINVAL, "--sample-rate must lie between 1 and 10000");
+}
+
+unsigned gt_sources_sample_rate(void) { return (unsigned)sample_rate; }
+
+static const struct gt_source gt_source_samples = {
+	/* what threads execute, by perf events; collect/host */
+	.name = "samples",
+	.needs = "perf events",
+	.with_inject = true,
+	.with_ebpf = true,
+	.options = sample_options,
+	.noptions = 1,
+	.check_options = check_sample_rate,
+};
+
 /* functions of the kernel driver */
 static const struct gt_source gt_source_driver = {
 	.name = "driver",
@@ -138,6 +170,7 @@ static const struct gt_source gt_source_usdt = {
 	GUEST(runtime) \
 	GUEST(um) \
 	GUEST(sched) \
+	GUEST(samples) \
 	GUEST(driver) \
 	GUEST(fault) \
 	GUEST(usdt) \

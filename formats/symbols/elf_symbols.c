@@ -16,6 +16,7 @@
 #define SYMBOLS_MAX (16u << 20)
 #define NOTES_MAX (1u << 20) /* bytes of a section of notes */
 #define NO_SIZE_MAX 4096     /* bytes that a function without a size may have */
+#define SEGMENT_ALIGN 65536u /* the largest page */
 
 /* ---- build id ---- */
 
@@ -36,23 +37,24 @@ static size_t find_build_id(Elf_Data *notes, const uint8_t **id)
 	return 0;
 }
 
+/* Of the file; its length, 0: it has none. */
+static size_t build_id(struct gt_elf_file *f, const uint8_t **id)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr h;
+	size_t n = 0;
+
+	while (!n && (section = elf_nextscn(f->elf, section)))
+		if (gelf_getshdr(section, &h) && h.sh_type == SHT_NOTE)
+			n = find_build_id(gt_elf_data(f, section, NOTES_MAX), id);
+	return n;
+}
+
 static bool has_build_id(struct gt_elf_file *f, const uint8_t *id, size_t nid)
 {
 	const uint8_t *found = NULL;
-	Elf_Scn *section = NULL;
-	GElf_Shdr h;
-	size_t n;
 
-	if (!nid)
-		return true;
-	while ((section = elf_nextscn(f->elf, section))) {
-		if (!gelf_getshdr(section, &h) || h.sh_type != SHT_NOTE)
-			continue;
-		n = find_build_id(gt_elf_data(f, section, NOTES_MAX), &found);
-		if (n)
-			return n == nid && !memcmp(found, id, n);
-	}
-	return false;
+	return !nid || (build_id(f, &found) == nid && !memcmp(found, id, nid));
 }
 
 /* ---- symbols ---- */
@@ -214,4 +216,71 @@ const char *gt_elf_symbols_find(const struct gt_elf_symbols *s, uint64_t address
 		return NULL;
 	at = &s->items[after - 1];
 	return address - at->at < (at->size ? at->size : NO_SIZE_MAX) ? at->name : NULL;
+}
+
+/* ---- mappings and single symbols ---- */
+
+int gt_elf_mapping(const char *path, uint64_t offset, struct gt_elf_mapping *m)
+{
+	const uint8_t *id = NULL;
+	struct gt_elf_file f;
+	int fd, rc = open_file(&f, &fd, path, NULL, 0);
+	size_t n;
+
+	*m = (struct gt_elf_mapping){ .address = offset };
+	for (unsigned i = 0; !rc && i < f.nsegments; i++) {
+		const struct gt_elf_segment *s = &f.segments[i];
+
+		/* a mapping begins at the segment's page */
+		if (s->flags & PF_X && offset < s->offset + s->bytes &&
+			offset + SEGMENT_ALIGN > s->offset) {
+			m->address = s->address + offset - s->offset;
+			break;
+		}
+	}
+	n = rc ? 0 : build_id(&f, &id);
+	if (n && n <= sizeof(m->build_id)) {
+		memcpy(m->build_id, id, n);
+		m->nbuild_id = (uint8_t)n;
+	}
+	close_file(&f, fd);
+	return rc;
+}
+
+static void find_places(struct gt_elf_file *f, Elf_Scn *section, const GElf_Shdr *h,
+	struct gt_elf_place *places, size_t n)
+{
+	struct gt_elf_names names = gt_elf_names(f, h->sh_link);
+	Elf_Data *data = gt_elf_data(f, section, GT_ELF_BYTES);
+	size_t count = data && h->sh_entsize ? data->d_size / h->sh_entsize : 0;
+	GElf_Sym sym;
+
+	for (size_t i = 0; i < count && i < SYMBOLS_MAX; i++) {
+		const char *name;
+
+		if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx == SHN_UNDEF ||
+			!(name = gt_elf_name(&names, sym.st_name)))
+			continue;
+		for (size_t k = 0; k < n; k++)
+			if (!strcmp(name, places[k].name)) {
+				places[k].at = sym.st_value;
+				places[k].size = sym.st_size;
+			}
+	}
+}
+
+int gt_elf_places(const char *path, struct gt_elf_place *places, size_t n)
+{
+	Elf_Scn *section = NULL;
+	struct gt_elf_file f;
+	GElf_Shdr h;
+	int fd, rc = open_file(&f, &fd, path, NULL, 0);
+
+	for (size_t i = 0; i < n; i++)
+		places[i].at = places[i].size = 0;
+	while (!rc && (section = elf_nextscn(f.elf, section)))
+		if (gelf_getshdr(section, &h) && h.sh_type == SHT_DYNSYM)
+			find_places(&f, section, &h, places, n);
+	close_file(&f, fd);
+	return rc;
 }

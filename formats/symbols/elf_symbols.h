@@ -26,4 +26,20 @@ int gt_elf_symbols_open(struct gt_elf_symbols *s, const char *path, const uint8_
 void gt_elf_symbols_close(struct gt_elf_symbols *s);
 /* The function that has this address, mangled; NULL: none is known to. */
 const char *gt_elf_symbols_find(const struct gt_elf_symbols *s, uint64_t address);
+
+/* What tells where a mapping of an ELF file lies in the file's own addresses. */
+struct gt_elf_mapping {
+	uint64_t address; /* that the file gives to the byte at the mapping's offset */
+	uint8_t build_id[20], nbuild_id;
+};
+/* offset: in the file, of mapped code. 0 or negative: it cannot be read. */
+int gt_elf_mapping(const char *path, uint64_t offset, struct gt_elf_mapping *m);
+
+/* A dynamic symbol, of a function or of data. */
+struct gt_elf_place {
+	const char *name;
+	uint64_t at, size; /* address in the file; 0: the file does not define it */
+};
+/* Looks these names up. 0 or negative: the file cannot be read. */
+int gt_elf_places(const char *path, struct gt_elf_place *places, size_t n);
 #endif

@@ -64,13 +64,13 @@ enum gt_category {
 };
 
 /* The operation of a call, so that no analysis compares names. OFF_CPU: no call, but a state of a
- * thread that does not run (formats/trace/write/sched_rows.h). */
+ * thread that does not run (formats/trace/write/sched_rows.h). SAMPLE: what a thread executed at a
+ * moment (formats/trace/write/sample_rows.h). */
 /* clang-format off */
 #define GT_OPS(X) \
 	X(NONE, none) X(ALLOC, alloc) X(FREE, free) X(COPY, copy) X(SET, set) X(LAUNCH, launch) \
 	X(GRAPH_LAUNCH, graph_launch) X(SYNC, sync) X(IOCTL, ioctl) X(SCHED, sched) X(MAP, map) \
-	X(UNMAP, unmap) X(RETAIN, retain) X(IMPORT, import) X(OFF_CPU, off_cpu) \
-	X(SAMPLE, sample)
+	X(UNMAP, unmap) X(RETAIN, retain) X(IMPORT, import) X(OFF_CPU, off_cpu) X(SAMPLE, sample)
 /* clang-format on */
 enum gt_op {
 #define X(e, w) GT_OP_##e,

@@ -305,8 +305,7 @@ static inline void rp_schedule(struct rp *p, int thread)
 	}
 }
 
-static inline void rp_put_offs(
-	struct rp *p, const struct gt_sched_types *types, int64_t from, int64_t to)
+static inline void rp_put_offs(struct rp *p, struct gt_sched_types *types, int64_t from, int64_t to)
 {
 	for (const struct rp_off *o = p->offs; o < p->offs + p->noffs; o++)
 		if (o->end >= from && o->end < to)

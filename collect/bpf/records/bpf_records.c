@@ -246,6 +246,7 @@ static void write_scheduling(struct gt_bpf_way *b, const struct gt_bpf_sched *s)
 	t = thread_of(b, &s->head);
 	if (!t)
 		return;
+	e.stack = gt_ring_writer_wait_stack(t, start, woken);
 	if (start < woken)
 		gt_ring_writer_event(&b->writer, t, GT_EV_SCHED, start, woken, &e, sizeof(e));
 	if (woken == s->head.end)

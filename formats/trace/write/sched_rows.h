@@ -6,7 +6,8 @@
  * io, ...) from the switch-out to the wake-up, with the fields waker_pid, waker_tid and syscall;
  * then runnable, from the wake-up to the switch-in, without fields. A thread that is preempted has
  * one row, from the switch-out to the switch-in, with the fields by_pid and by_tid. So the rows of
- * a thread do not overlap, and between them it runs. */
+ * a thread do not overlap, and between them it runs. A row may have one more field, stack: of the
+ * thread while it waits. */
 #ifndef GT_SCHED_ROWS_H
 #define GT_SCHED_ROWS_H
 #include "formats/trace/write/writer.h"
@@ -40,17 +41,19 @@ struct gt_sched_row {
 	 * thread that runs instead. Not used by runnable. */
 	uint32_t pid, tid;
 	int64_t syscall; /* blocked: number of the system call, or GT_SCHED_NO_SYSCALL */
+	uint32_t stack;  /* of the file plus one; 0: it has none */
 };
 /* The types of one writer. */
 struct gt_sched_types {
 	struct gt_writer *w;
 	uint32_t types[GT_SCHED_STATE_COUNT];
+	uint32_t stacked[GT_SCHED_STATE_COUNT]; /* GT_NONE: not yet made */
 };
 
 /* Makes all types. 0 or -ENOMEM. */
 int gt_sched_types_init(struct gt_sched_types *t, struct gt_writer *w, struct gt_err *err);
 /* Writes a row on the track of a thread. 0 or negative. */
-int gt_sched_put(const struct gt_sched_types *t, uint32_t track, const struct gt_sched_row *row,
+int gt_sched_put(struct gt_sched_types *t, uint32_t track, const struct gt_sched_row *row,
 	struct gt_err *err);
 
 const char *gt_sched_name(unsigned state); /* of its type; "?" if there is no such state */

@@ -41,6 +41,18 @@ want busy 0 user "$G" -q -f -e sched -o "$shared/busy.zst" -- sh -c 'i=0; while 
 is busy-waits-for-little yes "$("$A" --format csv --top 0 offcpu "$shared/busy.zst" 2>/dev/null | awk -F, '$1 == "pid" { table++; for (i = 1; i <= NF; i++) if (table == 1) c[$i] = i; next }
 	table == 1 && $c["reason"] != "preempted" { waits += $c["total_ns"] } END { print (waits < 50e6) ? "yes" : waits }')"
 
+# ---- the stack of a long wait, of Python and with the function of the C library ----
+python=$(command -v /usr/bin/python3 || command -v python3 || :)
+py=$SRC/tests/unit/collect/host/samples.py
+if [ -n "$python" ] && user test -r "$py"; then
+	want python-waits 0 user "$G" -q -f -e sched -o "$shared/python.zst" -- "$python" "$py" 4
+	"$B/unit/stacks_prog" "$shared/python.zst" host >python.rows
+	check wait-has-its-stack grep -q "^[0-9]* sleep | .*nanosleep.* | asleep (host/samples.py:$(grep -n '# asleep$' "$py" | cut -d : -f 1)) | main" python.rows
+	check wait-for-a-thread-has-its-stack grep -q '^[0-9]* futex | .* | .*join' python.rows
+else
+	skip python "there is no python3 that the user can run"
+fi
+
 # ---- with calls and GPU work: one track a thread, the same calls as without ----
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 want train 0 user "$G" -q -f -e api,gpu,sched -o "$shared/train.zst" -- "$B/samples/train" -n 20

@@ -1,6 +1,6 @@
-/* Prints the rows of a trace that have a stack, in order of their start: stacks_prog FILE [gpu].
- * One line each: the thread, the name, the frames, innermost first; with `gpu` the work of GPUs
- * instead of calls. */
+/* Prints the rows of a trace that have a stack, in order of their start: stacks_prog FILE [WHAT].
+ * One line each: the thread, the name, the frames, innermost first. WHAT: `gpu`, the work of GPUs
+ * instead of calls; `host`, samples and waits of threads. */
 #include <stdio.h>
 #include <string.h>
 #include "formats/trace/read/reader.h"
@@ -31,8 +31,10 @@ static void print_row(const struct gt_event *ev)
 
 int main(int argc, char **argv)
 {
-	bool gpu = argc > 2 && !strcmp(argv[2], "gpu");
-	struct gt_filter f = { .kinds = gpu ? GT_BIT(GT_GPU) : GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) };
+	const char *what = argc > 2 ? argv[2] : "";
+	struct gt_filter f = { .kinds = !strcmp(what, "gpu") ? GT_BIT(GT_GPU)
+			: !strcmp(what, "host")              ? GT_BIT(GT_INSTANT) | GT_BIT(GT_SPAN)
+							     : GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) };
 	struct gt_reader *r = argc > 1 ? gt_reader_open(argv[1], NULL) : NULL;
 	struct gt_iter *it = r ? gt_iter_open(r, &f, NULL) : NULL;
 	struct gt_event ev;

@@ -173,7 +173,7 @@ static void levels_of_a_thread(void)
 	json_decref(j);
 }
 
-static void off(struct gpus *g, const struct gt_sched_types *types, enum gt_sched_state state,
+static void off(struct gpus *g, struct gt_sched_types *types, enum gt_sched_state state,
 	int64_t from, int64_t to)
 {
 	gt_sched_put(types, g->thread[0],

@@ -1,0 +1,35 @@
+/* The code that processes have mapped, as the kernel's events report it: it is known after the
+ * process has ended, too. */
+#ifndef GT_CODE_MAPS_H
+#define GT_CODE_MAPS_H
+#include <stdbool.h>
+#include "formats/base/map.h"
+
+struct gt_mapped_code {
+	uint64_t low, high, offset; /* addresses; offset of low in the file */
+	uint32_t file;              /* index of gt_code_maps.files */
+	bool is_defined;            /* for the user of it: false in the beginning */
+};
+struct gt_code_process {
+	uint32_t tgid; /* the key */
+	struct gt_mapped_code *items;
+	size_t n, cap;
+};
+struct gt_code_maps { /* zeroed: empty */
+	struct gt_map map, files_map;
+	struct gt_code_process *processes;
+	size_t n, cap;
+	char **files; /* paths */
+	size_t nfiles, files_cap;
+};
+
+/* Without memory, what is added is not known. */
+void gt_code_maps_add(
+	struct gt_code_maps *m, uint32_t tgid, const struct gt_mapped_code *code, const char *path);
+void gt_code_maps_fork(struct gt_code_maps *m, uint32_t parent, uint32_t child);
+/* The process executes another program, or ends. */
+void gt_code_maps_forget(struct gt_code_maps *m, uint32_t tgid);
+/* NULL: none is known there. Borrowed until the next change. */
+struct gt_mapped_code *gt_code_maps_find(struct gt_code_maps *m, uint32_t tgid, uint64_t address);
+void gt_code_maps_release(struct gt_code_maps *m);
+#endif

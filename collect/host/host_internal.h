@@ -1,0 +1,90 @@
+/* The parts of a recording of the host's threads. */
+#ifndef GT_HOST_INTERNAL_H
+#define GT_HOST_INTERNAL_H
+#include "collect/host/code_maps.h"
+#include "collect/host/host_recording.h"
+#include "collect/host/jit_maps.h"
+#include "collect/host/perf_rings.h"
+#include "collect/host/python_sampler.h"
+
+/* Numbers that stand for stacks or code objects in the ring of a thread (ring.h). */
+struct gt_ring_numbers {
+	uint32_t count;
+	struct gt_map map;
+	struct gt_ring_number {
+		uint64_t key; /* hash of the stack; address of the code object's description */
+		uint32_t number;
+	} * items;
+	size_t n, cap;
+};
+/* A thread. Its key comes first. */
+struct gt_host_thread {
+	uint32_t tid, tgid;
+	char comm[16];
+	/* switches */
+	uint64_t since; /* ns: it does not run; 0: it does */
+	bool is_preempted, was_read;
+	int32_t system_call; /* -1: not known */
+	uint64_t read_at;    /* ns: it was in this call then, if it was in the same wait */
+	/* stacks */
+	uint32_t slot, generation; /* of the ring that has the numbers */
+	struct gt_ring_numbers stacks, codes;
+	bool has_python; /* frames of Python have been read */
+};
+struct gt_host_recording {
+	struct gt_host_options opt;
+	struct gt_perf_rings perf;
+	struct gt_rings *rings;
+	struct gt_ring_writer *writer, own_writer;
+	struct gt_map map;
+	struct gt_host_thread *threads;
+	size_t nthreads, threads_cap;
+	struct gt_code_maps code;
+	struct gt_jit_maps compiled;
+	struct gt_python_sampler *python; /* NULL: frames of Python are not read */
+	uint64_t window_from, window_until;
+	struct gt_host_totals totals;
+	bool is_stopped;
+};
+
+/* Its ring; NULL: no slot is free. at: ns, when it was first seen. */
+struct gt_written_thread *gt_host_ring(
+	struct gt_host_recording *h, const struct gt_host_thread *t, uint64_t at);
+static inline bool gt_host_in_window(const struct gt_host_recording *h, uint64_t at)
+{
+	return at >= h->window_from && at < h->window_until;
+}
+/* Reads the first line of a file of a thread in /proc. */
+bool gt_host_read_task(const struct gt_host_thread *t, const char *file, char *to, size_t size);
+
+/* ---- thread_switches.c ---- */
+
+/* The thread stops to run, or runs again. */
+void gt_thread_switch(
+	struct gt_host_recording *h, struct gt_host_thread *t, const struct gt_perf_record *e);
+/* Reads what threads wait in. */
+void gt_thread_switches_look(struct gt_host_recording *h);
+/* Waits end now. */
+void gt_thread_switches_end(struct gt_host_recording *h, uint64_t now);
+
+/* ---- thread_samples.c ---- */
+
+void gt_thread_sample(
+	struct gt_host_recording *h, struct gt_host_thread *t, const struct gt_perf_record *e);
+
+/* ---- host_stacks.c: stacks and their definitions in rings ---- */
+
+struct gt_host_stack {
+	/* innermost first, with marks; the first one is an instruction, the others return addresses
+	 */
+	const uint64_t *addresses;
+	uint64_t n;
+	bool is_part; /* there are more native frames, which are not known */
+	const struct gt_remote_stack *python; /* NULL: it was not read */
+	bool python_unknown;                  /* it should have been */
+};
+/* The number of a stack in the thread's ring; 0: it is empty, or the ring is full. */
+uint32_t gt_host_stack_number(struct gt_host_recording *h, struct gt_host_thread *t,
+	struct gt_written_thread *to, const struct gt_host_stack *s);
+void gt_host_stacks_release(struct gt_host_thread *t);
+#endif

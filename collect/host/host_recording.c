@@ -1,0 +1,253 @@
+#define _GNU_SOURCE
+#include "collect/host/host_recording.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "collect/host/host_internal.h"
+#include "collect/host/remote_interpreter.h"
+#include "formats/trace/clock.h"
+
+/* ns: older records of all processors are there, and frames of Python have been read */
+#define SETTLED (5 * 1000000ll)
+
+static struct gt_perf_options perf_options(const struct gt_host_options *opt)
+{
+	return (struct gt_perf_options){ opt->switches, opt->rate ? 1000000000u / opt->rate : 0 };
+}
+
+bool gt_host_allows_switches(void)
+{
+	return gt_perf_is_allowed(&(struct gt_perf_options){ .switches = true });
+}
+
+bool gt_host_allows_samples(void)
+{
+	return gt_perf_is_allowed(&(struct gt_perf_options){ .period = 1000000 });
+}
+
+bool gt_host_reads_memory(void)
+{
+	uint64_t here = 0, there = 1;
+
+	return !gt_read_process((uint32_t)getpid(), (uint64_t)(uintptr_t)&there, &here, 8) &&
+		here == there;
+}
+
+/* ---- threads ---- */
+
+bool gt_host_read_task(const struct gt_host_thread *t, const char *file, char *to, size_t size)
+{
+	char path[64];
+	FILE *f;
+	bool is_read;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", t->tgid, t->tid, file);
+	f = fopen(path, "re");
+	is_read = f && fgets(to, (int)size, f);
+	if (f)
+		fclose(f);
+	return is_read;
+}
+
+static struct gt_host_thread *thread_of(struct gt_host_recording *h, uint32_t tgid, uint32_t tid)
+{
+	struct gt_host_thread new = { .tid = tid, .tgid = tgid, .system_call = -1 };
+	uint32_t i = gt_map_find_item(&h->map, h->threads, sizeof(new), &tid, sizeof(tid));
+
+	if (i == UINT32_MAX) {
+		if (gt_host_read_task(&new, "comm", new.comm, sizeof(new.comm)))
+			new.comm[strcspn(new.comm, "\n")] = 0;
+		i = gt_map_add_item(&h->map, &h->threads, &h->nthreads, &h->threads_cap,
+			sizeof(new), &new, sizeof(tid));
+	}
+	return i == UINT32_MAX ? NULL : &h->threads[i];
+}
+
+static void remove_thread(struct gt_host_recording *h, struct gt_host_thread *t)
+{
+	gt_host_stacks_release(t);
+	gt_map_remove_item(&h->map, h->threads, &h->nthreads, sizeof(*t),
+		(uint32_t)(t - h->threads), sizeof(t->tid));
+}
+
+struct gt_written_thread *gt_host_ring(
+	struct gt_host_recording *h, const struct gt_host_thread *t, uint64_t at)
+{
+	return gt_ring_writer_thread(
+		h->writer, (int32_t)t->tgid, (int32_t)t->tid, t->comm, (int64_t)at);
+}
+
+/* ---- records of the kernel ---- */
+
+static void forget_code(struct gt_host_recording *h, uint32_t tgid)
+{
+	gt_code_maps_forget(&h->code, tgid);
+	gt_jit_maps_forget(&h->compiled, tgid);
+}
+
+/* Body: process and thread id, then the name. */
+static void take_comm(
+	struct gt_host_recording *h, struct gt_host_thread *t, const struct gt_perf_record *e)
+{
+	const char *name = (const char *)gt_perf_body(&h->perf, e) + 8;
+
+	if (e->bytes <= 8)
+		return;
+	memset(t->comm, 0, sizeof(t->comm));
+	memcpy(t->comm, name, strnlen(name, e->bytes - 8 < 15 ? e->bytes - 8 : 15));
+	if (!(e->misc & PERF_RECORD_MISC_COMM_EXEC))
+		return;
+	forget_code(h, t->tgid);
+	if (h->writer == &h->own_writer) /* else eBPF reports it */
+		gt_ring_writer_exec(
+			h->writer, (int32_t)t->tgid, (int32_t)t->tid, t->comm, (int64_t)e->time);
+}
+
+static void take_mapping(struct gt_host_recording *h, const struct gt_perf_record *e)
+{
+	const struct {
+		uint32_t tgid, tid;
+		uint64_t address, length, offset;
+		uint8_t file[24]; /* device, inode and more */
+		uint32_t protection, flags;
+		char path[];
+	} *m = gt_perf_body(&h->perf, e);
+
+	if (e->bytes <= sizeof(*m) || !memchr(m->path, 0, e->bytes - sizeof(*m)))
+		return;
+	gt_code_maps_add(&h->code, m->tgid,
+		&(struct gt_mapped_code){
+			.low = m->address, .high = m->address + m->length, .offset = m->offset },
+		m->path);
+}
+
+/* Body: the child's process, its parent. */
+static void take_fork(struct gt_host_recording *h, const struct gt_perf_record *e)
+{
+	const uint32_t *ids = gt_perf_body(&h->perf, e);
+
+	if (e->bytes >= 16 && ids[0] != ids[1])
+		gt_code_maps_fork(&h->code, ids[1], ids[0]);
+}
+
+static void take_record(struct gt_host_recording *h, const struct gt_perf_record *e)
+{
+	struct gt_host_thread *t;
+
+	if (e->kind == PERF_RECORD_MMAP2 || e->kind == PERF_RECORD_FORK) {
+		(e->kind == PERF_RECORD_FORK ? take_fork : take_mapping)(h, e);
+		return;
+	}
+	t = thread_of(h, e->tgid, e->tid);
+	if (!t)
+		return;
+	t->tgid = e->tgid;
+	if (e->kind == PERF_RECORD_COMM) {
+		take_comm(h, t, e);
+	} else if (e->kind == PERF_RECORD_SAMPLE) {
+		gt_thread_sample(h, t, e);
+	} else if (e->kind == PERF_RECORD_EXIT) {
+		if (t->tid == t->tgid)
+			forget_code(h, t->tgid);
+		remove_thread(h, t);
+	} else {
+		gt_thread_switch(h, t, e);
+	}
+}
+
+static void drain_until(struct gt_host_recording *h, uint64_t until)
+{
+	gt_perf_rings_read(&h->perf, until);
+	for (size_t i = 0; i < h->perf.nrecords; i++)
+		take_record(h, &h->perf.records[i]);
+	if (h->writer == &h->own_writer)
+		h->rings->written_until = until > INT64_MAX ? INT64_MAX : (int64_t)until;
+	if (h->python)
+		gt_python_sampler_forget(h->python, until);
+}
+
+/* ---- interface ---- */
+
+struct gt_host_recording *gt_host_open(pid_t pid, const struct gt_host_options *opt,
+	struct gt_rings *rings, struct gt_guest_server *server, struct gt_err *err)
+{
+	struct gt_host_recording *h = calloc(1, sizeof(*h));
+	const struct gt_perf_options perf = perf_options(opt);
+	int rc = -ENOMEM;
+
+	if (h) {
+		h->opt = *opt;
+		h->rings = h->own_writer.rings = rings;
+		h->own_writer.server = server;
+		h->writer = opt->writer ? opt->writer : &h->own_writer;
+		h->window_until = UINT64_MAX;
+		rc = gt_perf_rings_open(&h->perf, pid, &perf, rings);
+	}
+	if (!rc && !(h->python = gt_python_sampler_open(&h->perf)))
+		rc = -ENOMEM;
+	if (!rc)
+		return h;
+	gt_err_set(err, rc, "cannot record %s: perf_event_open: %s%s",
+		opt->rate ? "samples" : "when threads run", strerror(-rc),
+		rc == -EACCES || rc == -EPERM
+			? " (sysctl kernel.perf_event_paranoid=2 permits it, if no seccomp profile forbids it)"
+			: "");
+	gt_host_close(h);
+	return NULL;
+}
+
+void gt_host_totals(const struct gt_host_recording *h, struct gt_host_totals *t) { *t = h->totals; }
+
+bool gt_host_lacks_kernel(const struct gt_host_recording *h)
+{
+	return h->opt.rate && h->perf.only_user;
+}
+
+void gt_host_set_window(struct gt_host_recording *h, int64_t from, int64_t until)
+{
+	h->window_from = (uint64_t)from;
+	h->window_until = (uint64_t)until;
+}
+
+void gt_host_drain(struct gt_host_recording *h)
+{
+	if (h->is_stopped)
+		return;
+	drain_until(h, (uint64_t)(gt_clock_monotonic() - SETTLED));
+	if (h->opt.switches)
+		gt_thread_switches_look(h);
+}
+
+void gt_host_stop(struct gt_host_recording *h)
+{
+	uint64_t now = (uint64_t)gt_clock_monotonic();
+
+	if (h->is_stopped)
+		return;
+	h->is_stopped = true;
+	gt_perf_rings_disable(&h->perf);
+	gt_python_sampler_stop(h->python);
+	drain_until(h, now);
+	gt_thread_switches_end(h, now);
+	if (h->writer == &h->own_writer)
+		h->rings->written_until = INT64_MAX;
+}
+
+void gt_host_close(struct gt_host_recording *h)
+{
+	if (!h)
+		return;
+	gt_python_sampler_close(h->python);
+	gt_perf_rings_close(&h->perf);
+	while (h->nthreads)
+		remove_thread(h, &h->threads[h->nthreads - 1]);
+	gt_ring_writer_release(&h->own_writer);
+	gt_code_maps_release(&h->code);
+	gt_jit_maps_release(&h->compiled);
+	gt_map_release(&h->map);
+	free(h->threads);
+	free(h);
+}

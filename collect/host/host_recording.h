@@ -1,0 +1,62 @@
+/* What the host's threads do, from the kernel's perf events: without rights for eBPF, and where the
+ * kernel permits them (perf_event_paranoid of at most 2).
+ *
+ * Switches: the kernel says that a thread stops to run, and whether it could go on (it is
+ * preempted) or waits. It does not say what it waits for, who wakes it, or since when it could run
+ * again. So a wait is one row. Of a wait that lasts until gtcollect looks, /proc has the system
+ * call, and so its reason; a shorter one is `other wait`.
+ *
+ * Samples: what threads execute, once in a period of processor time each. */
+#ifndef GT_HOST_RECORDING_H
+#define GT_HOST_RECORDING_H
+#include <stdbool.h>
+#include <sys/types.h>
+#include "collect/ipc/guest_server.h"
+#include "collect/ipc/ring_writer.h"
+#include "collect/ipc/shared_memory.h"
+#include "formats/base/err.h"
+
+/* What a recording of switches by these lacks: a text for the user. */
+#define GT_SWITCHES_MISSING                                                                        \
+	"who wakes a thread, how long it waits for a processor, and reasons of waits below 10 ms (-e sched without eBPF, which needs root)"
+/* What samples lack where the kernel permits them outside the kernel only. */
+#define GT_SAMPLES_MISSING                                                                         \
+	"samples of time in the kernel (sysctl kernel.perf_event_paranoid=1 permits them)"
+
+struct gt_host_options {
+	bool switches;
+	bool only_stacks; /* with switches: eBPF writes the rows, which get stacks by this */
+	unsigned rate;    /* samples for each second of processor time of a thread; 0: none */
+	/* eBPF's writer of the same rings, borrowed; NULL: there is none, and this takes one */
+	struct gt_ring_writer *writer;
+};
+/* Of samples of threads that execute Python code. */
+struct gt_host_totals {
+	uint64_t samples;              /* of all threads */
+	uint64_t python;               /* with frames of Python */
+	uint64_t cut;                  /* of these: innermost frames changed while they were read */
+	uint64_t unread;               /* without: they could not be read within some ms */
+	uint64_t delay, delay_longest; /* ns from the samples to the end of reading: sum, largest */
+};
+struct gt_host_recording;
+
+/* Does the kernel permit switches, or samples, to this user? */
+bool gt_host_allows_switches(void);
+bool gt_host_allows_samples(void);
+/* Does it permit to read the memory of programs, for frames of Python? */
+bool gt_host_reads_memory(void);
+/* new: close it. pid: a child that has yet to execute its program; from then on, its threads and
+ * their children's are recorded. NULL: err. */
+struct gt_host_recording *gt_host_open(pid_t pid, const struct gt_host_options *opt,
+	struct gt_rings *rings, struct gt_guest_server *server, struct gt_err *err);
+void gt_host_totals(const struct gt_host_recording *h, struct gt_host_totals *t);
+/* Are samples in the kernel missing? */
+bool gt_host_lacks_kernel(const struct gt_host_recording *h);
+/* Rows that begin in this time count; ns. */
+void gt_host_set_window(struct gt_host_recording *h, int64_t from, int64_t until);
+/* Writes the rows of what is some ms old to the session's rings. */
+void gt_host_drain(struct gt_host_recording *h);
+/* No more events: writes the rest. Waits that have not ended end now. */
+void gt_host_stop(struct gt_host_recording *h);
+void gt_host_close(struct gt_host_recording *h); /* NULL is fine */
+#endif

@@ -1,0 +1,239 @@
+/* Stacks of threads and their definitions in the threads' rings, as the guest library writes those
+ * of calls (collect/guest/stack/stack_table.c). */
+#include <linux/limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "collect/host/host_internal.h"
+#include "formats/base/buf.h"
+#include "formats/symbols/elf_symbols.h"
+
+#define NATIVE_MAX 512          /* frames */
+#define NUMBERS_MAX 65536       /* stacks that a thread remembers */
+#define LINES_PIECE (24u << 10) /* bytes of a line table in one record */
+#define COMPILED_MAX 512        /* bytes of a name */
+#define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
+
+struct frames {
+	uint32_t n;
+	uint64_t words[NATIVE_MAX + GT_REMOTE_FRAMES + 4]; /* as in a ring (ring.h) */
+};
+/* What writes definitions, and where to. */
+struct target {
+	struct gt_host_recording *h;
+	struct gt_host_thread *t;
+	struct gt_written_thread *to;
+};
+
+static bool put(
+	const struct target *g, enum gt_rec_kind kind, uint64_t key, const void *bytes, size_t n)
+{
+	return gt_ring_writer_bytes(g->h->writer, g->to, kind, key, bytes, n);
+}
+
+/* ---- numbers ---- */
+
+static void release_numbers(struct gt_ring_numbers *n)
+{
+	gt_map_release(&n->map);
+	free(n->items);
+	*n = (struct gt_ring_numbers){ 0 };
+}
+
+void gt_host_stacks_release(struct gt_host_thread *t)
+{
+	release_numbers(&t->stacks);
+	release_numbers(&t->codes);
+}
+
+/* 0: it has none */
+static uint32_t number_of(const struct gt_ring_numbers *n, uint64_t key)
+{
+	uint32_t i = gt_map_find_item(&n->map, n->items, sizeof(*n->items), &key, sizeof(key));
+
+	return i == UINT32_MAX ? 0 : n->items[i].number;
+}
+
+static uint32_t add_number(struct gt_ring_numbers *n, uint64_t key)
+{
+	const struct gt_ring_number new = { key, ++n->count };
+
+	if (n->n >= NUMBERS_MAX) {
+		n->n = 0;
+		gt_map_clear(&n->map);
+	}
+	gt_map_add_item(&n->map, &n->items, &n->n, &n->cap, sizeof(new), &new, sizeof(new.key));
+	return new.number;
+}
+
+/* ---- native frames ---- */
+
+/* Writes the definition of a piece of mapped code. */
+static void define_code(const struct target *g, struct gt_mapped_code *code)
+{
+	const char *path = g->h->code.files[code->file];
+	size_t n = strnlen(path, PATH_MAX);
+	struct gt_elf_mapping m;
+	struct {
+		struct gt_rec_object head;
+		char path[PATH_MAX];
+	} text = { .head = { .low = code->low, .high = code->high } };
+
+	gt_elf_mapping(path, code->offset, &m);
+	text.head.base = code->low - m.address;
+	text.head.nbuild_id = m.nbuild_id;
+	memcpy(text.head.build_id, m.build_id, sizeof(m.build_id));
+	memcpy(text.path, path, n);
+	code->is_defined = put(g, GT_REC_OBJECT, code->low, &text, sizeof(text.head) + n);
+}
+
+/* Does the mapping have no file of its own? */
+static bool is_anonymous(const char *path)
+{
+	return strncmp(path, "/", 1) || !strncmp(path, "//", 2) || !strncmp(path, "/memfd:", 7) ||
+		!strncmp(path, "/dev/", 5);
+}
+
+/* Writes the definition of a function that the program has compiled, if a file names it. */
+static void define_compiled(const struct target *g, uint64_t address)
+{
+	struct gt_jit_function *f = gt_jit_maps_find(&g->h->compiled, g->t->tgid, address);
+	struct {
+		struct gt_rec_object head;
+		char path[COMPILED_MAX];
+	} text;
+
+	if (!f || f->is_defined)
+		return;
+	text.head = (struct gt_rec_object){ .low = f->low, .high = f->high, .base = f->low };
+	snprintf(text.path, sizeof(text.path), GT_OBJECT_COMPILED "%s", f->name);
+	f->is_defined = put(g, GT_REC_OBJECT, f->low, &text, sizeof(text.head) + strlen(text.path));
+}
+
+/* Appends the native frames up to the function that executes Python code. A frame's address is
+ * behind an instruction, which the first one is not. False: the frames end before that function. */
+static bool add_native(const struct target *g, const struct gt_host_stack *s, struct frames *f)
+{
+	const struct gt_remote_stack *python = s->python && s->python->n ? s->python : NULL;
+
+	for (uint64_t i = 0; i < s->n && f->n < NATIVE_MAX; i++) {
+		const uint64_t address = s->addresses[i];
+		struct gt_mapped_code *code;
+
+		if (address >= FIRST_MARK)
+			continue;
+		if (python && address - python->eval_low < python->eval_high - python->eval_low)
+			return true;
+		code = gt_code_maps_find(&g->h->code, g->t->tgid, address);
+		if (!code && f->n) /* no return address */
+			return false;
+		if (code && !code->is_defined)
+			define_code(g, code);
+		if (code && is_anonymous(g->h->code.files[code->file]))
+			define_compiled(g, address);
+		f->words[f->n] = (address + !f->n) & ~GT_STACK_KIND;
+		f->n++;
+	}
+	return !python && !s->is_part;
+}
+
+/* ---- frames of Python ---- */
+
+static bool put_lines(const struct target *g, uint32_t number, const struct gt_remote_code *c)
+{
+	struct {
+		struct gt_rec_code head;
+		uint8_t lines[LINES_PIECE];
+	} piece = { .head = { .version = c->version,
+			    .first_line = c->first_line,
+			    .name = gt_ring_hash(c->name, c->nname),
+			    .file = gt_ring_hash(c->file, c->nfile),
+			    .total = c->nlines } };
+	uint32_t n;
+
+	do {
+		n = c->nlines - piece.head.at;
+		n = n < LINES_PIECE ? n : LINES_PIECE;
+		memcpy(piece.lines, c->lines + piece.head.at, n);
+		if (!put(g, GT_REC_CODE, number, &piece, sizeof(piece.head) + n))
+			return false;
+		piece.head.at += n;
+	} while (piece.head.at < c->nlines);
+	return true;
+}
+
+/* The number of a code object; 0: the ring is full. */
+static uint32_t code_number(const struct target *g, const struct gt_remote_code *c)
+{
+	struct gt_ring_numbers *codes = &g->t->codes;
+	uint32_t number = number_of(codes, (uintptr_t)c);
+
+	if (number)
+		return number;
+	if (!put(g, GT_REC_STRING, gt_ring_hash(c->name, c->nname), c->name, c->nname) ||
+		!put(g, GT_REC_STRING, gt_ring_hash(c->file, c->nfile), c->file, c->nfile) ||
+		!put_lines(g, codes->count + 1, c))
+		return 0;
+	return add_number(codes, (uintptr_t)c);
+}
+
+static void add_mark(struct frames *f, enum gt_frame_mark mark)
+{
+	f->words[f->n++] = GT_STACK_MARK | mark;
+}
+
+static void add_python(const struct target *g, const struct gt_remote_stack *p, struct frames *f)
+{
+	if (p->inner_cut)
+		add_mark(f, GT_MARK_PYTHON_UNREADABLE);
+	for (uint32_t i = 0; i < p->n; i++) {
+		uint32_t code = code_number(g, p->frames[i].code);
+
+		if (code)
+			f->words[f->n++] =
+				GT_STACK_PYTHON | (uint64_t)code << 32 | p->frames[i].offset;
+		else
+			add_mark(f, GT_MARK_PYTHON_UNREADABLE);
+	}
+	if (p->outer_cut)
+		add_mark(f, GT_MARK_PYTHON_CUT);
+}
+
+/* ---- stacks ---- */
+
+/* Numbers are those of one ring: a new one has none. */
+static void check_ring(const struct target *g)
+{
+	if (g->t->slot == g->to->slot && g->t->generation == g->to->generation)
+		return;
+	gt_host_stacks_release(g->t);
+	g->t->slot = g->to->slot;
+	g->t->generation = g->to->generation;
+}
+
+uint32_t gt_host_stack_number(struct gt_host_recording *h, struct gt_host_thread *t,
+	struct gt_written_thread *to, const struct gt_host_stack *s)
+{
+	const struct target g = { h, t, to };
+	struct frames f;
+	uint32_t number;
+	uint64_t hash;
+
+	f.n = 0;
+	check_ring(&g);
+	if (!add_native(&g, s, &f))
+		add_mark(&f, GT_MARK_NATIVE_CUT);
+	if (s->python)
+		add_python(&g, s->python, &f);
+	else if (s->python_unknown)
+		add_mark(&f, GT_MARK_PYTHON_UNREADABLE);
+	if (!f.n)
+		return 0;
+	hash = gt_hash(f.words, f.n * sizeof(*f.words));
+	number = number_of(&t->stacks, hash);
+	if (number)
+		return number;
+	return put(&g, GT_REC_STACK, t->stacks.count + 1, f.words, f.n * sizeof(*f.words))
+		? add_number(&t->stacks, hash)
+		: 0;
+}

@@ -1,0 +1,72 @@
+/* The kernel's perf events of a program and all its children: switches and samples of threads, code
+ * that processes map. Each processor has one event with a ring. */
+#ifndef GT_PERF_RINGS_H
+#define GT_PERF_RINGS_H
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "collect/ipc/shared_memory.h"
+
+/* Names of threads, their ends, their children and the code that processes map
+ * are always recorded. */
+struct gt_perf_options {
+	bool switches;
+	uint64_t period; /* ns of processor time between two samples of a thread; 0: none */
+};
+struct gt_perf_record {
+	uint32_t kind, misc; /* PERF_RECORD_*, PERF_RECORD_MISC_* */
+	uint32_t tgid, tid;
+	uint64_t time;    /* ns of CLOCK_MONOTONIC */
+	size_t at, bytes; /* of its body, see gt_perf_body */
+};
+/* The body of PERF_RECORD_SAMPLE. */
+struct gt_perf_sample {
+	uint32_t tgid, tid;
+	uint64_t time, period;   /* ns */
+	uint64_t n, addresses[]; /* with marks (enum perf_callchain_context); innermost first */
+};
+struct gt_perf_processor {
+	int fd;
+	struct perf_event_mmap_page *page; /* then the ring */
+	uint64_t last;                     /* ns: of the last record that was read */
+	uint64_t seen;                     /* position up to which gt_perf_rings_look has read */
+};
+struct gt_perf_rings {
+	struct gt_perf_processor *processors;
+	unsigned n;
+	struct gt_rings *rings; /* losses are counted there */
+	bool owns_losses;
+	bool only_user; /* the kernel permits samples outside the kernel only */
+	struct gt_perf_record *records;
+	size_t nrecords, records_cap;
+	uint8_t *bytes; /* bodies of the records */
+	size_t nbytes, bytes_cap;
+	pthread_mutex_t lock; /* of positions in the rings */
+};
+
+/* Does the kernel permit them to this user? */
+bool gt_perf_is_allowed(const struct gt_perf_options *opt);
+/* pid: a child that has yet to execute its program; from then on, its threads and their children's
+ * are recorded. 0 or negative: of perf_event_open. Close it also after an error. */
+int gt_perf_rings_open(struct gt_perf_rings *r, pid_t pid, const struct gt_perf_options *opt,
+	struct gt_rings *rings);
+void gt_perf_rings_close(struct gt_perf_rings *r);
+/* Takes the records up to this time (ns) from the rings: r->records, in order of time, valid until
+ * the next call. Losses are added to the session's. */
+void gt_perf_rings_read(struct gt_perf_rings *r, uint64_t until);
+static inline const void *gt_perf_body(
+	const struct gt_perf_rings *r, const struct gt_perf_record *e)
+{
+	return r->bytes + e->at;
+}
+/* Nothing more is recorded. */
+void gt_perf_rings_disable(struct gt_perf_rings *r);
+/* Calls fn for each sample, execution of a program (PERF_RECORD_COMM) and end of a process that
+ * arrived since the last call; they stay in the rings. The call may come from another thread than
+ * that of gt_perf_rings_read. e: without a body. */
+typedef void gt_perf_look_fn(void *arg, const struct gt_perf_record *e);
+void gt_perf_rings_look(struct gt_perf_rings *r, gt_perf_look_fn *fn, void *arg);
+#endif

@@ -1,0 +1,218 @@
+#define _GNU_SOURCE
+#include "collect/host/python_sampler.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "formats/base/buf.h"
+#include "formats/trace/clock.h"
+
+#define LATE (4 * 1000000u) /* ns */
+#define SLICE 100000        /* ns; the least that the kernel knows */
+
+struct gt_python_sampler {
+	struct gt_perf_rings *rings;
+	pthread_t thread;
+	bool is_started, is_stopped;
+	int stop_fd;
+	struct pollfd *fds;          /* of the processors, then stop_fd */
+	struct gt_perf_record *seen; /* of the current look */
+	size_t nseen, seen_cap;
+	pthread_mutex_t python_lock, samples_lock;
+	struct gt_remote_python *python;
+	struct gt_python_sample **samples; /* by the time of their reading */
+	size_t nsamples, samples_cap;
+};
+
+/* ---- the thread ---- */
+
+static void add_seen(void *arg, const struct gt_perf_record *e)
+{
+	struct gt_python_sampler *s = arg;
+
+	if (!gt_grow(&s->seen, &s->seen_cap, s->nseen + 1, sizeof(*e)))
+		s->seen[s->nseen++] = *e;
+}
+
+static uint64_t now(void) { return (uint64_t)gt_clock_monotonic(); }
+
+/* new; NULL: no memory. It has only space for the frames that there are. */
+static struct gt_python_sample *copy_sample(const struct gt_python_sample *from)
+{
+	const size_t n = sizeof(*from) - sizeof(from->stack.frames) +
+		from->stack.n * sizeof(from->stack.frames[0]);
+	struct gt_python_sample *to = malloc(n);
+
+	return to ? memcpy(to, from, n) : NULL;
+}
+
+static void read_sample(struct gt_python_sampler *s, const struct gt_perf_record *e)
+{
+	struct gt_python_sample sample = { .tid = e->tid, .time = e->time };
+	struct gt_python_sample *copy;
+
+	sample.is_late = now() > e->time + LATE;
+	if (!sample.is_late)
+		gt_python_sampler_read(s, e->tgid, e->tid, &sample.stack);
+	sample.delay = now() - e->time;
+	sample.is_late = sample.delay > LATE;
+	copy = copy_sample(&sample);
+	if (!copy)
+		return;
+	pthread_mutex_lock(&s->samples_lock);
+	if (gt_grow(&s->samples, &s->samples_cap, s->nsamples + 1, sizeof(*s->samples)))
+		free(copy);
+	else
+		s->samples[s->nsamples++] = copy;
+	pthread_mutex_unlock(&s->samples_lock);
+}
+
+static void look(struct gt_python_sampler *s)
+{
+	s->nseen = 0;
+	gt_perf_rings_look(s->rings, add_seen, s);
+	for (size_t i = 0; i < s->nseen; i++)
+		if (s->seen[i].kind == PERF_RECORD_SAMPLE) {
+			read_sample(s, &s->seen[i]);
+		} else {
+			pthread_mutex_lock(&s->python_lock);
+			gt_remote_python_forget(s->python, s->seen[i].tgid);
+			pthread_mutex_unlock(&s->python_lock);
+		}
+}
+
+/* Linux 6.12 and later: a thread that asks for short time slices is scheduled sooner when it wakes.
+ * Struct and number are those of sched_setattr(2). */
+static void ask_for_short_slices(void)
+{
+	const struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} a = { .size = sizeof(a), .runtime = SLICE };
+
+	syscall(SYS_sched_setattr, 0, &a, 0);
+}
+
+static void *run(void *arg)
+{
+	struct gt_python_sampler *s = arg;
+	const unsigned n = s->rings->n;
+
+	ask_for_short_slices();
+
+	while (!s->fds[n].revents) {
+		if (poll(s->fds, n + 1, -1) <= 0)
+			continue;
+		look(s);
+		for (unsigned i = 0; i < n; i++)
+			if (s->fds[i].revents & ~POLLIN) /* no thread is left */
+				s->fds[i].fd = -1;
+	}
+	return NULL;
+}
+
+/* ---- interface ---- */
+
+void gt_python_sampler_read(
+	struct gt_python_sampler *s, uint32_t tgid, uint32_t tid, struct gt_remote_stack *stack)
+{
+	pthread_mutex_lock(&s->python_lock);
+	gt_remote_python_stack(s->python, tgid, tid, stack);
+	pthread_mutex_unlock(&s->python_lock);
+}
+
+const struct gt_python_sample *gt_python_sampler_find(
+	struct gt_python_sampler *s, uint32_t tid, uint64_t time)
+{
+	const struct gt_python_sample *found = NULL;
+
+	pthread_mutex_lock(&s->samples_lock);
+	for (size_t i = 0; i < s->nsamples && !found; i++)
+		if (s->samples[i]->tid == tid && s->samples[i]->time == time)
+			found = s->samples[i];
+	pthread_mutex_unlock(&s->samples_lock);
+	return found;
+}
+
+void gt_python_sampler_forget(struct gt_python_sampler *s, uint64_t until)
+{
+	size_t left = 0;
+
+	pthread_mutex_lock(&s->samples_lock);
+	for (size_t i = 0; i < s->nsamples; i++)
+		if (s->samples[i]->time > until)
+			s->samples[left++] = s->samples[i];
+		else
+			free(s->samples[i]);
+	s->nsamples = left;
+	pthread_mutex_unlock(&s->samples_lock);
+}
+
+static bool start(struct gt_python_sampler *s)
+{
+	const unsigned n = s->rings->n;
+	sigset_t all, before;
+
+	s->fds = calloc(n + 1, sizeof(*s->fds));
+	s->python = gt_remote_python_new();
+	s->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (!s->fds || !s->python || s->stop_fd < 0)
+		return false;
+	for (unsigned i = 0; i <= n; i++)
+		s->fds[i] = (struct pollfd){ i == n            ? s->stop_fd
+				: s->rings->processors[i].page ? s->rings->processors[i].fd
+							       : -1,
+			POLLIN, 0 };
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	s->is_started = !pthread_create(&s->thread, NULL, run, s);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return s->is_started;
+}
+
+struct gt_python_sampler *gt_python_sampler_open(struct gt_perf_rings *rings)
+{
+	struct gt_python_sampler *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->rings = rings;
+	s->stop_fd = -1;
+	pthread_mutex_init(&s->python_lock, NULL);
+	pthread_mutex_init(&s->samples_lock, NULL);
+	if (start(s))
+		return s;
+	gt_python_sampler_close(s);
+	return NULL;
+}
+
+void gt_python_sampler_stop(struct gt_python_sampler *s)
+{
+	if (!s->is_started || s->is_stopped)
+		return;
+	s->is_stopped = true;
+	eventfd_write(s->stop_fd, 1);
+	pthread_join(s->thread, NULL);
+}
+
+void gt_python_sampler_close(struct gt_python_sampler *s)
+{
+	if (!s)
+		return;
+	gt_python_sampler_stop(s);
+	gt_python_sampler_forget(s, UINT64_MAX);
+	gt_remote_python_free(s->python);
+	if (s->stop_fd >= 0)
+		close(s->stop_fd);
+	free(s->fds);
+	free(s->seen);
+	free(s->samples);
+	free(s);
+}

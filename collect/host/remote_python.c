@@ -1,0 +1,447 @@
+#define _GNU_SOURCE
+#include "collect/host/remote_python.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include "collect/host/remote_code.h"
+
+#define FRAME_MAX 256    /* bytes of a frame that are read */
+#define STATE_MAX 512    /* bytes of a thread state that are read */
+#define MAX_STATES 4096  /* thread states and interpreters that one search visits */
+#define ATTEMPTS 4       /* at a stack that does not change meanwhile */
+#define THREADS_MAX 8192 /* threads that are remembered */
+#define PAGES 4          /* of frames, that one attempt copies */
+#define PAGE 4096u
+#define RETRY_MAX 64u /* samples between two searches */
+/* Up to 3.10 a thread state has no id of the kernel's: the C library's structure at its thread_id
+ * does. */
+#ifdef __x86_64__
+#define LIBC_TID 720
+#else
+#define LIBC_TID 208
+#endif
+
+/* A search is repeated after 1, 2, 4 ... samples in which it was not there. */
+struct retry {
+	uint32_t left, next;
+};
+struct process {
+	uint32_t tgid; /* the key */
+	bool has_interpreter;
+	struct retry retry;
+	struct gt_remote_interpreter in;
+};
+struct thread {
+	uint32_t tid; /* the key */
+	uint32_t tgid;
+	uint64_t state; /* 0: it has none */
+	struct retry retry;
+};
+/* One reading of a stack. */
+struct reading {
+	uint64_t place; /* address of the pointer to the innermost frame */
+	uint64_t innermost;
+	uint32_t n;
+	bool is_cut; /* there are more frames, or one cannot be read */
+	uint64_t address[GT_REMOTE_FRAMES];
+	uint8_t frames[GT_REMOTE_FRAMES][FRAME_MAX];
+};
+struct gt_remote_python {
+	struct gt_map processes_map, threads_map;
+	struct process *processes;
+	struct thread *threads;
+	size_t nprocesses, processes_cap, nthreads, threads_cap;
+	struct gt_remote_codes codes;
+	/* of the stack that is being read */
+	struct reading first;
+	uint64_t again_innermost;
+	uint8_t again[GT_REMOTE_FRAMES][FRAME_MAX];
+	uint8_t heads[GT_REMOTE_FRAMES][GT_REMOTE_HEAD];
+	struct iovec local[2 * GT_REMOTE_FRAMES + 1], remote[2 * GT_REMOTE_FRAMES + 1];
+	struct page {
+		uint64_t at; /* 0: free */
+		uint8_t bytes[PAGE];
+	} pages[PAGES];
+	unsigned next_page;
+};
+
+static uint64_t word(const uint8_t *bytes, size_t at)
+{
+	uint64_t v;
+
+	memcpy(&v, bytes + at, sizeof(v));
+	return v;
+}
+
+static bool is_due(struct retry *r)
+{
+	if (r->left) {
+		r->left--;
+		return false;
+	}
+	r->next = r->next ? 2 * r->next : 1;
+	r->next = r->next < RETRY_MAX ? r->next : RETRY_MAX;
+	r->left = r->next - 1;
+	return true;
+}
+
+/* ---- processes and threads ---- */
+
+static struct process *process_of(struct gt_remote_python *p, uint32_t tgid)
+{
+	const struct process new = { .tgid = tgid };
+	uint32_t i =
+		gt_map_find_item(&p->processes_map, p->processes, sizeof(new), &tgid, sizeof(tgid));
+	struct process *at;
+
+	if (i == UINT32_MAX)
+		i = gt_map_add_item(&p->processes_map, &p->processes, &p->nprocesses,
+			&p->processes_cap, sizeof(new), &new, sizeof(tgid));
+	if (i == UINT32_MAX)
+		return NULL;
+	at = &p->processes[i];
+	if (!at->has_interpreter && is_due(&at->retry))
+		at->has_interpreter = gt_remote_interpreter_find(tgid, &at->in);
+	return at->has_interpreter ? at : NULL;
+}
+
+void gt_remote_python_forget(struct gt_remote_python *p, uint32_t tgid)
+{
+	uint32_t i = gt_map_find_item(
+		&p->processes_map, p->processes, sizeof(*p->processes), &tgid, sizeof(tgid));
+
+	if (i != UINT32_MAX)
+		gt_map_remove_item(&p->processes_map, p->processes, &p->nprocesses,
+			sizeof(*p->processes), i, sizeof(tgid));
+}
+
+static struct thread *remembered_thread(struct gt_remote_python *p, uint32_t tgid, uint32_t tid)
+{
+	const struct thread new = { .tid = tid, .tgid = tgid };
+	uint32_t i = gt_map_find_item(&p->threads_map, p->threads, sizeof(new), &tid, sizeof(tid));
+
+	if (i != UINT32_MAX) {
+		if (p->threads[i].tgid != tgid)
+			p->threads[i] = new;
+		return &p->threads[i];
+	}
+	if (p->nthreads >= THREADS_MAX) {
+		gt_map_clear(&p->threads_map);
+		p->nthreads = 0;
+	}
+	i = gt_map_add_item(&p->threads_map, &p->threads, &p->nthreads, &p->threads_cap,
+		sizeof(new), &new, sizeof(tid));
+	return i == UINT32_MAX ? NULL : &p->threads[i];
+}
+
+/* ---- thread states ---- */
+
+/* Reads a state as far as it is needed. */
+static bool read_state(const struct process *of, uint64_t state, uint8_t bytes[STATE_MAX])
+{
+	const struct gt_python_layout *l = &of->in.layout;
+	size_t n = l->thread_id + 16u;
+
+	n = l->thread_frame + 8u > n ? l->thread_frame + 8u : n;
+	return state && !(state & 7) && n <= STATE_MAX &&
+		!gt_read_process(of->tgid, state, bytes, n);
+}
+
+static bool is_state_of(const struct process *of, const uint8_t *bytes, uint32_t tid)
+{
+	const struct gt_python_layout *l = &of->in.layout;
+	uint32_t id = 0;
+
+	if (l->native_id != GT_PYTHON_NO)
+		return word(bytes, l->native_id) == tid;
+	return !gt_read_process(of->tgid, word(bytes, l->thread_id) + LIBC_TID, &id, sizeof(id)) &&
+		id == tid;
+}
+
+/* The address of the pointer to its innermost frame, and that pointer. 0: it has no frames. */
+static uint64_t innermost_of(
+	const struct process *of, uint64_t state, const uint8_t *bytes, uint64_t *place)
+{
+	const struct gt_python_layout *l = &of->in.layout;
+	uint64_t frame = word(bytes, l->thread_frame);
+
+	*place = state + l->thread_frame;
+	if (l->innermost == GT_PYTHON_NO || !frame)
+		return frame;
+	*place = frame + l->innermost;
+	return gt_read_process(of->tgid, *place, &frame, sizeof(frame)) ? 0 : frame;
+}
+
+/* The state of a thread in the lists of all interpreters; 0: it has none. It may have several, of
+ * which one has frames. */
+static uint64_t search_state(const struct process *of, uint32_t tid)
+{
+	const struct gt_python_layout *l = &of->in.layout;
+	uint64_t interpreter = 0, state, found = 0, place;
+	uint8_t bytes[STATE_MAX];
+	unsigned visits = 0;
+
+	gt_read_process(of->tgid, of->in.runtime + l->interpreters, &interpreter, 8);
+	while (interpreter && visits++ < MAX_STATES) {
+		if (gt_read_process(of->tgid, interpreter + l->interpreter_threads, &state, 8))
+			break;
+		for (; visits++ < MAX_STATES && read_state(of, state, bytes);
+			state = word(bytes, l->thread_next)) {
+			if (!is_state_of(of, bytes, tid))
+				continue;
+			if (innermost_of(of, state, bytes, &place))
+				return state;
+			found = state;
+		}
+		if (gt_read_process(of->tgid, interpreter + l->interpreter_next, &interpreter, 8))
+			break;
+	}
+	return found;
+}
+
+/* Finds the pointer to the innermost frame of the thread. False: it has no frames. */
+static bool find_innermost(struct gt_remote_python *p, const struct process *of, uint32_t tid)
+{
+	struct thread *t = remembered_thread(p, of->tgid, tid);
+	uint8_t bytes[STATE_MAX];
+	uint64_t finalizing = 0;
+
+	if (!t)
+		return false;
+	if (!t->state || !read_state(of, t->state, bytes) || !is_state_of(of, bytes, tid)) {
+		t->state = is_due(&t->retry) ? search_state(of, tid) : 0;
+		if (!t->state || !read_state(of, t->state, bytes))
+			return false;
+		t->retry = (struct retry){ 0 };
+	}
+	/* The thread that finalizes frees the states and frames of all others. */
+	if (gt_read_process(of->tgid, of->in.runtime + of->in.layout.finalizing, &finalizing, 8) ||
+		(finalizing && finalizing != t->state))
+		return false;
+	p->first.innermost = innermost_of(of, t->state, bytes, &p->first.place);
+	return p->first.innermost;
+}
+
+/* ---- frames ---- */
+
+static const uint8_t *page_of(struct gt_remote_python *p, uint32_t tgid, uint64_t at)
+{
+	struct page *page;
+
+	for (unsigned i = 0; i < PAGES; i++)
+		if (p->pages[i].at == at)
+			return p->pages[i].bytes;
+	page = &p->pages[p->next_page++ % PAGES];
+	page->at = gt_read_process(tgid, at, page->bytes, PAGE) ? 0 : at;
+	return page->at ? page->bytes : NULL;
+}
+
+/* Copies a frame. Frames from 3.11 on lie beside each other; a page is copied at once. */
+static bool copy_frame(
+	struct gt_remote_python *p, const struct process *of, uint64_t frame, uint8_t *to)
+{
+	const size_t n = of->in.layout.frame_size;
+	const uint8_t *page;
+
+	if (!frame || (frame & 7) || n > FRAME_MAX)
+		return false;
+	if (of->in.layout.instruction_kind != GT_PYTHON_POINTER || frame % PAGE > PAGE - n)
+		return !gt_read_process(of->tgid, frame, to, n);
+	page = page_of(p, of->tgid, frame & ~(uint64_t)(PAGE - 1));
+	if (page)
+		memcpy(to, page + frame % PAGE, n);
+	return page;
+}
+
+static void read_frames(struct gt_remote_python *p, const struct process *of)
+{
+	struct reading *r = &p->first;
+	uint64_t frame = r->innermost;
+
+	for (unsigned i = 0; i < PAGES; i++)
+		p->pages[i].at = 0;
+	r->n = 0;
+	while (frame && r->n < GT_REMOTE_FRAMES && copy_frame(p, of, frame, r->frames[r->n])) {
+		r->address[r->n] = frame;
+		frame = word(r->frames[r->n++], of->in.layout.previous);
+	}
+	r->is_cut = frame;
+}
+
+static void add_range(
+	struct gt_remote_python *p, unsigned i, void *to, uint64_t address, size_t bytes)
+{
+	p->local[i] = (struct iovec){ to, bytes };
+	p->remote[i] = (struct iovec){ (void *)(uintptr_t)address, bytes };
+}
+
+static uint64_t code_of(const struct gt_python_layout *l, const uint8_t *frame)
+{
+	return word(frame, l->code) & ~(uint64_t)l->tag_bits;
+}
+
+/* Reads the frames again, the outermost first, and the pointer to the innermost one; and what
+ * their code objects begin with. False: something cannot be read. */
+static bool read_again(struct gt_remote_python *p, const struct process *of)
+{
+	const struct gt_python_layout *l = &of->in.layout;
+	const struct reading *r = &p->first;
+	unsigned n = 0;
+	size_t bytes = 0;
+
+	for (uint32_t i = r->n; i-- > 0;)
+		add_range(p, n++, p->again[i], r->address[i], l->frame_size);
+	add_range(p, n++, &p->again_innermost, r->place, 8);
+	for (unsigned i = 0; i < n; i++)
+		bytes += p->local[i].iov_len;
+	if (process_vm_readv((pid_t)of->tgid, p->local, n, p->remote, n, 0) != (ssize_t)bytes)
+		return false;
+	for (uint32_t i = 0; i < r->n; i++)
+		add_range(p, i, p->heads[i], code_of(l, r->frames[i]), gt_remote_head(l));
+	memset(p->heads, 0, r->n * sizeof(p->heads[0]));
+	/* frames of no function have no code: those that can be read are */
+	for (uint32_t i = 0; i < r->n;) {
+		ssize_t got = process_vm_readv(
+			(pid_t)of->tgid, p->local + i, r->n - i, p->remote + i, r->n - i, 0);
+
+		i += (got > 0 ? (uint32_t)((size_t)got / gt_remote_head(l)) : 0) + 1;
+	}
+	return true;
+}
+
+/* Do both readings have the same function, at the same instruction? */
+static bool is_same_frame(
+	const struct gt_python_layout *l, const uint8_t *a, const uint8_t *b, bool with_instruction)
+{
+	const size_t size = l->instruction_kind == GT_PYTHON_POINTER ? 8 : 4;
+
+	return word(a, l->code) == word(b, l->code) &&
+		word(a, l->previous) == word(b, l->previous) &&
+		(!with_instruction || !memcmp(a + l->instruction, b + l->instruction, size));
+}
+
+/* How many of the innermost frames are not known to be right. */
+static uint32_t changed_frames(const struct gt_remote_python *p, const struct process *of)
+{
+	const struct gt_python_layout *l = &of->in.layout;
+	const struct reading *r = &p->first;
+	uint32_t i = r->n;
+
+	while (i > 0 && is_same_frame(l, r->frames[i - 1], p->again[i - 1], true))
+		i--;
+	if (i == 1 && is_same_frame(l, r->frames[0], p->again[0], false))
+		i = 0;
+	return !i && p->again_innermost != r->innermost ? 1 : i;
+}
+
+/* ---- what frames execute ---- */
+
+/* The offset of the instruction in bytes. False: it is outside the code. */
+static bool read_offset(const struct process *of, const uint8_t *frame, uint64_t code,
+	const uint8_t *head, const struct gt_remote_code *c, int64_t *offset)
+{
+	const struct gt_python_layout *l = &of->in.layout;
+	uint64_t start = code + l->start;
+	int32_t index;
+
+	if (l->instruction_kind != GT_PYTHON_POINTER) {
+		memcpy(&index, frame + l->instruction, sizeof(index));
+		*offset = l->instruction_kind == GT_PYTHON_UNITS && index > 0 ? 2 * (int64_t)index
+									      : index;
+		return *offset >= -1 && *offset < c->bytes;
+	}
+	if (l->copies != GT_PYTHON_NO) {
+		memcpy(&index, frame + l->copy_index, sizeof(index));
+		if (index < 0 ||
+			gt_read_process(of->tgid, word(head, l->copies) + 8 + 8 * (uint64_t)index,
+				&start, sizeof(start)))
+			return false;
+	}
+	*offset = (int64_t)(word(frame, l->instruction) - start);
+	return *offset >= -2 && *offset < c->bytes && !(*offset & 1);
+}
+
+enum kind { FUNCTION, SKIPPED, BROKEN };
+
+static enum kind describe(struct gt_remote_python *p, const struct process *of, uint32_t i,
+	struct gt_remote_frame *to)
+{
+	const struct gt_python_layout *l = &of->in.layout;
+	const uint8_t *frame = p->first.frames[i];
+	uint8_t owner = l->owner == GT_PYTHON_NO ? 0 : frame[l->owner];
+	uint64_t code = code_of(l, frame);
+	int64_t offset;
+
+	if (owner >= l->first_skipped)
+		return owner <= l->last_owner ? SKIPPED : BROKEN;
+	to->code = gt_remote_code(&p->codes, of->tgid, &of->in, code, p->heads[i]);
+	if (!to->code || !read_offset(of, frame, code, p->heads[i], to->code, &offset))
+		return BROKEN;
+	to->offset = (uint32_t)offset;
+	/* Before the first limit a frame makes cells, a generator or a coroutine. */
+	return l->instruction_kind == GT_PYTHON_POINTER && owner != GT_PYTHON_GENERATOR &&
+			offset < (int64_t)to->code->first_traceable
+		? SKIPPED
+		: FUNCTION;
+}
+
+static void describe_frames(struct gt_remote_python *p, const struct process *of, uint32_t from,
+	struct gt_remote_stack *s)
+{
+	s->inner_cut = from;
+	s->outer_cut = p->first.is_cut;
+	for (uint32_t i = from; i < p->first.n; i++) {
+		enum kind kind = describe(p, of, i, &s->frames[s->n]);
+
+		if (kind == BROKEN) {
+			s->outer_cut = true;
+			return;
+		}
+		s->n += kind == FUNCTION;
+	}
+}
+
+/* ---- interface ---- */
+
+void gt_remote_python_stack(
+	struct gt_remote_python *p, uint32_t tgid, uint32_t tid, struct gt_remote_stack *s)
+{
+	const struct process *of = process_of(p, tgid);
+	uint32_t changed = 0;
+
+	s->n = 0;
+	s->inner_cut = s->outer_cut = false;
+	s->eval_low = of ? of->in.eval_low : 0;
+	s->eval_high = of ? of->in.eval_high : 0;
+	for (unsigned i = 0; of && i < ATTEMPTS; i++) {
+		if (!find_innermost(p, of, tid))
+			return;
+		read_frames(p, of);
+		if (!read_again(p, of))
+			continue;
+		changed = changed_frames(p, of);
+		if (changed && i + 1 < ATTEMPTS)
+			continue;
+		describe_frames(p, of, changed, s);
+		return;
+	}
+}
+
+struct gt_remote_python *gt_remote_python_new(void)
+{
+	return calloc(1, sizeof(struct gt_remote_python));
+}
+
+void gt_remote_python_free(struct gt_remote_python *p)
+{
+	if (!p)
+		return;
+	gt_remote_codes_release(&p->codes);
+	gt_map_release(&p->processes_map);
+	gt_map_release(&p->threads_map);
+	free(p->processes);
+	free(p->threads);
+	free(p);
+}

@@ -1,0 +1,47 @@
+/* Frames of Python in threads of other processes, which go on meanwhile: their memory is read by
+ * process_vm_readv.
+ *
+ * A thread may call and return while its frames are read. So they are read twice. Frames that did
+ * not change between the two readings are right, and so is the innermost one if only its
+ * instruction changed. If more changed, they are read again, up to four times; then the innermost
+ * frames that changed are left out, and the stack says so.
+ *
+ * Not thread-safe. */
+#ifndef GT_REMOTE_PYTHON_H
+#define GT_REMOTE_PYTHON_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A code object. Valid until gt_remote_python_free. */
+struct gt_remote_code {
+	uint32_t version; /* of the interpreter; 0x030b: 3.11 */
+	uint32_t first_line, nname, nfile, nlines;
+	uint32_t bytes,
+		first_traceable; /* of its instructions; frames before that are incomplete */
+	char *name, *file;       /* UTF-8, without a terminating zero */
+	uint8_t *lines;          /* for gt_python_line */
+};
+#define GT_REMOTE_FRAMES 400
+struct gt_remote_stack {
+	uint32_t n;
+	bool inner_cut; /* innermost frames changed meanwhile, and are not there */
+	bool outer_cut; /* there are more frames than these, or unreadable ones */
+	/* addresses of the function that executes Python code; 0: not known */
+	uint64_t eval_low, eval_high;
+	/* Innermost first. offset: of the instruction, for gt_python_line. */
+	struct gt_remote_frame {
+		const struct gt_remote_code *code;
+		uint32_t offset;
+	} frames[GT_REMOTE_FRAMES];
+};
+
+struct gt_remote_python;
+struct gt_remote_python *gt_remote_python_new(void); /* new: free it; NULL: no memory */
+void gt_remote_python_free(struct gt_remote_python *p);
+/* The stack of a thread; n is 0 if it executes no Python code. */
+void gt_remote_python_stack(
+	struct gt_remote_python *p, uint32_t tgid, uint32_t tid, struct gt_remote_stack *s);
+/* The process executes another program, or has ended. */
+void gt_remote_python_forget(struct gt_remote_python *p, uint32_t tgid);
+#endif
