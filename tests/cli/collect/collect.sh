@@ -49,7 +49,7 @@ misuse() {	# misuse NAME WORDS OPTIONS...: exit status 2, one line of message th
 	misuse_words=$2; want "$1" 2 "$C" -o misused.zst "$3" "$4" true
 	is "$1-message" "1 1" "$(grep -c . want.err) $(grep -c -e "$misuse_words" want.err)"
 }
-misuse events_unknown "-e: invalid value 'nonsense'; choose from api ioctl gpu nvtx nvml runtime um sched driver fault usdt xid, with commas between$" -e api,nonsense
+misuse events_unknown "-e: invalid value 'nonsense'; choose from api ioctl gpu nvtx nvml runtime um sched samples driver fault usdt xid, with commas between$" -e api,nonsense
 misuse events_none "-e: invalid value ''; choose from api" -e ''
 misuse events_empty_word "-e: invalid value ''; choose from api" -e ,api
 misuse filter_leaves_nothing 'leave nothing to record' --filter nothing_is_called_so
@@ -196,7 +196,7 @@ touch gone
 want doctor 0 "$C" --doctor
 is doctor_meets_the_simulated_driver "1 1" "$(grep -c '^Recording works here: ' want.out) $(grep -c '^CUDA programs find the simulated driver' want.out)"
 is doctor_starts_the_driver 1 "$(grep -c 'libcuda .*sim/libcuda.so.1; 1 device, .*(Simulated)$' want.out)"
-is doctor_has_a_line_each 14 "$(grep -cE '^(ok|note) ' want.out)"
+is doctor_has_a_line_each 15 "$(grep -cE '^(ok|note) ' want.out)"
 if [ -d /proc/self ]; then TMPDIR=/proc "$C" --doctor | grep -qE 'session directories go to /(run|tmp)$'; is doctor_tries_to_make_a_directory 0 $?
 else skip doctor_tries_to_make_a_directory "no /proc"; fi
 mkdir nocuda; echo 'void *cuInit;' | ${CC:-cc} -shared -fPIC -x c - -o nocuda/libcuda.so.1 2>/dev/null

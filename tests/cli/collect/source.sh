@@ -4,12 +4,12 @@ C=$B/heartbeat/gtcollect
 export GT_GUEST="$B/libgtpreload.so"
 
 "$C" --help >help.out
-check in-help sh -c "tr -s ' \\n' ' ' <help.out | grep -q 'api ioctl gpu nvtx nvml runtime um sched driver fault usdt xid heartbeat'"
+check in-help sh -c "tr -s ' \\n' ' ' <help.out | grep -q 'api ioctl gpu nvtx nvml runtime um sched samples driver fault usdt xid heartbeat'"
 check option-in-help grep -q 'heartbeat-interval TIME' help.out
 "$C" --doctor >doctor.out
 check in-doctor grep -q 'heartbeat *-e heartbeat can record its beats' doctor.out
 want bad-name 2 "$C" -e heart true
-says bad-name-lists-it 'choose from api ioctl gpu nvtx nvml runtime um sched driver fault usdt xid heartbeat'
+says bad-name-lists-it 'choose from api ioctl gpu nvtx nvml runtime um sched samples driver fault usdt xid heartbeat'
 
 # The program ends when the file has rows of the source. gtanalyze runs without the preloaded library, because a
 # sanitizer's runtime must be loaded first.
