@@ -152,6 +152,8 @@ static void take_record(struct gt_host_recording *h, const struct gt_perf_record
 	} else if (e->kind == PERF_RECORD_EXIT) {
 		if (t->tid == t->tgid)
 			forget_code(h, t->tgid);
+		if (h->writer == &h->own_writer)
+			gt_ring_writer_end_thread(h->writer, (int32_t)t->tid);
 		remove_thread(h, t);
 	} else {
 		gt_thread_switch(h, t, e);
