@@ -6,6 +6,7 @@
  * Include/cpython/code.h), which no interpreter of this machine confirms. */
 #define _GNU_SOURCE
 #include "collect/guest/stack/python_frames.h"
+#include "collect/host/remote_python.h"
 #include "formats/python/python_layout.h"
 #include "tests/unit/t.h"
 
@@ -284,7 +285,7 @@ static void publish(char *runtime, uint32_t version, const struct publication *p
 	uint32_t at = 1;
 
 	memcpy(runtime, "xdebugpy", 8);
-	APPEND(version, p->free_threaded, p->runtime, p->finalizing, 632);
+	APPEND(version, p->free_threaded, p->runtime, p->finalizing, 2048);
 	APPEND(9000, 100, 7264, 7344);
 	if (later)
 		APPEND(7352); /* threads_main */
@@ -792,8 +793,93 @@ static void a_forked_child_has_the_frames(void)
 	close_image(&m);
 }
 
+/* ---- from outside: gtcollect reads this process as it reads others ---- */
+
+/* What leads from the runtime to the state of this thread. */
+static void make_lists(struct image *m)
+{
+	const struct gt_python_layout *l = &m->l;
+	char *interpreter = take(m, l->interpreter_threads + 64u);
+
+	put(m->state, l->native_id, (uint64_t)gettid(), 8);
+	put_pointer(interpreter, l->interpreter_threads, m->state);
+	put_pointer(interpreter, l->interpreter_next, NULL);
+	put_pointer(m->runtime, l->interpreters, interpreter);
+}
+
+/* 3.9 and 3.10 have no variable with their version, and the images no file name that has it. */
+#define FIRST_OUTSIDE 2
+
+static void frames_read_from_outside(void)
+{
+	static struct gt_remote_stack s;
+	static struct image m;
+
+	for (size_t k = FIRST_OUTSIDE; k < KINDS; k++) {
+		struct gt_remote_python *p = gt_remote_python_new();
+
+		CHECK(p && open_image(&m, &kinds[k]));
+		make_lists(&m);
+		for (int again = 0; again < 2; again++) {
+			gt_remote_python_stack(p, (uint32_t)getpid(), (uint32_t)gettid(), &s);
+			CHECK_EQ(s.n, FUNCTIONS);
+			CHECK(!s.inner_cut && !s.outer_cut);
+		}
+		for (uint32_t i = 0; i < s.n; i++) {
+			CHECK_EQ(s.frames[i].offset, m.want[i].offset);
+			CHECK_EQ(s.frames[i].code->first_line, 10 * i + 1);
+			CHECK_EQ(s.frames[i].code->version, kinds[k].hex >> 16);
+		}
+		CHECK_STR(s.frames[0].code->name, "function0");
+		CHECK_STR(s.frames[1].code->name, "\xce\xbbx\xef\xbf\xbd");
+		CHECK_STR(s.frames[1].code->file, "\xf0\x9f\x90\x8d.py");
+		CHECK(s.frames[2].code->nlines == 4 &&
+			!memcmp(s.frames[2].code->lines, "\1\2\3\2", 4));
+		/* a thread without a state; a thread without frames */
+		gt_remote_python_stack(p, (uint32_t)getpid(), 1, &s);
+		CHECK_EQ(s.n, 0);
+		put_pointer(m.state, m.l.thread_frame, NULL);
+		gt_remote_python_stack(p, (uint32_t)getpid(), (uint32_t)gettid(), &s);
+		CHECK_EQ(s.n, 0);
+		gt_remote_python_free(p);
+		close_image(&m);
+	}
+}
+
+/* Bits of the image are wrong: frames end, and what is read is never more than there is. */
+static void damage_read_from_outside(void)
+{
+	static struct gt_remote_stack s;
+	static struct image m;
+	uint64_t random = 1;
+
+	for (size_t k = FIRST_OUTSIDE; k < KINDS; k++) {
+		struct gt_remote_python *p = gt_remote_python_new();
+
+		CHECK(p && open_image(&m, &kinds[k]));
+		make_lists(&m);
+		for (int i = 0; i < 3000; i++) {
+			char *at = m.memory + 4096, before;
+
+			random = random * 6364136223846793005ull + 1442695040888963407ull;
+			at += (random >> 33) % (size_t)(m.next - at);
+			before = *at;
+			*at ^= (char)(1 << (random >> 20 & 7));
+			gt_remote_python_stack(p, (uint32_t)getpid(), (uint32_t)gettid(), &s);
+			CHECK(s.n <= GT_REMOTE_FRAMES);
+			*at = before;
+		}
+		/* a chain that leads back into itself has an end */
+		put_pointer(m.frame[m.nframes - 1], m.l.previous, m.frame[0]);
+		gt_remote_python_stack(p, (uint32_t)getpid(), (uint32_t)gettid(), &s);
+		CHECK(s.outer_cut && s.n >= FUNCTIONS);
+		gt_remote_python_free(p);
+		close_image(&m);
+	}
+}
+
 T_MAIN(T(frames_and_code_objects_of_each_version), T(more_frames_than_wanted),
 	T(states_without_frames), T(unknown_versions_have_no_frames), T(damaged_frames),
 	T(damaged_code_and_instructions), T(chains_that_lead_back), T(random_damage),
 	T(damaged_code_objects), T(states_of_several_interpreters),
-	T(a_forked_child_has_the_frames))
+	T(a_forked_child_has_the_frames), T(frames_read_from_outside), T(damage_read_from_outside))
