@@ -50,7 +50,7 @@ static int find_sampled(
 	struct gaps *g, const struct gt_idle_gap *gap, uint64_t *to, struct gt_err *err)
 {
 	size_t n, have = 0;
-	const struct gt_host_stack *list = gt_idle_gap_samples(g->idle, gap, &n);
+	const struct gt_idle_stack *list = gt_idle_gap_samples(g->idle, gap, &n);
 
 	if (n && gt_grow(&g->frames, &g->frames_cap, n < SAMPLES ? n : SAMPLES, sizeof(*g->frames)))
 		return gt_err_set(err, -ENOMEM, "out of memory (samples)");

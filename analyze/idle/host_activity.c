@@ -161,7 +161,7 @@ int64_t gt_host_copy_start(const struct gt_host_activity *l, int64_t call)
 /* ---- stacks ---- */
 
 int gt_host_add_stack(
-	struct gt_host_stacks *l, struct gt_host_stack one, size_t *nintervals, struct gt_err *err)
+	struct gt_host_stacks *l, struct gt_idle_stack one, size_t *nintervals, struct gt_err *err)
 {
 	size_t i = l->n, least = l->n > LATE ? l->n - LATE : 0;
 

@@ -48,13 +48,13 @@ static inline uint32_t gt_host_type(const struct gt_host_interval *s)
 	return (uint32_t)(s->word >> GT_HOST_NS_BITS);
 }
 /* A sample of the thread, or the start of one of its calls and waits, with the call stack. */
-struct gt_host_stack {
+struct gt_idle_stack {
 	int64_t at;
 	uint32_t stack; /* id in the segment; GT_NONE: none was recorded */
 	uint32_t ns;    /* of a sample: the processor time that it stands for */
 };
 struct gt_host_stacks {
-	struct gt_host_stack *list; /* sorted by time */
+	struct gt_idle_stack *list; /* sorted by time */
 	size_t n, cap;
 };
 struct gt_host_activity { /* zeroed: empty */
@@ -97,7 +97,7 @@ int64_t gt_host_copy_start(const struct gt_host_activity *l, int64_t call);
 /* Adds a stack; they come nearly in order of time. *nintervals counts it, too. 1; 0: left out,
  * because it comes too late or there are GT_HOST_MOST intervals; or -ENOMEM. */
 int gt_host_add_stack(
-	struct gt_host_stacks *l, struct gt_host_stack one, size_t *nintervals, struct gt_err *err);
+	struct gt_host_stacks *l, struct gt_idle_stack one, size_t *nintervals, struct gt_err *err);
 /* The index of the first one at `at` or later. */
 size_t gt_host_first_stack(const struct gt_host_stacks *l, int64_t at);
 /* The stack of the call, or of the wait, that began at `at`; GT_NONE: it has none. */

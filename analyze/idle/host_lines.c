@@ -100,7 +100,7 @@ static int collect_unknown(struct lines *l, struct gt_err *err)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < h->threads.n; i++) {
-		const struct gt_host_thread *t = gt_group_table_at(&h->threads, i);
+		const struct gt_idle_thread *t = gt_group_table_at(&h->threads, i);
 
 		if (!t->unknown)
 			continue;

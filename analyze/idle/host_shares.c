@@ -80,8 +80,8 @@ void gt_host_shares_init(struct gt_host_shares *h)
 {
 	gt_group_table_init(&h->list, sizeof(struct gt_host_share),
 		offsetof(struct gt_host_share, ns), GT_HOST_SHARES_MOST);
-	gt_group_table_init(&h->threads, sizeof(struct gt_host_thread),
-		offsetof(struct gt_host_thread, outside), GT_HOST_SHARES_MOST);
+	gt_group_table_init(&h->threads, sizeof(struct gt_idle_thread),
+		offsetof(struct gt_idle_thread, outside), GT_HOST_SHARES_MOST);
 	h->last_share = h->last_thread = GT_GROUP_TABLE_NONE;
 }
 
@@ -106,10 +106,10 @@ static struct gt_host_share *find_share(struct gt_host_shares *h, uint32_t segme
 						    : gt_group_table_at(&h->list, h->last_share);
 }
 
-static struct gt_host_thread *find_thread(
+static struct gt_idle_thread *find_thread(
 	struct gt_host_shares *h, uint32_t segment, uint32_t thread, struct gt_err *err)
 {
-	const struct gt_host_thread key = { .segment = segment, .thread = thread };
+	const struct gt_idle_thread key = { .segment = segment, .thread = thread };
 
 	if (h->last_thread == GT_GROUP_TABLE_NONE ||
 		memcmp(gt_group_table_at(&h->threads, h->last_thread), &key, h->threads.key))
@@ -135,14 +135,14 @@ static int add_outside(struct gt_host_shares *h, const struct gt_idle_slice *sli
 	const struct gt_host_activity *activity, struct gt_err *err)
 {
 	const struct gt_host_stacks *l = activity ? &activity->samples : NULL;
-	struct gt_host_thread *t = find_thread(h, slice->seg->index, slice->thread, err);
+	struct gt_idle_thread *t = find_thread(h, slice->seg->index, slice->thread, err);
 
 	if (!t)
 		return err->code;
 	t->outside = gt_sat_add(t->outside, (uint64_t)(slice->to - slice->from));
 	for (size_t i = l ? gt_host_first_stack(l, slice->from) : 0;
 		l && i < l->n && l->list[i].at < slice->to; i++) {
-		const struct gt_host_stack *one = &l->list[i];
+		const struct gt_idle_stack *one = &l->list[i];
 		struct gt_host_share *share = find_share(
 			h, slice->seg->index, slice->thread, GT_IDLE_OUTSIDE, one->stack, err);
 
@@ -190,7 +190,7 @@ int gt_host_shares_add_slice(struct gt_host_shares *h, const struct gt_idle_slic
 
 /* Rounds the sum of the shares so far, so that they add up to the whole. */
 static uint64_t share_of_samples(
-	struct gt_host_thread *t, const struct gt_host_share *share, bool states)
+	struct gt_idle_thread *t, const struct gt_host_share *share, bool states)
 {
 	uint64_t sum, ns = share->weight;
 
@@ -208,7 +208,7 @@ static uint64_t share_of_samples(
 static int divide(
 	struct gt_host_shares *h, struct gt_host_share *share, bool states, struct gt_err *err)
 {
-	struct gt_host_thread *t;
+	struct gt_idle_thread *t;
 
 	if (share->cause == GT_HOST_ALL)
 		share->ns = share->weight;
@@ -232,7 +232,7 @@ int gt_host_shares_finish(
 			return err->code;
 	}
 	for (size_t i = 0; i < h->threads.n; i++) {
-		struct gt_host_thread *t = gt_group_table_at(&h->threads, i);
+		struct gt_idle_thread *t = gt_group_table_at(&h->threads, i);
 
 		t->unknown = t->outside - t->given;
 		h->outside = gt_sat_add(h->outside, t->outside);

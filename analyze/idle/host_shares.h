@@ -55,7 +55,7 @@ struct gt_host_share {
 #define GT_HOST_ALL 255u
 #define GT_HOST_SHARES_MOST (1u << 18)
 
-struct gt_host_thread {
+struct gt_idle_thread {
 	uint32_t segment, thread;             /* the key */
 	uint64_t outside;                     /* ns of slices outside CUDA */
 	uint64_t unknown;                     /* of these, in no share */
@@ -71,7 +71,7 @@ struct gt_host_shares { /* zero-initialised: nothing is collected */
 	bool wanted, all;
 	struct gt_group_table list, threads; /* complete after gt_host_shares_finish() */
 	uint64_t left_out;                   /* samples that were too late or too many */
-	/* after gt_host_shares_finish(): of all threads, members of struct gt_host_thread */
+	/* after gt_host_shares_finish(): of all threads, members of struct gt_idle_thread */
 	uint64_t outside, unknown, samples;
 	/* private */
 	uint32_t last_thread, last_share;

@@ -561,7 +561,7 @@ void gt_idle_want_shares(struct gt_idle *s, bool all)
 	s->shares.all |= all;
 }
 
-const struct gt_host_stack *gt_idle_gap_samples(
+const struct gt_idle_stack *gt_idle_gap_samples(
 	const struct gt_idle *s, const struct gt_idle_gap *gap, size_t *n)
 {
 	const struct gt_host_activity *l =

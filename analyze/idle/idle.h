@@ -279,7 +279,7 @@ void gt_idle_listen(struct gt_idle *s, const struct gt_idle_listener *l);
 void gt_idle_want_shares(struct gt_idle *s, bool all);
 /* The samples of the launching thread in a gap; of a listener, during the call. *n: their number.
  */
-const struct gt_host_stack *gt_idle_gap_samples(
+const struct gt_idle_stack *gt_idle_gap_samples(
 	const struct gt_idle *s, const struct gt_idle_gap *gap, size_t *n);
 int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err);
 /* call it after the last row; then the figures are complete */

@@ -170,7 +170,7 @@ static bool find_stacks(struct gt_idle *s, const struct gt_cols *cols)
 }
 
 static int add_sample(struct gt_idle *s, const struct gt_cols *cols, uint32_t track,
-	struct gt_host_stack one, struct gt_err *err)
+	struct gt_idle_stack one, struct gt_err *err)
 {
 	struct gt_host_activity *l = line_of(s, track);
 	int rc = l ? gt_host_add_stack(&l->samples, one, &s->nintervals, err)
@@ -183,7 +183,7 @@ static int add_sample(struct gt_idle *s, const struct gt_cols *cols, uint32_t tr
 		&s->shares, cols->seg->index, track, one.stack, one.ns, err);
 }
 
-static int add_stack(struct gt_idle *s, uint32_t track, unsigned level, struct gt_host_stack one,
+static int add_stack(struct gt_idle *s, uint32_t track, unsigned level, struct gt_idle_stack one,
 	struct gt_err *err)
 {
 	struct gt_host_activity *l = line_of(s, track);
@@ -210,7 +210,7 @@ static int add_stacks(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 		uint32_t code = cols->code ? cols->code[i] : 0, stack;
 		struct gt_idle_columns *in = &s->columns[code];
 		uint32_t nth = in->nth++;
-		struct gt_host_stack one = { .at = cols->start[i] };
+		struct gt_idle_stack one = { .at = cols->start[i] };
 
 		stack = stack_of(in, cols->seg, nth);
 		one.stack = stack - 1; /* 0: GT_NONE */
