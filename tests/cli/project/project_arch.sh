@@ -33,7 +33,7 @@ done
 X=aarch64-linux-gnu-gcc
 if ! command -v $X >/dev/null || ! echo '#include <stdio.h>' | $X -E - >/dev/null 2>&1; then skip assembles-guest "no $X here"
 else
-	guest="$(ls "$SRC"/collect/guest/*/*.c) $SRC/formats/cuda/cuda_api.c $SRC/formats/cuda/cuda_cbid.c $B/gen/wrappers.c"
+	guest="$(ls "$SRC"/collect/guest/*/*.c) $SRC/formats/cuda/cuda_api.c $SRC/formats/cuda/cuda_cbid.c $SRC/formats/python/python_layout.c $SRC/formats/python/python_text.c $B/gen/wrappers.c"
 	check assembles-guest $X -std=gnu11 -I"$SRC" -Wall -Wextra -Wno-unused-parameter -Werror -O2 -fPIC -fvisibility=hidden -shared -Wl,-Bsymbolic \
 		-Wl,-z,defs $guest -o guest.so
 	need=$(aarch64-linux-gnu-objdump -T guest.so 2>/dev/null | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)
