@@ -10,7 +10,8 @@
 #define FRAME_MAX 256    /* bytes of a frame that are read */
 #define STATE_MAX 512    /* bytes of a thread state that are read */
 #define MAX_STATES 4096  /* thread states and interpreters that one search visits */
-#define ATTEMPTS 4       /* at a stack that does not change meanwhile */
+#define ATTEMPTS 3       /* if a frame has gone before it is read again */
+#define INNER 4          /* innermost frames, which are read three times */
 #define THREADS_MAX 8192 /* threads that are remembered */
 #define PAGES 4          /* of frames, that one attempt copies */
 #define PAGE 4096u
@@ -56,10 +57,11 @@ struct gt_remote_python {
 	struct gt_remote_codes codes;
 	/* of the stack that is being read */
 	struct reading first;
-	uint64_t again_innermost;
+	uint64_t again_innermost, last_innermost;
 	uint8_t again[GT_REMOTE_FRAMES][FRAME_MAX];
+	uint8_t last[INNER][FRAME_MAX];
 	uint8_t heads[GT_REMOTE_FRAMES][GT_REMOTE_HEAD];
-	struct iovec local[2 * GT_REMOTE_FRAMES + 1], remote[2 * GT_REMOTE_FRAMES + 1];
+	struct iovec local[GT_REMOTE_FRAMES + INNER + 2], remote[GT_REMOTE_FRAMES + INNER + 2];
 	struct page {
 		uint64_t at; /* 0: free */
 		uint8_t bytes[PAGE];
@@ -282,36 +284,45 @@ static uint64_t code_of(const struct gt_python_layout *l, const uint8_t *frame)
 	return word(frame, l->code) & ~(uint64_t)l->tag_bits;
 }
 
-/* Reads the frames again, the outermost first, and the pointer to the innermost one; and what
- * their code objects begin with. False: something cannot be read. */
+/* Reads the frames again, the outermost first, and the pointer to the innermost one; then the
+ * innermost frames and the pointer once more. */
 static bool read_again(struct gt_remote_python *p, const struct process *of)
 {
-	const struct gt_python_layout *l = &of->in.layout;
+	const size_t size = of->in.layout.frame_size;
 	const struct reading *r = &p->first;
 	unsigned n = 0;
 	size_t bytes = 0;
 
 	for (uint32_t i = r->n; i-- > 0;)
-		add_range(p, n++, p->again[i], r->address[i], l->frame_size);
+		add_range(p, n++, p->again[i], r->address[i], size);
 	add_range(p, n++, &p->again_innermost, r->place, 8);
+	for (uint32_t i = r->n < INNER ? r->n : INNER; i-- > 0;)
+		add_range(p, n++, p->last[i], r->address[i], size);
+	add_range(p, n++, &p->last_innermost, r->place, 8);
 	for (unsigned i = 0; i < n; i++)
 		bytes += p->local[i].iov_len;
-	if (process_vm_readv((pid_t)of->tgid, p->local, n, p->remote, n, 0) != (ssize_t)bytes)
-		return false;
-	for (uint32_t i = 0; i < r->n; i++)
-		add_range(p, i, p->heads[i], code_of(l, r->frames[i]), gt_remote_head(l));
-	memset(p->heads, 0, r->n * sizeof(p->heads[0]));
-	/* frames of no function have no code: those that can be read are */
-	for (uint32_t i = 0; i < r->n;) {
+	return process_vm_readv((pid_t)of->tgid, p->local, n, p->remote, n, 0) == (ssize_t)bytes;
+}
+
+/* Reads what the frames' code objects begin with. Frames of no function have none: what cannot be
+ * read is passed over. */
+static void read_heads(struct gt_remote_python *p, const struct process *of)
+{
+	const struct gt_python_layout *l = &of->in.layout;
+	const uint32_t n = p->first.n;
+
+	memset(p->heads, 0, n * sizeof(p->heads[0]));
+	for (uint32_t i = 0; i < n; i++)
+		add_range(p, i, p->heads[i], code_of(l, p->first.frames[i]), gt_remote_head(l));
+	for (uint32_t i = 0; i < n;) {
 		ssize_t got = process_vm_readv(
-			(pid_t)of->tgid, p->local + i, r->n - i, p->remote + i, r->n - i, 0);
+			(pid_t)of->tgid, p->local + i, n - i, p->remote + i, n - i, 0);
 
 		i += (got > 0 ? (uint32_t)((size_t)got / gt_remote_head(l)) : 0) + 1;
 	}
-	return true;
 }
 
-/* Do both readings have the same function, at the same instruction? */
+/* Do two readings have the same function, at the same instruction? */
 static bool is_same_frame(
 	const struct gt_python_layout *l, const uint8_t *a, const uint8_t *b, bool with_instruction)
 {
@@ -322,18 +333,40 @@ static bool is_same_frame(
 		(!with_instruction || !memcmp(a + l->instruction, b + l->instruction, size));
 }
 
-/* How many of the innermost frames are not known to be right. */
+static bool is_unmoved(const struct gt_remote_python *p, const struct gt_python_layout *l,
+	uint32_t i, bool with_instruction)
+{
+	const uint8_t *frame = p->first.frames[i];
+
+	return is_same_frame(l, frame, p->again[i], with_instruction) &&
+		(i >= INNER || is_same_frame(l, frame, p->last[i], with_instruction));
+}
+
+/* How many frames, at least i, are below this innermost one: they have returned. If it is not
+ * there, the innermost frame has called it. */
+static uint32_t frames_below(const struct reading *r, uint64_t innermost, uint32_t i)
+{
+	for (uint32_t k = i; k < r->n; k++)
+		if (r->address[k] == innermost)
+			return k;
+	return i;
+}
+
+/* How many of the innermost frames are not known to be right. If the caller of a frame did not
+ * move, the frame was where the first reading has it; whether it had called another one is not
+ * known. */
 static uint32_t changed_frames(const struct gt_remote_python *p, const struct process *of)
 {
 	const struct gt_python_layout *l = &of->in.layout;
 	const struct reading *r = &p->first;
 	uint32_t i = r->n;
 
-	while (i > 0 && is_same_frame(l, r->frames[i - 1], p->again[i - 1], true))
+	while (i > 0 && is_unmoved(p, l, i - 1, true))
 		i--;
-	if (i == 1 && is_same_frame(l, r->frames[0], p->again[0], false))
-		i = 0;
-	return !i && p->again_innermost != r->innermost ? 1 : i;
+	if (i && is_unmoved(p, l, i - 1, false))
+		i--;
+	i = frames_below(r, p->again_innermost, i);
+	return frames_below(r, p->last_innermost, i);
 }
 
 /* ---- what frames execute ---- */
@@ -409,7 +442,6 @@ void gt_remote_python_stack(
 	struct gt_remote_python *p, uint32_t tgid, uint32_t tid, struct gt_remote_stack *s)
 {
 	const struct process *of = process_of(p, tgid);
-	uint32_t changed = 0;
 
 	s->n = 0;
 	s->inner_cut = s->outer_cut = false;
@@ -421,10 +453,8 @@ void gt_remote_python_stack(
 		read_frames(p, of);
 		if (!read_again(p, of))
 			continue;
-		changed = changed_frames(p, of);
-		if (changed && i + 1 < ATTEMPTS)
-			continue;
-		describe_frames(p, of, changed, s);
+		read_heads(p, of);
+		describe_frames(p, of, changed_frames(p, of), s);
 		return;
 	}
 }

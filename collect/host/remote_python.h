@@ -1,10 +1,10 @@
 /* Frames of Python in threads of other processes, which go on meanwhile: their memory is read by
  * process_vm_readv.
  *
- * A thread may call and return while its frames are read. So they are read twice. Frames that did
- * not change between the two readings are right, and so is the innermost one if only its
- * instruction changed. If more changed, they are read again, up to four times; then the innermost
- * frames that changed are left out, and the stack says so.
+ * A thread may call and return while its frames are read. So they are read twice, the innermost
+ * ones three times. Frames that did not move between the readings are right, and so is the next one
+ * within. The innermost frames that moved are left out, and the stack says so. They are not read
+ * until they happen not to move: functions that take long would then have too large a share.
  *
  * Not thread-safe. */
 #ifndef GT_REMOTE_PYTHON_H
