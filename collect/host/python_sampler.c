@@ -1,10 +1,10 @@
 #define _GNU_SOURCE
 #include "collect/host/python_sampler.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,14 +12,14 @@
 #include "formats/trace/clock.h"
 
 #define LATE (4 * 1000000u) /* ns */
-#define SLICE 100000        /* ns; the least that the kernel knows */
+#define READY_MAX 16
+#define SLICE 100000 /* ns; the least that the kernel knows */
 
 struct gt_python_sampler {
 	struct gt_perf_rings *rings;
 	pthread_t thread;
 	bool is_started, is_stopped;
-	int stop_fd;
-	struct pollfd *fds;          /* of the processors, then stop_fd */
+	int stop_fd, epoll_fd;       /* epoll_fd: of the processors' events and of stop_fd */
 	struct gt_perf_record *seen; /* of the current look */
 	size_t nseen, seen_cap;
 	pthread_mutex_t python_lock, samples_lock;
@@ -103,17 +103,21 @@ static void ask_for_short_slices(void)
 static void *run(void *arg)
 {
 	struct gt_python_sampler *s = arg;
-	const unsigned n = s->rings->n;
+	struct epoll_event ready[READY_MAX];
+	bool is_stopped = false;
+	int n;
 
 	ask_for_short_slices();
-
-	while (!s->fds[n].revents) {
-		if (poll(s->fds, n + 1, -1) <= 0)
+	while (!is_stopped) {
+		n = epoll_wait(s->epoll_fd, ready, READY_MAX, -1);
+		if (n <= 0)
 			continue;
 		look(s);
-		for (unsigned i = 0; i < n; i++)
-			if (s->fds[i].revents & ~POLLIN) /* no thread is left */
-				s->fds[i].fd = -1;
+		for (int i = 0; i < n; i++) {
+			is_stopped |= ready[i].data.fd == s->stop_fd;
+			if (ready[i].events & ~(uint32_t)EPOLLIN) /* no thread is left */
+				epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, ready[i].data.fd, NULL);
+		}
 	}
 	return NULL;
 }
@@ -155,21 +159,25 @@ void gt_python_sampler_forget(struct gt_python_sampler *s, uint64_t until)
 	pthread_mutex_unlock(&s->samples_lock);
 }
 
+static bool watch(const struct gt_python_sampler *s, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+
+	return !epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &e);
+}
+
 static bool start(struct gt_python_sampler *s)
 {
-	const unsigned n = s->rings->n;
 	sigset_t all, before;
 
-	s->fds = calloc(n + 1, sizeof(*s->fds));
 	s->python = gt_remote_python_new();
 	s->stop_fd = eventfd(0, EFD_CLOEXEC);
-	if (!s->fds || !s->python || s->stop_fd < 0)
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (!s->python || s->stop_fd < 0 || s->epoll_fd < 0 || !watch(s, s->stop_fd))
 		return false;
-	for (unsigned i = 0; i <= n; i++)
-		s->fds[i] = (struct pollfd){ i == n            ? s->stop_fd
-				: s->rings->processors[i].page ? s->rings->processors[i].fd
-							       : -1,
-			POLLIN, 0 };
+	for (unsigned i = 0; i < s->rings->n; i++)
+		if (s->rings->processors[i].page && !watch(s, s->rings->processors[i].fd))
+			return false;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	s->is_started = !pthread_create(&s->thread, NULL, run, s);
@@ -184,7 +192,7 @@ struct gt_python_sampler *gt_python_sampler_open(struct gt_perf_rings *rings)
 	if (!s)
 		return NULL;
 	s->rings = rings;
-	s->stop_fd = -1;
+	s->stop_fd = s->epoll_fd = -1;
 	pthread_mutex_init(&s->python_lock, NULL);
 	pthread_mutex_init(&s->samples_lock, NULL);
 	if (start(s))
@@ -211,7 +219,8 @@ void gt_python_sampler_close(struct gt_python_sampler *s)
 	gt_remote_python_free(s->python);
 	if (s->stop_fd >= 0)
 		close(s->stop_fd);
-	free(s->fds);
+	if (s->epoll_fd >= 0)
+		close(s->epoll_fd);
 	free(s->seen);
 	free(s->samples);
 	free(s);
