@@ -10,7 +10,7 @@
 #define FRAME_MAX 256    /* bytes of a frame that are read */
 #define STATE_MAX 512    /* bytes of a thread state that are read */
 #define MAX_STATES 4096  /* thread states and interpreters that one search visits */
-#define ATTEMPTS 3       /* if a frame has gone before it is read again */
+#define ATTEMPTS 5       /* at frames that do not move */
 #define INNER 4          /* innermost frames, which are read three times */
 #define THREADS_MAX 8192 /* threads that are remembered */
 #define PAGES 4          /* of frames, that one attempt copies */
@@ -442,6 +442,7 @@ void gt_remote_python_stack(
 	struct gt_remote_python *p, uint32_t tgid, uint32_t tid, struct gt_remote_stack *s)
 {
 	const struct process *of = process_of(p, tgid);
+	uint32_t changed;
 
 	s->n = 0;
 	s->inner_cut = s->outer_cut = false;
@@ -453,8 +454,11 @@ void gt_remote_python_stack(
 		read_frames(p, of);
 		if (!read_again(p, of))
 			continue;
+		changed = changed_frames(p, of);
+		if (changed && i + 1 < ATTEMPTS)
+			continue;
 		read_heads(p, of);
-		describe_frames(p, of, changed_frames(p, of), s);
+		describe_frames(p, of, changed, s);
 		return;
 	}
 }

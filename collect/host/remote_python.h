@@ -3,8 +3,9 @@
  *
  * A thread may call and return while its frames are read. So they are read twice, the innermost
  * ones three times. Frames that did not move between the readings are right, and so is the next one
- * within. The innermost frames that moved are left out, and the stack says so. They are not read
- * until they happen not to move: functions that take long would then have too large a share.
+ * within. If the innermost ones moved, all is read again, up to five times; then they are left out,
+ * and the stack says so. One reading takes some microseconds: functions that take less than that
+ * are seen less often than they run.
  *
  * Not thread-safe. */
 #ifndef GT_REMOTE_PYTHON_H
