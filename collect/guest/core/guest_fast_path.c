@@ -100,7 +100,7 @@ __attribute__((noinline, aligned(64))) int32_t gt_fast_call(
 }
 #endif
 
-__attribute__((hot)) void gt_keyed_call_begin(struct gt_tcb *t, struct gt_keyed_call *k)
+__attribute__((hot)) bool gt_keyed_call_begin(struct gt_tcb *t, struct gt_keyed_call *k)
 {
 	uint32_t n = k->n < GT_RING_OPEN_ARGS ? k->n : GT_RING_OPEN_ARGS, head;
 	struct gt_ring_open *o;
@@ -108,6 +108,8 @@ __attribute__((hot)) void gt_keyed_call_begin(struct gt_tcb *t, struct gt_keyed_
 	k->stack = gt_unlikely(t->stacks) && gt_shared->stack_of[k->id]
 		? gt_stack_take(t, gt_shared->stack_of[k->id])
 		: 0;
+	if (gt_unlikely(k->stack && !t->ring))
+		return false;
 	o = gt_ring_claim_entry(t, 0, (uintptr_t)k);
 	for (uint32_t i = 0; i < n; i++)
 		o->args[i] = k->words[i];
@@ -116,6 +118,7 @@ __attribute__((hot)) void gt_keyed_call_begin(struct gt_tcb *t, struct gt_keyed_
 	k->start = gt_ticks();
 	__atomic_store_n(&o->start, k->start, __ATOMIC_RELEASE);
 	gt_ring_publish_depth(t->ring, 1);
+	return true;
 }
 
 /* The cache lines of the next record are in the cache of the recorder's processor, which has read

@@ -42,7 +42,9 @@ struct gt_keyed_call {
 	const uint64_t *words;
 };
 #define GT_NO_FUNC 255
-void gt_keyed_call_begin(struct gt_tcb *t, struct gt_keyed_call *k);
+/* False: the ring is gone, because this is a child that was forked meanwhile (by a signal handler).
+ */
+bool gt_keyed_call_begin(struct gt_tcb *t, struct gt_keyed_call *k);
 /* returns ret */
 int32_t gt_keyed_call_end(struct gt_tcb *t, const struct gt_keyed_call *k, int32_t ret);
 /* Writes the record of a call that does not fit the current chunk. Returns ret. */

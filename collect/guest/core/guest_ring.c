@@ -82,7 +82,7 @@ bool gt_call_enter_slow(struct gt_call *c, uintptr_t frame)
 	c->depth = t->depth;
 	if (t->stacks && gt_shared->stack_of[c->id])
 		c->stack = gt_stack_take(t, gt_shared->stack_of[c->id]);
-	return true;
+	return t->ring; /* NULL: a signal handler has forked meanwhile, and this is the child */
 }
 
 /* ---- chunks ---- */

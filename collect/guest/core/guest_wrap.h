@@ -139,7 +139,8 @@ static inline uint64_t gt_float_word(double d)
 			gt_ring_pop_abandoned(t, (uintptr_t)__builtin_frame_address(0));           \
 			return name##_typed arguments;                                             \
 		}                                                                                  \
-		gt_keyed_call_begin(t, &k);                                                        \
+		if (gt_unlikely(!gt_keyed_call_begin(t, &k)))                                      \
+			return name##_typed arguments;                                             \
 		return gt_keyed_call_end(t, &k, real arguments);                                   \
 	}
 

@@ -162,12 +162,27 @@ bool gt_closed_libraries(uint64_t *n)
 
 /* ---- numbers ---- */
 
+/* Are all bytes of the segment loaded, and readable? */
+static bool is_loaded(const struct loaded *l, const ElfW(Phdr) * s)
+{
+	for (uint32_t i = 0; i < l->nsegments; i++) {
+		const ElfW(Phdr) *p = &l->segments[i];
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_R && s->p_vaddr >= p->p_vaddr &&
+			s->p_vaddr - p->p_vaddr <= p->p_filesz &&
+			s->p_filesz <= p->p_filesz - (s->p_vaddr - p->p_vaddr))
+			return true;
+	}
+	return false;
+}
+
 static void read_build_id(const struct loaded *l, struct gt_code_object *o)
 {
 	for (uint32_t i = 0; i < l->nsegments; i++) {
 		const ElfW(Phdr) *p = &l->segments[i];
 		const uint8_t *at = (const uint8_t *)(l->base + p->p_vaddr);
-		uint64_t left = p->p_type == PT_NOTE ? p->p_filesz : 0, name, n, all;
+		uint64_t left = p->p_type == PT_NOTE && is_loaded(l, p) ? p->p_filesz : 0, name, n,
+			 all;
 
 		for (; left >= sizeof(ElfW(Nhdr)); at += all, left -= all) {
 			const ElfW(Nhdr) *note = (const void *)at;

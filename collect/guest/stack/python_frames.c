@@ -25,7 +25,8 @@
 
 struct interpreter {
 	struct gt_python_layout layout;
-	bool known; /* the layout is */
+	bool known;      /* the layout is */
+	bool in_program; /* not in a library */
 	uint32_t version;
 	uint32_t constants; /* version of a layout in python_offsets.h with the same frames; 0: none
 			     */
@@ -402,7 +403,7 @@ static uint32_t frames_of_state(const struct interpreter *in, struct gt_readable
 
 /* The one in use, and one that is filled next: a thread may still read the old one. */
 static struct interpreter slots[2];
-static struct interpreter *in_use;
+static struct interpreter *in_use, *last; /* last: of slots, the one in use now or before */
 /* Process whose thread searches. A forked child does not wait for a thread of its parent. */
 static int32_t searching;
 
@@ -470,6 +471,7 @@ static void describe(
 	memset(in, 0, sizeof(*in));
 	in->runtime = runtime;
 	in->version = version >> 16;
+	in->in_program = !*o->path; /* as the loader lists the program */
 	/* a program may have copies of these, which the interpreter then uses */
 	in->code_type = (uintptr_t)gt_find_in_library("", "PyCode_Type");
 	in->text_type = (uintptr_t)gt_find_in_library("", "PyUnicode_Type");
@@ -489,7 +491,7 @@ static void describe(
 
 static void find(void)
 {
-	struct interpreter *old = in_use, *new = old == &slots[0] ? &slots[1] : &slots[0];
+	struct interpreter *old = in_use, *new = last == &slots[0] ? &slots[1] : &slots[0];
 	uintptr_t runtime = (uintptr_t)gt_find_in_library("", "_PyRuntime");
 	struct gt_object o;
 	size_t bytes;
@@ -500,8 +502,10 @@ static void find(void)
 		return;
 	}
 	describe(&o, runtime, bytes, new);
-	if (!old || memcmp(old, new, sizeof(*old)))
-		__atomic_store_n(&in_use, new, __ATOMIC_RELEASE);
+	if (old && !memcmp(old, new, sizeof(*old)))
+		return;
+	last = new;
+	__atomic_store_n(&in_use, new, __ATOMIC_RELEASE);
 }
 
 void gt_python_find(void)
@@ -516,6 +520,16 @@ void gt_python_find(void)
 	find();
 	__atomic_store_n(&searching, 0, __ATOMIC_RELEASE);
 	errno = saved;
+}
+
+bool gt_python_forget(void)
+{
+	struct interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
+
+	if (!in || in->in_program)
+		return false;
+	__atomic_store_n(&in_use, NULL, __ATOMIC_SEQ_CST);
+	return true;
 }
 
 uint32_t gt_python_version(void)

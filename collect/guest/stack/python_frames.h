@@ -49,6 +49,9 @@ bool gt_python_code(struct gt_readable *r, uint64_t code, struct gt_python_code 
 /* Looks for an interpreter among the loaded libraries. It may run again at any time, in any
  * thread: it finds an interpreter that was loaded later, and forgets one that was unloaded. */
 void gt_python_find(void);
+/* Before a library is closed, which may be the interpreter's: forgets it until it is found again.
+ * True: there was one, in a library. */
+bool gt_python_forget(void);
 /* of the interpreter found; 0x030b: 3.11; 0: there is none */
 uint32_t gt_python_version(void);
 /* Addresses of the function that executes Python code. False: they are not known. */

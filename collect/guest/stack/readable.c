@@ -21,6 +21,13 @@ static bool try_page(uintptr_t page)
 	return fine;
 }
 
+bool gt_readable_now(uintptr_t address)
+{
+	uintptr_t page = address >> GT_READABLE_SHIFT;
+
+	return page && try_page(page);
+}
+
 bool gt_readable_try(struct gt_readable *r, uintptr_t address)
 {
 	uintptr_t page = address >> GT_READABLE_SHIFT, *place = &r->page[page % GT_READABLE_PAGES];

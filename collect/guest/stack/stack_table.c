@@ -11,7 +11,8 @@
 #define CODES 4096u             /* code objects whose definition it remembers */
 #define WAYS 8u                 /* places in the table for one hash */
 #define LINES_PIECE (24u << 10) /* bytes of a line table in one record */
-#define RULES_WAITS 20          /* times 50 us */
+#define RULES_WAITS 10          /* times 50 us, and the kernel's slack, which is as much */
+#define REFUSED_MAX 64          /* calls that may come from a signal handler */
 #define FIND_PYTHON_EVERY 64u   /* new stacks, while no interpreter is there */
 
 struct known_stack {
@@ -22,11 +23,17 @@ struct known_code {
 	uint64_t code;
 	uint32_t check, number;
 };
-/* Of one thread. */
+/* What a record of a code object's definition holds. */
+struct code_piece {
+	struct gt_rec_code head;
+	uint8_t lines[LINES_PIECE];
+};
+/* Of one thread. What is large is here, because the program's stacks may be small. */
 struct gt_stack_state {
 	/* the frame of the gt_stack_take that runs; 0: none. It is not reentered from a signal
 	 * handler */
 	uintptr_t running;
+	uint32_t refused;       /* calls without a stack since then */
 	uint32_t stacks, codes; /* numbers given so far */
 	uint32_t next_way;
 	/* bits by number: the library's definition was written */
@@ -37,6 +44,8 @@ struct gt_stack_state {
 	/* of the stack that is being taken */
 	struct gt_python_frame python[GT_STACK_FRAMES];
 	uint64_t native[GT_STACK_FRAMES], words[2 * GT_STACK_FRAMES + 2];
+	struct gt_python_code code_read;
+	struct code_piece piece;
 };
 
 /* The frames of one stack. */
@@ -97,28 +106,35 @@ static void remember(struct gt_stack_state *s, uint64_t hash, uint32_t number)
 
 /* ---- definitions ---- */
 
-/* Writes the definition of a code object in pieces of its line table. */
-static bool put_code(struct gt_tcb *t, uint32_t number, const struct gt_python_code *c)
+/* False: the ring is full. */
+static bool put_name(struct gt_tcb *t, const char *name, uint32_t n, uint64_t *hash)
 {
-	struct {
-		struct gt_rec_code head;
-		uint8_t lines[LINES_PIECE];
-	} piece = { .head = { .version = gt_python_version(),
-			    .first_line = c->first_line,
-			    .total = c->nlines } };
+	*hash = gt_ring_put_string_n(t, name, n);
+	return t->sent_texts[*hash % GT_SENT_TEXTS] == *hash;
+}
+
+/* Writes the definition of a code object in pieces of its line table. */
+static bool put_code(struct gt_tcb *t, struct gt_stack_state *s, uint32_t number)
+{
+	const struct gt_python_code *c = &s->code_read;
+	struct code_piece *piece = &s->piece;
 	uint32_t n;
 
-	piece.head.name = gt_ring_put_string_n(t, c->name, c->nname);
-	piece.head.file = gt_ring_put_string_n(t, c->file, c->nfile);
+	piece->head = (struct gt_rec_code){
+		.version = gt_python_version(), .first_line = c->first_line, .total = c->nlines
+	};
+	if (!put_name(t, c->name, c->nname, &piece->head.name) ||
+		!put_name(t, c->file, c->nfile, &piece->head.file))
+		return false;
 	do {
-		n = c->nlines - piece.head.at;
+		n = c->nlines - piece->head.at;
 		n = n < LINES_PIECE ? n : LINES_PIECE;
-		memcpy(piece.lines, c->lines + piece.head.at, n);
-		if (!gt_ring_put_text(t, GT_REC_CODE, number, (const char *)&piece,
-			    (uint32_t)sizeof(piece.head) + n))
+		memcpy(piece->lines, c->lines + piece->head.at, n);
+		if (!gt_ring_put_text(t, GT_REC_CODE, number, (const char *)piece,
+			    (uint32_t)sizeof(piece->head) + n))
 			return false;
-		piece.head.at += n;
-	} while (piece.head.at < c->nlines);
+		piece->head.at += n;
+	} while (piece->head.at < c->nlines);
 	return true;
 }
 
@@ -127,7 +143,6 @@ static uint32_t code_number(struct gt_tcb *t, struct gt_stack_state *s, struct g
 {
 	uint64_t hash = (f->code ^ (uint64_t)f->check << 40) * 0x9e3779b97f4a7c15ull;
 	struct known_code *k = NULL;
-	struct gt_python_code c;
 
 	for (uint32_t i = 0; i < WAYS; i++) {
 		k = &s->code[((hash >> 40) + i) % CODES];
@@ -136,7 +151,7 @@ static uint32_t code_number(struct gt_tcb *t, struct gt_stack_state *s, struct g
 		if (!k->code)
 			break;
 	}
-	if (!gt_python_code(&s->readable, f->code, &c) || !put_code(t, s->codes + 1, &c))
+	if (!gt_python_code(&s->readable, f->code, &s->code_read) || !put_code(t, s, s->codes + 1))
 		return 0;
 	*k = (struct known_code){ f->code, f->check, ++s->codes };
 	return k->number;
@@ -178,7 +193,8 @@ static bool define(
 			return false;
 		s->words[n++] = s->native[i];
 	}
-	if (f->native_state != GT_NATIVE_OK && f->native_state != GT_NATIVE_STOPPED)
+	/* with frames of Python, the walk ends at the interpreter */
+	if (f->native_state != (f->npython ? GT_NATIVE_STOPPED : GT_NATIVE_OK))
 		s->words[n++] = GT_STACK_MARK | GT_MARK_NATIVE_CUT;
 	for (uint32_t i = 0; i < f->npython; i++) {
 		code = code_number(t, s, &s->python[i]);
@@ -196,20 +212,21 @@ static bool define(
 
 /* ---- taking ---- */
 
-static struct gt_stack_state *state_of(struct gt_tcb *t)
+static __attribute__((cold)) struct gt_stack_state *make_state(struct gt_tcb *t)
 {
-	if (gt_likely(t->stack_state))
-		return t->stack_state;
+	int saved = errno;
+
 	gt_unwind_open();
 	gt_python_find();
 	t->stack_state = gt_map(sizeof(*t->stack_state));
+	errno = saved;
 	return t->stack_state;
 }
 
 void gt_stack_forget(struct gt_stack_state *s)
 {
 	if (s)
-		memset(s, 0, offsetof(struct gt_stack_state, readable));
+		memset(s, 0, offsetof(struct gt_stack_state, python));
 }
 
 /* Sleeps for 50 us by a system call that programs permit themselves in a sandbox. */
@@ -224,40 +241,60 @@ static void sleep_shortly(void)
 }
 
 /* The native frames up to the interpreter. */
-static void take_native(
-	struct gt_stack_state *s, const uintptr_t start[3], struct frames *f, enum gt_stack_of how)
+static void take_native(struct gt_stack_state *s, const uintptr_t start[3], struct frames *f)
 {
 	uintptr_t low = 0, high = 0;
 
 	if (f->npython)
 		gt_python_eval_range(&low, &high);
-	for (int i = 0; i <= RULES_WAITS; i++) {
-		f->nnative = gt_native_frames(&s->readable, start, low, high, s->native,
-			GT_STACK_FRAMES, &f->native_state);
-		if (gt_likely(how != GT_STACK_WHOLE || f->native_state != GT_NATIVE_PENDING))
-			return;
+	f->nnative = gt_native_frames(
+		&s->readable, start, low, high, s->native, GT_STACK_FRAMES, &f->native_state);
+}
+
+/* The stack is new, and its end has no rules yet: waits for these. Returns the stack's number; 0:
+ * it is new. */
+static uint32_t take_again(
+	struct gt_stack_state *s, const uintptr_t start[3], struct frames *f, uint64_t *hash)
+{
+	for (int i = 0; i < RULES_WAITS && f->native_state == GT_NATIVE_PENDING; i++) {
 		sleep_shortly();
+		take_native(s, start, f);
 	}
+	*hash = hash_frames(s, f);
+	return find(s, *hash);
+}
+
+/* A handler's frame is below the frame of the call that it interrupts. A call that was left by
+ * siglongjmp looks the same, so that after some calls it counts as left. */
+static bool is_reentered(struct gt_stack_state *s, uintptr_t here)
+{
+	if (gt_likely(!s->running || here >= s->running))
+		return false;
+	return s->refused++ < REFUSED_MAX;
 }
 
 __attribute__((noinline)) uint32_t gt_stack_take(struct gt_tcb *t, enum gt_stack_of how)
 {
-	struct gt_stack_state *s = state_of(t);
+	struct gt_stack_state *s = gt_likely(t->stack_state) ? t->stack_state : make_state(t);
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), start[3];
 	struct frames f = { 0 };
 	uint32_t number;
 	uint64_t hash;
+	bool has_start;
 
-	/* A handler's frame is below the one that it interrupts. */
-	if (!s || (s->running && here < s->running))
+	if (!s || is_reentered(s, here))
 		return 0;
 	s->running = here;
+	s->refused = 0;
 	f.npython = gt_python_frames(&s->readable, s->python, GT_STACK_FRAMES, &f.python_state);
 	f.native_state = GT_NATIVE_DAMAGED;
-	if (gt_native_start(start))
-		take_native(s, start, &f, how);
+	has_start = gt_native_start(start);
+	if (gt_likely(has_start))
+		take_native(s, start, &f);
 	hash = hash_frames(s, &f);
 	number = find(s, hash);
+	if (gt_unlikely(!number && how == GT_STACK_WHOLE && has_start))
+		number = take_again(s, start, &f, &hash);
 	if (gt_unlikely(!number)) {
 		/* an interpreter may have been loaded meanwhile */
 		if (!gt_python_version() && !(s->stacks % FIND_PYTHON_EVERY))

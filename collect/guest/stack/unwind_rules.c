@@ -1,10 +1,9 @@
 /* The helper thread, which compiles rules.
  *
  * A thread that finds no rule for a return address leaves a request with its stack pointer and its
- * frame pointer. The helper compiles the rule and goes on from there: it copies that thread's stack
- * (a system call, so that it cannot fault) and compiles the rules of the callers, too. So one or
- * two requests are enough for a whole stack. The other thread goes on meanwhile and may change its
- * stack: then the helper compiles rules of addresses that are not needed. They are right, too.
+ * frame pointer, and a copy of its stack from there on. The helper compiles the rule and goes on in
+ * the copy, where it finds the callers, whose rules it compiles, too. So one or two requests are
+ * enough for a whole stack.
  *
  * EPOCHS. A rule is valid in the epoch in its key. dlclose begins a new epoch before it unloads
  * anything, and until it returns nothing is added to the cache. If it has unloaded nothing, the
@@ -18,6 +17,7 @@
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_objects.h"
 #include "collect/guest/core/guest_session.h"
+#include "collect/guest/stack/python_frames.h"
 #include "collect/guest/stack/unwind_step.h"
 
 #ifdef GT_HOSTED
@@ -261,19 +261,26 @@ static void *help(void *arg)
 
 /* ---- other threads ---- */
 
-/* Copies this thread's stack from sp on, up to the first page that cannot be read. */
+/* Copies this thread's stack from sp on, up to its end or the first page that cannot be read. The
+ * C library keeps a thread's own data above the stack of each thread but the first: what lies
+ * beyond belongs to others. */
 static __attribute__((no_sanitize("address"))) void copy_stack(
 	struct request *to, struct gt_readable *readable)
 {
 	const uintptr_t page = (uintptr_t)1 << GT_READABLE_SHIFT;
 	const uint64_t *words = (const uint64_t *)to->sp;
 
+	const uintptr_t end = (uintptr_t)__builtin_thread_pointer();
+	uint32_t most = COPY_WORDS;
+
 	to->nwords = 0;
-	if (!readable || to->sp % WORD_BYTES)
+	if (to->sp % WORD_BYTES)
 		return;
-	for (uint32_t n = 0; n < COPY_WORDS; to->nwords = ++n) {
+	if (to->sp < end && (end - to->sp) / WORD_BYTES < most)
+		most = (uint32_t)((end - to->sp) / WORD_BYTES);
+	for (uint32_t n = 0; n < most; to->nwords = ++n) {
 		if ((!n || (uintptr_t)&words[n] % page == 0) &&
-			!gt_readable_page(readable, (uintptr_t)&words[n]))
+			!gt_readable_now((uintptr_t)&words[n]))
 			return;
 		to->words[n] = words[n];
 	}
@@ -310,9 +317,12 @@ __attribute__((noinline, cold)) void gt_unwind_request(
 	if (!s || at->ra <= BUSY || at->ra >> GT_CODE_BITS || !put_request(s, readable, at) ||
 		__atomic_exchange_n(&s->work, 1, __ATOMIC_SEQ_CST))
 		return;
-	if (!__atomic_exchange_n(&s->helper, 1, __ATOMIC_ACQ_REL))
-		gt_start_thread(help, s);
-	else
+	if (!__atomic_exchange_n(&s->helper, 1, __ATOMIC_ACQ_REL)) {
+		if (!gt_start_thread(help, s)) { /* a later request tries again */
+			__atomic_store_n(&s->work, 0, __ATOMIC_SEQ_CST);
+			__atomic_store_n(&s->helper, 0, __ATOMIC_RELEASE);
+		}
+	} else
 		syscall(SYS_futex, &s->work, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
@@ -321,7 +331,7 @@ GT_EXPORT int dlclose(void *handle)
 	int (*real)(void *) = gt_replaced_function(GT_LIBC_DLCLOSE);
 	struct unwind_state *s = state();
 	uint64_t before = 0, after = 0, epoch, last;
-	bool known;
+	bool known, had_python;
 	int ret;
 
 	if (!real || !s)
@@ -329,7 +339,10 @@ GT_EXPORT int dlclose(void *handle)
 	__atomic_add_fetch(&s->closing, 1, __ATOMIC_SEQ_CST);
 	epoch = begin_epoch(s, &last);
 	known = gt_closed_libraries(&before);
+	had_python = gt_python_forget();
 	ret = real(handle);
+	if (had_python)
+		gt_python_find();
 	/* unless another dlclose has begun one more */
 	if (known && gt_closed_libraries(&after) && after == before)
 		__atomic_compare_exchange_n(
