@@ -14,9 +14,10 @@
 
 #define DEBUG_FOLDER "/usr/lib/debug/.build-id"
 #define SYMBOLS_MAX (16u << 20)
-#define NOTES_MAX (1u << 20) /* bytes of a section of notes */
-#define NO_SIZE_MAX 4096     /* bytes that a function without a size may have */
-#define SEGMENT_ALIGN 65536u /* the largest page */
+#define NAMES_MAX (256u << 20) /* bytes of all names; further symbols are left out */
+#define NOTES_MAX (1u << 20)   /* bytes of a section of notes */
+#define NO_SIZE_MAX 4096       /* bytes that a function without a size may have */
+#define SEGMENT_ALIGN 65536u   /* the largest page */
 
 /* ---- build id ---- */
 
@@ -67,12 +68,17 @@ static bool is_function(const GElf_Sym *s)
 		s->st_value;
 }
 
+static bool is_full(const struct gt_elf_symbols *s)
+{
+	return s->n >= SYMBOLS_MAX || s->nnames > NAMES_MAX - GT_ELF_NAME;
+}
+
 /* Names are offsets in `names` until all are read. */
 static int add_symbol(struct gt_elf_symbols *s, const GElf_Sym *sym, const char *name)
 {
 	size_t length = strlen(name) + 1;
 
-	if (s->n >= SYMBOLS_MAX || gt_grow(&s->items, &s->cap, s->n + 1, sizeof(*s->items)) ||
+	if (gt_grow(&s->items, &s->cap, s->n + 1, sizeof(*s->items)) ||
 		gt_grow(&s->names, &s->names_cap, s->nnames + length, 1))
 		return -ENOMEM;
 	memcpy(s->names + s->nnames, name, length);
@@ -90,7 +96,7 @@ static int read_table(
 	size_t n = data && h->sh_entsize ? data->d_size / h->sh_entsize : 0;
 	GElf_Sym sym;
 
-	for (size_t i = 0; i < n && i < SYMBOLS_MAX; i++) {
+	for (size_t i = 0; i < n && i < SYMBOLS_MAX && !is_full(s); i++) {
 		const char *name;
 
 		if (!gelf_getsym(data, (int)i, &sym) || !is_function(&sym))
