@@ -174,6 +174,8 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 		code = drain_all(r, closing, err);
 	if (!code && last)
 		code = gt_dispatch_end(r, err);
+	if (!code && last) /* of all frames, before the last epoch takes them */
+		gt_native_symbols_resolve(r->w);
 	if (!code && closing)
 		code = close_epoch(r, err);
 	if (!code)
@@ -231,7 +233,6 @@ int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err)
 		if (!code && all_drained(r))
 			break;
 	}
-	gt_native_symbols_resolve(r->w);
 	r->anchored_at = 0;
 	code = pass(r, true, err);
 	if (r->server)
