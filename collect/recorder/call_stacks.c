@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "collect/recorder/call_stacks.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +9,16 @@
 #include "collect/recorder/python_lines.h"
 #include "formats/base/buf.h"
 
-#define LINES_MAX (16u << 20) /* bytes of a line table */
-#define FRAMES_MAX 2048       /* of a stack */
-#define UNPLACED_MAX 1024     /* frames without a library */
-#define NAME_MAX_ 400         /* bytes of a function's and of a file's name in a frame's text */
+/* A damaged ring may define anything: what a thread or process may cost has limits. */
+#define LINES_MAX (1u << 20)       /* bytes of a line table */
+#define ALL_LINES_MAX (256u << 20) /* bytes of all line tables of a thread */
+#define SEARCHED_MAX (16u << 20)   /* bytes of line tables that are searched for one stack */
+#define CODES_MAX (256u << 10)     /* of a thread */
+#define STACKS_MAX (1u << 20)      /* of a thread */
+#define OBJECTS_MAX (64u << 10)    /* of a process */
+#define FRAMES_MAX 2048            /* of a stack */
+#define UNPLACED_MAX 1024          /* frames without a library */
+#define NAME_MAX_ 400 /* bytes of a function's and of a file's name in a frame's text */
 
 void gt_thread_stacks_release(struct gt_thread_stacks *s)
 {
@@ -31,18 +38,29 @@ void gt_loaded_objects_release(struct gt_loaded_objects *o)
 
 /* ---- code objects ---- */
 
-/* The code object of this number, which may be the next one; NULL: the number is wrong, or there
- * is no memory. */
+/* The code object of this number, which may be the next one; NULL: the number is wrong or too
+ * large, or there is no memory. */
 static struct gt_stack_code *code_at(struct gt_thread_stacks *s, uint64_t number)
 {
-	if (!number || number > s->ncodes + 1)
+	if (!number || number > s->ncodes + 1 || number > CODES_MAX)
 		return NULL;
 	if (number == s->ncodes + 1) {
 		if (gt_grow(&s->codes, &s->codes_cap, s->ncodes + 1, sizeof(*s->codes)))
 			return NULL;
-		s->codes[s->ncodes++] = (struct gt_stack_code){ .name = GT_NONE, .file = GT_NONE };
+		s->codes[s->ncodes++] = (struct gt_stack_code){
+			.name = GT_NONE, .file = GT_NONE, .frame = GT_NONE
+		};
 	}
 	return &s->codes[number - 1];
+}
+
+static void forget_lines(struct gt_thread_stacks *s, struct gt_stack_code *c)
+{
+	s->line_bytes -= c->head.at;
+	free(c->lines);
+	c->lines = NULL;
+	c->lines_cap = 0;
+	c->frame = GT_NONE;
 }
 
 void gt_call_stacks_code(struct gt_thread_stacks *s, uint64_t number, const void *text, size_t len,
@@ -56,16 +74,19 @@ void gt_call_stacks_code(struct gt_thread_stacks *s, uint64_t number, const void
 		return;
 	memcpy(&head, text, sizeof(head));
 	if (!head.at) {
-		free(c->lines);
-		c->lines = head.total <= LINES_MAX ? malloc(head.total + 1) : NULL;
+		forget_lines(s, c);
 		c->head = head;
 		c->name = name;
 		c->file = file;
 	}
-	if (!c->lines || head.at != c->head.at || n > c->head.total - head.at)
+	if (c->head.total > LINES_MAX || head.at != c->head.at || n > c->head.total - head.at ||
+		n > ALL_LINES_MAX - s->line_bytes ||
+		gt_grow(&c->lines, &c->lines_cap, head.at + n + 1, 1))
 		return;
 	memcpy(c->lines + head.at, (const uint8_t *)text + sizeof(head), n);
+	c->frame = GT_NONE;
 	c->head.at += (uint32_t)n;
+	s->line_bytes += n;
 }
 
 /* ---- libraries ---- */
@@ -100,31 +121,6 @@ static void place_frames(struct gt_writer *w, struct gt_loaded_objects *o)
 	o->nunplaced = left;
 }
 
-void gt_call_stacks_object(
-	struct gt_writer *w, struct gt_loaded_objects *o, const void *text, size_t len)
-{
-	struct gt_rec_object head;
-	const char *path = (const char *)text + sizeof(head);
-	const size_t prefix = strlen(GT_OBJECT_COMPILED);
-	uint32_t module, function = GT_NONE;
-
-	if (len < sizeof(head) || gt_grow(&o->items, &o->cap, o->n + 1, sizeof(*o->items)))
-		return;
-	memcpy(&head, text, sizeof(head));
-	len -= sizeof(head);
-	if (len > prefix && !memcmp(path, GT_OBJECT_COMPILED, prefix)) {
-		function = gt_writer_string_n(w, path + prefix, len - prefix);
-		module = gt_writer_string(w, "[compiled]");
-	} else {
-		module = gt_writer_string_n(w, path, len);
-	}
-	if (head.nbuild_id <= sizeof(head.build_id))
-		gt_writer_module(w, module, head.build_id, head.nbuild_id);
-	o->items[o->n++] =
-		(struct gt_loaded_object){ head.low, head.high, head.base, module, function };
-	place_frames(w, o);
-}
-
 /* The latest one at this address. */
 static const struct gt_loaded_object *object_at(const struct gt_loaded_objects *o, uint64_t address)
 {
@@ -132,6 +128,56 @@ static const struct gt_loaded_object *object_at(const struct gt_loaded_objects *
 		if (address >= o->items[i].low && address < o->items[i].high)
 			return &o->items[i];
 	return NULL;
+}
+
+/* Is this the latest object at its first and its last address? */
+static bool is_known(const struct gt_loaded_objects *o, const struct gt_loaded_object *new)
+{
+	const struct gt_loaded_object *at = object_at(o, new->low);
+
+	return at && at->low == new->low && at->high == new->high && at->base == new->base &&
+		at->module == new->module &&
+		at->function == new->function &&object_at(o, new->high - 1) == at;
+}
+
+/* 0 or -ENOMEM */
+static int add_object(struct gt_loaded_objects *o, const struct gt_loaded_object *new)
+{
+	if (o->n >= OBJECTS_MAX) { /* the older half is forgotten */
+		o->n -= OBJECTS_MAX / 2;
+		memmove(o->items, o->items + OBJECTS_MAX / 2, o->n * sizeof(*o->items));
+	}
+	if (gt_grow(&o->items, &o->cap, o->n + 1, sizeof(*o->items)))
+		return -ENOMEM;
+	o->items[o->n++] = *new;
+	return 0;
+}
+
+void gt_call_stacks_object(
+	struct gt_writer *w, struct gt_loaded_objects *o, const void *text, size_t len)
+{
+	struct gt_rec_object head;
+	struct gt_loaded_object new;
+	const char *path = (const char *)text + sizeof(head);
+	const size_t prefix = strlen(GT_OBJECT_COMPILED);
+
+	if (len < sizeof(head) || !gt_writer_has_name_space(w))
+		return;
+	memcpy(&head, text, sizeof(head));
+	len -= sizeof(head);
+	if (head.low >= head.high)
+		return;
+	new = (struct gt_loaded_object){ head.low, head.high, head.base, GT_NONE, GT_NONE };
+	if (len > prefix && !memcmp(path, GT_OBJECT_COMPILED, prefix)) {
+		new.function = gt_writer_string_n(w, path + prefix, len - prefix);
+		new.module = gt_writer_string(w, "[compiled]");
+	} else {
+		new.module = gt_writer_string_n(w, path, len);
+	}
+	if (head.nbuild_id <= sizeof(head.build_id))
+		gt_writer_module(w, new.module, head.build_id, head.nbuild_id);
+	if (!is_known(o, &new) && !add_object(o, &new))
+		place_frames(w, o);
 }
 
 /* ---- frames ---- */
@@ -147,24 +193,33 @@ static const char *short_path(const char *path)
 	return folder ? folder + 1 : path;
 }
 
-static uint32_t python_frame(struct gt_writer *w, const struct gt_thread_stacks *s, uint64_t word)
+/* The line of an instruction; -1: it is not known. searched: bytes for this stack so far */
+static int32_t line_of(const struct gt_stack_code *c, uint32_t offset, size_t *searched)
+{
+	if (!c->lines || c->head.at != c->head.total || *searched > SEARCHED_MAX)
+		return -1;
+	*searched += c->head.total;
+	return gt_python_line(c->head.version, c->head.first_line, c->lines, c->head.total, offset);
+}
+
+static uint32_t python_frame(
+	struct gt_writer *w, struct gt_thread_stacks *s, uint64_t word, size_t *searched)
 {
 	uint32_t number = (uint32_t)(word >> 32 & 0x3fffffff);
-	const struct gt_stack_code *c =
-		number && number <= s->ncodes ? &s->codes[number - 1] : NULL;
+	struct gt_stack_code *c = number && number <= s->ncodes ? &s->codes[number - 1] : NULL;
 	struct gt_frame f = {
 		.kind = GT_FRAME_PYTHON, .function = GT_NONE, .file = GT_NONE, .module = GT_NONE
 	};
 	char text[2 * NAME_MAX_ + 32];
 	const char *function, *file;
-	int32_t line = -1;
+	int32_t line;
 	uint32_t id;
 
 	if (!c || c->name == GT_NONE || c->file == GT_NONE)
 		return gt_writer_string(w, "[unknown Python function]");
-	if (c->lines && c->head.at == c->head.total)
-		line = gt_python_line(c->head.version, c->head.first_line, c->lines, c->head.total,
-			(uint32_t)word);
+	if (c->frame != GT_NONE && c->offset == (uint32_t)word)
+		return c->frame;
+	line = line_of(c, (uint32_t)word, searched);
 	function = gt_writer_string_text(w, c->name);
 	file = gt_writer_string_text(w, c->file);
 	if (line > 0)
@@ -179,6 +234,8 @@ static uint32_t python_frame(struct gt_writer *w, const struct gt_thread_stacks 
 	f.line = line > 0 ? (uint32_t)line : 0;
 	id = gt_writer_string(w, text);
 	gt_writer_frame(w, id, &f);
+	c->offset = (uint32_t)word;
+	c->frame = *searched <= SEARCHED_MAX ? id : GT_NONE; /* else the line may be missing */
 	return id;
 }
 
@@ -233,9 +290,10 @@ void gt_call_stacks_stack(struct gt_writer *w, struct gt_thread_stacks *s,
 	struct gt_loaded_objects *o, uint64_t number, const void *text, size_t len)
 {
 	uint32_t frames[FRAMES_MAX], n = (uint32_t)(len / 8), id = GT_NONE;
+	size_t searched = 0;
 	uint64_t word;
 
-	if (!number || number > s->nstacks + 1 || n > FRAMES_MAX ||
+	if (!number || number > s->nstacks + 1 || number > STACKS_MAX || n > FRAMES_MAX ||
 		gt_grow(&s->stacks, &s->stacks_cap, s->nstacks + 1, sizeof(*s->stacks)))
 		return;
 	if (gt_writer_has_name_space(w)) {
@@ -243,7 +301,7 @@ void gt_call_stacks_stack(struct gt_writer *w, struct gt_thread_stacks *s,
 			memcpy(&word, (const uint8_t *)text + 8 * i, sizeof(word));
 			/* the file has the outermost first */
 			frames[n - 1 - i] = (word & GT_STACK_KIND) == GT_STACK_PYTHON
-				? python_frame(w, s, word)
+				? python_frame(w, s, word, &searched)
 				: (word & GT_STACK_KIND) == GT_STACK_MARK
 				? mark_frame(w, word)
 				: native_frame(w, o, word);

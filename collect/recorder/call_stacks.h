@@ -14,14 +14,19 @@ struct gt_thread_stacks {
 		struct gt_rec_code head; /* at: bytes of the line table so far */
 		uint32_t name, file;     /* strings of the file */
 		uint8_t *lines;
+		size_t lines_cap;
+		/* the frame that was written last; frame: GT_NONE: none yet */
+		uint32_t offset, frame;
 	} * codes;
 	size_t ncodes, codes_cap;
-	uint32_t *stacks; /* the file's, by number - 1; GT_NONE: there was no space for it */
+	size_t line_bytes; /* of all line tables */
+	uint32_t *stacks;  /* the file's, by number - 1; GT_NONE: there was no space for it */
 	size_t nstacks, stacks_cap;
 };
 void gt_thread_stacks_release(struct gt_thread_stacks *s);
 
-/* Libraries that one process has loaded, in the order of their definitions. */
+/* Libraries that one process has loaded, in the order of their definitions; the latest ones, if
+ * there are very many. */
 struct gt_loaded_objects {
 	struct gt_loaded_object {
 		uint64_t low, high, base;
