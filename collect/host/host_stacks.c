@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "collect/host/host_internal.h"
 #include "formats/base/buf.h"
 #include "formats/symbols/elf_symbols.h"
@@ -68,6 +69,21 @@ static uint32_t add_number(struct gt_ring_numbers *n, uint64_t key)
 
 /* ---- native frames ---- */
 
+/* Where a mapped file is in memory, and its build id. Its path is one in the root of the process;
+ * once the process has ended, only this program's root is there. */
+static void read_mapping(uint32_t tgid, const char *path, uint64_t offset, struct gt_elf_mapping *m)
+{
+	char there[PATH_MAX + 32];
+
+	snprintf(there, sizeof(there), "/proc/%u/root", tgid);
+	if (access(there, X_OK)) {
+		gt_elf_mapping(path, offset, m);
+		return;
+	}
+	snprintf(there, sizeof(there), "/proc/%u/root%s", tgid, path);
+	gt_elf_mapping(there, offset, m);
+}
+
 /* Writes the definition of a piece of mapped code. */
 static void define_code(const struct target *g, struct gt_mapped_code *code)
 {
@@ -79,7 +95,7 @@ static void define_code(const struct target *g, struct gt_mapped_code *code)
 		char path[PATH_MAX];
 	} text = { .head = { .low = code->low, .high = code->high } };
 
-	gt_elf_mapping(path, code->offset, &m);
+	read_mapping(g->t->tgid, path, code->offset, &m);
 	text.head.base = code->low - m.address;
 	text.head.nbuild_id = m.nbuild_id;
 	memcpy(text.head.build_id, m.build_id, sizeof(m.build_id));
