@@ -12,7 +12,7 @@ struct gt_ring_numbers {
 	uint32_t count;
 	struct gt_map map;
 	struct gt_ring_number {
-		uint64_t key; /* hash of the stack; address of the code object's description */
+		uint64_t key; /* hash of the stack; number of the code object */
 		uint32_t number;
 	} * items;
 	size_t n, cap;

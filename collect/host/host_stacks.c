@@ -182,7 +182,7 @@ static bool put_lines(const struct target *g, uint32_t number, const struct gt_r
 static uint32_t code_number(const struct target *g, const struct gt_remote_code *c)
 {
 	struct gt_ring_numbers *codes = &g->t->codes;
-	uint32_t number = number_of(codes, (uintptr_t)c);
+	uint32_t number = number_of(codes, c->number);
 
 	if (number)
 		return number;
@@ -190,7 +190,7 @@ static uint32_t code_number(const struct target *g, const struct gt_remote_code 
 		!put(g, GT_REC_STRING, gt_ring_hash(c->file, c->nfile), c->file, c->nfile) ||
 		!put_lines(g, codes->count + 1, c))
 		return 0;
-	return add_number(codes, (uintptr_t)c);
+	return add_number(codes, c->number);
 }
 
 static void add_mark(struct frames *f, enum gt_frame_mark mark)

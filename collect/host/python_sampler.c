@@ -80,7 +80,7 @@ static void look(struct gt_python_sampler *s)
 			read_sample(s, &s->seen[i]);
 		} else {
 			pthread_mutex_lock(&s->python_lock);
-			gt_remote_python_forget(s->python, s->seen[i].tgid);
+			gt_remote_python_forget(s->python, s->seen[i].tgid, now());
 			pthread_mutex_unlock(&s->python_lock);
 		}
 }
@@ -157,6 +157,10 @@ void gt_python_sampler_forget(struct gt_python_sampler *s, uint64_t until)
 			free(s->samples[i]);
 	s->nsamples = left;
 	pthread_mutex_unlock(&s->samples_lock);
+	pthread_mutex_lock(&s->python_lock);
+	if (s->python)
+		gt_remote_python_release(s->python, until);
+	pthread_mutex_unlock(&s->python_lock);
 }
 
 static bool watch(const struct gt_python_sampler *s, int fd)

@@ -4,9 +4,10 @@
 #include <string.h>
 #include "formats/python/python_text.h"
 
-#define CODES_MAX 65536
-#define LINES_MAX (1u << 20) /* bytes of a line table */
-#define TEXT_MAX 1024        /* bytes of a name */
+#define CODES_MAX 65536       /* of a process */
+#define BYTES_MAX (64u << 20) /* of texts and line tables of a process */
+#define LINES_MAX (1u << 20)  /* bytes of a line table */
+#define TEXT_MAX 1024         /* bytes of a name */
 
 static uint64_t word(const uint8_t *bytes, size_t at)
 {
@@ -128,7 +129,7 @@ const struct gt_remote_code *gt_remote_code(struct gt_remote_codes *c, uint32_t 
 	const struct gt_remote_interpreter *in, uint64_t address, const uint8_t *head)
 {
 	const struct gt_python_layout *l = &in->layout;
-	struct gt_remote_code_item new = { .key = { address, 0, tgid } };
+	struct gt_remote_code_item new = { .key = { address, 0 } };
 	uint32_t i;
 
 	if (word(head, l->type) != in->code_type)
@@ -137,13 +138,15 @@ const struct gt_remote_code *gt_remote_code(struct gt_remote_codes *c, uint32_t 
 	i = gt_map_find_item(&c->map, c->items, sizeof(new), &new.key, sizeof(new.key));
 	if (i != UINT32_MAX)
 		return c->items[i].code;
-	if (c->n >= CODES_MAX || !(new.code = read_code(tgid, in, head)))
+	if (c->n >= CODES_MAX || c->bytes >= BYTES_MAX || !(new.code = read_code(tgid, in, head)))
 		return NULL;
 	if (gt_map_add_item(&c->map, &c->items, &c->n, &c->cap, sizeof(new), &new,
 		    sizeof(new.key)) == UINT32_MAX) {
 		free_code(new.code);
 		return NULL;
 	}
+	new.code->number = ++c->last_number;
+	c->bytes += sizeof(*new.code) + new.code->nname + new.code->nfile + new.code->nlines;
 	return new.code;
 }
 

@@ -15,16 +15,20 @@ static inline size_t gt_remote_head(const struct gt_python_layout *l)
 	return last + sizeof(uint64_t) <= GT_REMOTE_HEAD ? last + sizeof(uint64_t) : GT_REMOTE_HEAD;
 }
 
-struct gt_remote_codes { /* zeroed: empty */
+/* Of one process; zeroed: empty. Their number and their bytes have limits. */
+struct gt_remote_codes {
 	struct gt_map map;
 	struct gt_remote_code_item {
 		struct gt_remote_code_key {
 			uint64_t address, hash; /* hash: of what identifies the object */
-			uint64_t tgid;
 		} key;
 		struct gt_remote_code *code; /* NULL: it could not be read */
 	} * items;
 	size_t n, cap;
+	size_t bytes;                 /* of texts and line tables */
+	uint64_t last_number;         /* of a code object; the owner sets the first one */
+	struct gt_remote_codes *next; /* of those whose process has ended at this time, ns */
+	uint64_t ended_at;
 };
 /* head: gt_remote_head() bytes that were read at the address. NULL: it is no code object, or too
  * many were read. */

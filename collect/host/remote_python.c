@@ -33,6 +33,7 @@ struct process {
 	bool has_interpreter;
 	struct retry retry;
 	struct gt_remote_interpreter in;
+	struct gt_remote_codes *codes; /* NULL: none yet */
 };
 struct thread {
 	uint32_t tid; /* the key */
@@ -54,7 +55,8 @@ struct gt_remote_python {
 	struct process *processes;
 	struct thread *threads;
 	size_t nprocesses, processes_cap, nthreads, threads_cap;
-	struct gt_remote_codes codes;
+	struct gt_remote_codes *ended; /* of processes that have ended */
+	uint64_t ncodes;               /* allocated so far */
 	/* of the stack that is being read */
 	struct reading first;
 	uint64_t again_innermost, last_innermost;
@@ -104,19 +106,46 @@ static struct process *process_of(struct gt_remote_python *p, uint32_t tgid)
 	if (i == UINT32_MAX)
 		return NULL;
 	at = &p->processes[i];
-	if (!at->has_interpreter && is_due(&at->retry))
+	if (!at->codes && (at->codes = calloc(1, sizeof(*at->codes))))
+		at->codes->last_number = ++p->ncodes << 32;
+	if (at->codes && !at->has_interpreter && is_due(&at->retry))
 		at->has_interpreter = gt_remote_interpreter_find(tgid, &at->in);
 	return at->has_interpreter ? at : NULL;
 }
 
-void gt_remote_python_forget(struct gt_remote_python *p, uint32_t tgid)
+void gt_remote_python_forget(struct gt_remote_python *p, uint32_t tgid, uint64_t at)
 {
 	uint32_t i = gt_map_find_item(
 		&p->processes_map, p->processes, sizeof(*p->processes), &tgid, sizeof(tgid));
+	struct gt_remote_codes *codes = i == UINT32_MAX ? NULL : p->processes[i].codes;
 
+	if (codes) {
+		codes->ended_at = at;
+		codes->next = p->ended;
+		p->ended = codes;
+	}
 	if (i != UINT32_MAX)
 		gt_map_remove_item(&p->processes_map, p->processes, &p->nprocesses,
 			sizeof(*p->processes), i, sizeof(tgid));
+}
+
+static void free_codes(struct gt_remote_codes *codes)
+{
+	if (codes)
+		gt_remote_codes_release(codes);
+	free(codes);
+}
+
+void gt_remote_python_release(struct gt_remote_python *p, uint64_t until)
+{
+	for (struct gt_remote_codes **at = &p->ended, *codes; (codes = *at);) {
+		if (codes->ended_at > until) {
+			at = &codes->next;
+			continue;
+		}
+		*at = codes->next;
+		free_codes(codes);
+	}
 }
 
 static struct thread *remembered_thread(struct gt_remote_python *p, uint32_t tgid, uint32_t tid)
@@ -409,7 +438,7 @@ static enum kind describe(struct gt_remote_python *p, const struct process *of, 
 
 	if (owner >= l->first_skipped)
 		return owner <= l->last_owner ? SKIPPED : BROKEN;
-	to->code = gt_remote_code(&p->codes, of->tgid, &of->in, code, p->heads[i]);
+	to->code = gt_remote_code(of->codes, of->tgid, &of->in, code, p->heads[i]);
 	if (!to->code || !read_offset(of, frame, code, p->heads[i], to->code, &offset))
 		return BROKEN;
 	to->offset = (uint32_t)offset;
@@ -472,7 +501,9 @@ void gt_remote_python_free(struct gt_remote_python *p)
 {
 	if (!p)
 		return;
-	gt_remote_codes_release(&p->codes);
+	gt_remote_python_release(p, UINT64_MAX);
+	for (size_t i = 0; i < p->nprocesses; i++)
+		free_codes(p->processes[i].codes);
 	gt_map_release(&p->processes_map);
 	gt_map_release(&p->threads_map);
 	free(p->processes);

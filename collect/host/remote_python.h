@@ -14,8 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A code object. Valid until gt_remote_python_free. */
+/* A code object. Valid until gt_remote_python_release after its process has ended. */
 struct gt_remote_code {
+	uint64_t number;  /* no other one of any process has it */
 	uint32_t version; /* of the interpreter; 0x030b: 3.11 */
 	uint32_t first_line, nname, nfile, nlines;
 	uint32_t bytes,
@@ -43,6 +44,9 @@ void gt_remote_python_free(struct gt_remote_python *p);
 /* The stack of a thread; n is 0 if it executes no Python code. */
 void gt_remote_python_stack(
 	struct gt_remote_python *p, uint32_t tgid, uint32_t tid, struct gt_remote_stack *s);
-/* The process executes another program, or has ended. */
-void gt_remote_python_forget(struct gt_remote_python *p, uint32_t tgid);
+/* The process executes another program, or has ended. at: ns; its code objects are kept for the
+ * stacks that were read before. */
+void gt_remote_python_forget(struct gt_remote_python *p, uint32_t tgid, uint64_t at);
+/* Frees the code objects of processes that ended by this time: no stack has them any more. */
+void gt_remote_python_release(struct gt_remote_python *p, uint64_t until);
 #endif

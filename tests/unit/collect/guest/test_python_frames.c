@@ -807,6 +807,23 @@ static void make_lists(struct image *m)
 	put_pointer(m->runtime, l->interpreters, interpreter);
 }
 
+/* Code objects stay for older stacks when their process executes another program. */
+static bool outlive_their_process(struct gt_remote_python *p, const struct gt_remote_stack *old)
+{
+	const uint32_t here = (uint32_t)getpid();
+	static struct gt_remote_stack s;
+	bool is_right;
+
+	gt_remote_python_forget(p, here, 5);
+	gt_remote_python_release(p, 4);
+	gt_remote_python_stack(p, here, (uint32_t)gettid(), &s);
+	is_right = s.n == old->n && s.n &&
+		!strcmp(old->frames[0].code->name, s.frames[0].code->name) &&
+		old->frames[0].code->number != s.frames[0].code->number;
+	gt_remote_python_release(p, 5);
+	return is_right && !strcmp(s.frames[0].code->name, "function0");
+}
+
 /* 3.9 and 3.10 have no variable with their version, and the images no file name that has it. */
 #define FIRST_OUTSIDE 2
 
@@ -835,6 +852,7 @@ static void frames_read_from_outside(void)
 		CHECK_STR(s.frames[1].code->file, "\xf0\x9f\x90\x8d.py");
 		CHECK(s.frames[2].code->nlines == 4 &&
 			!memcmp(s.frames[2].code->lines, "\1\2\3\2", 4));
+		CHECK(outlive_their_process(p, &s));
 		/* a thread without a state; a thread without frames */
 		gt_remote_python_stack(p, (uint32_t)getpid(), 1, &s);
 		CHECK_EQ(s.n, 0);

@@ -153,7 +153,8 @@ static void no_python(void)
 		gt_remote_python_stack(p, 0x7fffffff, 1, s);
 		CHECK_EQ(s->n, 0);
 	}
-	gt_remote_python_forget(p, (uint32_t)getpid());
+	gt_remote_python_forget(p, (uint32_t)getpid(), 1);
+	gt_remote_python_release(p, 1);
 	gt_remote_python_free(p);
 	free(s);
 }
