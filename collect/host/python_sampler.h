@@ -21,7 +21,7 @@ const struct gt_python_sample *gt_python_sampler_find(
 	struct gt_python_sampler *s, uint32_t tid, uint64_t time);
 /* Samples until this time are not needed any more. */
 void gt_python_sampler_forget(struct gt_python_sampler *s, uint64_t until);
-/* Reads the stack of a thread now. */
+/* Reads the stack of a thread now. Its code objects are valid until gt_python_sampler_forget. */
 void gt_python_sampler_read(
 	struct gt_python_sampler *s, uint32_t tgid, uint32_t tid, struct gt_remote_stack *stack);
 /* Ends the thread. The samples that it has read stay. */

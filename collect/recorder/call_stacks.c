@@ -9,7 +9,7 @@
 #include "collect/recorder/python_lines.h"
 #include "formats/base/buf.h"
 
-/* A damaged ring may define anything: what a thread or process may cost has limits. */
+/* A damaged ring may define anything, so the memory and time for it have limits. */
 #define LINES_MAX (1u << 20)       /* bytes of a line table */
 #define ALL_LINES_MAX (256u << 20) /* bytes of all line tables of a thread */
 #define SEARCHED_MAX (16u << 20)   /* bytes of line tables that are searched for one stack */

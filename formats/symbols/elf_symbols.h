@@ -19,8 +19,8 @@ struct gt_elf_symbols {
 };
 
 /* Reads the functions of the file. id: its build id as it was recorded, of `nid` bytes (0: any file
- * of that name is right). 0; -ESTALE: it has another build id; other negative. Close it also after
- * an error. */
+ * of that name is right). Functions whose names are beyond 256 MiB in all are left out. 0; -ESTALE:
+ * it has another build id; other negative. Close it also after an error. */
 int gt_elf_symbols_open(struct gt_elf_symbols *s, const char *path, const uint8_t *id, size_t nid,
 	struct gt_err *err);
 void gt_elf_symbols_close(struct gt_elf_symbols *s);

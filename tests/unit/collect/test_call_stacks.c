@@ -1,4 +1,4 @@
-/* Definitions of stacks as a damaged ring may have them: what they cost has limits. */
+/* Definitions of stacks as a damaged ring may have them: their memory and time have limits. */
 #define _GNU_SOURCE
 #include "collect/recorder/call_stacks.h"
 #include <time.h>

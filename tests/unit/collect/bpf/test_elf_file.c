@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "formats/symbols/elf_file.h"
+#include "formats/symbols/elf_symbols.h"
 #include "collect/bpf/links/mapped_library.h"
 #include "collect/bpf/usdt/usdt_notes.h"
 #include "tests/unit/t.h"
@@ -183,4 +184,38 @@ static void wrong_headers(void)
 	gt_library_functions_release(&found);
 }
 
-T_MAIN(T(good_file), T(large_sections), T(many_sections), T(names_without_end), T(wrong_headers))
+/* Symbols that share one long name: the names of the first ones are copied. */
+static void long_names_of_many_symbols(void)
+{
+	enum { N = 40000, LENGTH = 8191 };
+	static struct {
+		Elf64_Sym symbols[N];
+		char name[LENGTH + 1];
+	} more;
+	int fd = memfd_create("image", MFD_CLOEXEC);
+	struct gt_elf_symbols symbols;
+	char path[64];
+
+	set_up();
+	image.sections[1].sh_offset = sizeof(image);
+	image.sections[1].sh_size = sizeof(more.symbols);
+	image.sections[2].sh_offset = sizeof(image) + sizeof(more.symbols);
+	image.sections[2].sh_size = sizeof(more.name);
+	for (unsigned i = 0; i < N; i++) {
+		more.symbols[i] = image.symbols[1];
+		more.symbols[i].st_name = 0;
+		more.symbols[i].st_value = 0x1000 + 16ul * i;
+	}
+	memset(more.name, 'f', LENGTH);
+	CHECK(write(fd, &image, sizeof(image)) == sizeof(image));
+	CHECK(write(fd, &more, sizeof(more)) == sizeof(more));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	CHECK_EQ(gt_elf_symbols_open(&symbols, path, NULL, 0, NULL), 0);
+	CHECK(symbols.n < N && symbols.nnames <= 256u << 20);
+	CHECK_STR(gt_elf_symbols_find(&symbols, 0x1000), more.name);
+	gt_elf_symbols_close(&symbols);
+	close(fd);
+}
+
+T_MAIN(T(good_file), T(large_sections), T(many_sections), T(names_without_end), T(wrong_headers),
+	T(long_names_of_many_symbols))
