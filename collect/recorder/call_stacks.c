@@ -16,6 +16,7 @@
 #define CODES_MAX (256u << 10)     /* of a thread */
 #define STACKS_MAX (1u << 20)      /* of a thread */
 #define OBJECTS_MAX (64u << 10)    /* of a process */
+#define RECENT_OBJECTS 256         /* that a new one is compared with */
 #define FRAMES_MAX 2048            /* of a stack */
 #define UNPLACED_MAX 1024          /* frames without a library */
 #define NAME_MAX_ 400 /* bytes of a function's and of a file's name in a frame's text */
@@ -121,23 +122,24 @@ static void place_frames(struct gt_writer *w, struct gt_loaded_objects *o)
 	o->nunplaced = left;
 }
 
-/* The latest one at this address. */
-static const struct gt_loaded_object *object_at(const struct gt_loaded_objects *o, uint64_t address)
+/* The latest one at this address, among the latest `most`. */
+static const struct gt_loaded_object *object_at(
+	const struct gt_loaded_objects *o, uint64_t address, size_t most)
 {
-	for (size_t i = o->n; i-- > 0;)
+	for (size_t i = o->n; i-- > 0 && most--;)
 		if (address >= o->items[i].low && address < o->items[i].high)
 			return &o->items[i];
 	return NULL;
 }
 
-/* Is this the latest object at its first and its last address? */
+/* Is it a recent object, and the latest one at its first and its last address? */
 static bool is_known(const struct gt_loaded_objects *o, const struct gt_loaded_object *new)
 {
-	const struct gt_loaded_object *at = object_at(o, new->low);
+	const struct gt_loaded_object *at = object_at(o, new->low, RECENT_OBJECTS);
 
 	return at && at->low == new->low && at->high == new->high && at->base == new->base &&
 		at->module == new->module &&
-		at->function == new->function &&object_at(o, new->high - 1) == at;
+		at->function == new->function &&object_at(o, new->high - 1, RECENT_OBJECTS) == at;
 }
 
 /* 0 or -ENOMEM */
@@ -241,7 +243,7 @@ static uint32_t python_frame(
 
 static uint32_t native_frame(struct gt_writer *w, struct gt_loaded_objects *o, uint64_t word)
 {
-	const struct gt_loaded_object *in = object_at(o, word);
+	const struct gt_loaded_object *in = object_at(o, word, OBJECTS_MAX);
 	char text[NAME_MAX_ + 32];
 	const char *path;
 	uint32_t id;
