@@ -149,7 +149,7 @@ INLINE bool sample_lines(
 		return false;
 	n = READ(int64_t, lines + l->size);
 	*sample = READ(uint64_t, data);
-	if (gt_likely((uint64_t)(n - 8) < MAX_LINES)) {
+	if (gt_likely((uint64_t)n - 8 < MAX_LINES)) {
 		uintptr_t last = data + (uintptr_t)n - 8, middle = data + (uintptr_t)n / 2 - 4;
 
 		if (gt_unlikely((data ^ (last + 7)) >> GT_READABLE_SHIFT) &&

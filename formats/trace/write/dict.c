@@ -143,7 +143,8 @@ uint32_t gt_dict_stack(struct gt_dict *d, const uint32_t *frames, size_t n)
 		free(copy);
 		return GT_NONE;
 	}
-	memcpy(copy, frames, n * sizeof(*copy));
+	if (n)
+		memcpy(copy, frames, n * sizeof(*copy));
 	d->stacks[d->nstacks] = (struct gt_dict_stack){ copy, (uint32_t)n };
 	d->memory += GT_NAME_MEMORY_STACK(n);
 	return (uint32_t)d->nstacks++;

@@ -212,6 +212,8 @@ static void thread_has_an_end(void)
 
 /* libpython does not free everything */
 const char *__lsan_default_suppressions(void) { return "leak:libpython"; }
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void) { return "print_suppressions=0"; }
 
 static void python_calls_back(void)
 {
