@@ -1,6 +1,7 @@
 # The frames of Python programs as the guest reads them, compared with Python's own, by each python3 of this machine
 # (in PATH, and those of pyenv). tests/unit/collect/guest/python_stacks.py has the kinds of code.
 . "$SRC/tests/lib.sh"
+[ -z "$SAN" ] || { skip sanitized "the guest library is never sanitized: the plain run of this test does it"; exit 0; }
 fake=$B/guest/fake
 
 cat >describe.py <<'P'
