@@ -93,7 +93,8 @@ awk -v n="$(tail -n 1 out)" -v ticks="$used" -v hz="$(getconf CLK_TCK)" -v ns=$(
 size() {	# NAME PROGRAM...: bytes of its recording by eBPF and by preload, by its calls
 	name=$1; shift
 	for via in ebpf preload; do
-		"$G" --via $via -q -f -e api -o $via.zst -- "$@" >/dev/null || exit 1
+		stacks=; [ $via = ebpf ] || stacks='--stacks none' # eBPF records none
+		"$G" --via $via -q -f -e api $stacks -o $via.zst -- "$@" >/dev/null || exit 1
 		peer=; [ $via = ebpf ] || peer=_preload
 		awk -v bytes="$(stat -c %s $via.zst)" -v n="$(rows $via.zst calls)" -v name="$name$peer" 'BEGIN { printf "%s %.3f B\n", name, bytes / n }'
 	done
