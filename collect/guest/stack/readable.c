@@ -7,8 +7,8 @@
 /* Two pages of one stack may have the same place, so a page may be at one of the next. */
 #define PLACES 8
 
-/* The system call compares the page's first word, wakes nobody and moves nobody. It is one that
- * programs permit themselves in a sandbox. */
+/* The system call compares the page's first word, and wakes and moves no thread. Programs permit it
+ * to themselves in a sandbox. */
 static bool try_page(uintptr_t page)
 {
 	uint32_t other = 0;

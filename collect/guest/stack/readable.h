@@ -16,8 +16,8 @@ struct gt_readable {
 	uintptr_t page[GT_READABLE_PAGES]; /* address >> GT_READABLE_SHIFT; 0: none */
 };
 
-/* Can the page of this address be read now? By a system call each time, and not remembered: for
- * memory that the program may unmap while it is in order, as what lies beside a stack. */
+/* Can the page of this address be read now? Costs a system call each time; the page is not
+ * remembered. For memory that the program may unmap rightly, as the mapping beside a stack. */
 bool gt_readable_now(uintptr_t address);
 
 /* Tries the page of this address, and remembers it if it can be read. */

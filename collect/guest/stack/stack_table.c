@@ -28,7 +28,7 @@ struct code_piece {
 	struct gt_rec_code head;
 	uint8_t lines[LINES_PIECE];
 };
-/* Of one thread. What is large is here, because the program's stacks may be small. */
+/* Of one thread. It has all large buffers, because the program's stacks may be small. */
 struct gt_stack_state {
 	/* the frame of the gt_stack_take that runs; 0: none. It is not reentered from a signal
 	 * handler */
