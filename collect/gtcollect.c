@@ -441,7 +441,7 @@ static int start_live_view(struct gt_err *err)
 	return run.live ? 0 : err->code;
 }
 
-/* The trace is complete. If nobody reads the lines, a signal ends gtcollect. */
+/* The trace is complete. If the reader of the lines has ended, a signal ends gtcollect. */
 static void finish_live_view(void)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -622,7 +622,7 @@ static int check_is_readable(struct gt_err *err)
 
 /* ---- programs that already run ---- */
 
-/* Injection is refused: eBPF records what it can. 0 or negative. */
+/* Injection is refused: eBPF records all but GPU times and annotations. 0 or negative. */
 static int record_by_ebpf_instead(struct gt_err *err)
 {
 	const char *useless;

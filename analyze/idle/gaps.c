@@ -243,7 +243,7 @@ static struct gt_cell line_cell(const struct gt_segment *seg, uint32_t frame, st
 	return name->failed ? gt_cell_none() : gt_cell_text((const char *)name->data);
 }
 
-/* lines: the number of the last columns; text: room for their text. */
+/* lines: the number of the last columns; text: buffers for their text. */
 static void add_longest(const struct gt_idle *s, struct gt_table *t, const struct gt_top_entry *one,
 	struct gt_kernel_names *names, unsigned lines, struct gt_buf text[2])
 {

@@ -401,7 +401,7 @@ bool gt_bpf_way_is_allowed(void)
 	return mine & admin || (mine & perfmon_and_bpf) == perfmon_and_bpf;
 }
 
-/* A user without the rights is told of those first. */
+/* If the user lacks the rights, the error names these, and not BTF. */
 static int check_btf(struct gt_err *err)
 {
 	char text[300];

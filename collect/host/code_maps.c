@@ -45,7 +45,7 @@ static uint32_t file_of(struct gt_code_maps *m, const char *path)
 	return (uint32_t)m->nfiles++;
 }
 
-/* Removes what lies wholly in this range: it was unmapped. */
+/* Removes the code that lies wholly in this range: it was unmapped. */
 static void remove_covered(struct gt_code_process *p, uint64_t low, uint64_t high)
 {
 	size_t left = 0;

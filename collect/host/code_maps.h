@@ -23,7 +23,7 @@ struct gt_code_maps { /* zeroed: empty */
 	size_t nfiles, files_cap;
 };
 
-/* Without memory, what is added is not known. */
+/* Without memory, this code is not known afterwards. */
 void gt_code_maps_add(
 	struct gt_code_maps *m, uint32_t tgid, const struct gt_mapped_code *code, const char *path);
 void gt_code_maps_fork(struct gt_code_maps *m, uint32_t parent, uint32_t child);

@@ -54,7 +54,7 @@ void gt_host_totals(const struct gt_host_recording *h, struct gt_host_totals *t)
 bool gt_host_lacks_kernel(const struct gt_host_recording *h);
 /* Rows that begin in this time count; ns. */
 void gt_host_set_window(struct gt_host_recording *h, int64_t from, int64_t until);
-/* Writes the rows of what is some ms old to the session's rings. */
+/* Writes the rows of events that are some ms old to the session's rings. */
 void gt_host_drain(struct gt_host_recording *h);
 /* No more events: writes the rest. Waits that have not ended end now. */
 void gt_host_stop(struct gt_host_recording *h);

@@ -23,8 +23,8 @@ struct gt_jit_maps { /* zeroed: empty */
 	size_t n, cap;
 };
 
-/* Reads the file, and what was added to it since. NULL: no function is known there. Borrowed until
- * the next change. */
+/* Reads the file, or the lines added to it since the last call. NULL: no function is known there.
+ * Borrowed until the next change. */
 struct gt_jit_function *gt_jit_maps_find(struct gt_jit_maps *m, uint32_t tgid, uint64_t address);
 /* The process executes another program, or ends. */
 void gt_jit_maps_forget(struct gt_jit_maps *m, uint32_t tgid);

@@ -17,7 +17,7 @@ static uint64_t address_of(const char *line)
 	return last ? strtoull(last, NULL, 16) : 0;
 }
 
-/* Reads the stack that a thread waits with. The kernel tells the innermost native frame only. */
+/* Reads the stack that a thread waits with. /proc has the innermost native frame only. */
 static void read_stack(struct gt_host_recording *h, struct gt_host_thread *t, uint64_t address)
 {
 	struct gt_host_stack stack = { .addresses = &address, .n = address != 0, .is_part = true };

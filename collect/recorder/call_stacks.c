@@ -209,9 +209,7 @@ static uint32_t python_frame(
 {
 	uint32_t number = (uint32_t)(word >> 32 & 0x3fffffff);
 	struct gt_stack_code *c = number && number <= s->ncodes ? &s->codes[number - 1] : NULL;
-	struct gt_frame f = {
-		.kind = GT_FRAME_PYTHON, .function = GT_NONE, .file = GT_NONE, .module = GT_NONE
-	};
+	struct gt_frame f = no_frame;
 	char text[2 * NAME_MAX_ + 32];
 	const char *function, *file;
 	int32_t line;
@@ -275,9 +273,7 @@ static uint32_t mark_frame(struct gt_writer *w, uint64_t word)
 		[GT_MARK_PYTHON_UNKNOWN] = "[Python frames unknown]",
 	};
 	uint64_t mark = word & ~GT_STACK_KIND;
-	struct gt_frame f = {
-		.kind = GT_FRAME_MARK, .function = GT_NONE, .file = GT_NONE, .module = GT_NONE
-	};
+	struct gt_frame f = no_frame;
 	uint32_t id = gt_writer_string(
 		w, mark < sizeof(texts) / sizeof(*texts) ? texts[mark] : "[unknown frame]");
 

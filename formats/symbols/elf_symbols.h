@@ -24,7 +24,7 @@ struct gt_elf_symbols {
 int gt_elf_symbols_open(struct gt_elf_symbols *s, const char *path, const uint8_t *id, size_t nid,
 	struct gt_err *err);
 void gt_elf_symbols_close(struct gt_elf_symbols *s);
-/* The function that has this address, mangled; NULL: none is known to. */
+/* The function that has this address, mangled; NULL: no known function has it. */
 const char *gt_elf_symbols_find(const struct gt_elf_symbols *s, uint64_t address);
 
 /* What tells where a mapping of an ELF file lies in the file's own addresses. */

@@ -95,7 +95,7 @@ static bool find_rule(const struct walk *w, struct gt_unwind_rule *rule)
 {
 	if (gt_rule_lookup(w->cache, w->base, w->at.ra, rule))
 		return true;
-	gt_unwind_request(w->readable, &w->at);
+	gt_unwind_request(&w->at);
 	return false;
 }
 

@@ -6,7 +6,8 @@
  * record: GT_REC_STACK, after the GT_REC_CODE and GT_REC_OBJECT records that it refers to (ring.h).
  * So each ring is complete in whatever order the rings are read.
  *
- * A stack that was taken before costs no system call, no lock and no memory. */
+ * A stack that was taken before costs no lock and no memory, and no system call if its rules to
+ * unwind (unwind_rules.h) are known. */
 #ifndef GT_GUEST_STACK_TABLE_H
 #define GT_GUEST_STACK_TABLE_H
 #include "collect/guest/core/guest_hooks.h"

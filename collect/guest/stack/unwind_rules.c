@@ -261,11 +261,10 @@ static void *help(void *arg)
 
 /* ---- other threads ---- */
 
-/* Copies this thread's stack from sp on, up to its end or the first page that cannot be read. The
- * C library keeps a thread's own data above the stack of each thread but the first: what lies
- * beyond belongs to others. */
-static __attribute__((no_sanitize("address"))) void copy_stack(
-	struct request *to, struct gt_readable *readable)
+/* Copies this thread's stack from sp (0: nothing) on, up to its end or the first page that cannot
+ * be read. The C library keeps a thread's own data above the stack of each thread but the first:
+ * what lies beyond belongs to others. */
+static __attribute__((no_sanitize("address"))) void copy_stack(struct request *to)
 {
 	const uintptr_t page = (uintptr_t)1 << GT_READABLE_SHIFT;
 	const uint64_t *words = (const uint64_t *)to->sp;
@@ -286,8 +285,7 @@ static __attribute__((no_sanitize("address"))) void copy_stack(
 	}
 }
 
-static bool put_request(
-	struct unwind_state *s, struct gt_readable *readable, const struct gt_frame_registers *at)
+static bool put_request(struct unwind_state *s, const struct gt_frame_registers *at)
 {
 	for (unsigned i = 0; i < REQUEST_PROBES; i++) {
 		struct request *r = &s->requests[(gt_rule_set(at->ra) + i) % REQUESTS];
@@ -301,20 +299,19 @@ static bool put_request(
 			continue;
 		r->sp = at->sp;
 		r->fp = at->fp;
-		copy_stack(r, readable);
+		copy_stack(r);
 		__atomic_store_n(&r->address, at->ra, __ATOMIC_RELEASE);
 		return true;
 	}
 	return false;
 }
 
-__attribute__((noinline, cold)) void gt_unwind_request(
-	struct gt_readable *readable, const struct gt_frame_registers *at)
+__attribute__((noinline, cold)) void gt_unwind_request(const struct gt_frame_registers *at)
 {
 	GT_GUEST_CODE;
 	struct unwind_state *s = state();
 
-	if (!s || at->ra <= BUSY || at->ra >> GT_CODE_BITS || !put_request(s, readable, at) ||
+	if (!s || at->ra <= BUSY || at->ra >> GT_CODE_BITS || !put_request(s, at) ||
 		__atomic_exchange_n(&s->work, 1, __ATOMIC_SEQ_CST))
 		return;
 	if (!__atomic_exchange_n(&s->helper, 1, __ATOMIC_ACQ_REL)) {

@@ -9,7 +9,6 @@
 #ifndef GT_GUEST_UNWIND_RULES_H
 #define GT_GUEST_UNWIND_RULES_H
 #include "collect/guest/stack/loaded_code.h"
-#include "collect/guest/stack/readable.h"
 
 /* CFA: the caller's stack pointer after the return. A word has 8 bytes; all offsets are multiples
  * of that. */
@@ -123,9 +122,9 @@ struct gt_frame_registers {
 	uintptr_t ra, sp, fp;
 };
 /* Asks the helper thread for the rule of the return address and of those of its callers, which are
- * found by the other registers in this thread's stack. readable: of this thread; NULL: only the
- * address is known. Does nothing if there are too many such requests. Preserves errno. */
-void gt_unwind_request(struct gt_readable *readable, const struct gt_frame_registers *at);
+ * found by the other registers in this thread's stack. sp 0: only the address is known. Does
+ * nothing if there are too many such requests. Preserves errno. */
+void gt_unwind_request(const struct gt_frame_registers *at);
 
 /* The rule of a return address. False: there is none yet, and it has been requested. */
 static inline bool gt_unwind_rule(uintptr_t address, struct gt_unwind_rule *rule)
@@ -135,7 +134,7 @@ static inline bool gt_unwind_rule(uintptr_t address, struct gt_unwind_rule *rule
 	if (gt_likely(c && !((address - 1) >> GT_CODE_BITS) &&
 		    gt_rule_lookup(c, gt_rule_epoch(c), address, rule)))
 		return true;
-	gt_unwind_request(NULL, &(struct gt_frame_registers){ .ra = address });
+	gt_unwind_request(&(struct gt_frame_registers){ .ra = address });
 	return false;
 }
 /* The number of the object of an address whose rule is known; 0: none. */
