@@ -32,9 +32,9 @@ WRAPS    := $(foreach f,malloc calloc realloc strdup strndup asprintf vasprintf 
 
 # The sources of a top folder: all below it but its program's main. What runs in the traced program is collect/guest/guest.mk's.
 sources   = $(sort $(filter-out $(2),$(shell find $(1) -name '*.c' -not -path 'collect/guest/*')))
-FORMATS  := $(call sources,formats,formats/gtexport.c)
+FORMATS  := $(call sources,formats)
 COLLECT   = $(call sources,collect,collect/gtcollect.c collect/bpf/programs/all_bpf.c $(if $(HAVE_BPF),collect/bpf/bpf_missing.c,$(BPF_SOURCES)))
-ANALYZE  := $(call sources,analyze,analyze/gtanalyze.c)
+ANALYZE  := $(call sources,analyze,analyze/gtanalyze.c analyze/gtexport.c)
 LIBGT    := $(BUILD)/libgt.a
 include collect/bpf/bpf.mk
 include formats/names/system_call_names.mk
@@ -44,7 +44,7 @@ obj       = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HAVE_CURSES := $(shell printf '\043include <curses.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 VIEWER   := $(call sources,viewer,viewer/gtview.c $(if $(HAVE_CURSES),,viewer/term/term.c))
 
-PROGRAMS := $(if $(wildcard collect/gtcollect.c),$(BUILD)/gtcollect) $(if $(wildcard formats/gtexport.c),$(BUILD)/gtexport) \
+PROGRAMS := $(if $(wildcard collect/gtcollect.c),$(BUILD)/gtcollect) $(if $(wildcard analyze/gtexport.c),$(BUILD)/gtexport) \
             $(if $(wildcard analyze/gtanalyze.c),$(BUILD)/gtanalyze) $(BUILD)/gtrace $(if $(HAVE_CURSES),$(patsubst viewer/%.c,$(BUILD)/%,$(wildcard viewer/gtview.c)))
 GUEST    := $(if $(wildcard collect/guest/guest.mk),$(BUILD)/libgtpreload.so)
 SIM      := $(if $(wildcard samples/simgpu/*.c),$(BUILD)/sim/libcuda.so.1 $(BUILD)/sim/libcupti.so.13)
@@ -70,7 +70,7 @@ $(BUILD)/lib%.a:
 	@rm -f $@
 	ar rcs $@ $^
 
-$(BUILD)/gtexport: $(call obj,formats/gtexport.c) $(LIBGT)
+$(BUILD)/gtexport: $(call obj,analyze/gtexport.c) $(BUILD)/libgtanalyze.a $(LIBGT)
 	$(CC) $(SANLINK) $(WRAPS) $^ $(LIBS) -o $@
 $(BUILD)/gtanalyze: $(call obj,analyze/gtanalyze.c $(ANALYZE)) $(LIBGT)
 	$(CC) $(SANLINK) $(WRAPS) $^ $(LIBS) -o $@

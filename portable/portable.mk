@@ -21,7 +21,7 @@ port_link = $(CC) -pie -nodefaultlibs -Wl,--wrap=__libc_start_main $(WRAPS) -Wl,
             -Wl,--as-needed $(PORT)/stubs-2.31/loader.so -Wl,--no-as-needed $(call stubs,2.31) -lgcc -o $@
 
 $(PORT)/bin/gtcollect: $(call obj,collect/gtcollect.c $(COLLECT))
-$(PORT)/bin/gtexport: $(call obj,formats/gtexport.c)
+$(PORT)/bin/gtexport: $(call obj,analyze/gtexport.c) $(BUILD)/libgtanalyze.a
 $(PORT)/bin/gtanalyze: $(call obj,analyze/gtanalyze.c $(ANALYZE))
 $(PORT)/bin/gtrace: $(call obj,command/gtrace.c)
 $(PORT)/bin/gtview: $(call obj,viewer/gtview.c) $(BUILD)/libgtview.a $(BUILD)/libgtanalyze.a

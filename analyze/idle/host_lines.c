@@ -1,6 +1,7 @@
 #include "analyze/idle/host_lines.h"
 
 #include <stdio.h>
+#include "formats/names/stack_names.h"
 
 struct lines {
 	struct gt_caller_sums *to;
@@ -124,4 +125,32 @@ int gt_host_lines_collect(struct gt_caller_sums *to, const struct gt_idle *s, un
 	if (!rc && (!doings || doings & GT_BIT(GT_DOES_OUTSIDE)))
 		rc = collect_unknown(&l, err);
 	return rc;
+}
+
+/* ---- what is known ---- */
+
+const char *gt_host_why_unanswered(const struct gt_idle *s)
+{
+	struct gt_reader *r = s->report.reader;
+	const char *cannot = gt_idle_why_unanswered(s);
+
+	if (cannot || gt_has_samples(r) || gt_has_stacks(r))
+		return cannot;
+	return gt_is_imported(r) ? "the file has neither samples nor call stacks"
+				 : "no samples were recorded (gtcollect -e samples)";
+}
+
+void gt_host_note_samples(const struct gt_idle *s, struct gt_table *t)
+{
+	struct gt_reader *r = s->report.reader;
+
+	if (gt_has_samples(r))
+		gt_table_note(t,
+			"code outside CUDA: by %llu samples in gaps (Error %%: half of the 95 %% interval); %s",
+			(unsigned long long)s->shares.samples,
+			gt_has_thread_states(r)
+				? "waits and CUDA calls are exact"
+				: "CUDA calls are exact; waits need gtcollect -e sched");
+	else
+		gt_table_note(t, "code outside CUDA by line: gtcollect -e samples");
 }

@@ -15,4 +15,8 @@
  * or negative. */
 int gt_host_lines_collect(struct gt_caller_sums *to, const struct gt_idle *s, unsigned by,
 	uint32_t doings, struct gt_err *err);
+/* Why there are no shares, or NULL. */
+const char *gt_host_why_unanswered(const struct gt_idle *s);
+/* Notes which of the shares are statistical. */
+void gt_host_note_samples(const struct gt_idle *s, struct gt_table *t);
 #endif

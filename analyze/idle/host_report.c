@@ -103,19 +103,10 @@ static int add_lines(
 
 static void add_notes(const struct host *h, struct gt_table *t)
 {
-	struct gt_reader *r = h->idle->report.reader;
 	const struct gt_host_shares *shares = &h->idle->shares;
 
 	gt_idle_note_gaps(h->idle, t);
-	if (gt_has_samples(r))
-		gt_table_note(t,
-			"code outside CUDA: by %llu samples in gaps (Error %%: half of the 95 %% interval); %s",
-			(unsigned long long)shares->samples,
-			gt_has_thread_states(r)
-				? "waits and CUDA calls are exact"
-				: "CUDA calls are exact; waits need gtcollect -e sched");
-	else
-		gt_table_note(t, "code outside CUDA by line: gtcollect -e samples");
+	gt_host_note_samples(h->idle, t);
 	gt_note_plural(t, shares->left_out,
 		"%llu {sample is|samples are} left out: too many at a time, or not in order of time",
 		(unsigned long long)shares->left_out);
@@ -199,22 +190,11 @@ static int add_doings(const struct host *h, struct gt_table *t, struct gt_err *e
 
 /* ---- all ---- */
 
-static const char *why_unanswered(const struct host *h)
-{
-	struct gt_reader *r = h->idle->report.reader;
-	const char *cannot = gt_idle_why_unanswered(h->idle);
-
-	if (cannot || gt_has_samples(r) || gt_has_stacks(r))
-		return cannot;
-	return gt_is_imported(r) ? "the file has neither samples nor call stacks"
-				 : "no samples were recorded (gtcollect -e samples)";
-}
-
 static int host_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct host *h = state;
 	struct gt_caller_sums sums = { .list = NULL };
-	const char *cannot = why_unanswered(h);
+	const char *cannot = gt_host_why_unanswered(h->idle);
 	int rc;
 
 	tables[0] = gt_report_table(&h->idle->report, "host", titles[h->by], columns[h->by],

@@ -254,26 +254,6 @@ static struct gt_table *strips(struct memory *m, struct gt_err *err)
 	return t;
 }
 
-/* Live memory is known only if all allocations and frees are counted. The reason why not, or NULL.
- */
-static const char *why_partial(const struct memory *m)
-{
-	const struct gt_filter *f = &m->report.opt->filter;
-
-	if (f->tid)
-		return "--tid leaves out frees of other threads";
-	for (uint32_t i = 0; f->match && i < gt_reader_segments(m->report.reader); i++) {
-		const struct gt_segment *seg = gt_reader_segment(m->report.reader, i);
-
-		for (uint32_t t = 0; t < seg->ntypes; t++)
-			if ((seg->types[t].op == GT_OP_ALLOC || seg->types[t].op == GT_OP_FREE) &&
-				!f->match(seg, &seg->types[t], f->match_arg))
-				return GT_MATCH_TEXT(m->report.opt, "",
-					" leaves out calls that allocate or free");
-	}
-	return NULL;
-}
-
 /* Clears the figures of live memory, which are incomplete. */
 static void clear_live(struct memory *m)
 {
@@ -284,26 +264,10 @@ static void clear_live(struct memory *m)
 	m->tracker.groups.n = 0;
 }
 
-/* Why the tables of live memory are empty although there were allocations, or NULL. */
-static const char *why_unknown(const struct memory *m)
-{
-	uint64_t allocs = 0, tracked = 0;
-
-	for (uint32_t i = 0; i < m->tracker.where.nsegs; i++) {
-		allocs += m->tracker.kinds[i][ALL].allocs;
-		tracked += m->tracker.kinds[i][ALL].sized && m->tracker.kinds[i][ALL].tracked;
-	}
-	if (!allocs || tracked)
-		return allocs ? m->partial : NULL;
-	return gt_is_imported(m->report.reader)
-		? "sizes and addresses were not recorded"
-		: "sizes and addresses were not recorded (gtcollect --args key)";
-}
-
 /* The tables that are made only if the user named the report. */
 static int add_details(struct memory *m, struct gt_table **tables, struct gt_err *err)
 {
-	const char *why = why_unknown(m);
+	const char *why = gt_memory_why_unknown(&m->tracker, m->report.reader, m->partial);
 	int n = gt_churn_per_step(&m->tracker.groups, &m->report, &m->tracker.where, err);
 
 	if (!n)
@@ -333,8 +297,8 @@ static int by_stack_finish(
 
 	if (key < 0)
 		return key;
-	m->partial = why_partial(m);
-	why = why_unknown(m);
+	m->partial = gt_memory_why_partial(&m->report);
+	why = gt_memory_why_unknown(&m->tracker, m->report.reader, m->partial);
 	if (m->partial)
 		clear_live(m);
 	tables[0] = gt_memory_by_stack_table(
@@ -357,7 +321,7 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 		err);
 	if (!tables[0])
 		return err->code;
-	m->partial = why_partial(m);
+	m->partial = gt_memory_why_partial(&m->report);
 	if (m->partial)
 		clear_live(m);
 	fill_kinds(m, tables[0]);

@@ -330,3 +330,38 @@ void gt_memory_tracker_release(struct gt_memory_tracker *m)
 	gt_live_release(&m->live);
 	gt_process_slots_release(&m->where);
 }
+
+/* ---- what is known ---- */
+
+const char *gt_memory_why_partial(const struct gt_report_state *a)
+{
+	const struct gt_filter *f = &a->opt->filter;
+
+	if (f->tid)
+		return "--tid leaves out frees of other threads";
+	for (uint32_t i = 0; f->match && i < gt_reader_segments(a->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
+
+		for (uint32_t t = 0; t < seg->ntypes; t++)
+			if ((seg->types[t].op == GT_OP_ALLOC || seg->types[t].op == GT_OP_FREE) &&
+				!f->match(seg, &seg->types[t], f->match_arg))
+				return GT_MATCH_TEXT(
+					a->opt, "", " leaves out calls that allocate or free");
+	}
+	return NULL;
+}
+
+const char *gt_memory_why_unknown(
+	const struct gt_memory_tracker *m, struct gt_reader *r, const char *partial)
+{
+	uint64_t allocs = 0, tracked = 0;
+
+	for (uint32_t i = 0; i < m->where.nsegs; i++) {
+		allocs += m->kinds[i][ALL].allocs;
+		tracked += m->kinds[i][ALL].sized && m->kinds[i][ALL].tracked;
+	}
+	if (!allocs || tracked)
+		return allocs ? partial : NULL;
+	return gt_is_imported(r) ? "sizes and addresses were not recorded"
+				 : "sizes and addresses were not recorded (gtcollect --args key)";
+}

@@ -74,4 +74,10 @@ int gt_memory_tracker_run(
 int gt_memory_tracker_finish(
 	struct gt_memory_tracker *m, struct gt_err *err); /* after the last run */
 void gt_memory_tracker_release(struct gt_memory_tracker *m);
+/* Live memory is known only if all allocations and frees are counted. The reason why not, or NULL.
+ */
+const char *gt_memory_why_partial(const struct gt_report_state *a);
+/* Why live memory is empty although there were allocations, or NULL. partial: of the above. */
+const char *gt_memory_why_unknown(
+	const struct gt_memory_tracker *m, struct gt_reader *r, const char *partial);
 #endif

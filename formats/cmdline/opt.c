@@ -141,6 +141,16 @@ static bool takes_value(const struct gt_opt *o)
 	return o->kind != GT_OPT_FLAG && o->kind != GT_OPT_COUNT;
 }
 
+static bool needs_value(const struct gt_opt *o)
+{
+	return takes_value(o) && o->kind != GT_OPT_MAYBE_WORD;
+}
+
+static bool has_words(const struct gt_opt *o)
+{
+	return o->kind == GT_OPT_WORD || o->kind == GT_OPT_MAYBE_WORD;
+}
+
 static int add_item(struct gt_opt_list *list, const char *item)
 {
 	if (gt_grow(&list->items, &list->cap, list->n + 1, sizeof(*list->items)))
@@ -200,7 +210,8 @@ static int store(const struct gt_opt *o, const char *shown, const char *value, s
 		rc = add_item(o->to, value);
 		return rc ? gt_err_set(err, rc, "out of memory") : 0;
 	case GT_OPT_WORD:
-		rc = word_index(o, value);
+	case GT_OPT_MAYBE_WORD:
+		rc = value ? word_index(o, value) : 0;
 		if (rc < 0)
 			return refuse_word(o, shown, value, err);
 		*(int *)o->to = rc;
@@ -283,9 +294,12 @@ static void put_row(const struct sheet *s, const struct gt_command *cmd, const s
 	else
 		fputs("      ", s->to);
 	at += o->name ? (size_t)fprintf(s->to, "--%s", o->name) : 0;
-	at += takes_value(o) ? (size_t)fprintf(s->to, " %s", o->arg ? o->arg : "VALUE") : 0;
+	if (needs_value(o))
+		at += (size_t)fprintf(s->to, " %s", o->arg ? o->arg : "VALUE");
+	else if (takes_value(o))
+		at += (size_t)fprintf(s->to, "[=%s]", o->arg);
 	gt_buf_str(&help, o->help);
-	for (size_t i = 0; o->kind == GT_OPT_WORD && o->words[i]; i++)
+	for (size_t i = 0; has_words(o) && o->words[i]; i++)
 		gt_buf_printf(
 			&help, "%s%s%s", i ? ", " : " (", o->words[i], o->words[i + 1] ? "" : ")");
 	gt_buf_byte(&help, 0);
@@ -394,7 +408,7 @@ static void put_fish(const struct gt_command *cmd, FILE *to)
 			fprintf(to, " -s %c", o->letter);
 		if (o->name)
 			fprintf(to, " -l %s", o->name);
-		if (takes_value(o))
+		if (needs_value(o))
 			fputs(" -r", to);
 		for (size_t w = 0; o->kind == GT_OPT_WORD && o->words[w]; w++)
 			fprintf(to, "%s%s%s", w ? " " : " -f -a '", o->words[w],
@@ -438,7 +452,7 @@ static int run_own(
 static int apply(const struct gt_command *cmd, const struct gt_opt *o, const char *shown,
 	const char *value, struct gt_err *err)
 {
-	if (takes_value(o) && !value)
+	if (needs_value(o) && !value)
 		return gt_err_set(err, -EINVAL, "%s needs a value", shown);
 	return o >= own && o < own + OWN ? run_own(cmd, o, value, err)
 					 : store(o, shown, value, err);
@@ -459,7 +473,7 @@ static int long_option(const struct gt_command *cmd, char **argv, int *i, struct
 		return gt_err_set(err, -EINVAL, "%s takes no value", shown);
 	if (value)
 		value++;
-	else if (takes_value(o) && argv[*i + 1])
+	else if (needs_value(o) && argv[*i + 1])
 		value = argv[++*i];
 	return apply(cmd, o, shown, value, err);
 }
@@ -475,7 +489,7 @@ static int letters(const struct gt_command *cmd, char **argv, int *i, struct gt_
 
 		if (!o)
 			return gt_err_set(err, -EINVAL, "unknown option '%s' (see --help)", shown);
-		if (takes_value(o))
+		if (needs_value(o))
 			return apply(cmd, o, shown,
 				c[1]                   ? c + 1
 					: argv[*i + 1] ? argv[++*i]

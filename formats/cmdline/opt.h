@@ -9,15 +9,16 @@
 #include "formats/base/err.h"
 
 enum gt_opt_kind {
-	GT_OPT_FLAG,  /* bool *: set to true */
-	GT_OPT_COUNT, /* int *: how often it is given (-v -v) */
-	GT_OPT_STR,   /* const char **: borrowed from argv */
-	GT_OPT_LIST,  /* struct gt_opt_list *: may be given several times */
-	GT_OPT_U64,   /* uint64_t * */
-	GT_OPT_SIZE,  /* uint64_t *: 4096, 64K, 64M, 2G (powers of 1024) */
-	GT_OPT_NS,    /* int64_t *: 1.5s, 250ms, 10us, 80ns; a bare number is seconds */
-	GT_OPT_WORD,  /* int *: index of the argument in words[] (NULL-terminated) */
-	GT_OPT_TEXT,  /* no option: a heading in --help */
+	GT_OPT_FLAG,       /* bool *: set to true */
+	GT_OPT_COUNT,      /* int *: how often it is given (-v -v) */
+	GT_OPT_STR,        /* const char **: borrowed from argv */
+	GT_OPT_LIST,       /* struct gt_opt_list *: may be given several times */
+	GT_OPT_U64,        /* uint64_t * */
+	GT_OPT_SIZE,       /* uint64_t *: 4096, 64K, 64M, 2G (powers of 1024) */
+	GT_OPT_NS,         /* int64_t *: 1.5s, 250ms, 10us, 80ns; a bare number is seconds */
+	GT_OPT_WORD,       /* int *: index of the argument in words[] (NULL-terminated) */
+	GT_OPT_MAYBE_WORD, /* likewise as --NAME=WORD; --NAME alone is the first word */
+	GT_OPT_TEXT,       /* no option: a heading in --help */
 };
 struct gt_opt_list {
 	const char **items;
@@ -30,7 +31,7 @@ struct gt_opt {
 	void *to;
 	const char *arg;          /* metavariable in --help, "FILE" */
 	const char *help;         /* one sentence, no full stop */
-	const char *const *words; /* GT_OPT_WORD */
+	const char *const *words; /* GT_OPT_WORD, GT_OPT_MAYBE_WORD */
 };
 struct gt_verb; /* verbs.h */
 struct gt_command {

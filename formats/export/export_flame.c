@@ -21,6 +21,7 @@
 #define LEAST 0.3  /* narrower frames are left out */
 #define LETTER 6.7 /* width of a letter, about */
 #define LETTERS_MAX 180u
+#define TITLE_LETTER 8.5 /* likewise, of the title */
 
 struct frame {
 	double x, total; /* x: cost to its left in its graph */
@@ -141,9 +142,9 @@ static void put_frame(struct flame *f, uint32_t node, unsigned top)
 	gt_out_str(f->out, "<g><title>");
 	put_xml(f->out, name, SIZE_MAX);
 	gt_out_str(f->out, "\n");
-	put_cost(f->out, t->opt->cost, at->total);
+	put_cost(f->out, t->cost, at->total);
 	gt_out_printf(f->out, ", %.2f %% of %s; itself ", at->total / root->total * 100, graph);
-	put_cost(f->out, t->opt->cost, t->nodes[node].cost > 0 ? (double)t->nodes[node].cost : 0);
+	put_cost(f->out, t->cost, t->nodes[node].cost > 0 ? (double)t->nodes[node].cost : 0);
 	gt_out_printf(f->out,
 		"</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"#%06x\"/>",
 		MARGIN + x, y, width > 0.4 ? width - 0.2 : width, ROW - 1,
@@ -233,6 +234,26 @@ static void put_graph(struct flame *f, uint32_t root, unsigned top)
 	gt_out_str(f->out, "</g>\n");
 }
 
+/* The title, the word "search" and its result to the right of it, and the note. */
+static void put_heading(const struct flame *f)
+{
+	const struct gt_stack_tree *t = f->tree;
+	const char *title = t->title ? t->title : "Flame graph";
+	unsigned search =
+		t->title ? (unsigned)(strlen(title) * TITLE_LETTER) + 3 * MARGIN : MARGIN + 120;
+
+	put_xml(f->out, title, SIZE_MAX);
+	gt_out_printf(f->out,
+		"</text><text id=\"search\" x=\"%u\" y=\"20\" text-decoration=\"underline\">search</text>"
+		"<text id=\"found\" x=\"%u\" y=\"20\"></text>\n",
+		search, search + 60);
+	if (!t->note)
+		return;
+	gt_out_printf(f->out, "<text x=\"%u\" y=\"%u\">", MARGIN, HEAD);
+	put_xml(f->out, t->note, SIZE_MAX);
+	gt_out_str(f->out, "</text>\n");
+}
+
 static void put_image(struct flame *f)
 {
 	static const char *const nothing[] = { [GT_COST_TIME] =
@@ -240,12 +261,13 @@ static void put_image(struct flame *f)
 		[GT_COST_COUNT] = "no calls, ranges or GPU work",
 		[GT_COST_BYTES] = "no bytes copied, set or allocated" };
 	const struct gt_stack_tree *t = f->tree;
-	unsigned height = HEAD, top = HEAD;
+	const unsigned head = HEAD + (t->note ? ROW : 0);
+	unsigned height = head, top = head;
 
 	for (uint32_t i = 0; i < t->nnodes; i++)
 		if (t->nodes[i].parent == GT_NONE && f->frames[i].total > 0)
 			height += rows_of(f, i) * ROW + MARGIN;
-	if (height == HEAD)
+	if (height == head)
 		height += ROW + MARGIN; /* of a sentence */
 	gt_out_printf(f->out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
@@ -253,20 +275,18 @@ static void put_image(struct flame *f)
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#f8f8f4\"/>\n"
 		"<style>text { pointer-events: none } #search, g.graph g { cursor: pointer; "
 		"pointer-events: all } g.graph g:hover rect { stroke: #000 }</style>\n"
-		"<text x=\"%u\" y=\"20\" font-size=\"14\">Flame graph</text>"
-		"<text id=\"search\" x=\"%u\" y=\"20\" text-decoration=\"underline\">search</text>"
-		"<text id=\"found\" x=\"%u\" y=\"20\"></text>\n",
-		WIDTH + 2 * MARGIN, height, WIDTH + 2 * MARGIN, height, MARGIN, MARGIN + 120,
-		MARGIN + 180);
+		"<text x=\"%u\" y=\"20\" font-size=\"14\">",
+		WIDTH + 2 * MARGIN, height, WIDTH + 2 * MARGIN, height, MARGIN);
+	put_heading(f);
 	for (uint32_t i = 0; i < t->nnodes; i++) {
 		if (t->nodes[i].parent != GT_NONE || f->frames[i].total <= 0)
 			continue;
 		put_graph(f, i, top);
 		top += rows_of(f, i) * ROW + MARGIN;
 	}
-	if (top == HEAD)
-		gt_out_printf(f->out, "<text x=\"%u\" y=\"%u\">%s</text>\n", MARGIN, HEAD + 12,
-			nothing[t->opt->cost]);
+	if (top == head)
+		gt_out_printf(f->out, "<text x=\"%u\" y=\"%u\">%s</text>\n", MARGIN, head + 12,
+			nothing[t->cost]);
 	gt_out_str(f->out, script);
 	gt_out_printf(f->out, "%u", WIDTH);
 	gt_out_str(f->out, script_rest);
@@ -297,7 +317,11 @@ static int flame_export(struct gt_reader *r, const struct gt_export_options *opt
 	struct gt_out *out, struct gt_err *err)
 {
 	struct gt_stack_tree tree;
-	int rc = gt_stack_tree_build(&tree, r, opt, err);
+	int rc;
+
+	if (opt->tree)
+		return draw(opt->tree, out, err);
+	rc = gt_stack_tree_build(&tree, r, opt, err);
 
 	rc = rc ? rc : draw(&tree, out, err);
 	gt_stack_tree_release(&tree);

@@ -28,7 +28,7 @@ static void add_frame(struct gt_buf *b, const char *label)
 			b->data[at] = ':';
 }
 
-static void add_path(struct gt_stack_tree *f, struct gt_buf *b, uint32_t node)
+static void add_path(const struct gt_stack_tree *f, struct gt_buf *b, uint32_t node)
 {
 	/* root, host, process, device, track, and a call and a kernel for each of 256 depths; or
 	 * the 4096 frames of a call stack */
@@ -65,7 +65,7 @@ static int print_sorted(struct gt_out *out, struct gt_buf *text, size_t nlines)
 	return 0;
 }
 
-static int print_lines(struct gt_stack_tree *f, struct gt_out *out)
+static int print_lines(const struct gt_stack_tree *f, struct gt_out *out, struct gt_err *err)
 {
 	struct gt_buf text = { 0 };
 	size_t nlines = 0;
@@ -81,11 +81,11 @@ static int print_lines(struct gt_stack_tree *f, struct gt_out *out)
 		gt_buf_add(&text, number, strlen(number) + 1);
 		nlines++;
 		if (text.len > TEXT_MAX)
-			rc = gt_err_set(f->err, -E2BIG, "the folded stacks need more than %u MiB",
+			rc = gt_err_set(err, -E2BIG, "the folded stacks need more than %u MiB",
 				TEXT_MAX >> 20);
 	}
 	if (!rc && (text.failed || print_sorted(out, &text, nlines)))
-		rc = gt_err_set(f->err, -ENOMEM, "out of memory");
+		rc = gt_err_set(err, -ENOMEM, "out of memory");
 	gt_buf_release(&text);
 	return rc;
 }
@@ -94,8 +94,12 @@ static int folded_export(struct gt_reader *r, const struct gt_export_options *op
 	struct gt_out *out, struct gt_err *err)
 {
 	struct gt_stack_tree f;
-	int rc = gt_stack_tree_build(&f, r, opt, err), printed = print_lines(&f, out);
+	int rc, printed;
 
+	if (opt->tree)
+		return print_lines(opt->tree, out, err);
+	rc = gt_stack_tree_build(&f, r, opt, err);
+	printed = print_lines(&f, out, err);
 	gt_stack_tree_release(&f);
 	return rc ? rc : printed;
 }

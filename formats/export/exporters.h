@@ -7,11 +7,14 @@
 #include "formats/io/stream_out.h"
 #include "formats/trace/read/reader.h"
 
+struct gt_stack_tree;
 struct gt_export_options {
 	struct gt_filter filter;
 	enum gt_cost { GT_COST_TIME, GT_COST_COUNT, GT_COST_BYTES } cost; /* folded, flame */
 	/* folded, flame: calls and GPU work are below the call stack that made or launched them */
 	bool by_stack;
+	/* folded, flame: writes this tree (stack_tree.h), and reads no rows; NULL: none */
+	const struct gt_stack_tree *tree;
 	/* native: the filter as metadata {"cut":{...}} for the copy; NULL: it selects everything */
 	const char *cut;
 	/* the number of rows read so far, for a progress display in another thread; or NULL
@@ -28,7 +31,8 @@ struct gt_exporter {
 		struct gt_err *err);
 };
 extern const struct gt_exporter *const gt_exporters[]; /* NULL-terminated */
-extern const struct gt_exporter gt_export_flame;       /* also gtview's image */
+extern const struct gt_exporter gt_export_flame,
+	gt_export_folded; /* also of trees; gtview's image */
 /* Appends a native copy to a file; fd is borrowed. opt->cut may be any metadata. err
  * must not be NULL. */
 int gt_export_copy(

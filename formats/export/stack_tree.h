@@ -25,7 +25,10 @@ struct gt_stack_node {
 struct gt_stack_tree {
 	struct gt_reader *r;
 	struct gt_err *err;
-	const struct gt_export_options *opt;
+	const struct gt_export_options *opt; /* of gt_stack_tree_build */
+	enum gt_cost cost;                   /* what costs are */
+	/* in place of "Flame graph", and a line below it; NULL: none. new: freed with the tree */
+	char *title, *note;
 	struct gt_stack_segment *segs;
 	struct gt_stack_node *nodes;
 	size_t nnodes, nodes_cap;
@@ -41,6 +44,26 @@ struct gt_stack_tree {
 int gt_stack_tree_build(struct gt_stack_tree *f, struct gt_reader *r,
 	const struct gt_export_options *opt, struct gt_err *err);
 void gt_stack_tree_release(struct gt_stack_tree *f);
+
+/* Or: an empty tree, to which nodes are added. Reader and err are borrowed. 0 or -ENOMEM; release
+ * it in both cases. A tree that is zero-initialised but for err takes labels and nodes, too, but no
+ * tracks and frames. */
+int gt_stack_tree_init(struct gt_stack_tree *f, struct gt_reader *r, struct gt_err *err);
+/* These return a label or a node, made if missing; GT_NONE: f->err has the reason. `label` GT_NONE:
+ * the result is GT_NONE, too; likewise `node`, while `parent` GT_NONE means a root. */
+uint32_t gt_stack_tree_text(struct gt_stack_tree *f, const char *name); /* label: printable */
+uint32_t gt_stack_tree_node(struct gt_stack_tree *f, uint32_t parent, uint32_t label);
+/* The node of the track's host, if there are several, and process. */
+uint32_t gt_stack_tree_process(
+	struct gt_stack_tree *f, uint32_t node, const struct gt_segment *seg, uint32_t track);
+/* The label of a track. */
+uint32_t gt_stack_tree_track(struct gt_stack_tree *f, const struct gt_segment *seg, uint32_t track);
+/* The node of the innermost frame of a stack below `node`. */
+uint32_t gt_stack_tree_frames(
+	struct gt_stack_tree *f, uint32_t node, const struct gt_segment *seg, uint64_t stack);
+/* As gt_stack_tree_node. */
+uint32_t gt_stack_tree_child(struct gt_stack_tree *f, uint32_t parent, const char *name);
+void gt_stack_tree_add(struct gt_stack_tree *f, uint32_t node, int64_t cost);
 /* The label of a frame: printable. */
 static inline const char *gt_stack_tree_label(const struct gt_stack_tree *f, uint32_t label)
 {

@@ -8,6 +8,7 @@
 #include "analyze/columns/source_dedup.h"
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
+#include "formats/base/numbers.h"
 #include "formats/base/sorted.h"
 #include "formats/trace/read/nest.h"
 #include "formats/trace/summary.h"
@@ -41,6 +42,7 @@ struct gt_flame {
 	uint64_t rows, all;    /* rows read; estimated total */
 	uint64_t overlaps;
 	bool cut;
+	struct gt_buf text; /* labels of frames, each with its NUL */
 };
 
 /* ---- open and free ---- */
@@ -128,6 +130,7 @@ void gt_flame_free(struct gt_flame *f)
 	gt_iter_close(f->iter);
 	gt_source_dedup_free(f->dedup);
 	gt_map_release(&f->map);
+	gt_buf_release(&f->text);
 	free(f->ranges);
 	free(f->nodes);
 	free(f);
@@ -399,6 +402,61 @@ bool gt_flame_has_ranges(struct gt_reader *r)
 		if (has_ranges(gt_reader_segment(r, i)))
 			return true;
 	return false;
+}
+
+/* ---- by call stack ---- */
+
+/* Adds row i of the table; at[]: nodes by row. Beyond the limit its parent has its value. */
+static int add_frame(struct gt_flame *f, const struct gt_table *t, unsigned i, uint32_t *at)
+{
+	const struct gt_cell *parent = gt_table_cell(t, i, GT_FLAME_PARENT),
+			     *label = gt_table_cell(t, i, GT_FLAME_LABEL);
+	uint32_t above = parent->absent ? 0 : at[parent->i];
+
+	at[i] = above;
+	f->cut |= f->n >= GT_FLAME_NODES;
+	if (!parent->absent && f->n < GT_FLAME_NODES) {
+		if (gt_grow(&f->nodes, &f->cap, f->n + 1ul, sizeof(*f->nodes)))
+			return -ENOMEM;
+		f->nodes[f->n] = (struct gt_flame_node){ .parent = above,
+			.next = f->nodes[above].child,
+			.id = (uint32_t)f->text.len,
+			.kind = GT_FLAME_FRAME,
+			.dur = -1 };
+		gt_buf_add(&f->text, label->s, strlen(label->s) + 1);
+		f->nodes[above].child = at[i] = f->n++;
+	}
+	f->nodes[at[i]].ns =
+		gt_sat_add(f->nodes[at[i]].ns, (uint64_t)gt_table_cell(t, i, GT_FLAME_VALUE)->i);
+	return f->text.failed ? -ENOMEM : 0;
+}
+
+struct gt_flame *gt_flame_of_table(const struct gt_table *t)
+{
+	struct gt_flame *f = calloc(1, sizeof(*f));
+	unsigned n = t ? gt_table_rows(t) : 0;
+	uint32_t *at = calloc(n + 1ul, sizeof(*at));
+	int rc = !f || !at || gt_grow(&f->nodes, &f->cap, 64, sizeof(*f->nodes));
+
+	if (!rc)
+		f->nodes[f->n++] = (struct gt_flame_node){ .kind = GT_FLAME_ALL, .dur = -1 };
+	for (unsigned i = 0; !rc && i < n; i++)
+		rc = add_frame(f, t, i, at);
+	for (uint32_t i = f ? f->n : 0; !rc && i-- > 1;) {
+		struct gt_flame_node *up = &f->nodes[f->nodes[i].parent];
+
+		up->ns = gt_sat_add(up->ns, f->nodes[i].ns);
+	}
+	free(at);
+	if (!rc)
+		return f;
+	gt_flame_free(f);
+	return NULL;
+}
+
+const char *gt_flame_label(const struct gt_flame *f, const struct gt_flame_node *n)
+{
+	return (const char *)f->text.data + n->id;
 }
 
 /* ---- the picture ---- */

@@ -1,13 +1,21 @@
 /* Time as a tree: all > process > thread > nested calls; or ranges with the calls in them; or, for
- * GPU work: launching call > kernel or copy. The time of a node is that of its rows within the time
+ * GPU work: launching call > kernel or copy. Or values by call stack, as an analysis computes them
+ * (analyze/flame/stack_flame.h). The time of a node is that of its rows within the time
  * range. Rows of one thread nest, so for calls and ranges it is covered time. The time of a thread,
  * a process and "all" is the sum of their children, because threads and streams run concurrently.
  */
 #ifndef GT_FLAME_H
 #define GT_FLAME_H
+#include "analyze/flame/stack_flame.h"
 #include "viewer/model/archive.h"
 
-enum gt_flame_of { GT_FLAME_CALLS, GT_FLAME_GPU, GT_FLAME_RANGES, GT_FLAMES };
+enum gt_flame_of {
+	GT_FLAME_CALLS,
+	GT_FLAME_GPU,
+	GT_FLAME_RANGES,
+	GT_FLAME_STACKS, /* the first of GT_STACK_FLAMES kinds by call stack */
+	GT_FLAMES = GT_FLAME_STACKS + GT_STACK_FLAMES
+};
 enum gt_flame_kind {
 	GT_FLAME_ALL,
 	GT_FLAME_PROCESS,
@@ -16,13 +24,15 @@ enum gt_flame_kind {
 	GT_FLAME_CALL,
 	GT_FLAME_LAUNCH,
 	GT_FLAME_WORK,
-	GT_FLAME_RANGE
+	GT_FLAME_RANGE,
+	GT_FLAME_FRAME /* of a call stack */
 };
 struct gt_flame_node {
 	/* rows: for a thread and above, the rows directly below a thread */
-	uint64_t ns, rows;
+	uint64_t ns, rows;            /* of a call stack: ns or bytes; 0 rows */
 	uint32_t parent, child, next; /* nodes; 0: none */
-	/* id: track, type, or for GT_FLAME_LAUNCH the string of the name */
+	/* id: track, type, for GT_FLAME_LAUNCH the string of the name, or for GT_FLAME_FRAME see
+	 * gt_flame_label() */
 	uint32_t segment, id;
 	uint8_t kind; /* enum gt_flame_kind */
 	/* of the longest row of a call, range or work: */
@@ -40,6 +50,10 @@ struct gt_flame;
  * err has the reason. new: free it. */
 struct gt_flame *gt_flame_new(
 	struct gt_archive *a, enum gt_flame_of of, struct gt_range range, struct gt_err *err);
+/* The tree of a table of stack_flame.h, which is copied; NULL: an empty tree. Its root is "all".
+ * NULL: no memory. new: free it. */
+struct gt_flame *gt_flame_of_table(const struct gt_table *t);
+const char *gt_flame_label(const struct gt_flame *f, const struct gt_flame_node *n);
 void gt_flame_free(struct gt_flame *f); /* NULL is fine */
 /* Reads more rows for at most `us` µs (0: to the end). 1: there is more to do, 0: done, negative.
  */

@@ -14,6 +14,11 @@
 
 struct flame {
 	struct gt_flame *tree;
+	/* kinds by call stack: a job computes the tree, which is empty until then */
+	bool is_pending;
+	unsigned percent; /* of the job */
+	/* of such a tree: what to know about its figures, or why there are none */
+	char note[200];
 	struct gt_range range; /* of the tree */
 	enum gt_flame_of of;   /* the kind to show */
 	enum gt_flame_of made; /* the kind of the tree */
@@ -27,18 +32,31 @@ struct flame {
 	unsigned width, height, body;  /* body: lines for boxes, from line 1 on */
 };
 
-extern const struct gt_view_ops gt_view_flame_gpu, gt_view_flame_ranges;
+/* Views that begin with different kinds, in the order of enum gt_flame_of. */
+#define FLAMES(X)                                                                                  \
+	X(flame, "flame")                                                                          \
+	X(flame_gpu, "flame-gpu")                                                                  \
+	X(flame_ranges, "flame-ranges")                                                            \
+	X(flame_host, "flame-host")                                                                \
+	X(flame_idle, "flame-idle") X(flame_kernel, "flame-kernel") X(flame_memory, "flame-memory")
+#define X(id, title) extern const struct gt_view_ops gt_view_##id;
+FLAMES(X)
+#undef X
+#define X(id, title) &gt_view_##id,
+static const struct gt_view_ops *const views[GT_FLAMES] = { FLAMES(X) };
+#undef X
 
 static int flame_open(struct gt_view *v, struct gt_err *err)
 {
 	struct flame *f = v->state;
 
-	if (!f->width) /* later the user's choice stays */
-		f->of = v->ops == &gt_view_flame_gpu      ? GT_FLAME_GPU
-			: v->ops == &gt_view_flame_ranges ? GT_FLAME_RANGES
-							  : GT_FLAME_CALLS;
+	for (unsigned i = 0; !f->width && i < GT_FLAMES; i++) /* later the user's choice stays */
+		if (v->ops == views[i])
+			f->of = (enum gt_flame_of)i;
 	f->names = gt_kernel_names_of(v->scene->reader, GT_NAME_SHORT);
-	return f->names ? 0 : gt_err_set(err, -ENOMEM, "out of memory (flame graph)");
+	return f->names && gt_scene_report_job(v->scene)
+		? 0
+		: gt_err_set(err, -ENOMEM, "out of memory (flame graph)");
 }
 
 static void flame_detach(struct gt_view *v)
@@ -68,8 +86,9 @@ static void flame_close(struct gt_view *v)
 static uint8_t name_of(const struct gt_view *v, const struct gt_flame_node *n, char to[NAME])
 {
 	const struct flame *f = v->state;
-	const struct gt_segment *seg =
-		n->kind == GT_FLAME_ALL ? NULL : gt_reader_segment(v->scene->reader, n->segment);
+	const struct gt_segment *seg = n->kind == GT_FLAME_ALL || n->kind == GT_FLAME_FRAME
+		? NULL
+		: gt_reader_segment(v->scene->reader, n->segment);
 	const struct gt_track *track =
 		seg && n->kind <= GT_FLAME_DEVICE ? &seg->tracks[n->id] : NULL;
 	bool typed =
@@ -85,6 +104,8 @@ static uint8_t name_of(const struct gt_view *v, const struct gt_flame_node *n, c
 		name = gt_kernel_names_shown(f->names, name);
 	if (n->kind == GT_FLAME_LAUNCH)
 		name = gt_str(seg, n->id);
+	if (n->kind == GT_FLAME_FRAME)
+		name = gt_flame_label(f->tree, n);
 	if (n->kind == GT_FLAME_PROCESS)
 		snprintf(to, NAME, "%.250s (pid %lld)", name, (long long)track->id);
 	else if (n->kind == GT_FLAME_THREAD)
@@ -95,11 +116,18 @@ static uint8_t name_of(const struct gt_view *v, const struct gt_flame_node *n, c
 		snprintf(to, NAME, "%.300s", name);
 	if (n->kind == GT_FLAME_LAUNCH)
 		return GT_INK_CATEGORY + GT_CAT_LAUNCH;
+	if (n->kind == GT_FLAME_FRAME && *name == '[')
+		return GT_INK_CATEGORY + GT_CAT_WAIT;
 	if (type && gt_archive_is_communication(v->scene->archive, n->segment, n->id))
 		return GT_INK_COMM;
 	return type && type->category < GT_CATEGORY_COUNT
 		? (uint8_t)(GT_INK_CATEGORY + type->category)
 		: GT_INK_TEXT;
+}
+
+static unsigned percent_of(const struct flame *f)
+{
+	return f->is_pending ? f->percent < 99 ? f->percent : 99 : gt_flame_percent(f->tree);
 }
 
 /* ---- boxes ---- */
@@ -168,9 +196,13 @@ static int flame_arrange(struct gt_view *v, unsigned width, unsigned height, str
 		f->zoomed = f->selected = f->top = 0;
 		f->range = range;
 		f->made = f->of;
-		f->tree = gt_flame_new(v->scene->archive, f->of, range, err);
+		f->is_pending = f->of >= GT_FLAME_STACKS;
+		f->note[0] = '\0';
+		f->tree = f->is_pending ? gt_flame_of_table(NULL)
+					: gt_flame_new(v->scene->archive, f->of, range, err);
 		if (!f->tree)
-			return err->code;
+			return err->code ? err->code
+					 : gt_err_set(err, -ENOMEM, "out of memory (flame graph)");
 		gt_item_search_restart(f->search);
 	}
 	return update_boxes(f, err);
@@ -229,7 +261,7 @@ static int step_search(struct gt_view *v, uint64_t us, struct gt_err *err)
 	int rc = gt_item_search_step(f->search, &items, us, err);
 
 	if (rc >= 0)
-		select_match(v, !rc && gt_flame_percent(f->tree) == 100);
+		select_match(v, !rc && percent_of(f) == 100);
 	return rc;
 }
 
@@ -253,11 +285,39 @@ static uint64_t matched_ns(const struct flame *f)
 	return ns;
 }
 
+/* Takes the result of the job, if it is complete. 1: not yet. */
+static int take_tree(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	struct flame *f = v->state;
+	const struct gt_analysis *what = gt_stack_flames[f->made - GT_FLAME_STACKS].analysis;
+	struct gt_report_job *job = v->scene->report_job;
+	struct gt_report_result *result;
+	const char *note;
+	int rc = gt_report_job_take(job, what, f->range, &result, err);
+
+	if (!rc && !gt_report_job_wait(job, us))
+		rc = gt_report_job_take(job, what, f->range, &result, err);
+	f->percent = gt_report_job_percent(job);
+	if (rc <= 0)
+		return rc ? rc : 1;
+	note = result->n ? gt_table_get_note(result->tables[result->n - 1], 0) : result->why;
+	snprintf(f->note, sizeof(f->note), "%s", note ? note : "");
+	gt_flame_free(f->tree);
+	f->tree = gt_flame_of_table(result->n ? result->tables[result->n - 1] : NULL);
+	f->is_pending = false;
+	gt_report_job_release(result);
+	gt_item_search_restart(f->search);
+	return f->tree ? 0 : gt_err_set(err, -ENOMEM, "out of memory (flame graph)");
+}
+
 static int flame_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct flame *f = v->state;
-	bool reads = gt_flame_percent(f->tree) < 100;
-	int rc = reads ? gt_flame_step(f->tree, us, err) : 0, more;
+	bool reads = percent_of(f) < 100;
+	int rc = f->is_pending ? take_tree(v, us, err)
+		: reads        ? gt_flame_step(f->tree, us, err)
+			       : 0,
+	    more;
 
 	if (rc < 0 || (reads && update_boxes(f, err)))
 		return err->code;
@@ -338,7 +398,7 @@ static void go_to_longest(struct gt_view *v)
 	lane = (struct gt_lane_key){ { n->segment, n->track, aspect, false },
 		gt_aspect_depth(aspect, n->depth) };
 	gt_scene_show_row(v->scene, &lane, n->start, n->dur);
-	if (gt_flame_percent(f->tree) < 100)
+	if (percent_of(f) < 100)
 		v->scene->message =
 			"the longest event so far: the visible time is not read completely";
 }
@@ -354,13 +414,23 @@ static void escape(struct gt_view *v)
 		zoom_out(f);
 }
 
-static enum gt_flame_of next_of(const struct gt_view *v)
+static bool has_kind(struct gt_reader *r, unsigned of)
 {
-	enum gt_flame_of next =
-		(enum gt_flame_of)((((const struct flame *)v->state)->of + 1) % GT_FLAMES);
+	return of == GT_FLAME_RANGES ? gt_flame_has_ranges(r)
+		: of >= GT_FLAME_STACKS
+		? gt_stack_flame_has(r, (enum gt_stack_flame_kind)(of - GT_FLAME_STACKS))
+		: true;
+}
 
-	return next == GT_FLAME_RANGES && !gt_flame_has_ranges(v->scene->reader) ? GT_FLAME_CALLS
-										 : next;
+/* The next kind that the trace has; by: 1 or -1. */
+static enum gt_flame_of next_of(const struct gt_view *v, int by)
+{
+	unsigned of = ((const struct flame *)v->state)->of;
+
+	do
+		of = (of + (by < 0 ? GT_FLAMES - 1 : 1)) % GT_FLAMES;
+	while (!has_kind(v->scene->reader, of));
+	return (enum gt_flame_of)of;
 }
 
 static void flame_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
@@ -384,8 +454,8 @@ static void flame_act(struct gt_view *v, const struct gt_binding *b, struct gt_k
 		for (unsigned i = 0; i + 1 < f->body; i++)
 			go_deeper(f, b->arg);
 		break;
-	case GT_DO_VIEW:
-	case GT_DO_HEIGHTS: f->of = next_of(v); break;
+	case GT_DO_VIEW: f->of = next_of(v, 1); break;
+	case GT_DO_HEIGHTS: f->of = next_of(v, b->arg); break;
 	case GT_DO_POINT: select_at(f, k); break;
 	case GT_DO_POINT_FOLD:
 		select_at(f, k);
@@ -450,6 +520,13 @@ static const char *rows_are(const struct flame *f, const struct gt_flame_node *n
 	return f->made == GT_FLAME_GPU ? "operation" : "call";
 }
 
+static enum gt_cell_kind unit_of(const struct flame *f)
+{
+	return f->made >= GT_FLAME_STACKS && gt_stack_flames[f->made - GT_FLAME_STACKS].bytes
+		? GT_C_BYTES
+		: GT_C_NS;
+}
+
 /* "12.3 ms, 4.5% of cuLaunchKernel, 1.2% of all, 1204 calls: name" */
 static void draw_status(const struct gt_view *v, struct gt_screen *to)
 {
@@ -458,9 +535,9 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 	char name[NAME], above[NAME], share[GT_BRIEF], of_all[GT_BRIEF];
 	int y = (int)f->height - 1, x = 0;
 
-	if (gt_flame_percent(f->tree) < 100)
-		x = gt_screen_printf(to, 0, y, -1, gt_look_warn, "reading ... %u %%  ",
-			gt_flame_percent(f->tree));
+	if (percent_of(f) < 100)
+		x = gt_screen_printf(
+			to, 0, y, -1, gt_look_warn, "reading ... %u %%  ", percent_of(f));
 	else if (gt_flame_is_cut(f->tree))
 		x = gt_screen_text(to, 0, y, -1, "too many stacks: some count for their parents  ",
 			gt_look_warn);
@@ -473,11 +550,15 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 	gt_brief_share(share, n->ns, up->ns);
 	gt_brief_share(of_all, n->ns, node_at(f, 0)->ns);
 	x += gt_screen_printf(
-		to, x, y, -1, gt_look_plain, "%s", gt_number_text(GT_C_NS, n->ns).text);
+		to, x, y, -1, gt_look_plain, "%s", gt_number_text(unit_of(f), n->ns).text);
 	if (n->kind > GT_FLAME_PROCESS)
 		x += gt_screen_printf(to, x, y, -1, gt_look_plain, ", %s of %s", share, above);
 	if (f->selected)
 		x += gt_screen_printf(to, x, y, -1, gt_look_plain, ", %s of all", of_all);
+	if (n->kind == GT_FLAME_FRAME || f->made >= GT_FLAME_STACKS) {
+		gt_screen_printf(to, x, y, -1, gt_look_faint, ": %s", f->selected ? name : f->note);
+		return;
+	}
 	gt_screen_printf(to, x, y, -1, gt_look_faint, ", %llu %s%s: %s",
 		(unsigned long long)n->rows, rows_are(f, n), gt_plural(n->rows, "s"), name);
 }
@@ -494,7 +575,7 @@ static void draw_search(const struct flame *f, struct gt_screen *to)
 	gt_brief_share(share, matched_ns(f), node_at(f, 0)->ns);
 	snprintf(text, sizeof(text), " /%.*s  %s of all, %zu frame%s%s ",
 		gt_search_regex_brief(expression), expression, share, n, gt_plural(n, "s"),
-		gt_flame_percent(f->tree) < 100 ? " so far" : "");
+		percent_of(f) < 100 ? " so far" : "");
 	width = (int)gt_utf8_width(text);
 	gt_screen_text(to, (int)to->width > width ? (int)to->width - width : 0, 0, -1, text, look);
 }
@@ -508,6 +589,14 @@ static const struct {
 		"cannot answer: the visible time has no GPU work" },
 	[GT_FLAME_RANGES] = { "flame graph of ranges",
 		"cannot answer: the visible time has no ranges and no calls" },
+	[GT_FLAME_STACKS + GT_STACK_FLAME_HOST] = { "flame graph of the host's time",
+		"cannot answer: the visible time has no samples and no waits" },
+	[GT_FLAME_STACKS + GT_STACK_FLAME_IDLE] = { "flame graph of idle time of GPUs",
+		"cannot answer: the visible time has no idle time" },
+	[GT_FLAME_STACKS + GT_STACK_FLAME_KERNEL] = { "flame graph of kernel time by stack",
+		"cannot answer: the visible time has no kernels" },
+	[GT_FLAME_STACKS + GT_STACK_FLAME_MEMORY] = { "flame graph of memory at the peak",
+		"cannot answer: the visible time has no memory" },
 };
 
 static void flame_draw(const struct gt_view *v, struct gt_screen *to)
@@ -516,8 +605,9 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 
 	gt_screen_clear(to);
 	gt_view_common_draw_top(v->scene, pictures[f->made].title, to);
-	if (!node_at(f, 0)->ns && gt_flame_percent(f->tree) == 100)
-		gt_screen_text(to, 1, 2, -1, pictures[f->made].nothing, gt_look_faint);
+	if (!node_at(f, 0)->ns && percent_of(f) == 100)
+		gt_screen_text(to, 1, 2, -1, f->note[0] ? f->note : pictures[f->made].nothing,
+			gt_look_faint);
 	else
 		draw_boxes(v, to);
 	if (f->search)
@@ -526,7 +616,24 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 		draw_status(v, to);
 }
 
-/* The image of `gtexport --flame`, the same for the three views: it has CPU and GPU. */
+/* As gtexport --stacks=KIND --flame. */
+static int write_stacks(const struct gt_view *v, const struct gt_export_options *how,
+	struct gt_out *to, struct gt_err *err)
+{
+	struct gt_export_options opt = *how;
+	struct gt_stack_tree tree;
+	unsigned kind = ((const struct flame *)v->state)->of - GT_FLAME_STACKS;
+	int rc = gt_stack_flame_run(
+		&tree, (enum gt_stack_flame_kind)kind, v->scene->reader, &how->filter, NULL, err);
+
+	opt.tree = &tree;
+	if (!rc)
+		rc = gt_export_flame.export(v->scene->reader, &opt, to, err);
+	gt_stack_tree_release(&tree);
+	return rc;
+}
+
+/* The image of `gtexport --flame`, the same for calls, GPU work and ranges: it has CPU and GPU. */
 static int flame_write_svg(const struct gt_view *v, struct gt_out *to, struct gt_err *err)
 {
 	struct gt_export_options how = { .cost = GT_COST_TIME };
@@ -535,7 +642,9 @@ static int flame_write_svg(const struct gt_view *v, struct gt_out *to, struct gt
 		v->scene->archive, gt_scene_range(v->scene), &how.filter, &ranges, err);
 
 	if (!rc)
-		rc = gt_export_flame.export(v->scene->reader, &how, to, err);
+		rc = ((const struct flame *)v->state)->of >= GT_FLAME_STACKS
+			? write_stacks(v, &how, to, err)
+			: gt_export_flame.export(v->scene->reader, &how, to, err);
 	free(ranges);
 	return rc;
 }
@@ -546,15 +655,13 @@ static const struct gt_key_hint hints[] = {
 	{ "Enter", "Zoom", { .key = GT_KEY_ENTER }, 2 },
 	{ "Esc", "Back", { .key = GT_KEY_ESC }, 3 },
 	GT_KEY_HINT('v', "Longest in timeline", 4),
-	GT_KEY_HINT('b', "Calls/GPUs/ranges", 5),
+	GT_KEY_HINT('b', "Next kind", 5),
 	GT_KEY_HINT('/', "Find", 4),
 	GT_KEY_HINT('1', "Timeline", 1),
 	GT_KEY_HINT('q', "Quit", 1),
 	{ .label = NULL },
 };
 
-/* Three views that begin with different kinds. */
-#define FLAMES(X) X(flame, "flame") X(flame_gpu, "flame-gpu") X(flame_ranges, "flame-ranges")
 #define X(id, title)                                                                               \
 	const struct gt_view_ops gt_view_##id = {                                                  \
 		.name = title,                                                                     \

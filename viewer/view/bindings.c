@@ -72,7 +72,7 @@ const struct gt_binding gt_bindings[] = {
 	{ "6", GT_DO_VIEW, 5, "reports: ioctls, memory, advice", NULL },
 	{ "7", GT_DO_VIEW, 6, NULL, "7 8 9\tmemory, advice, flames" },
 	{ "8", GT_DO_VIEW, 7, NULL, NULL },
-	{ "9", GT_DO_VIEW, 8, "flame graph; 9 or b again: of GPUs, of ranges", NULL },
+	{ "9", GT_DO_VIEW, 8, "flame graph; 9 or b again: its next kind", NULL },
 	{ "o", GT_DO_SORT, 0, "sort by the current column; again: reverse", "o\tsort by this column" },
 	HEADING("Mouse", 1),
 	{ "press", GT_DO_POINT, 0, "select the event; in the overview, go there", "click\tselect; twice: fold" },

@@ -55,6 +55,6 @@ struct gt_view {
 
 /* NULL-terminated; the first view is the default */
 extern const struct gt_view_ops *const gt_views[];
-#define GT_VIEWS_MOST 16u
+#define GT_VIEWS_MOST 24u
 const struct gt_view_ops *gt_view_find(const char *name); /* or NULL */
 #endif

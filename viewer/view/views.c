@@ -5,7 +5,7 @@
 /* clang-format off */
 #define VIEWS(X) \
 	X(timeline) X(top) X(kernels) X(streams) X(gaps) X(ioctls) X(memory) X(advice) X(flame) \
-	X(flame_gpu) X(flame_ranges) X(steps) X(launches) X(copies) X(queues)
+	X(flame_gpu) X(flame_ranges) X(flame_host) X(flame_idle) X(flame_kernel) X(flame_memory) X(steps) X(launches) X(copies) X(queues)
 /* clang-format on */
 
 #define X(name) extern const struct gt_view_ops gt_view_##name;

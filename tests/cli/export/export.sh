@@ -245,3 +245,12 @@ for tenth in 1 2 3 4 5 6 7 8 9; do
 	rm -f flip.json
 done
 check export-flips test $bad -eq 0
+
+# Flame graphs by call stack: a message says what the trace lacks.
+want export-stacks-host 1 "$X" --folded --stacks=host -o - t.zst
+says export-stacks-host-message 'no samples were recorded (gtcollect -e samples,sched)\|the file has no samples'
+want export-stacks-memory 1 "$X" --flame --stacks=memory -o m.svg t.zst
+says export-stacks-memory-message 'no call stacks'
+check export-stacks-no-file test ! -e m.svg
+want export-stacks-word 2 "$X" --folded --stacks=all t.zst
+want export-stacks-cost 2 "$X" --folded --stacks=host --cost count t.zst

@@ -4,7 +4,7 @@
 #include "tests/unit/t.h"
 
 static bool flag, other;
-static int verbose, word;
+static int verbose, word, maybe;
 static const char *str;
 static uint64_t number, size;
 static int64_t ns;
@@ -21,6 +21,7 @@ static const struct gt_opt rows[] = {
 	{ 0, "ring-size", GT_OPT_SIZE, &size, "BYTES", "a size", NULL },
 	{ 0, "from", GT_OPT_NS, &ns, "TIME", "a time", NULL },
 	{ 0, "format", GT_OPT_WORD, &word, "F", "how", words },
+	{ 0, "stacks", GT_OPT_MAYBE_WORD, &maybe, "S", "which", words },
 };
 static struct gt_command cmd = { .name = "tool",
 	.usage = "[options] FILE...",
@@ -41,8 +42,8 @@ static int parse(const char *line)
 	char *rest = copy;
 
 	snprintf(copy, sizeof(copy), "%s", line);
-	flag = other = false, verbose = 0, word = -1, str = NULL, number = size = 0, ns = -1,
-	nops = -1;
+	flag = other = false, verbose = 0, word = maybe = -1, str = NULL, number = size = 0,
+	ns = -1, nops = -1;
 	gt_opt_list_release(&list);
 	err = (struct gt_err)GT_ERR_INIT;
 	argv[0] = "tool";
@@ -65,6 +66,9 @@ static void spellings(void)
 	CHECK(parse("- --output=a=b -- -q --top") == 0 && !flag && !strcmp(str, "a=b") &&
 		nops == 3 && !strcmp(argv[2], "-q"));
 	CHECK(parse("") == 0 && nops == 0);
+	/* an optional word is no operand */
+	CHECK(parse("--stacks csv") == 0 && maybe == 0 && nops == 1);
+	CHECK(parse("--stacks=csv a") == 0 && maybe == 1 && nops == 1);
 	gt_opt_list_release(&list);
 }
 
@@ -95,6 +99,7 @@ static void refused(void)
 		{ "--top=18446744073709551616",
 			"--top: '18446744073709551616' is not a whole number" },
 		{ "--format=xml", "--format: invalid value 'xml'; choose text or csv" },
+		{ "--stacks=xml", "--stacks: invalid value 'xml'; choose text or csv" },
 		{ "--ring-size=4Q", "--ring-size: '4Q' is not a size like 4096, 64K or 2G" },
 		{ "--from=soon", "--from: 'soon' is not a time like 1.5s, 250ms or 10us" },
 		{ "--completion tcsh",

@@ -3,7 +3,7 @@
 #ifndef HOST_PROGRAM_H
 #define HOST_PROGRAM_H
 #include "formats/trace/write/sched_rows.h"
-#include "tests/unit/analyze/stacks/by_stack_reports.h"
+#include "tests/unit/stack_program.h"
 
 #define PERIOD 1000 /* ns: a sample stands for this time */
 enum { BY_GIL = STACKS + 1, BY_SEMAPHORE };

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "analyze/idle/host_shares.h"
 #include "tests/unit/analyze/idle/host_program.h"
+#include "tests/unit/analyze/stacks/by_stack_reports.h"
 
 struct want {
 	const char *caller;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "analyze/flame/stack_flame.h"
 #include "formats/base/alloc_failure.h"
 #include "formats/base/buf.h"
 #include "formats/base/numbers.h"
@@ -32,10 +33,12 @@ struct args {
 	uint64_t pid, tid;
 	struct gt_opt_list match, exclude;
 	int cost;
-	bool by_stack;
+	int stacks; /* index in stacks[], or -1 */
 };
 
 static const char *const costs[] = { "time", "count", "bytes", NULL };
+/* "calls", then the words of gt_stack_flames */
+static const char *const stacks[] = { "calls", "host", "idle", "kernel", "memory", NULL };
 
 /* One flag per exporter, then the common options. Returns the number of rows. */
 static size_t make_options(struct args *a, struct gt_opt *o)
@@ -95,9 +98,11 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 			.help = "value of folded stacks and flame graphs",
 			.words = costs },
 		{ .name = "stacks",
-			.kind = GT_OPT_FLAG,
-			.to = &a->by_stack,
-			.help = "folded stacks and flame graphs of the call stacks that made calls and launched GPU work" },
+			.kind = GT_OPT_MAYBE_WORD,
+			.to = &a->stacks,
+			.arg = "WHAT",
+			.help = "folded stacks and flame graphs by call stack: of calls and GPU work, of the host's time, of the idle time of GPUs, of kernel time, or of memory at the peak",
+			.words = stacks },
 	};
 	size_t n = 0;
 
@@ -279,10 +284,31 @@ static bool is_progress_wanted(const struct args *a, const char *output)
 		(strcmp(output, "-") || (!fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode)));
 }
 
+/* --stacks: the tree of an analysis, else what the exporter reads. */
+static void export_rows(const struct args *a, const struct gt_exporter *x, struct gt_reader *r,
+	struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+{
+	struct gt_stack_tree tree;
+	int rc;
+
+	if (a->stacks <= 0) {
+		x->export(r, opt, out, err);
+		return;
+	}
+	rc = gt_stack_flame_run(&tree, (enum gt_stack_flame_kind)(a->stacks - 1), r, &opt->filter,
+		opt->filter.match ? "--match, --exclude" : NULL, err);
+	opt->tree = &tree;
+	if (!rc)
+		x->export(r, opt, out, err);
+	opt->tree = NULL;
+	gt_stack_tree_release(&tree);
+}
+
 static int run(
 	const struct args *a, const struct gt_exporter *x, const char *trace, const char *output)
 {
-	struct gt_export_options opt = { .cost = (enum gt_cost)a->cost, .by_stack = a->by_stack };
+	struct gt_export_options opt = { .cost = (enum gt_cost)a->cost,
+		.by_stack = a->stacks >= 0 };
 	struct gt_err err = GT_ERR_INIT, out_err = GT_ERR_INIT;
 	struct gt_name_patterns match;
 	struct gt_reader *r;
@@ -310,7 +336,7 @@ static int run(
 		!(opt.cut = cut = describe_filter(a, &opt.filter)))
 		gt_err_set(&err, -ENOMEM, "out of memory");
 	if (!err.code)
-		x->export(r, &opt, &out, &err);
+		export_rows(a, x, r, &opt, &out, &err);
 	if (gt_alloc_failed())
 		gt_err_set(&err, -ENOMEM, GT_ALLOC_FAILURE_TEXT);
 	gt_progress_line_stop();
@@ -341,7 +367,7 @@ static int run(
 
 int main(int argc, char **argv)
 {
-	struct args a = { .from = NOT_GIVEN, .to = NOT_GIVEN };
+	struct args a = { .from = NOT_GIVEN, .to = NOT_GIVEN, .stacks = -1 };
 	struct gt_opt options[EXPORTERS_MAX + 16];
 	struct gt_command cmd = {
 		.name = TOOL,
@@ -370,6 +396,8 @@ int main(int argc, char **argv)
 			operands ? "give only one trace" : "no trace given (see gtexport --help)");
 	if (!rc && !(x = find_exporter(&a, &err)))
 		rc = -EINVAL;
+	if (!rc && a.stacks > 0 && a.cost)
+		rc = gt_err_set(&err, -EINVAL, "--cost is for flame graphs of calls and GPU work");
 	if (!rc && a.from != NOT_GIVEN && a.to != NOT_GIVEN && a.from >= a.to)
 		rc = gt_err_set(&err, -EINVAL, "--from must come before --to");
 	if (!rc)
