@@ -94,8 +94,8 @@ void gt_call_stacks_code(struct gt_thread_stacks *s, uint64_t number, const void
 
 static const struct gt_frame no_frame = { .function = GT_NONE, .file = GT_NONE, .module = GT_NONE };
 
-static void describe_native(
-	struct gt_writer *w, const struct gt_loaded_object *in, uint64_t address, uint32_t text)
+/* in: NULL: no library is known there. */
+static struct gt_frame native_place(const struct gt_loaded_object *in, uint64_t address)
 {
 	struct gt_frame f = no_frame;
 
@@ -105,7 +105,7 @@ static void describe_native(
 		f.function = in->function;
 		f.offset = in->function == GT_NONE ? address - in->base : 0;
 	}
-	gt_writer_frame(w, text, &f);
+	return f;
 }
 
 /* Describes the frames that wait for the library that was defined last. */
@@ -114,11 +114,15 @@ static void place_frames(struct gt_writer *w, struct gt_loaded_objects *o)
 	const struct gt_loaded_object *in = &o->items[o->n - 1];
 	size_t left = 0;
 
-	for (size_t i = 0; i < o->nunplaced; i++)
-		if (o->unplaced[i].address >= in->low && o->unplaced[i].address < in->high)
-			describe_native(w, in, o->unplaced[i].address, o->unplaced[i].text);
+	for (size_t i = 0; i < o->nunplaced; i++) {
+		const struct gt_unplaced_frame u = o->unplaced[i];
+		const struct gt_frame f = native_place(in, u.address);
+
+		if (u.address >= in->low && u.address < in->high)
+			gt_writer_frame(w, u.text, &f);
 		else
-			o->unplaced[left++] = o->unplaced[i];
+			o->unplaced[left++] = u;
+	}
 	o->nunplaced = left;
 }
 
@@ -162,6 +166,7 @@ void gt_call_stacks_object(
 	struct gt_loaded_object new;
 	const char *path = (const char *)text + sizeof(head);
 	const size_t prefix = strlen(GT_OBJECT_COMPILED);
+	uint32_t module;
 
 	if (len < sizeof(head) || !gt_writer_has_name_space(w))
 		return;
@@ -176,8 +181,10 @@ void gt_call_stacks_object(
 	} else {
 		new.module = gt_writer_string_n(w, path, len);
 	}
-	if (head.nbuild_id <= sizeof(head.build_id))
-		gt_writer_module(w, new.module, head.build_id, head.nbuild_id);
+	if (head.nbuild_id <= sizeof(head.build_id)) {
+		module = gt_writer_module(w, new.module, head.build_id, head.nbuild_id);
+		new.module = module == GT_NONE ? new.module : module;
+	}
 	if (!is_known(o, &new) && !add_object(o, &new))
 		place_frames(w, o);
 }
@@ -202,6 +209,14 @@ static int32_t line_of(const struct gt_stack_code *c, uint32_t offset, size_t *s
 		return -1;
 	*searched += c->head.total;
 	return gt_python_line(c->head.version, c->head.first_line, c->lines, c->head.total, offset);
+}
+
+/* The string id for stacks. */
+static uint32_t add_frame(struct gt_writer *w, const char *text, const struct gt_frame *f)
+{
+	uint32_t string = gt_writer_string(w, text), id = gt_writer_place(w, string, f);
+
+	return id == GT_NONE ? string : id;
 }
 
 static uint32_t python_frame(
@@ -232,8 +247,7 @@ static uint32_t python_frame(
 	f.function = c->name;
 	f.file = c->file;
 	f.line = line > 0 ? (uint32_t)line : 0;
-	id = gt_writer_string(w, text);
-	gt_writer_frame(w, id, &f);
+	id = add_frame(w, text, &f);
 	c->offset = (uint32_t)word;
 	c->frame = *searched <= SEARCHED_MAX ? id : GT_NONE; /* else the line may be missing */
 	return id;
@@ -242,6 +256,7 @@ static uint32_t python_frame(
 static uint32_t native_frame(struct gt_writer *w, struct gt_loaded_objects *o, uint64_t word)
 {
 	const struct gt_loaded_object *in = object_at(o, word, OBJECTS_MAX);
+	const struct gt_frame f = native_place(in, word);
 	char text[NAME_MAX_ + 32];
 	const char *path;
 	uint32_t id;
@@ -256,8 +271,7 @@ static uint32_t native_frame(struct gt_writer *w, struct gt_loaded_objects *o, u
 	} else {
 		snprintf(text, sizeof(text), "0x%" PRIx64, word);
 	}
-	id = gt_writer_string(w, text);
-	describe_native(w, in, word, id);
+	id = add_frame(w, text, &f);
 	if (!in && o->nunplaced < UNPLACED_MAX &&
 		!gt_grow(&o->unplaced, &o->unplaced_cap, o->nunplaced + 1, sizeof(*o->unplaced)))
 		o->unplaced[o->nunplaced++] = (struct gt_unplaced_frame){ word, id };

@@ -82,6 +82,34 @@ static int copy_tracks(struct native *n)
 	return 0;
 }
 
+/* Copies what is known of the frames of stacks. Different frames may have the same text, and
+ * different modules the same path. */
+static int copy_frames(struct native *n)
+{
+	for (uint32_t i = 0; i < n->seg->nmodules; i++) {
+		const struct gt_module *m = &n->seg->modules[i];
+		uint32_t id = gt_writer_module(n->w, new_string(n, m->path), m->id, m->nid);
+
+		if (id == GT_NONE)
+			return no_memory(n);
+		n->strings[m->path] = id + 1;
+	}
+	for (uint32_t i = 0; i < n->seg->nframes; i++) {
+		const struct gt_text_frame *old = &n->seg->frames[i];
+		struct gt_frame f = old->frame;
+		uint32_t id;
+
+		f.function = new_string(n, f.function);
+		f.file = new_string(n, f.file);
+		f.module = new_string(n, f.module);
+		id = gt_writer_place(n->w, new_string(n, old->text), &f);
+		if (id == GT_NONE)
+			return no_memory(n);
+		n->strings[old->text] = id + 1;
+	}
+	return 0;
+}
+
 static int copy_stacks(struct native *n)
 {
 	for (uint32_t i = 0; i < n->seg->nstacks; i++) {
@@ -100,36 +128,15 @@ static int copy_stacks(struct native *n)
 	return 0;
 }
 
-/* Copies what is known of the frames of stacks. */
-static int copy_frames(struct native *n)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; !rc && i < n->seg->nframes; i++) {
-		struct gt_frame f = n->seg->frames[i].frame;
-
-		f.function = new_string(n, f.function);
-		f.file = new_string(n, f.file);
-		f.module = new_string(n, f.module);
-		rc = gt_writer_frame(n->w, new_string(n, n->seg->frames[i].text), &f);
-	}
-	for (uint32_t i = 0; !rc && i < n->seg->nmodules; i++) {
-		const struct gt_module *m = &n->seg->modules[i];
-
-		rc = gt_writer_module(n->w, new_string(n, m->path), m->id, m->nid);
-	}
-	return rc ? no_memory(n) : 0;
-}
-
 /* Copies what no row refers to. */
 static int copy_names(struct native *n)
 {
 	int rc = copy_tracks(n);
 
 	if (!rc)
-		rc = copy_stacks(n);
-	if (!rc)
 		rc = copy_frames(n);
+	if (!rc)
+		rc = copy_stacks(n);
 	for (uint32_t i = 0; !rc && i < n->seg->nanchors; i++)
 		rc = gt_writer_anchor(n->w, &n->seg->anchors[i], n->err);
 	return rc;

@@ -77,6 +77,14 @@ static int read_frame(
 	return e;
 }
 
+/* The string id for stacks. */
+static uint32_t id_of(struct gt_import_rows *r, const struct frame_text *f)
+{
+	uint32_t id = f->frame.kind ? gt_writer_place(r->w, f->text, &f->frame) : f->text;
+
+	return id == GT_NONE ? f->text : id;
+}
+
 int gt_rows_frames(struct gt_import_rows *r, struct gt_json *j, uint32_t *stack, struct gt_err *err)
 {
 	uint32_t *frames = NULL;
@@ -98,9 +106,7 @@ int gt_rows_frames(struct gt_import_rows *r, struct gt_json *j, uint32_t *stack,
 		if (gt_grow(&frames, &cap, n + 1, sizeof(*frames)))
 			e = gt_rows_no_memory(err);
 		else
-			frames[n++] = one.text;
-		if (!e && one.frame.kind)
-			gt_writer_frame(r->w, one.text, &one.frame);
+			frames[n++] = id_of(r, &one);
 	}
 	*stack = e ? GT_NONE : gt_writer_stack(r->w, frames, n);
 	free(frames);

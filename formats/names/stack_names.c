@@ -1,8 +1,10 @@
 #include "formats/names/stack_names.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "formats/names/demangle.h"
+#include "formats/trace/read/frame_files.h"
 
 #define ANONYMOUS "(anonymous namespace)"
 
@@ -56,7 +58,7 @@ static void put_function(struct gt_buf *to, const char *name)
 }
 
 /* The last `parts` components of a path. */
-static const char *end_of_path(const char *path, unsigned parts)
+static const char *end_of_path(const char *path, uint32_t parts)
 {
 	const char *p = path + strlen(path);
 
@@ -68,12 +70,15 @@ static const char *end_of_path(const char *path, unsigned parts)
 static void put_python(struct gt_buf *to, const struct gt_segment *seg, uint32_t text,
 	const struct gt_frame *f, enum gt_stack_by by)
 {
-	const char *file = end_of_path(gt_str(seg, f->file), 2);
+	uint32_t parts = gt_segment_path_parts(seg, f->file, GT_SOURCE_PARTS);
+	const char *file = end_of_path(gt_str(seg, f->file), parts);
 
-	if (by == GT_STACK_LINE || f->file == GT_NONE)
+	if (f->file == GT_NONE || (by == GT_STACK_LINE && parts == GT_SOURCE_PARTS))
 		gt_buf_str(to, gt_str(seg, text));
 	else if (by == GT_STACK_MODULE || f->function == GT_NONE)
 		gt_buf_str(to, file);
+	else if (by == GT_STACK_LINE && f->line)
+		gt_buf_printf(to, "%s (%s:%u)", gt_str(seg, f->function), file, f->line);
 	else
 		gt_buf_printf(to, "%s (%s)", gt_str(seg, f->function), file);
 }
@@ -81,17 +86,23 @@ static void put_python(struct gt_buf *to, const struct gt_segment *seg, uint32_t
 static void put_native(struct gt_buf *to, const struct gt_segment *seg, uint32_t text,
 	const struct gt_frame *f, enum gt_stack_by by)
 {
-	const char *module = f->module == GT_NONE ? NULL : end_of_path(gt_str(seg, f->module), 1);
+	uint32_t parts = gt_segment_path_parts(seg, f->module, GT_MODULE_PARTS);
+	const char *module =
+		f->module == GT_NONE ? NULL : end_of_path(gt_str(seg, f->module), parts);
 
 	if (by == GT_STACK_MODULE && module) {
 		gt_buf_str(to, module);
+	} else if (f->function == GT_NONE && module && f->offset && parts > GT_MODULE_PARTS) {
+		gt_buf_printf(to, "%s+0x%" PRIx64, module, f->offset);
 	} else if (f->function == GT_NONE) {
 		gt_buf_str(to, gt_str(seg, text));
 	} else {
 		put_function(to, gt_str(seg, f->function));
 		if (by == GT_STACK_LINE && f->file != GT_NONE && f->line)
-			gt_buf_printf(
-				to, " (%s:%u)", end_of_path(gt_str(seg, f->file), 2), f->line);
+			gt_buf_printf(to, " (%s:%u)",
+				end_of_path(gt_str(seg, f->file),
+					gt_segment_path_parts(seg, f->file, GT_SOURCE_PARTS)),
+				f->line);
 		else if (module)
 			gt_buf_printf(to, " (%s)", module);
 	}

@@ -39,6 +39,7 @@ struct gt_segment {
 	} * frames;
 	uint32_t nframes;
 	struct gt_map frame_map;
+	const struct gt_frame_files *frame_files; /* gt_segment_path_parts() */
 	const struct gt_module *modules;
 	uint32_t nmodules;
 	int64_t min_start, max_end; /* of all rows */

@@ -200,6 +200,27 @@ static int get_frame(const struct gt_seg *seg, struct gt_span *in, struct gt_tex
 		: -EBADMSG;
 }
 
+/* While names are read, the pointers of strings are offsets. */
+static const char *text_of(const void *arg, uint32_t id)
+{
+	const struct gt_seg *seg = arg;
+
+	return (const char *)seg->text.data + (uintptr_t)seg->strings[id].ptr;
+}
+
+static int add_files(struct gt_seg *seg, const struct gt_frame *f)
+{
+	int rc = 0;
+
+	if (!seg->frame_files && !(seg->frame_files = calloc(1, sizeof(*seg->frame_files))))
+		return -ENOMEM;
+	if (f->file != GT_NONE)
+		rc = gt_frame_files_add(seg->frame_files, f->file, GT_SOURCE_PARTS, text_of, seg);
+	if (!rc && f->module != GT_NONE)
+		rc = gt_frame_files_add(seg->frame_files, f->module, GT_MODULE_PARTS, text_of, seg);
+	return rc;
+}
+
 static int get_frames(struct gt_reader *r, struct gt_seg *seg, struct gt_span in, uint32_t n)
 {
 	for (; n; n--) {
@@ -209,6 +230,8 @@ static int get_frames(struct gt_reader *r, struct gt_seg *seg, struct gt_span in
 
 		if (get_frame(seg, &in, &f))
 			return -EBADMSG;
+		if (add_files(seg, &f.frame))
+			return -ENOMEM;
 		i = gt_map_find_item(
 			&seg->pub.frame_map, seg->frames, sizeof(f), &f.text, sizeof(f.text));
 		if (i != GT_NONE) {
@@ -367,6 +390,7 @@ static int finish_dicts(struct gt_seg *seg, struct gt_err *err)
 	seg->pub.lone_contexts = seg->lone_contexts;
 	seg->pub.stacks = seg->stacks;
 	seg->pub.frames = seg->frames;
+	seg->pub.frame_files = seg->frame_files;
 	seg->pub.modules = seg->modules;
 	seg->pub.anchors = seg->anchors;
 	return 0;
@@ -408,6 +432,7 @@ void gt_free_dicts(struct gt_seg *seg)
 	free(seg->stacks);
 	gt_map_release(&seg->pub.frame_map);
 	free(seg->frames);
+	gt_frame_files_free(seg->frame_files);
 	free(seg->modules);
 	free(seg->anchors);
 	free(seg->meta);

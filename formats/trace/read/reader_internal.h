@@ -8,6 +8,7 @@
 #include "formats/os/file.h"
 #include "formats/trace/block.h"
 #include "formats/trace/index.h"
+#include "formats/trace/read/frame_files.h"
 #include "formats/trace/read/reader.h"
 
 struct gt_seg {
@@ -32,6 +33,7 @@ struct gt_seg {
 	size_t stacks_cap;
 	struct gt_text_frame *frames;
 	size_t frames_cap;
+	struct gt_frame_files *frame_files;
 	struct gt_module *modules;
 	size_t modules_cap;
 	struct gt_anchor *anchors;

@@ -9,7 +9,19 @@
 #include "formats/trace/wire.h"
 #include "formats/trace/write/writer.h"
 
-enum { STRINGS, TYPES, TRACKS, STACKS, RENAMES, BYTES_FIELDS, FRAMES, CHANGED, MODULES };
+enum {
+	STRINGS,
+	TYPES,
+	TRACKS,
+	STACKS,
+	RENAMES,
+	BYTES_FIELDS,
+	FRAMES,
+	CHANGED,
+	MODULES,
+	TWINS,
+	MODULE_PATHS
+};
 
 /* An eighth of the memory is left for metadata and the segment itself. */
 static bool may_hold(const struct gt_dict *d, uint64_t bytes)
@@ -36,6 +48,29 @@ static size_t cut_at(const char *s)
 	return len;
 }
 
+/* Appends a string that lookups do not find. GT_NONE: no memory, or a limit is reached. */
+static uint32_t append_string(struct gt_dict *d, const char *s, size_t len)
+{
+	if (d->nstrings >= GT_DICT_MAX || !may_hold(d, GT_NAME_MEMORY_STRING(len)) ||
+		gt_grow(&d->strings, &d->cap[STRINGS], d->nstrings + 1, sizeof(*d->strings)) ||
+		!gt_buf_reserve(&d->text, len + 1))
+		return GT_NONE;
+	d->strings[d->nstrings] = (struct gt_dict_string){ d->text.len, (uint32_t)len };
+	gt_buf_add(&d->text, s, len);
+	gt_buf_byte(&d->text, 0);
+	d->memory += GT_NAME_MEMORY_STRING(len);
+	return (uint32_t)d->nstrings++;
+}
+
+/* Appends a second string with the bytes of this one. */
+static uint32_t repeat_string(struct gt_dict *d, uint32_t id)
+{
+	/* the text may move while it grows */
+	if (!gt_buf_reserve(&d->text, d->strings[id].len + 1))
+		return GT_NONE;
+	return append_string(d, (const char *)d->text.data + d->strings[id].at, d->strings[id].len);
+}
+
 uint32_t gt_dict_string(struct gt_dict *d, const char *s, size_t len)
 {
 	char *cut = NULL;
@@ -54,15 +89,11 @@ uint32_t gt_dict_string(struct gt_dict *d, const char *s, size_t len)
 	}
 	hash = gt_hash(s, len);
 	id = gt_map_get(&d->string_map, hash, same_string, d, s, len);
-	if (id == GT_NONE && d->nstrings < GT_DICT_MAX && may_hold(d, GT_NAME_MEMORY_STRING(len)) &&
-		!gt_grow(&d->strings, &d->cap[STRINGS], d->nstrings + 1, sizeof(*d->strings)) &&
-		gt_buf_reserve(&d->text, len + 1) &&
-		!gt_map_add(&d->string_map, hash, (uint32_t)d->nstrings)) {
-		id = (uint32_t)d->nstrings++;
-		d->strings[id] = (struct gt_dict_string){ d->text.len, (uint32_t)len };
-		gt_buf_add(&d->text, s, len);
-		gt_buf_byte(&d->text, 0);
-		d->memory += GT_NAME_MEMORY_STRING(len);
+	if (id == GT_NONE) {
+		id = append_string(d, s, len);
+		/* without its entry in the map the string would come again and again */
+		if (id != GT_NONE && gt_map_add(&d->string_map, hash, id))
+			id = GT_NONE;
 	}
 	free(cut);
 	return id;
@@ -184,16 +215,77 @@ int gt_dict_frame(struct gt_dict *d, uint32_t text, const struct gt_frame *frame
 	return 0;
 }
 
-int gt_dict_module(struct gt_dict *d, const struct gt_module *m)
+/* What makes a frame another one than those of the same text. A function's name may become known
+ * later, its place stays. */
+static struct gt_dict_place place_of(uint32_t text, const struct gt_frame *f)
 {
-	if (gt_map_find_item(&d->module_map, d->modules, sizeof(*m), m, sizeof(*m)) != GT_NONE)
-		return 0;
-	if (!may_hold(d, GT_NAME_MEMORY_MODULE) ||
+	struct gt_dict_place p = { .offset = f->offset,
+		.text = text,
+		.function = GT_NONE,
+		.file = GT_NONE,
+		.module = f->module,
+		.kind = f->kind };
+
+	if (f->kind != GT_FRAME_NATIVE) {
+		p.function = f->function;
+		p.file = f->file;
+		p.line = f->line;
+	}
+	return p;
+}
+
+static bool is_same_place(
+	const struct gt_dict *d, uint32_t frame, const struct gt_dict_place *place)
+{
+	const struct gt_dict_frame *f = &d->frames[frame];
+	const struct gt_dict_place known = place_of(f->text, &f->frame);
+
+	return !memcmp(&known, place, sizeof(known));
+}
+
+uint32_t gt_dict_place(struct gt_dict *d, uint32_t text, const struct gt_frame *frame)
+{
+	struct gt_dict_twin twin = { .key = place_of(text, frame) };
+	uint32_t i =
+		gt_map_find_item(&d->frame_map, d->frames, sizeof(*d->frames), &text, sizeof(text));
+
+	if (i == GT_NONE)
+		return gt_dict_frame(d, text, frame) ? GT_NONE : text;
+	if (is_same_place(d, i, &twin.key))
+		return text;
+	i = gt_map_find_item(&d->twin_map, d->twins, sizeof(twin), &twin.key, sizeof(twin.key));
+	if (i != GT_NONE)
+		return d->twins[i].id;
+	twin.id = repeat_string(d, text);
+	if (twin.id == GT_NONE || gt_dict_frame(d, twin.id, frame) ||
+		gt_map_add_item(&d->twin_map, &d->twins, &d->ntwins, &d->cap[TWINS], sizeof(twin),
+			&twin, sizeof(twin.key)) == GT_NONE)
+		return GT_NONE;
+	return twin.id;
+}
+
+uint32_t gt_dict_module(struct gt_dict *d, const struct gt_module *m)
+{
+	struct gt_dict_module new = { .key = *m, .id = m->path };
+	uint32_t i = gt_map_find_item(&d->module_map, d->modules, sizeof(new), m, sizeof(*m));
+
+	if (i != GT_NONE)
+		return d->modules[i].id;
+	if (!may_hold(d, GT_NAME_MEMORY_MODULE))
+		return GT_NONE;
+	if (gt_map_find_item(&d->module_path_map, d->module_paths, sizeof(m->path), &m->path,
+		    sizeof(m->path)) != GT_NONE)
+		new.id = repeat_string(d, m->path);
+	else if (gt_map_add_item(&d->module_path_map, &d->module_paths, &d->nmodule_paths,
+			 &d->cap[MODULE_PATHS], sizeof(m->path), &m->path,
+			 sizeof(m->path)) == GT_NONE)
+		return GT_NONE;
+	if (new.id == GT_NONE ||
 		gt_map_add_item(&d->module_map, &d->modules, &d->nmodules, &d->cap[MODULES],
-			sizeof(*m), m, sizeof(*m)) == GT_NONE)
-		return -ENOMEM;
+			sizeof(new), &new, sizeof(new.key)) == GT_NONE)
+		return GT_NONE;
 	d->memory += GT_NAME_MEMORY_MODULE;
-	return 0;
+	return new.id;
 }
 
 int gt_dict_rename(struct gt_dict *d, uint32_t track, uint32_t name)
@@ -271,9 +363,9 @@ static void put_frame(struct gt_buf *out, struct gt_dict *d, size_t i)
 
 static void put_module(struct gt_buf *out, struct gt_dict *d, size_t i)
 {
-	gt_put_varint(out, d->modules[i].path);
-	gt_put_varint(out, d->modules[i].nid);
-	gt_buf_add(out, d->modules[i].id, d->modules[i].nid);
+	gt_put_varint(out, d->modules[i].id);
+	gt_put_varint(out, d->modules[i].key.nid);
+	gt_buf_add(out, d->modules[i].key.id, d->modules[i].key.nid);
 }
 
 unsigned gt_dict_flush(struct gt_dict *d, size_t limit, struct gt_buf *out, uint32_t *count)
@@ -322,11 +414,15 @@ void gt_dict_release(struct gt_dict *d)
 	free(d->renames);
 	free(d->frames);
 	free(d->changed_frames);
+	free(d->twins);
 	free(d->modules);
+	free(d->module_paths);
 	gt_map_release(&d->string_map);
 	gt_map_release(&d->type_map);
 	gt_map_release(&d->stack_map);
 	gt_map_release(&d->frame_map);
+	gt_map_release(&d->twin_map);
 	gt_map_release(&d->module_map);
+	gt_map_release(&d->module_path_map);
 	memset(d, 0, sizeof(*d));
 }

@@ -26,15 +26,29 @@ struct gt_dict {
 		struct gt_frame frame;
 	} * frames;
 	uint32_t *changed_frames; /* indexes in frames: since the last flush */
-	struct gt_module *modules;
+	/* frames whose text belongs to another frame, and their own strings of this text */
+	struct gt_dict_twin {
+		struct gt_dict_place {
+			uint64_t offset;
+			uint32_t text, function, file, line, module, kind;
+		} key;
+		uint32_t id;
+	} * twins;
+	struct gt_dict_module {
+		struct gt_module key;
+		uint32_t id; /* string: the path, or one of the same text */
+	} * modules;
+	uint32_t *module_paths; /* that have a module */
 	struct gt_dict_rename {
 		uint32_t track, name;
 	} * renames;
 	uint64_t memory; /* of GT_NAME_MEMORY_MAX */
-	size_t nstrings, ntypes, ntracks, nstacks, nrenames, nframes, nmodules, nchanged, cap[9];
+	size_t nstrings, ntypes, ntracks, nstacks, nrenames, nframes, nmodules, nchanged, ntwins,
+		nmodule_paths, cap[11];
 	size_t wrote_strings, wrote_types, wrote_tracks, wrote_stacks, wrote_renames, wrote_frames,
 		wrote_modules;
-	struct gt_map string_map, type_map, stack_map, frame_map, module_map;
+	struct gt_map string_map, type_map, stack_map, frame_map, twin_map, module_map,
+		module_path_map;
 };
 
 /* the id; GT_NONE: no memory, or the format's limit is reached */
@@ -44,7 +58,12 @@ uint32_t gt_dict_track(struct gt_dict *d, const struct gt_track *track);
 uint32_t gt_dict_stack(struct gt_dict *d, const uint32_t *frames, size_t n);
 /* 0 or -ENOMEM: as GT_NONE */
 int gt_dict_frame(struct gt_dict *d, uint32_t text, const struct gt_frame *frame);
-int gt_dict_module(struct gt_dict *d, const struct gt_module *module);
+/* Describes a frame that may have its text in common with others: those of other places have other
+ * ids. The id that stacks need: text, or another string with the same bytes. GT_NONE: as above. */
+uint32_t gt_dict_place(struct gt_dict *d, uint32_t text, const struct gt_frame *frame);
+/* The id for frames of this module: its path, or another string with the same bytes if there is
+ * one of this path with another build id. GT_NONE: as above. */
+uint32_t gt_dict_module(struct gt_dict *d, const struct gt_module *module);
 int gt_dict_rename(struct gt_dict *d, uint32_t track, uint32_t name);
 
 /* Appends new items of one kind to out, about `limit` bytes at most. Returns their

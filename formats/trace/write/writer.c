@@ -391,20 +391,28 @@ uint32_t gt_writer_stack(struct gt_writer *w, const uint32_t *frames, size_t n)
 	return gt_dict_stack(&w->dict, frames, n);
 }
 
-int gt_writer_frame(struct gt_writer *w, uint32_t text, const struct gt_frame *f)
+static bool has_strings_of(const struct gt_writer *w, uint32_t text, const struct gt_frame *f)
 {
 	return text < w->dict.nstrings && is_string_or_none(w, f->function) &&
-			is_string_or_none(w, f->file) && is_string_or_none(w, f->module)
-		? gt_dict_frame(&w->dict, text, f)
-		: -EINVAL;
+		is_string_or_none(w, f->file) && is_string_or_none(w, f->module);
 }
 
-int gt_writer_module(struct gt_writer *w, uint32_t path, const uint8_t *id, size_t n)
+int gt_writer_frame(struct gt_writer *w, uint32_t text, const struct gt_frame *f)
+{
+	return has_strings_of(w, text, f) ? gt_dict_frame(&w->dict, text, f) : -EINVAL;
+}
+
+uint32_t gt_writer_place(struct gt_writer *w, uint32_t text, const struct gt_frame *f)
+{
+	return has_strings_of(w, text, f) ? gt_dict_place(&w->dict, text, f) : GT_NONE;
+}
+
+uint32_t gt_writer_module(struct gt_writer *w, uint32_t path, const uint8_t *id, size_t n)
 {
 	struct gt_module m = { .path = path, .nid = (uint32_t)n };
 
 	if (path >= w->dict.nstrings || n > GT_BUILD_ID_MAX)
-		return -EINVAL;
+		return GT_NONE;
 	if (n)
 		memcpy(m.id, id, n);
 	return gt_dict_module(&w->dict, &m);
@@ -418,11 +426,11 @@ const struct gt_frame *gt_writer_frame_at(const struct gt_writer *w, size_t i, u
 	return &w->dict.frames[i].frame;
 }
 
-const struct gt_module *gt_writer_module_of(const struct gt_writer *w, uint32_t path)
+const struct gt_module *gt_writer_module_of(const struct gt_writer *w, uint32_t module)
 {
 	for (size_t i = 0; i < w->dict.nmodules; i++)
-		if (w->dict.modules[i].path == path)
-			return &w->dict.modules[i];
+		if (w->dict.modules[i].id == module)
+			return &w->dict.modules[i].key;
 	return NULL;
 }
 

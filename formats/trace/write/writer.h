@@ -63,13 +63,19 @@ uint32_t gt_writer_stack(struct gt_writer *w, const uint32_t *frames, size_t n);
  * Later data of the same text replace earlier ones. 0; -EINVAL: a string does not exist; -ENOMEM:
  * no memory, or names need all they may: the file then has only the frame's text. */
 int gt_writer_frame(struct gt_writer *w, uint32_t text, const struct gt_frame *frame);
+/* Describes a frame whose text may be that of another frame: of a file of the same name elsewhere,
+ * or of another build of a library. Returns the string id that stacks need for it: text, or another
+ * string with the same bytes. GT_NONE: as -EINVAL and -ENOMEM above. */
+uint32_t gt_writer_place(struct gt_writer *w, uint32_t text, const struct gt_frame *frame);
 /* Adds an ELF file (path: string id) with its build id of n bytes, at most GT_BUILD_ID_MAX. Adding
- * it again has no effect. Returns as above. */
-int gt_writer_module(struct gt_writer *w, uint32_t path, const uint8_t *id, size_t n);
+ * it again has no effect. Returns the string id that frames need for it: path, or another string
+ * with the same bytes if the file had another build id before. GT_NONE: as above. */
+uint32_t gt_writer_module(struct gt_writer *w, uint32_t path, const uint8_t *id, size_t n);
 /* The frames that were described so far, by index, each with its text; NULL: there are no more. A
- * module by its path; NULL: there is none. Borrowed until the next one is added. */
+ * module by the string id that its frames have; NULL: there is none. Borrowed until the next one is
+ * added. */
 const struct gt_frame *gt_writer_frame_at(const struct gt_writer *w, size_t i, uint32_t *text);
-const struct gt_module *gt_writer_module_of(const struct gt_writer *w, uint32_t path);
+const struct gt_module *gt_writer_module_of(const struct gt_writer *w, uint32_t module);
 
 /* Adds a row of any kind except GT_OPEN and GT_LOST. args has row->nargs values. 0 or negative. */
 int gt_writer_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, const struct gt_row *row,

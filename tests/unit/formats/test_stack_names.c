@@ -91,6 +91,49 @@ static void frames_have_names(void)
 	gt_reader_close(k.r);
 }
 
+/* Files whose paths have the same end: as much of the path as tells them apart. */
+static void files_of_one_name_are_told_apart(void)
+{
+	static const struct {
+		const char *text, *function, *file, *module;
+		uint8_t kind;
+	} frames[] = {
+		{ "f (p/a.py:8)", "f", "/x/p/a.py", NULL, GT_FRAME_PYTHON },
+		{ "f (p/a.py:8)", "f", "/y/z/p/a.py", NULL, GT_FRAME_PYTHON },
+		{ "f (q/a.py:8)", "f", "/x/q/a.py", NULL, GT_FRAME_PYTHON },
+		{ "l.so+0x8", NULL, NULL, "/x/lib/l.so", GT_FRAME_NATIVE },
+		{ "l.so+0x8", NULL, NULL, "l.so", GT_FRAME_NATIVE },
+		{ "l.so+0x9", "g", NULL, "/y/lib/l.so", GT_FRAME_NATIVE },
+	};
+	static const char *const want[][3] = {
+		{ "f (x/p/a.py:8)", "f (x/p/a.py)", "x/p/a.py" },
+		{ "f (z/p/a.py:8)", "f (z/p/a.py)", "z/p/a.py" },
+		{ "f (q/a.py:8)", "f (q/a.py)", "q/a.py" },
+		{ "x/lib/l.so+0x8", "x/lib/l.so+0x8", "x/lib/l.so" },
+		{ "l.so+0x8", "l.so+0x8", "l.so" },
+		{ "g (y/lib/l.so)", "g (y/lib/l.so)", "y/lib/l.so" },
+	};
+	int fd = temp_file(), keep = dup(fd);
+	struct tiny t;
+	struct known k;
+
+	CHECK(!tiny_open(&t, fd, true));
+	for (unsigned i = 0; i < 6; i++)
+		k.text[i] = gt_writer_place(t.w, string_of(&t, frames[i].text),
+			&(struct gt_frame){ .kind = frames[i].kind,
+				.function = string_of(&t, frames[i].function),
+				.file = string_of(&t, frames[i].file),
+				.module = string_of(&t, frames[i].module),
+				.line = 8,
+				.offset = 8 });
+	CHECK(!gt_writer_close(t.w, NULL) && (k.r = gt_reader_open_fd(keep, NULL)));
+	k.seg = gt_reader_segment(k.r, 0);
+	for (unsigned i = 0; i < 6; i++)
+		for (unsigned by = 0; by < 3; by++)
+			CHECK_STR(name_of(&k, i, by), want[i][by]);
+	gt_reader_close(k.r);
+}
+
 /* The names of functions without parameters and return types. */
 static void cxx_functions_have_names(void)
 {
@@ -157,5 +200,5 @@ static void a_stack_counts_for_its_innermost_line_of_python(void)
 	gt_reader_close(k.r);
 }
 
-T_MAIN(T(frames_have_names), T(cxx_functions_have_names),
+T_MAIN(T(frames_have_names), T(files_of_one_name_are_told_apart), T(cxx_functions_have_names),
 	T(a_stack_counts_for_its_innermost_line_of_python))
