@@ -6,7 +6,8 @@
 # "alone" records nothing and shows the error of the method; "bare" is cupti_client.c, where CUPTI
 # records kernels, copies and sets and the client discards them: the cost of CUPTI; "api" is the
 # same with its records of calls; "bare,BUFFER=65536,FLUSH_MS=250" sets that client's variables;
-# "nsys" is nsys profile -t cuda, from the variable NSYS or the path. In each pair every process
+# "nsys" is nsys profile -t cuda, from the variable NSYS or the path; "profiler" is torch.profiler of
+# CPU and CUDA, "profiler,stacks" the same with with_stack=True. In each pair every process
 # runs SECONDS in total, in turns of a quarter of a second while the others wait, forwards and
 # backwards alternately, so that drifts of the machine affect all of them equally. Every few pairs
 # all processes are replaced by new ones, so that the address layout of one process does not
@@ -53,6 +54,9 @@ def start(k, recorder):
     if mode in ("bare", "api"):
         env = dict(os.environ, CUPTI_CLIENT=mode, CUDA_INJECTION64_PATH=client())
         env.update(("CUPTI_CLIENT_" + v).split("=", 1) for v in recorder.split(",")[1:])
+        return subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+    if mode == "profiler":
+        env = dict(os.environ, TORCH_PROFILER=recorder.split(",")[-1].replace("profiler", "plain"))
         return subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
     if recorder == "nsys":
         nsys = [os.environ.get("NSYS", "nsys"), "profile", "-t", "cuda", "-s", "none", "--cpuctxsw=none", "-f", "true"]
@@ -123,5 +127,5 @@ for k, r in enumerate(recorders):
     print(f"{r}: overhead_median_ratio {statistics.median(ratios[k]):.4f} x, overhead_ratio_low {medians[500]:.4f} x, "
           f"overhead_ratio_high {medians[19499]:.4f} x")
     trace = f"/tmp/overhead-{k + 1}.zst"
-    if r.split(",")[0] not in ("alone", "bare", "api", "nsys"):
+    if r.split(",")[0] not in ("alone", "bare", "api", "nsys", "profiler"):
         print(subprocess.run(["gtanalyze", "header", trace], capture_output=True, text=True).stdout, os.path.getsize(trace), "bytes")

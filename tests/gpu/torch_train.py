@@ -1,8 +1,10 @@
 # A typical training loop. Usage: torch_train.py [STEPS | turns] [adam | sgd | mlp | transformer];
 # prints the loop's time in ms. turns: reads lines with a number of seconds, runs that long, prints
-# "STEPS MS". adam and sgd are a small MLP and differ in the optimizer. mlp is simpler: no
+# "STEPS MS"; with TORCH_PROFILER=plain or stacks under torch.profiler, whose start and end are not in the time. adam and sgd are a small MLP and differ in the optimizer. mlp is simpler: no
 # activation, its data made on the CPU for each step, and SGD. All three wait for the processor.
 # transformer is large enough to wait for the GPU.
+import contextlib
+import os
 import sys
 import time
 
@@ -35,13 +37,16 @@ for i in range(20):
     step(i)
 torch.cuda.synchronize()
 if what == "turns":
+    profiler = os.environ.get("TORCH_PROFILER")
     for line in sys.stdin:
-        steps, start = 0, time.perf_counter()
-        while time.perf_counter() < start + float(line):
-            step(steps)
-            steps += 1
-        torch.cuda.synchronize()
-        print(steps, (time.perf_counter() - start) * 1e3, flush=True)
+        with torch.profiler.profile(with_stack=profiler == "stacks") if profiler else contextlib.nullcontext():
+            steps, start = 0, time.perf_counter()
+            while time.perf_counter() < start + float(line):
+                step(steps)
+                steps += 1
+            torch.cuda.synchronize()
+            ms = (time.perf_counter() - start) * 1e3
+        print(steps, ms, flush=True)
     sys.exit()
 steps, start = int(what), time.perf_counter()
 for i in range(steps):

@@ -1,0 +1,56 @@
+#!/bin/bash
+# host.sh PORTABLE-TARBALL OUT [PAIRS]: why the host is late, on a real GPU. A program that spends known shares of its time in known
+# functions (torch_host.py), with samples and switches by perf events (gtcollect has no capabilities here) and, where it may, by eBPF:
+# the shares of its functions in the report `host` beside those of its own clock. Then what samples and switches cost two training
+# loops, beside stacks at launches and torch.profiler with and without with_stack (overhead.py; PAIRS 0: not measured). Prints PASS and
+# FAIL lines; exit status 1: something failed.
+. "$(dirname "$0")/ebpf_helpers.sh"
+pairs=${3:-10}
+mkdir -p /tmp/gt/bin && printf '#!/bin/sh\nexec setpriv --inh-caps=-all --bounding-set=-all gtcollect "$@"\n' >/tmp/gt/bin/gtcollect-user
+chmod +x /tmp/gt/bin/gtcollect-user && export PATH=/tmp/gt/bin:$PATH
+
+gtcollect --doctor 2>&1 | grep -E 'samples|switches|memory|python|perf' | cut -c 1-200
+# shares NAME RECORDER...: within 1 point of the program's own shares
+shares() {
+	name=$1; shift
+	"$@" -q -f -o "$out/host-$name.zst" -- python3 "$here/torch_host.py" 20 >"$out/host-$name.txt" 2>&1
+	check "$name: the program ends well" test $? -eq 0
+	gtanalyze --no-pager host --by function --top 0 --format tsv "$out/host-$name.zst" >"$out/host-$name.tsv" 2>"$out/host-$name.err"
+	gtanalyze --no-pager budget --format tsv "$out/host-$name.zst" >"$out/budget-$name.tsv" 2>/dev/null
+	python3 - "$name" "$out/host-$name.txt" "$out/host-$name.tsv" <<'P'
+import sys
+
+name, said, report = sys.argv[1:]
+want = {l.split()[0]: float(l.split()[1]) for l in open(said) if len(l.split()) == 2 and l.split()[1][0].isdigit()}
+got = dict.fromkeys(want, 0.0)
+head, idle, all_idle = None, None, 0
+for l in open(report):
+    row = l.rstrip("\n").split("\t")
+    if "inclusive_ns" in row:
+        head = row
+    elif head and len(row) == len(head):
+        r = dict(zip(head, row))
+        f = row[0].split(" ")[0]
+        if f in got:
+            got[f] = int(r["inclusive_ns"])
+    else:
+        head = None
+total = sum(want.values())
+measured = sum(got.values()) or 1
+for f, s in want.items():
+    a, b = 100 * s / total, 100 * got[f] / 1e9 / total
+    print(f"{'PASS' if abs(a - b) <= 1 else 'FAIL'} {name}: {f}: {a:.2f} % by the program, {b:.2f} % by gtanalyze host")
+P
+	cut -f 1-3,7 "$out/budget-$name.tsv" | sed -n 1,20p
+}
+shares perf gtcollect-user -e api,gpu,sched,samples
+shares ebpf gtcollect -e api,gpu,sched,samples
+
+if [ "$pairs" -gt 0 ]; then
+	for loop in transformer mlp; do
+		echo "== $loop"
+		timeout 250 python3 "$here/overhead.py" "$pairs" 2 $loop "gtcollect --stacks none" gtcollect "gtcollect-user -e api,ioctl,gpu,sched,samples" profiler profiler,stacks |
+			grep -E 'plain_ms|overhead|ended|bytes'
+	done
+fi
+exit $failed
