@@ -8,7 +8,6 @@
 #define LONGEST ((int64_t)1 << GT_HOST_NS_BITS) /* ns: an interval is shorter */
 /* copies of pageable memory of one thread in memory */
 #define COPIES 65536u
-#define LATE 64u /* stacks that a later one may precede */
 
 /* The first interval that ends after `at`. It is near the one before, so the search goes from there
  * in steps of doubled length, then by bisection. */
@@ -59,7 +58,8 @@ static int too_much(
 	return 0;
 }
 
-int gt_host_add(struct gt_host_activity *l, enum gt_host_level level, int64_t start, int64_t end,
+/* Adds an interval that does not begin before the last one, unless that is nested in it. */
+static int append(struct gt_host_activity *l, enum gt_host_level level, int64_t start, int64_t end,
 	uint32_t type, size_t *nintervals, struct gt_err *err)
 {
 	struct gt_host_list *to = &l->level[level];
@@ -104,32 +104,90 @@ static inline __attribute__((always_inline)) size_t add_usual(struct gt_host_int
 	return n;
 }
 
-int gt_host_add_run(struct gt_host_activity *l, const struct gt_host_run *run,
-	enum gt_host_level level, size_t *nintervals, struct gt_err *err)
+/* Adds the rows [i, n) of a run; none of them begins before the last interval. */
+static int append_rows(struct gt_host_activity *l, const struct gt_host_run *run, uint32_t i,
+	uint32_t n, enum gt_host_level level, size_t *nintervals, struct gt_err *err)
 {
+	const struct gt_host_run rows = { run->start, run->dur, run->code, n, run->levels, run->all,
+		run->types };
 	struct gt_host_list *to = &l->level[level];
-	uint32_t i = 0;
 	int rc = 0;
 
-	while (!rc && i < run->n) {
+	while (!rc && i < n) {
 		size_t had = to->n,
 		       room = *nintervals < GT_HOST_MOST ? GT_HOST_MOST - *nintervals : 0;
 		uint32_t code;
 
-		if (gt_grow(&to->list, &to->cap, to->n + (run->n - i) + 1ul, sizeof(*to->list)))
+		if (gt_grow(&to->list, &to->cap, to->n + (n - i) + 1ul, sizeof(*to->list)))
 			return gt_err_set(err, -ENOMEM, "out of memory (activity of threads)");
-		to->n = run->all ? add_usual(to->list, to->n, run, level, true, to->n + room, &i)
-				 : add_usual(to->list, to->n, run, level, false, to->n + room, &i);
+		to->n = run->all
+			? add_usual(to->list, to->n, &rows, level, true, to->n + room, &i)
+			: add_usual(to->list, to->n, &rows, level, false, to->n + room, &i);
 		*nintervals += to->n - had;
-		if (i == run->n)
+		if (i == n)
 			break;
 		code = run->code ? run->code[i] : 0;
 		if (run->levels[code] == level && run->dur[i]) /* nested, very long, or too many */
-			rc = gt_host_add(l, level, run->start[i], run->start[i] + run->dur[i],
+			rc = append(l, level, run->start[i], run->start[i] + run->dur[i],
 				run->types[code], nintervals, err);
 		i++;
 	}
 	return rc;
+}
+
+/* Adds rows before and between the later intervals `tail`. */
+static int merge_rows(struct gt_host_activity *l, const struct gt_host_run *run,
+	enum gt_host_level level, const struct gt_host_interval *tail, size_t ntail,
+	size_t *nintervals, struct gt_err *err)
+{
+	uint32_t i = 0;
+	int rc = 0;
+
+	for (size_t k = 0; !rc && k < ntail; k++) {
+		uint32_t before =
+			(uint32_t)GT_LOWER_BOUND(r, i, run->n, run->start[r] < tail[k].start);
+
+		rc = append_rows(l, run, i, before, level, nintervals, err);
+		i = before;
+		if (!rc)
+			rc = append(l, level, tail[k].start, gt_host_end(&tail[k]),
+				gt_host_type(&tail[k]), nintervals, err);
+	}
+	return rc ? rc : append_rows(l, run, i, run->n, level, nintervals, err);
+}
+
+int gt_host_add_run(struct gt_host_activity *l, const struct gt_host_run *run,
+	enum gt_host_level level, size_t *nintervals, struct gt_err *err)
+{
+	struct gt_host_list *to = &l->level[level];
+	size_t first = to->n, ntail;
+	struct gt_host_interval *tail;
+	int rc;
+
+	while (first && run->n && to->list[first - 1].start > run->start[0])
+		first--;
+	ntail = to->n - first;
+	if (!ntail)
+		return append_rows(l, run, 0, run->n, level, nintervals, err);
+	tail = malloc(ntail * sizeof(*tail));
+	if (!tail)
+		return gt_err_set(err, -ENOMEM, "out of memory (activity of threads)");
+	memcpy(tail, to->list + first, ntail * sizeof(*tail));
+	to->n = first;
+	*nintervals -= ntail;
+	rc = merge_rows(l, run, level, tail, ntail, nintervals, err);
+	free(tail);
+	return rc;
+}
+
+int gt_host_add(struct gt_host_activity *l, enum gt_host_level level, int64_t start, int64_t end,
+	uint32_t type, size_t *nintervals, struct gt_err *err)
+{
+	const int64_t ns = end - start;
+	const uint8_t levels[] = { (uint8_t)level };
+	const struct gt_host_run run = { &start, &ns, NULL, 1, levels, true, &type };
+
+	return gt_host_add_run(l, &run, level, nintervals, err);
 }
 
 /* ---- copies ---- */
@@ -163,11 +221,11 @@ int64_t gt_host_copy_start(const struct gt_host_activity *l, int64_t call)
 int gt_host_add_stack(
 	struct gt_host_stacks *l, struct gt_idle_stack one, size_t *nintervals, struct gt_err *err)
 {
-	size_t i = l->n, least = l->n > LATE ? l->n - LATE : 0;
+	size_t i = l->n;
 
-	while (i > least && l->list[i - 1].at > one.at)
-		i--;
-	if (*nintervals >= GT_HOST_MOST || (i && l->list[i - 1].at > one.at))
+	if (i && l->list[i - 1].at > one.at)
+		i = GT_LOWER_BOUND(k, 0, l->n, l->list[k].at <= one.at);
+	if (*nintervals >= GT_HOST_MOST)
 		return 0;
 	if (gt_grow(&l->list, &l->cap, l->n + 1, sizeof(*l->list)))
 		return gt_err_set(err, -ENOMEM, "out of memory (stacks of threads)");

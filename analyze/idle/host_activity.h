@@ -74,7 +74,8 @@ typedef int gt_host_fn(void *arg, enum gt_host_level level, const struct gt_host
 	int64_t from, int64_t to, struct gt_err *err);
 
 /* Rows of a run: those with levels[code] == level are added with types[code] < GT_HOST_TYPES.
- * Otherwise as gt_host_add. */
+ * They are sorted by start, except that an outer one may follow those nested in it. Otherwise as
+ * gt_host_add. */
 struct gt_host_run {
 	const int64_t *start, *dur;
 	const uint16_t *code;
@@ -85,8 +86,8 @@ struct gt_host_run {
 };
 int gt_host_add_run(struct gt_host_activity *l, const struct gt_host_run *run,
 	enum gt_host_level level, size_t *nintervals, struct gt_err *err);
-/* The intervals of one level come in order of start, except that an outer one may follow the ones
- * nested in it. *nintervals counts the intervals of all threads. 0 or -ENOMEM. */
+/* The intervals of one level may come in any order; it costs least if few begin before those that
+ * came earlier. *nintervals counts the intervals of all threads. 0 or -ENOMEM. */
 int gt_host_add(struct gt_host_activity *l, enum gt_host_level level, int64_t start, int64_t end,
 	uint32_t type, size_t *nintervals, struct gt_err *err);
 /* Adds a copy of pageable memory that started at `from`, by the call that started at `call`. 0 or
@@ -95,7 +96,7 @@ int gt_host_add_copy(struct gt_host_activity *l, int64_t call, int64_t from, str
 /* The start of the copy of pageable memory by this call. INT64_MAX: there is none. */
 int64_t gt_host_copy_start(const struct gt_host_activity *l, int64_t call);
 /* Adds a stack; they come nearly in order of time. *nintervals counts it, too. 1; 0: left out,
- * because it comes too late or there are GT_HOST_MOST intervals; or -ENOMEM. */
+ * because there are GT_HOST_MOST intervals; or -ENOMEM. */
 int gt_host_add_stack(
 	struct gt_host_stacks *l, struct gt_idle_stack one, size_t *nintervals, struct gt_err *err);
 /* The index of the first one at `at` or later. */

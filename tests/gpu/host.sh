@@ -12,12 +12,12 @@ chmod +x /tmp/gt/bin/gtcollect-user && export PATH=/tmp/gt/bin:$PATH
 gtcollect --doctor 2>&1 | grep -E 'samples|switches|memory|python|perf' | cut -c 1-200
 # shares NAME RECORDER...: within 1 point of the program's own shares
 shares() {
-	name=$1; shift
-	"$@" -q -f -o "$out/host-$name.zst" -- python3 "$here/torch_host.py" 20 >"$out/host-$name.txt" 2>&1
-	check "$name: the program ends well" test $? -eq 0
-	gtanalyze --no-pager host --by function --top 0 --format tsv "$out/host-$name.zst" >"$out/host-$name.tsv" 2>"$out/host-$name.err"
-	gtanalyze --no-pager budget --format tsv "$out/host-$name.zst" >"$out/budget-$name.tsv" 2>/dev/null
-	python3 - "$name" "$out/host-$name.txt" "$out/host-$name.tsv" <<'P'
+	run=$1; shift
+	"$@" -q -f -o "$out/host-$run.zst" -- python3 "$here/torch_host.py" 20 >"$out/host-$run.txt" 2>&1
+	check "$run: the program ends well" test $? -eq 0
+	gtanalyze --no-pager host --by function --top 0 --format tsv "$out/host-$run.zst" >"$out/host-$run.tsv" 2>"$out/host-$run.err"
+	gtanalyze --no-pager budget --format tsv "$out/host-$run.zst" >"$out/budget-$run.tsv" 2>/dev/null
+	python3 - "$run" "$out/host-$run.txt" "$out/host-$run.tsv" <<'P'
 import sys
 
 name, said, report = sys.argv[1:]
@@ -41,7 +41,7 @@ for f, s in want.items():
     a, b = 100 * s / total, 100 * got[f] / 1e9 / total
     print(f"{'PASS' if abs(a - b) <= 1 else 'FAIL'} {name}: {f}: {a:.2f} % by the program, {b:.2f} % by gtanalyze host")
 P
-	cut -f 1-3,7 "$out/budget-$name.tsv" | sed -n 1,20p
+	cut -f 1-3,7 "$out/budget-$run.tsv" | sed -n 1,20p
 }
 shares perf gtcollect-user -e api,gpu,sched,samples
 shares ebpf gtcollect -e api,gpu,sched,samples

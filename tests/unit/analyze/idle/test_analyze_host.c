@@ -201,6 +201,41 @@ static void calls_and_waits_keep_their_stacks(void)
 	json_decref(j);
 }
 
+/* The block with the end of a wait over all epochs is read first, and has the last rows of other
+ * threads, too. */
+static void row_over_many_epochs(bool in_cuda)
+{
+	struct host_program h = { .p = { .fd = -1 } };
+	struct stack_program *p = &h.p;
+	json_t *j;
+
+	host_begin(&h, true, true);
+	for (int i = 0; i < 5; i++) {
+		int at = i * 100000;
+
+		if (i)
+			gt_writer_epoch(p->w, at, &p->err);
+		stack_launch(p, BY_STEP, 0, at + 900, 10, at + 1000, 100);
+		if (in_cuda)
+			stack_launch(p, BY_LOAD, 0, at + 2000, 90000, at + 93000, 100);
+		else
+			host_wait(&h, h.io, BY_LOAD, at + 2000, at + 92000);
+	}
+	if (in_cuda)
+		stack_row(p, GT_CALL, p->thread[1], p->launch, 500, 492500, 0,
+			(uint64_t[]){ 1, p->stack[BY_WORKER] });
+	else
+		stack_row(p, GT_SPAN, p->thread[1], h.io, 500, 492500, 0,
+			(uint64_t[]){ 0, 0, (uint64_t)-1, p->stack[BY_WORKER] });
+	j = by_stack(stack_program_end(p), "host", NULL);
+	CHECK_EQ(num(row_named(j, "host", "caller", "load (app/data.py:12)"), "idle_ns"),
+		in_cuda ? 5 * 90000 : 4 * 90000);
+	json_decref(j);
+}
+
+static void waits_beside_a_wait_over_many_epochs(void) { row_over_many_epochs(false); }
+static void calls_beside_a_call_over_many_epochs(void) { row_over_many_epochs(true); }
+
 /* ---- budget ---- */
 
 static void check_budget(bool samples, bool waits, const struct want *want, size_t n)
@@ -423,7 +458,8 @@ static void samples_out_of_order_are_counted(void)
 		host_sample(&h, 0, BY_LOAD, 2000 + i);
 	stack_launch(&h.p, BY_STEP, 0, 11000, 50, 11100, 100);
 	j = by_stack(stack_program_end(&h.p), "host", NULL);
-	CHECK(rows(j, "host") > 0 && num(row(j, "host", 0), "samples") >= 100);
+	CHECK_EQ((long long)num(row(j, "host", 0), "samples"), 100);
+	CHECK_EQ((long long)num(row(j, "host", 1), "samples"), 100);
 	json_decref(j);
 }
 
@@ -464,6 +500,7 @@ T_MAIN(T(by_line), T(by_thread), T(by_function_and_module), T(what_the_threads_d
 	T(without_thread_states), T(without_samples),
 	T(without_stacks_and_samples_there_is_no_answer), T(without_gpu_work_there_is_no_answer),
 	T(other_words_are_refused), T(calls_and_waits_keep_their_stacks),
+	T(waits_beside_a_wait_over_many_epochs), T(calls_beside_a_call_over_many_epochs),
 	T(the_budget_divides_time_outside_cuda), T(without_samples_the_budget_is_not_divided),
 	T(advice_names_lines), T(without_samples_advice_names_none), T(advice_knows_the_gil),
 	T(gaps_name_the_line_with_most_samples), T(shares_are_those_of_the_program),
