@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/columns/column_cursor.h"
+#include "analyze/steps/steady.h"
 #include "formats/cuda/gpu_rows.h"
 
 /* ---- idle time ---- */
@@ -250,6 +251,9 @@ void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_op
 
 	f->idle = opt->engine;
 	gt_idle_want_shares(f->idle, false);
+	f->is_by_step = opt->steady && opt->steady->main && gt_has_samples(f->idle->report.reader);
+	if (f->is_by_step)
+		gt_step_shares_init(&f->steps, f->idle, &opt->steady->loops, true);
 	f->least = !gap ? GT_LARGE_GAP : *gap < 1 ? 1 : *gap;
 	gt_idle_listen(f->idle,
 		&(struct gt_idle_listener){ .slice = on_slice,
@@ -320,6 +324,11 @@ int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
 	if (gt_collectives_finish(&f->collectives, &f->idle->report, err))
 		return err->code;
 	rc = gt_host_waiting_find(&f->waiting, f->idle, err);
+	if (!rc && f->is_by_step)
+		rc = gt_slow_lines_find(&f->slow, &f->steps,
+			(size_t)(f->idle->report.opt->steady->main -
+				f->idle->report.opt->steady->loops.list),
+			err);
 	if (!rc)
 		rc = gt_utilisation_init(&f->utilisation, f->idle, err);
 	if (!rc)
@@ -338,4 +347,7 @@ void gt_advice_facts_release(struct gt_advice_facts *f)
 	gt_collectives_release(&f->collectives);
 	gt_utilisation_release(&f->utilisation);
 	gt_leaks_release(&f->leaks);
+	gt_slow_lines_release(&f->slow);
+	if (f->is_by_step)
+		gt_step_shares_release(&f->steps);
 }

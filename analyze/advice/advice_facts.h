@@ -9,6 +9,7 @@
 #include "analyze/idle/idle.h"
 #include "analyze/memory/leaks.h"
 #include "analyze/advice/preemptions.h"
+#include "analyze/steps/slow_lines.h"
 #include "analyze/advice/stream_serialization.h"
 #include "analyze/advice/utilisation.h"
 #include "analyze/advice/waiting_lines.h"
@@ -61,7 +62,11 @@ struct gt_advice_facts {
 	struct gt_leaks leaks;
 	struct gt_leaks_sum leak;       /* set by gt_advice_facts_finish */
 	struct gt_host_waiting waiting; /* likewise */
-	int64_t least;                  /* ns: shorter gaps are not counted */
+	/* of the main loop; nslow 0: steady steps are not known, or none is slow */
+	struct gt_slow_lines slow;
+	struct gt_step_shares steps; /* likewise; initialised if is_by_step */
+	bool is_by_step;
+	int64_t least; /* ns: shorter gaps are not counted */
 	/* the current gap up to `at.to`, if at.seg is not NULL; ns by cause, valid for the causes
 	 * in `had` (bits) */
 	struct {

@@ -15,9 +15,10 @@ void gt_rule_host_bound(const struct gt_advice_facts *f, uint64_t window, struct
 	SET_TEXT(to, "the GPU waits %s for code outside CUDA, %llu time%s between calls",
 		ns_text(c->ns), (unsigned long long)c->slices, gt_plural(c->slices, "s"));
 	gt_waiting_lines_put(
-		&f->waiting.running, f->idle->shares.outside, ": ", to->text, sizeof(to->text));
+		&f->waiting.running, f->idle->shares.sum.outside, ": ", to->text, sizeof(to->text));
 	first.n = first.n ? 1 : 0;
-	gt_waiting_lines_put(&first, f->idle->shares.outside, "", to->detail, sizeof(to->detail));
+	gt_waiting_lines_put(
+		&first, f->idle->shares.sum.outside, "", to->detail, sizeof(to->detail));
 }
 
 /* States of the launching thread off the processor, outside calls or while it is runnable. */

@@ -6,16 +6,14 @@
 #include "formats/base/buf.h"
 
 static const struct gt_column columns[] = {
-	{ "text", "Verdict", GT_C_WHOLE },
-	{ "busy_percent", NULL, GT_C_PERCENT },
+	{ "text", "Verdict", GT_C_WHOLE }, { "busy_percent", NULL, GT_C_PERCENT },
 	{ "least_busy_percent", NULL, GT_C_PERCENT }, /* of the least busy GPU */
-	{ "most_busy_percent", NULL, GT_C_PERCENT },
-	{ "steady_steps", NULL, GT_C_COUNT },
-	{ "step_p50_ns", NULL, GT_C_NS },
-	{ "rule", NULL, GT_C_WHOLE },
-	{ "gain_percent", NULL, GT_C_PERCENT },
-	{ "gain_per_step_ns", NULL, GT_C_NS },
-	{ "remedy", NULL, GT_C_TEXT },
+	{ "most_busy_percent", NULL, GT_C_PERCENT }, { "steady_steps", NULL, GT_C_COUNT },
+	{ "step_p50_ns", NULL, GT_C_NS }, { "rule", NULL, GT_C_WHOLE },
+	{ "gain_percent", NULL, GT_C_PERCENT }, { "gain_per_step_ns", NULL, GT_C_NS },
+	{ "remedy", NULL, GT_C_TEXT }, { "slow_steps", NULL, GT_C_COUNT },
+	{ "slow_line", NULL, GT_C_TEXT },
+	{ "slow_line_ns", NULL, GT_C_NS }, /* a slow step, more than a usual one */
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
@@ -133,6 +131,25 @@ static void put_change(struct gt_buf *to, const struct gt_loop *l)
 	gt_buf_printf(to, ".");
 }
 
+/* The line for which slow steps take longer; NULL: there is no single one, or the time that all
+ * slow steps take longer is less than 1 % of the steps' time. */
+static const struct gt_slow_line *slow_line(const struct gt_slow_lines *l)
+{
+	double extra = (l->slow - l->usual) * (double)l->nslow,
+	       all = l->slow * (double)l->nslow + l->usual * (double)l->nusual;
+
+	return l->nslow && l->nusual && extra * 100 >= all ? gt_slow_lines_main(l) : NULL;
+}
+
+/* " 6 of 66 steps are slow, with 12.3 ms more in load_batch (data.py:41)." */
+static void put_slow_line(
+	struct gt_buf *to, const struct gt_slow_lines *l, const struct gt_slow_line *line)
+{
+	gt_buf_printf(to, " %zu of %zu steps %s slow, with %s more in %s.", l->nslow,
+		l->nslow + l->nusual, l->nslow == 1 ? "is" : "are",
+		gt_scaled(GT_C_NS, (int64_t)(line->slow - line->usual)).text, line->name);
+}
+
 struct gt_table *gt_verdict_table(
 	const struct gt_advice_facts *f, const struct gt_verdict *v, struct gt_err *err)
 {
@@ -141,6 +158,7 @@ struct gt_table *gt_verdict_table(
 	bool steps = s->report.opt->only_steady;
 	struct busy b = busy_of(s, v->window);
 	uint64_t per_step = v->rule && steps ? gt_advice_per_step(s, v->finding->gain) : 0;
+	const struct gt_slow_line *slow = slow_line(&f->slow);
 	struct gt_table *t =
 		gt_report_table(&s->report, "verdict", NULL, columns, NCOLUMNS, NULL, err);
 	struct gt_buf text = { 0 };
@@ -159,6 +177,8 @@ struct gt_table *gt_verdict_table(
 			gt_scaled(GT_C_BYTES, gt_clamp(v->leak->bytes)).text);
 	if (steps && steady->main->parts.n > 1)
 		put_change(&text, steady->main);
+	if (slow)
+		put_slow_line(&text, &f->slow, slow);
 	gt_buf_byte(&text, 0);
 	if (text.failed) {
 		gt_buf_release(&text);
@@ -176,7 +196,10 @@ struct gt_table *gt_verdict_table(
 			v->rule && !v->finding->bytes ? gt_cell_share(v->finding->gain, v->window)
 						      : gt_cell_none(),
 			gt_cell_known(per_step, per_step),
-			v->rule ? gt_cell_text(gt_remedy(v->rule, v->finding)) : gt_cell_none() });
+			v->rule ? gt_cell_text(gt_remedy(v->rule, v->finding)) : gt_cell_none(),
+			gt_cell_known(f->slow.nslow + f->slow.nusual, f->slow.nslow),
+			slow ? gt_cell_text(slow->name) : gt_cell_none(),
+			slow ? gt_cell_i((int64_t)(slow->slow - slow->usual)) : gt_cell_none() });
 	gt_table_set_tone(t, GT_TONE_HEADING);
 	gt_table_add_paragraph(t, 0, "%s", (char *)text.data);
 	gt_buf_release(&text);

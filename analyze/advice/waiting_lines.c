@@ -16,7 +16,8 @@ static int find_lines(
 	struct gt_waiting_lines *l, const struct gt_idle *s, uint32_t doings, struct gt_err *err)
 {
 	struct gt_caller_sums sums = { .list = NULL };
-	int rc = gt_host_lines_collect(&sums, s, GT_STACK_LINE, doings, err);
+	int rc = gt_host_lines_collect(
+		&sums, s, GT_STACK_LINE, &(struct gt_host_selection){ .doings = doings }, err);
 
 	if (!rc)
 		gt_caller_sums_sort(&sums, GT_HOST_IDLE);

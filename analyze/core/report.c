@@ -56,7 +56,7 @@ const struct gt_option_row gt_by_option = {
 	.opt = { .name = "by",
 		.kind = GT_OPT_STR,
 		.arg = "FIELDS",
-		.help = "one row for each combination of values of these fields: name,stream; of top, kernels, memory and host: for each line, function, module or stack of the program, of host also thread" },
+		.help = "one row for each combination of values of these fields: name,stream; of top, kernels, memory and host: for each line, function, module or stack of the program, of host also thread or step" },
 	.heading = GT_QUERY_HEADING,
 	.report = "query",
 };

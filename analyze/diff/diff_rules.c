@@ -72,8 +72,8 @@ const struct gt_diff_rule gt_diff_rules[] = {
 		.layer = GT_LAYER_GPU,
 		.more = "busy_percent",
 		.gates =
-			"least_busy_percent most_busy_percent steady_steps step_p50_ns gain_percent gain_per_step_ns",
-		.none = "text rule remedy" },
+			"least_busy_percent most_busy_percent steady_steps step_p50_ns gain_percent gain_per_step_ns slow_steps slow_line_ns",
+		.none = "text rule remedy slow_line" },
 	{ .table = "gaps",
 		.report = "gaps",
 		.layer = GT_LAYER_GPU,

@@ -64,7 +64,7 @@ static const char *idle_key(unsigned part)
 
 static const char *idle_words(const struct gt_idle *s, unsigned part)
 {
-	if (part == WORKS + GT_IDLE_OUTSIDE && s->shares.samples)
+	if (part == WORKS + GT_IDLE_OUTSIDE && s->shares.sum.samples)
 		return "outside CUDA, not known";
 	return part < DIVIDED ? gt_idle_words(part - WORKS)
 			      : gt_host_doing_words(divisions[part - DIVIDED].doing);
@@ -121,12 +121,13 @@ static void divide_causes(struct sheet *h)
 				samples[k] += one->samples;
 			}
 	}
-	divide_cause(h, GT_IDLE_OUTSIDE, ns, shares->outside);
+	divide_cause(h, GT_IDLE_OUTSIDE, ns, shares->sum.outside);
 	divide_cause(h, GT_IDLE_LOCK, ns, locks);
 	for (unsigned k = 0; k < DIVISIONS; k++)
 		if (samples[k])
 			h->errors[k] =
-				gt_cell_share(gt_host_shares_error(shares, samples[k]), h->whole).i;
+				gt_cell_share(gt_outside_error(&shares->sum, samples[k]), h->whole)
+					.i;
 }
 
 /* All parts together make one bar; each part shows its section of it. Times are multiplied by the
@@ -498,9 +499,9 @@ static void note_samples(const struct sheet *h, struct gt_table *t)
 	if (most)
 		snprintf(error, sizeof(error), ", +-%.2f %% of the time (95 %% confidence)",
 			(double)most / 100);
-	if (s->shares.samples)
+	if (s->shares.sum.samples)
 		gt_table_note(t, "running: by %llu samples%s; %s",
-			(unsigned long long)s->shares.samples, error,
+			(unsigned long long)s->shares.sum.samples, error,
 			gt_has_thread_states(s->report.reader)
 				? "the other parts are exact"
 				: "waits outside CUDA need gtcollect -e sched");

@@ -6,8 +6,10 @@
 struct lines {
 	struct gt_caller_sums *to;
 	const struct gt_idle *idle;
+	const struct gt_host_shares *shares;
 	unsigned by;
 	uint32_t doings;
+	size_t first, end, first_thread, end_thread; /* shares and threads of the group */
 };
 
 static bool is_selected(const struct lines *l, const struct gt_host_share *share)
@@ -31,7 +33,7 @@ static void thread_label(
 /* The name of a share that has no stack, or whose stack does not matter. */
 static void label_of(char label[160], const struct lines *l, const struct gt_host_share *share)
 {
-	if (gt_group_table_is_rest(&l->idle->shares.list, share))
+	if (gt_group_table_is_rest(&l->shares->list, share))
 		snprintf(label, 160, "(further stacks)");
 	else if (l->by == GT_HOST_BY_THREAD && share->thread != GT_NONE)
 		thread_label(label, l->idle, share->segment, share->thread);
@@ -58,8 +60,8 @@ static int collect_stacks(struct lines *l, struct gt_err *err)
 	int rc = 0;
 
 	gt_stack_sums_init(&sums);
-	for (size_t i = 0; !rc && i < l->idle->shares.list.n; i++) {
-		const struct gt_host_share *share = gt_group_table_at(&l->idle->shares.list, i);
+	for (size_t i = l->first; !rc && i < l->end; i++) {
+		const struct gt_host_share *share = gt_group_table_at(&l->shares->list, i);
 
 		if (has_stack(l, share) && is_selected(l, share))
 			rc = gt_stack_sums_add_figures(&sums, gt_reader_segment(r, share->segment),
@@ -77,12 +79,11 @@ static int collect_stacks(struct lines *l, struct gt_err *err)
 /* Shares without a stack. */
 static int collect_others(struct lines *l, struct gt_err *err)
 {
-	const struct gt_host_shares *h = &l->idle->shares;
 	char label[160];
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < h->list.n; i++) {
-		const struct gt_host_share *share = gt_group_table_at(&h->list, i);
+	for (size_t i = l->first; !rc && i < l->end; i++) {
+		const struct gt_host_share *share = gt_group_table_at(&l->shares->list, i);
 
 		if (has_stack(l, share) || !is_selected(l, share))
 			continue;
@@ -96,12 +97,11 @@ static int collect_others(struct lines *l, struct gt_err *err)
 
 static int collect_unknown(struct lines *l, struct gt_err *err)
 {
-	const struct gt_host_shares *h = &l->idle->shares;
 	char label[160];
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < h->threads.n; i++) {
-		const struct gt_idle_thread *t = gt_group_table_at(&h->threads, i);
+	for (size_t i = l->first_thread; !rc && i < l->end_thread; i++) {
+		const struct gt_idle_thread *t = gt_group_table_at(&l->shares->threads, i);
 
 		if (!t->unknown)
 			continue;
@@ -115,14 +115,28 @@ static int collect_unknown(struct lines *l, struct gt_err *err)
 }
 
 int gt_host_lines_collect(struct gt_caller_sums *to, const struct gt_idle *s, unsigned by,
-	uint32_t doings, struct gt_err *err)
+	const struct gt_host_selection *of, struct gt_err *err)
 {
-	struct lines l = { to, s, by, doings };
-	int rc = collect_stacks(&l, err);
+	const struct gt_host_shares *h = of->shares ? of->shares : &s->shares;
+	struct lines l = { .to = to,
+		.idle = s,
+		.shares = h,
+		.by = by,
+		.doings = of->doings,
+		.first = gt_host_shares_first(h, of->group),
+		.end = gt_host_shares_first(h, of->group + 1),
+		.first_thread = gt_host_shares_first_thread(h, of->group),
+		.end_thread = gt_host_shares_first_thread(h, of->group + 1) };
+	int rc;
 
+	if (!h->group_of) { /* one group, and the share of what is beyond the limit */
+		l.end = h->list.n;
+		l.end_thread = h->threads.n;
+	}
+	rc = collect_stacks(&l, err);
 	if (!rc)
 		rc = collect_others(&l, err);
-	if (!rc && (!doings || doings & GT_BIT(GT_DOES_OUTSIDE)))
+	if (!rc && (!of->doings || of->doings & GT_BIT(GT_DOES_OUTSIDE)))
 		rc = collect_unknown(&l, err);
 	return rc;
 }
@@ -147,7 +161,7 @@ void gt_host_note_samples(const struct gt_idle *s, struct gt_table *t)
 	if (gt_has_samples(r))
 		gt_table_note(t,
 			"code outside CUDA: by %llu samples in gaps (Error %%: half of the 95 %% interval); %s",
-			(unsigned long long)s->shares.samples,
+			(unsigned long long)s->shares.sum.samples,
 			gt_has_thread_states(r)
 				? "waits and CUDA calls are exact"
 				: "CUDA calls are exact; waits need gtcollect -e sched");

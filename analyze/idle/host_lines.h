@@ -10,11 +10,16 @@
 #define GT_HOST_IDLE GT_STACK_CALLS
 #define GT_HOST_TIME GT_STACK_GPU /* all processor time, not only in gaps */
 
-/* doings: bits of enum gt_host_doing: only their idle time, without the processor time; 0: all.
- * Time without a stack has a row in parentheses. `to` is zero-initialised; release it either way. 0
+struct gt_host_selection {
+	const struct gt_host_shares *shares; /* NULL: those of the engine */
+	uint32_t group;
+	/* bits of enum gt_host_doing: only their idle time, without the processor time; 0: all */
+	uint32_t doings;
+};
+/* Time without a stack has a row in parentheses. `to` is zero-initialised; release it either way. 0
  * or negative. */
 int gt_host_lines_collect(struct gt_caller_sums *to, const struct gt_idle *s, unsigned by,
-	uint32_t doings, struct gt_err *err);
+	const struct gt_host_selection *of, struct gt_err *err);
 /* Why there are no shares, or NULL. */
 const char *gt_host_why_unanswered(const struct gt_idle *s);
 /* Notes which of the shares are statistical. */

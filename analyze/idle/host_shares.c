@@ -5,6 +5,7 @@
 #include "analyze/stacks/stack_kinds.h"
 #include "analyze/stats/sample_error.h"
 #include "formats/base/numbers.h"
+#include "formats/base/sorted.h"
 
 #define X(e, key, words) key,
 static const char *const keys[] = { GT_HOST_DOINGS(X) };
@@ -79,9 +80,9 @@ static unsigned doing_of(const struct gt_host_share *share, struct gt_reader *r)
 void gt_host_shares_init(struct gt_host_shares *h)
 {
 	gt_group_table_init(&h->list, sizeof(struct gt_host_share),
-		offsetof(struct gt_host_share, ns), GT_HOST_SHARES_MOST);
+		offsetof(struct gt_host_share, stack) + sizeof(uint32_t), GT_HOST_SHARES_MOST);
 	gt_group_table_init(&h->threads, sizeof(struct gt_idle_thread),
-		offsetof(struct gt_idle_thread, outside), GT_HOST_SHARES_MOST);
+		offsetof(struct gt_idle_thread, thread) + sizeof(uint32_t), GT_HOST_SHARES_MOST);
 	h->last_share = h->last_thread = GT_GROUP_TABLE_NONE;
 }
 
@@ -91,25 +92,37 @@ void gt_host_shares_release(struct gt_host_shares *h)
 	gt_group_table_release(&h->threads);
 }
 
-/* Mostly the share is the same as the last time. */
-static struct gt_host_share *find_share(struct gt_host_shares *h, uint32_t segment, uint32_t thread,
-	uint32_t cause, uint32_t stack, struct gt_err *err)
+void gt_host_shares_reset(struct gt_host_shares *h)
 {
-	const struct gt_host_share key = {
-		.segment = segment, .thread = thread, .cause = cause, .stack = stack
-	};
+	gt_host_shares_release(h);
+	gt_host_shares_init(h);
+	h->sum = (struct gt_outside){ 0 };
+	h->left_out = 0;
+}
 
+static uint32_t group_of(
+	const struct gt_host_shares *h, const struct gt_idle_slice *at, int64_t *until)
+{
+	return h->group_of ? h->group_of(h->arg, at, until) : 0;
+}
+
+/* Mostly the share is the same as the last time. */
+static struct gt_host_share *find_share(
+	struct gt_host_shares *h, const struct gt_host_share *key, struct gt_err *err)
+{
 	if (h->last_share == GT_GROUP_TABLE_NONE ||
-		memcmp(gt_group_table_at(&h->list, h->last_share), &key, h->list.key))
-		h->last_share = gt_group_table_find(&h->list, &key, err);
+		memcmp(gt_group_table_at(&h->list, h->last_share), key, h->list.key))
+		h->last_share = gt_group_table_find(&h->list, key, err);
 	return h->last_share == GT_GROUP_TABLE_NONE ? NULL
 						    : gt_group_table_at(&h->list, h->last_share);
 }
 
 static struct gt_idle_thread *find_thread(
-	struct gt_host_shares *h, uint32_t segment, uint32_t thread, struct gt_err *err)
+	struct gt_host_shares *h, const struct gt_host_share *of, struct gt_err *err)
 {
-	const struct gt_idle_thread key = { .segment = segment, .thread = thread };
+	const struct gt_idle_thread key = {
+		.group = of->group, .segment = of->segment, .thread = of->thread
+	};
 
 	if (h->last_thread == GT_GROUP_TABLE_NONE ||
 		memcmp(gt_group_table_at(&h->threads, h->last_thread), &key, h->threads.key))
@@ -119,23 +132,38 @@ static struct gt_idle_thread *find_thread(
 		: gt_group_table_at(&h->threads, h->last_thread);
 }
 
-int gt_host_shares_add_sample(struct gt_host_shares *h, uint32_t segment, uint32_t thread,
-	uint32_t stack, uint32_t ns, struct gt_err *err)
+int gt_host_shares_add_sample(struct gt_host_shares *h, const struct gt_segment *seg,
+	uint32_t thread, const struct gt_idle_stack *sample, struct gt_err *err)
 {
-	struct gt_host_share *share = find_share(h, segment, thread, GT_HOST_ALL, stack, err);
+	const struct gt_idle_slice at = { .seg = seg,
+		.device = GT_NONE,
+		.thread = thread,
+		.from = sample->at,
+		.to = sample->at };
+	int64_t until = INT64_MAX;
+	const struct gt_host_share key = { .group = group_of(h, &at, &until),
+		.segment = seg->index,
+		.thread = thread,
+		.cause = GT_HOST_ALL,
+		.stack = sample->stack };
+	struct gt_host_share *share = find_share(h, &key, err);
 
 	if (!share)
 		return err->code;
 	share->samples++;
-	share->weight += ns;
+	share->weight += sample->ns;
 	return 0;
 }
 
-static int add_outside(struct gt_host_shares *h, const struct gt_idle_slice *slice,
+static int add_outside(struct gt_host_shares *h, const struct gt_idle_slice *slice, uint32_t group,
 	const struct gt_host_activity *activity, struct gt_err *err)
 {
 	const struct gt_host_stacks *l = activity ? &activity->samples : NULL;
-	struct gt_idle_thread *t = find_thread(h, slice->seg->index, slice->thread, err);
+	struct gt_host_share key = { .group = group,
+		.segment = slice->seg->index,
+		.thread = slice->thread,
+		.cause = GT_IDLE_OUTSIDE };
+	struct gt_idle_thread *t = find_thread(h, &key, err);
 
 	if (!t)
 		return err->code;
@@ -143,9 +171,10 @@ static int add_outside(struct gt_host_shares *h, const struct gt_idle_slice *sli
 	for (size_t i = l ? gt_host_first_stack(l, slice->from) : 0;
 		l && i < l->n && l->list[i].at < slice->to; i++) {
 		const struct gt_idle_stack *one = &l->list[i];
-		struct gt_host_share *share = find_share(
-			h, slice->seg->index, slice->thread, GT_IDLE_OUTSIDE, one->stack, err);
+		struct gt_host_share *share;
 
+		key.stack = one->stack;
+		share = find_share(h, &key, err);
 		if (!share)
 			return err->code;
 		share->samples++;
@@ -167,23 +196,43 @@ static uint32_t stack_of(const struct gt_idle_slice *slice, struct gt_host_activ
 		: stack;
 }
 
-int gt_host_shares_add_slice(struct gt_host_shares *h, const struct gt_idle_slice *slice,
+static int add_to_group(struct gt_host_shares *h, const struct gt_idle_slice *slice, uint32_t group,
 	struct gt_host_activity *activity, struct gt_err *err)
 {
 	unsigned doing = doings[slice->cause];
 	bool host = doing != GT_DOES_NOTHING;
+	struct gt_host_share key = { .group = group,
+		.segment = slice->seg->index,
+		.thread = host ? slice->thread : GT_NONE,
+		.cause = slice->cause };
 	struct gt_host_share *share;
 
 	if (doing == GT_DOES_RUNNING)
-		return add_outside(h, slice, activity, err);
+		return add_outside(h, slice, group, activity, err);
 	if (!h->all && (!host || doing == GT_DOES_IN_CUDA))
 		return 0;
-	share = find_share(h, slice->seg->index, host ? slice->thread : GT_NONE, slice->cause,
-		host && activity ? stack_of(slice, activity) : GT_NONE, err);
+	key.stack = host && activity ? stack_of(slice, activity) : GT_NONE;
+	share = find_share(h, &key, err);
 	if (!share)
 		return err->code;
 	share->ns = gt_sat_add(share->ns, (uint64_t)(slice->to - slice->from));
 	return 0;
+}
+
+int gt_host_shares_add_slice(struct gt_host_shares *h, const struct gt_idle_slice *slice,
+	struct gt_host_activity *activity, struct gt_err *err)
+{
+	struct gt_idle_slice part = *slice;
+	int rc = 0;
+
+	for (; !rc && part.from < slice->to; part.from = part.to) {
+		uint32_t group;
+
+		part.to = slice->to;
+		group = group_of(h, &part, &part.to);
+		rc = add_to_group(h, &part, group, activity, err);
+	}
+	return rc;
 }
 
 /* ---- the end ---- */
@@ -214,11 +263,26 @@ static int divide(
 		share->ns = share->weight;
 	if (share->cause != GT_IDLE_OUTSIDE)
 		return 0;
-	t = find_thread(h, share->segment, share->thread, err);
+	t = find_thread(h, share, err);
 	if (!t)
 		return err->code;
 	share->ns = share_of_samples(t, share, states);
 	return 0;
+}
+
+/* Both structs begin with the key, whose first member is the group. */
+static int by_first_member(const void *pa, const void *pb)
+{
+	const uint32_t *a = pa, *b = pb;
+
+	return GT_COMPARE(*a, *b);
+}
+
+static void add_thread(struct gt_outside *to, const struct gt_idle_thread *t)
+{
+	to->outside = gt_sat_add(to->outside, t->outside);
+	to->unknown = gt_sat_add(to->unknown, t->unknown);
+	to->samples += t->samples;
 }
 
 int gt_host_shares_finish(
@@ -235,18 +299,45 @@ int gt_host_shares_finish(
 		struct gt_idle_thread *t = gt_group_table_at(&h->threads, i);
 
 		t->unknown = t->outside - t->given;
-		h->outside = gt_sat_add(h->outside, t->outside);
-		h->unknown = gt_sat_add(h->unknown, t->unknown);
-		h->samples += t->samples;
+		add_thread(&h->sum, t);
+	}
+	if (h->group_of) {
+		gt_group_table_sort(&h->list, by_first_member);
+		gt_group_table_sort(&h->threads, by_first_member);
 	}
 	return 0;
 }
 
-uint64_t gt_host_shares_error(const struct gt_host_shares *h, uint64_t samples)
+static uint32_t group_at(const struct gt_group_table *g, size_t i)
 {
-	double outside = (double)h->outside, known = outside - (double)h->unknown;
+	return *(const uint32_t *)gt_group_table_at(g, i);
+}
+
+size_t gt_host_shares_first(const struct gt_host_shares *h, uint32_t group)
+{
+	return GT_LOWER_BOUND(i, 0, h->list.n, group_at(&h->list, i) < group);
+}
+
+size_t gt_host_shares_first_thread(const struct gt_host_shares *h, uint32_t group)
+{
+	return GT_LOWER_BOUND(i, 0, h->threads.n, group_at(&h->threads, i) < group);
+}
+
+struct gt_outside gt_host_shares_outside(const struct gt_host_shares *h, uint32_t group)
+{
+	struct gt_outside sum = { 0 };
+
+	for (size_t i = gt_host_shares_first_thread(h, group);
+		i < h->threads.n && group_at(&h->threads, i) == group; i++)
+		add_thread(&sum, gt_group_table_at(&h->threads, i));
+	return sum;
+}
+
+uint64_t gt_outside_error(const struct gt_outside *o, uint64_t samples)
+{
+	double outside = (double)o->outside, known = outside - (double)o->unknown;
 	/* time that is not known could have had samples, too */
-	double n = known > 0 ? (double)h->samples * outside / known : 0;
+	double n = known > 0 ? (double)o->samples * outside / known : 0;
 
 	return n > 0 ? (uint64_t)(outside * gt_sample_error((double)samples, n)) : 0;
 }

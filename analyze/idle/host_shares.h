@@ -42,10 +42,11 @@ const char *gt_host_doing_key(unsigned doing);
 const char *gt_host_doing_words(unsigned doing);
 
 struct gt_host_share {
-	/* the key. thread: track number over all segments, or GT_NONE; cause: enum gt_idle_cause,
-	 * or GT_HOST_ALL: all samples of the thread; stack: id in the segment or GT_NONE. After
-	 * GT_HOST_SHARES_MOST shares, all further ones are one with GT_NONE everywhere. */
-	uint32_t segment, thread, cause, stack;
+	/* the key. group: by group_of, else 0; thread: track number over all segments, or GT_NONE;
+	 * cause: enum gt_idle_cause, or GT_HOST_ALL: all samples of the thread; stack: id in the
+	 * segment or GT_NONE. After GT_HOST_SHARES_MOST shares, all further ones are one with
+	 * GT_NONE everywhere. */
+	uint32_t group, segment, thread, cause, stack;
 	uint64_t ns;      /* of idle time; of GT_HOST_ALL: of processor time, by samples */
 	uint64_t samples; /* outside CUDA, and GT_HOST_ALL */
 	uint8_t doing;    /* enum gt_host_doing */
@@ -56,41 +57,58 @@ struct gt_host_share {
 #define GT_HOST_SHARES_MOST (1u << 18)
 
 struct gt_idle_thread {
-	uint32_t segment, thread;             /* the key */
+	uint32_t group, segment, thread;      /* the key */
 	uint64_t outside;                     /* ns of slices outside CUDA */
 	uint64_t unknown;                     /* of these, in no share */
 	uint64_t samples;                     /* in these slices */
 	uint64_t weight, given_weight, given; /* private */
 };
 
+/* The time outside CUDA of all threads: members of struct gt_idle_thread. */
+struct gt_outside {
+	uint64_t outside, unknown, samples;
+};
+
 struct gt_idle_slice;
 struct gt_host_activity;
+/* The group of the moment `at->from`: at most UINT32_MAX - 1. It lowers *until to the time where
+ * the group ends. at->device is GT_NONE for a sample that counts as processor time. */
+typedef uint32_t gt_host_group_fn(void *arg, const struct gt_idle_slice *at, int64_t *until);
+
 struct gt_host_shares { /* zero-initialised: nothing is collected */
 	/* Set before the first row. wanted: time outside CUDA and waits; all: also calls, causes
 	 * that are not the host's, and GT_HOST_ALL. */
 	bool wanted, all;
+	gt_host_group_fn *group_of; /* NULL: all shares are in group 0 */
+	void *arg;
 	struct gt_group_table list, threads; /* complete after gt_host_shares_finish() */
 	uint64_t left_out;                   /* samples that were too late or too many */
-	/* after gt_host_shares_finish(): of all threads, members of struct gt_idle_thread */
-	uint64_t outside, unknown, samples;
+	struct gt_outside sum;               /* after gt_host_shares_finish(): of all groups */
 	/* private */
 	uint32_t last_thread, last_share;
 };
 
 void gt_host_shares_init(struct gt_host_shares *h);
+struct gt_idle_stack;
 /* A sample of a thread. 0 or negative. */
-int gt_host_shares_add_sample(struct gt_host_shares *h, uint32_t segment, uint32_t thread,
-	uint32_t stack, uint32_t ns, struct gt_err *err);
+int gt_host_shares_add_sample(struct gt_host_shares *h, const struct gt_segment *seg,
+	uint32_t thread, const struct gt_idle_stack *sample, struct gt_err *err);
 /* activity: of the slice's thread; NULL: none. 0 or negative. */
 int gt_host_shares_add_slice(struct gt_host_shares *h, const struct gt_idle_slice *slice,
 	struct gt_host_activity *activity, struct gt_err *err);
-/* After the last slice: divides the time outside CUDA. states: switches of threads were recorded. 0
- * or negative. */
+/* After the last slice: divides the time outside CUDA, of each group by itself, and sorts shares
+ * and threads by group. states: switches of threads were recorded. 0 or negative. */
 int gt_host_shares_finish(
 	struct gt_host_shares *h, struct gt_reader *r, bool states, struct gt_err *err);
+void gt_host_shares_reset(struct gt_host_shares *h); /* removes all shares */
 void gt_host_shares_release(struct gt_host_shares *h);
 
-/* Half the width of the 95 % confidence interval of `ns` of the time outside CUDA, in ns. samples:
- * those that it is based on. */
-uint64_t gt_host_shares_error(const struct gt_host_shares *h, uint64_t samples);
+/* Of one group. */
+struct gt_outside gt_host_shares_outside(const struct gt_host_shares *h, uint32_t group);
+/* Half the width of the 95 % confidence interval of a part of the time outside CUDA, in ns.
+ * samples: those that the part is based on. */
+uint64_t gt_outside_error(const struct gt_outside *o, uint64_t samples);
+/* The first share, and the first thread, of this group or a later one. */
+size_t gt_host_shares_first(const struct gt_host_shares *h, uint32_t group);
+size_t gt_host_shares_first_thread(const struct gt_host_shares *h, uint32_t group);
 #endif

@@ -561,6 +561,14 @@ void gt_idle_want_shares(struct gt_idle *s, bool all)
 	s->shares.all |= all;
 }
 
+void gt_idle_add_grouped(struct gt_idle *s, struct gt_host_shares *h)
+{
+	if (s->ngrouped == GT_IDLE_GROUPED)
+		return;
+	h->wanted = h->all = true;
+	s->grouped[s->ngrouped++] = h;
+}
+
 const struct gt_idle_stack *gt_idle_gap_samples(
 	const struct gt_idle *s, const struct gt_idle_gap *gap, size_t *n)
 {
@@ -600,12 +608,16 @@ static int read_second_time(struct gt_idle *s, struct gt_err *err)
 		.has_gap_listener = s->has_gap_listener,
 		.full = s->full,
 		.shares = { .wanted = s->shares.wanted, .all = s->shares.all },
+		.ngrouped = s->ngrouped,
 		.report = s->report };
 	struct gt_report_state report = s->report;
 	struct gt_filter filter = report.opt->filter;
 	int rc;
 
 	memcpy(fresh.listeners, s->listeners, sizeof(fresh.listeners));
+	memcpy(fresh.grouped, s->grouped, sizeof(fresh.grouped));
+	for (unsigned k = 0; k < s->ngrouped; k++)
+		gt_host_shares_reset(s->grouped[k]);
 	gt_stalls_finish(&fresh.full);
 	s->full = (struct gt_queue_stalls){ .room = 0 }; /* it has moved to `fresh` */
 	gt_idle_release(s);
@@ -630,6 +642,9 @@ int gt_idle_finish(struct gt_idle *s, struct gt_err *err)
 	if (!rc && s->shares.wanted)
 		rc = gt_host_shares_finish(
 			&s->shares, s->report.reader, gt_has_thread_states(s->report.reader), err);
+	for (unsigned k = 0; !rc && k < s->ngrouped; k++)
+		rc = gt_host_shares_finish(s->grouped[k], s->report.reader,
+			gt_has_thread_states(s->report.reader), err);
 	GT_SORT(s->devices, s->ndevices, by_number);
 	return rc;
 }

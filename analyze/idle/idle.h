@@ -166,6 +166,7 @@ struct gt_idle_listener {
 	void *arg;
 };
 #define GT_IDLE_LISTENERS 4
+#define GT_IDLE_GROUPED 4
 #define GT_IDLE_DEVICES (1u << 14) /* 24 MiB, with the memory that advice needs for each */
 #define GT_IDLE_STREAMS (1u << 16) /* 16 MiB */
 
@@ -185,6 +186,8 @@ struct gt_idle {
 	unsigned nlisteners;
 	bool has_gap_listener;
 	struct gt_host_shares shares;
+	struct gt_host_shares *grouped[GT_IDLE_GROUPED]; /* borrowed */
+	unsigned ngrouped;
 	struct gt_queue_stalls full;   /* a test may set its capacity after init */
 	uint64_t begun;                /* operations of the current recording so far */
 	uint64_t ops, unjoined;        /* operations; those without a known launch */
@@ -277,6 +280,9 @@ int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysi
 void gt_idle_listen(struct gt_idle *s, const struct gt_idle_listener *l);
 /* Likewise: computes s->shares, if the trace has samples or `all`. */
 void gt_idle_want_shares(struct gt_idle *s, bool all);
+/* Likewise: computes further shares, by group. `h` is initialised, has group_of, and is valid until
+ * gt_idle_finish(); GT_IDLE_GROUPED at most. */
+void gt_idle_add_grouped(struct gt_idle *s, struct gt_host_shares *h);
 /* The samples of the launching thread in a gap; of a listener, during the call. *n: their number.
  */
 const struct gt_idle_stack *gt_idle_gap_samples(

@@ -90,9 +90,13 @@ static int report_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_
 	for (const struct gt_idle_listener *l = s->listeners; l < s->listeners + s->nlisteners; l++)
 		if (l->slice)
 			l->slice(l->arg, &one);
-	return s->shares.wanted
-		? gt_host_shares_add_slice(&s->shares, &one, s->cut_thread_activity, err)
-		: 0;
+	if (s->shares.wanted &&
+		gt_host_shares_add_slice(&s->shares, &one, s->cut_thread_activity, err))
+		return err->code;
+	for (unsigned k = 0; k < s->ngrouped; k++)
+		if (gt_host_shares_add_slice(s->grouped[k], &one, s->cut_thread_activity, err))
+			return err->code;
+	return 0;
 }
 
 /* Adds time to a part of the current gap. A gap has few parts. */

@@ -156,7 +156,7 @@ static bool find_stacks(struct gt_idle *s, const struct gt_cols *cols)
 		struct gt_idle_columns *in = &s->columns[c];
 		bool sample = cols->kind == GT_INSTANT && type && type->op == GT_OP_SAMPLE,
 		     wait = s->levels[c] == GT_HOST_OFF_CPU,
-		     call = s->shares.all && s->levels[c] == GT_HOST_CALL;
+		     call = (s->shares.all || s->ngrouped) && s->levels[c] == GT_HOST_CALL;
 
 		in->nth = in->nstacks = in->nperiods = 0;
 		in->periods = in->stacks = NULL;
@@ -177,10 +177,12 @@ static int add_sample(struct gt_idle *s, const struct gt_cols *cols, uint32_t tr
 		   : gt_err_set(err, -ENOMEM, "out of memory (samples)");
 
 	s->shares.left_out += rc == 0;
-	if (rc < 0 || !s->shares.all)
-		return rc < 0 ? rc : 0;
-	return gt_host_shares_add_sample(
-		&s->shares, cols->seg->index, track, one.stack, one.ns, err);
+	rc = rc < 0 ? rc : 0;
+	if (!rc && s->shares.all)
+		rc = gt_host_shares_add_sample(&s->shares, cols->seg, track, &one, err);
+	for (unsigned k = 0; !rc && k < s->ngrouped; k++)
+		rc = gt_host_shares_add_sample(s->grouped[k], cols->seg, track, &one, err);
+	return rc;
 }
 
 static int add_stack(struct gt_idle *s, uint32_t track, unsigned level, struct gt_idle_stack one,
@@ -332,7 +334,7 @@ int gt_idle_rows(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *e
 		return add_losses(s, cols, err);
 	if (cols->kind == GT_GPU)
 		return add_gpu(s, cols, err);
-	if (s->shares.wanted && add_stacks(s, cols, err))
+	if ((s->shares.wanted || s->ngrouped) && add_stacks(s, cols, err))
 		return err->code;
 	if (cols->kind == GT_INSTANT)
 		return 0;

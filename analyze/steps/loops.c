@@ -105,6 +105,7 @@ static int add_loop(struct gt_loops *to, const struct gt_steps *s, const struct 
 		.first_op = l->first,
 		.last_op = l->last_end,
 		.steps = l->n,
+		.limit = l->limit,
 		.mark = l->mark };
 	if (l->n) {
 		loop->at = calloc(n, 2 * sizeof(*loop->at));
@@ -129,10 +130,11 @@ static int add_loop(struct gt_loops *to, const struct gt_steps *s, const struct 
 	return rc;
 }
 
-static int add_all(struct gt_loops *to, const struct gt_steps *s, struct gt_err *err)
+int gt_loops_of_steps(struct gt_loops *to, const struct gt_steps *s, struct gt_err *err)
 {
 	int rc = 0;
 
+	*to = (struct gt_loops){ NULL };
 	to->list = calloc(s->nlanes + 1ul, sizeof(*to->list));
 	if (!to->list)
 		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
@@ -162,7 +164,7 @@ int gt_loops_find(struct gt_loops *l, struct gt_reader *r, const struct gt_analy
 	}
 	rc = gt_steps_read(&s, r, &all, err);
 	if (!rc)
-		rc = add_all(l, &s, err);
+		rc = gt_loops_of_steps(l, &s, err);
 	gt_steps_release(&s);
 	gt_source_dedup_free(doubles);
 	return rc;

@@ -29,6 +29,7 @@ struct gt_loop {
 	 * operation on the GPU; start of the call that launched it. NULL: no steps */
 	int64_t *at, *host;
 	uint64_t median;            /* ns: of the steps after the warm-up */
+	double limit;               /* ns: a longer step is slow; 0: unknown */
 	struct gt_loop_parts parts; /* of the steps after the warm-up */
 	bool steady;
 	const char *why; /* not steady: the reason. Static or borrowed from the trace */
@@ -43,6 +44,9 @@ struct gt_loops {
  * *l in any case. 0 or negative. */
 int gt_loops_find(struct gt_loops *l, struct gt_reader *r, const struct gt_analysis_options *opt,
 	struct gt_err *err);
+/* The same of steps that were found. */
+struct gt_steps;
+int gt_loops_of_steps(struct gt_loops *l, const struct gt_steps *s, struct gt_err *err);
 void gt_loops_release(struct gt_loops *l);
 /* The loop with steps of the GPU with the most operations of a process. NULL: it has none. */
 const struct gt_loop *gt_loop_of_process(

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/core/report_status.h"
+#include "analyze/steps/slow_lines_report.h"
 #include "analyze/steps/steps.h"
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
+#include "formats/names/stack_names.h"
 
 #define LIST_MAX (1u << 20)  /* symbols of one stream */
 #define LISTS_MAX (1u << 22) /* of all: 16 MiB */
@@ -415,7 +417,7 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 			sampled);
 }
 
-static int fill_tables(struct gt_steps *s, struct gt_table **tables, struct gt_err *err)
+static int fill_tables(struct gt_steps *s, struct gt_table **tables, unsigned n, struct gt_err *err)
 {
 	struct gt_kernel_names *names = gt_kernel_names_of(s->report.reader, s->report.opt->names);
 	int rc = names ? 0 : gt_err_set(err, -ENOMEM, "out of memory (steps)");
@@ -427,7 +429,7 @@ static int fill_tables(struct gt_steps *s, struct gt_table **tables, struct gt_e
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
 		rc = add_slow(s, tables[2], &s->lanes[i], names, err);
 	add_notes(s, tables[0]);
-	for (unsigned i = 1; i < 3 && !found_any(s); i++)
+	for (unsigned i = 1; i < n && !found_any(s); i++)
 		gt_table_share_answer(tables[i], tables[0]);
 	if (!rc && found_any(s) && !gt_table_rows(tables[2]))
 		gt_table_note(tables[2], "no step took longer than the median by more than 1 %%");
@@ -435,10 +437,17 @@ static int fill_tables(struct gt_steps *s, struct gt_table **tables, struct gt_e
 	return rc;
 }
 
+/* Is it known what threads do? */
+static bool has_lines(const struct gt_steps *s)
+{
+	return gt_has_samples(s->report.reader) || gt_has_stacks(s->report.reader);
+}
+
 static int steps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gt_steps *s = state;
 	int rc = gt_time_ordered_flush(&s->order, err);
+	unsigned n = 3;
 
 	s->late = gt_time_ordered_late(&s->order);
 	s->nsigns = s->names.n;
@@ -457,9 +466,13 @@ static int steps_finish(void *state, struct gt_table **tables, unsigned max, str
 		return err->code;
 	if (!s->crowded)
 		rc = gt_steps_find_all(s, err);
+	if (!rc && (has_lines(s) || !found_any(s)) && !(tables[n++] = gt_slow_lines_table(s, err)))
+		return err->code;
 	if (!rc)
-		rc = fill_tables(s, tables, err);
-	return rc ? rc : 3;
+		rc = fill_tables(s, tables, n, err);
+	if (!rc && found_any(s) && has_lines(s))
+		rc = gt_slow_lines_fill(s, tables[3], err);
+	return rc ? rc : (int)n;
 }
 
 void gt_steps_release(struct gt_steps *s)

@@ -365,7 +365,7 @@ static bool is_plain(void)
 /* ns of the cause by the shares of the host (host_shares.h). */
 static double shared(const struct gt_idle *s, unsigned cause)
 {
-	double ns = cause == GT_IDLE_OUTSIDE ? (double)s->shares.outside : 0;
+	double ns = cause == GT_IDLE_OUTSIDE ? (double)s->shares.sum.outside : 0;
 
 	for (size_t i = 0; cause != GT_IDLE_OUTSIDE && i < s->shares.list.n; i++) {
 		const struct gt_host_share *one = gt_group_table_at(&s->shares.list, i);

@@ -2,6 +2,7 @@
  */
 #include <stdlib.h>
 #include "analyze/gpu/shared_gpus.h"
+#include "analyze/host/host_steps.h"
 #include "analyze/idle/host_lines.h"
 #include "analyze/stacks/by_stack.h"
 #include "formats/base/sorted.h"
@@ -9,6 +10,7 @@
 struct host {
 	struct gt_idle *idle;
 	unsigned by;
+	struct gt_host_steps steps; /* --by step */
 };
 
 static int host_init(
@@ -20,7 +22,7 @@ static int host_init(
 	h->idle = opt->engine;
 	h->by = by ? *by : (unsigned)GT_STACK_LINE;
 	gt_idle_want_shares(h->idle, true);
-	return 0;
+	return h->by == GT_HOST_BY_STEP ? gt_host_steps_init(&h->steps, h->idle, err) : 0;
 }
 
 static int host_configure(
@@ -29,11 +31,12 @@ static int host_configure(
 	const char *text = gt_report_option(opt, "by");
 	int by = !text                    ? 0
 		: !strcmp(text, "thread") ? (int)GT_HOST_BY_THREAD
+		: !strcmp(text, "step")   ? (int)GT_HOST_BY_STEP
 					  : gt_by_stack_read(text, &(struct gt_err)GT_ERR_INIT);
 
 	if (by < 0)
 		return gt_err_set(err, -EINVAL,
-			"--by: '%s' is none of line, function, module, stack, thread", text);
+			"--by: '%s' is none of line, function, module, stack, thread, step", text);
 	c->settings = malloc(sizeof(unsigned));
 	if (!c->settings)
 		return gt_err_set(err, -ENOMEM, "out of memory (options)");
@@ -88,8 +91,8 @@ static int add_lines(
 		gt_table_add(t,
 			(struct gt_cell[NCOLUMNS]){ gt_cell_text(gt_caller_name(sums, one)),
 				gt_cell_u(self->total), gt_cell_i(shares[i]),
-				self->count ? gt_cell_share(gt_host_shares_error(
-								    &h->idle->shares, self->count),
+				self->count ? gt_cell_share(gt_outside_error(&h->idle->shares.sum,
+								    self->count),
 						      all)
 					    : gt_cell_none(),
 				gt_cell_u(self->count), gt_cell_u(inclusive->total),
@@ -172,7 +175,8 @@ static int add_doings(const struct host *h, struct gt_table *t, struct gt_err *e
 	int rc = 0;
 
 	for (unsigned k = 0; !rc && k < GT_HOST_DOING_COUNT; k++) {
-		rc = gt_host_lines_collect(&sums[k], h->idle, h->by, GT_BIT(k), err);
+		rc = gt_host_lines_collect(&sums[k], h->idle, h->by,
+			&(struct gt_host_selection){ .doings = GT_BIT(k) }, err);
 		if (!rc && gt_grow(&rows, &cap, n + sums[k].n + 1, sizeof(*rows)))
 			rc = gt_err_set(err, -ENOMEM, "out of memory (stacks)");
 		for (size_t i = 0; !rc && i < sums[k].n; i++)
@@ -197,6 +201,8 @@ static int host_finish(void *state, struct gt_table **tables, unsigned max, stru
 	const char *cannot = gt_host_why_unanswered(h->idle);
 	int rc;
 
+	if (h->by == GT_HOST_BY_STEP)
+		return gt_host_steps_finish(&h->steps, &tables[0], cannot, err);
 	tables[0] = gt_report_table(&h->idle->report, "host", titles[h->by], columns[h->by],
 		NCOLUMNS, "host_ns samples inclusive_ns error_percent inclusive_percent", err);
 	tables[1] = gt_report_table(&h->idle->report, "host_doing",
@@ -208,7 +214,8 @@ static int host_finish(void *state, struct gt_table **tables, unsigned max, stru
 		gt_table_set_unanswered(tables[0], "%s", cannot);
 		return 2;
 	}
-	rc = gt_host_lines_collect(&sums, h->idle, h->by, 0, err);
+	rc = gt_host_lines_collect(
+		&sums, h->idle, h->by, &(struct gt_host_selection){ .doings = 0 }, err);
 	if (!rc)
 		rc = add_lines(h, tables[0], &sums, err);
 	if (!rc)
@@ -218,6 +225,8 @@ static int host_finish(void *state, struct gt_table **tables, unsigned max, stru
 		rc = add_doings(h, tables[1], err);
 	return rc ? rc : 2;
 }
+
+static void host_release(void *state) { gt_host_steps_release(&((struct host *)state)->steps); }
 
 const struct gt_analysis gt_host_report = {
 	.name = "host",
@@ -231,4 +240,5 @@ const struct gt_analysis gt_host_report = {
 	.state_size = sizeof(struct host),
 	.init = host_init,
 	.finish = host_finish,
+	.release = host_release,
 };
