@@ -33,6 +33,7 @@ EXTRA_test_guest_hosted := $(HOSTED_OBJ)
 EXTRA_test_guest_events := $(HOSTED_OBJ)
 EXTRA_bench_unwind := $(HOSTED_OBJ)
 EXTRA_test_unwind := $(HOSTED_OBJ)
+EXTRA_test_recent_stacks := $(HOSTED_OBJ)
 
 # What the guest's tests run: a tiny driver, programs that reach it by every way, libraries that ask dlsym who they are.
 FAKE := $(BUILD)/guest/fake
@@ -103,7 +104,7 @@ $(FAKE)/libunwindcalls.so: tests/unit/collect/guest/unwind_calls.cc
 $(FAKE)/libunwindplugin%.so: tests/unit/collect/guest/unwind_plugin.c
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -DFRAME=$* $< -o $@
-$(BUILD)/unit/test_unwind: | $(FAKE)/libunwindcalls.so $(FAKE)/libunwindplugin272.so $(FAKE)/libunwindplugin4064.so
+$(BUILD)/unit/test_unwind $(BUILD)/unit/test_recent_stacks: | $(FAKE)/libunwindcalls.so $(FAKE)/libunwindplugin272.so $(FAKE)/libunwindplugin4064.so
 $(BUILD)/unit/test_guest: | $(FAKE)/damage $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nccl $(FAKE)/nvtx $(FAKE)/payload $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(FAKE)/probes $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1

@@ -1,8 +1,9 @@
 /* A library for stacks.sh: makes calls from a few native frames; with those of ctypes and of the
  * interpreter below it these are ten, built without frame pointers.
  *
- * stack_repeated(N) makes N calls with one stack, stack_new(N), N of at most 4,096, with a stack of
- * its own each. Both return ns of processor time a call. */
+ * stack_repeated(N) makes N calls with one stack, stack_in_turn(N) with 64 stacks in turn,
+ * stack_new(N), N of at most 4,096, with a stack of its own each. All return ns of processor time a
+ * call. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -31,12 +32,15 @@ static double now(void)
 #define SITES16(i) SITES4(i) SITES4(i + 4) SITES4(i + 8) SITES4(i + 12)
 #define SITES 64
 
-/* Goes down by one of 64 call sites, which `path` chooses at each level. */
+/* n calls, timed, or 0: one that is not. Goes down by one of 64 call sites, which `path` chooses at
+ * each level. */
 static NOINLINE double down(int depth, uint32_t path, long n)
 {
 	double t, r = 0;
 
 	if (depth == LEVELS) {
+		if (!n)
+			return query(NULL);
 		t = now();
 		for (long i = 0; i < n; i++)
 			query(NULL);
@@ -65,6 +69,19 @@ double stack_repeated(long n)
 	find();
 	down(0, 0, 1000);
 	return down(0, 0, n) / (double)n;
+}
+
+double stack_in_turn(long n)
+{
+	double t;
+
+	find();
+	for (uint32_t i = 0; i < 64 * SITES; i++)
+		down(0, i % SITES, 0);
+	t = now();
+	for (long i = 0; i < n; i++)
+		down(0, (uint32_t)i % SITES, 0);
+	return (now() - t) / (double)n;
 }
 
 double stack_new(long n)

@@ -167,3 +167,86 @@ uint32_t gt_native_frames(struct gt_readable *readable, const uintptr_t start[3]
 	while (walk_frame(&w, state));
 	return (uint32_t)(w.next - words);
 }
+
+/* ---- what a walk depends on ---- */
+
+struct log {
+	struct gt_readable *readable;
+	struct gt_native_place *places;
+	uint32_t n, max;
+	bool failed;
+};
+
+static void append(struct log *l, struct gt_native_place p)
+{
+	l->failed |= l->n == l->max;
+	if (!l->failed)
+		l->places[l->n++] = p;
+}
+
+static bool read_and_log(void *log, uintptr_t address, uint64_t *word)
+{
+	struct log *l = log;
+
+	l->failed |= !read_word(l->readable, address, word);
+	if (l->failed)
+		return false;
+	append(l, (struct gt_native_place){ address, *word });
+	return !l->failed;
+}
+
+static bool is_by_fp(struct gt_unwind_rule rule)
+{
+	return gt_rule_kind(rule) == GT_RULE_FP || gt_rule_kind(rule) == GT_RULE_AT_FP ||
+		gt_rule_kind(rule) == GT_RULE_PLAIN;
+}
+
+/* Is the last word that this step reads the caller's frame pointer? */
+static bool reads_fp(struct gt_unwind_rule rule)
+{
+	return gt_rule_fp(rule) || gt_rule_kind(rule) == GT_RULE_AT_FP ||
+		gt_rule_kind(rule) == GT_RULE_PLAIN;
+}
+
+/* A saved frame pointer counts only if a rule needs it: functions may use the register for
+ * anything. */
+bool gt_native_remember(struct gt_readable *r, const uintptr_t start[3], uintptr_t stop_low,
+	uintptr_t stop_high, struct gt_native_place *places, uint32_t max, uint32_t *n,
+	bool *needs_fp)
+{
+	const struct gt_rule_cache *c = __atomic_load_n(&gt_rule_cache, __ATOMIC_ACQUIRE);
+	struct log l = { r, places, 0, max, false };
+	struct gt_frame_registers at = { start[0], start[1], start[2] };
+	struct gt_native_place fp = { 0 }; /* where at.fp was read; address 0: it is start[2] */
+	enum gt_step step = GT_STEP_BY_RULE;
+	struct gt_unwind_rule rule;
+	bool fp_counts = false; /* it has been written */
+
+	*needs_fp = false;
+	while (step <= GT_STEP_BY_FP && at.ra - stop_low >= stop_high - stop_low) {
+		uint32_t before = l.n;
+
+		if (at.ra >> GT_CODE_BITS || !c ||
+			!gt_rule_lookup(c, gt_rule_epoch(c), at.ra, &rule))
+			return false;
+		if (step == GT_STEP_BY_FP && !is_known(rule))
+			break;
+		if (is_by_fp(rule) && !fp_counts) {
+			fp_counts = true;
+			if (fp.address)
+				append(&l, fp);
+			else
+				*needs_fp = true;
+			before = l.n;
+		}
+		step = gt_unwind_step(rule, &at, read_and_log, &l);
+		if (l.failed || step == GT_STEP_DAMAGED)
+			return false;
+		if (l.n > before && reads_fp(rule)) {
+			fp = places[--l.n];
+			fp_counts = false;
+		}
+	}
+	*n = l.n;
+	return true;
+}

@@ -22,6 +22,16 @@ enum gt_native_state {
 uint32_t gt_native_frames(struct gt_readable *r, const uintptr_t start[3], uintptr_t stop_low,
 	uintptr_t stop_high, uint64_t *words, uint32_t max, enum gt_native_state *state);
 
+/* The words of the stack that this walk depends on, and their addresses. *needs_fp: it depends on
+ * start[2], too. False: they are more than max, or a walk could find more the next time. */
+struct gt_native_place {
+	uintptr_t address;
+	uint64_t word;
+};
+bool gt_native_remember(struct gt_readable *r, const uintptr_t start[3], uintptr_t stop_low,
+	uintptr_t stop_high, struct gt_native_place *places, uint32_t max, uint32_t *n,
+	bool *needs_fp);
+
 #define GT_OWN_FRAMES_MAX 32
 
 /* Finds the start of a walk: the program's function that called the guest library. x86-64: the

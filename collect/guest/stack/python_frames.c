@@ -6,35 +6,15 @@
  * Nothing that is read is trusted. A page is tried before it is read (readable.h). The code of a
  * frame has to be a code object: its type is the interpreter's. The instruction has to lie inside
  * that code. A chain that leads back into itself is searched when a walk does not end. */
-#include "collect/guest/stack/python_frames.h"
+#include "collect/guest/stack/python_internal.h"
 
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_system.h"
-#include "formats/python/python_offsets.h"
 #include "formats/python/python_text.h"
 
-/* of any address, as damaged pointers are */
-#define READ(type, address)                                                                        \
-	(((const struct { type value; } __attribute__((packed, may_alias)) *)(address))->value)
-/* with the offsets of one version as constants */
-#define INLINE static inline __attribute__((always_inline))
 #define PAGE (1u << GT_READABLE_SHIFT)
 #define MAX_STATES 4096  /* thread states and interpreters that one search visits */
 #define MAX_SKIPPED 4096 /* frames of no function that a walk passes */
-#define MAX_LINES (1u << 24)
-
-struct interpreter {
-	struct gt_python_layout layout;
-	bool known;      /* the layout is */
-	bool in_program; /* not in a library */
-	uint32_t version;
-	uint32_t constants; /* version of a layout in python_offsets.h with the same frames; 0: none
-			     */
-	uintptr_t runtime, code_type, text_type, bytes_type, eval_low, eval_high;
-	void *(*current)(void); /* the state that holds the lock; from 3.12 on this thread's */
-	void *(*of_thread)(void);
-	uintptr_t (*thread_id)(void); /* pthread_self, which the guest library must not link */
-};
 
 /* ---- the state of this thread ---- */
 
@@ -86,7 +66,7 @@ static void consider_state(
 /* This thread has a state in each interpreter whose code it runs. Before 3.12
  * PyGILState_GetThisThreadState returns only that of the first one. Returns 0 if it cannot be
  * known. Other threads may change the lists meanwhile. */
-static uintptr_t search_states(const struct interpreter *in, struct gt_readable *r)
+static uintptr_t search_states(const struct gt_interpreter *in, struct gt_readable *r)
 {
 	const struct gt_python_layout *l = &in->layout;
 	struct search s = { 0 };
@@ -107,7 +87,7 @@ static uintptr_t search_states(const struct interpreter *in, struct gt_readable 
 
 /* 0: it has none (*state: NONE), or it cannot be known (UNKNOWN). */
 static uintptr_t thread_state(
-	const struct interpreter *in, struct gt_readable *r, enum gt_python_state *state)
+	const struct gt_interpreter *in, struct gt_readable *r, enum gt_python_state *state)
 {
 	const struct gt_python_layout *l = &in->layout;
 	uintptr_t current = (uintptr_t)in->current(), id = in->thread_id(), found, finalizing;
@@ -149,7 +129,7 @@ INLINE bool sample_lines(
 		return false;
 	n = READ(int64_t, lines + l->size);
 	*sample = READ(uint64_t, data);
-	if (gt_likely((uint64_t)n - 8 < MAX_LINES)) {
+	if (gt_likely((uint64_t)n - 8 < GT_PYTHON_MAX_LINES)) {
 		uintptr_t last = data + (uintptr_t)n - 8, middle = data + (uintptr_t)n / 2 - 4;
 
 		if (gt_unlikely((data ^ (last + 7)) >> GT_READABLE_SHIFT) &&
@@ -208,62 +188,67 @@ static uintptr_t start_of_copy(
 	return gt_readable(r, entry, sizeof(uintptr_t)) ? READ(uintptr_t, entry) : 0;
 }
 
-enum frame_kind { FUNCTION, SKIPPED, BROKEN };
-
 /* Offset of the instruction in bytes, of frames with an index of it. */
-INLINE enum frame_kind read_index(const struct gt_python_layout *l, struct gt_readable *r,
+INLINE enum gt_frame_kind read_index(const struct gt_python_layout *l, struct gt_readable *r,
 	uintptr_t frame, uintptr_t code, uint32_t *offset)
 {
 	uintptr_t start = READ(uintptr_t, code + l->start);
 	int64_t at = READ(int32_t, frame + l->instruction);
 
 	if (gt_unlikely(!gt_readable(r, start, l->bytes_data)))
-		return BROKEN;
+		return GT_FRAME_BROKEN;
 	if (l->instruction_kind == GT_PYTHON_UNITS && at > 0)
 		at *= 2;
 	*offset = (uint32_t)at;
-	return at >= -1 && at < READ(int64_t, start + l->size) ? FUNCTION : BROKEN;
+	return at >= -1 && at < READ(int64_t, start + l->size) ? GT_FRAME_FUNCTION
+							       : GT_FRAME_BROKEN;
 }
 
 /* The same, of frames with its address. */
-INLINE enum frame_kind read_pointer(const struct gt_python_layout *l, struct gt_readable *r,
+INLINE enum gt_frame_kind read_pointer(const struct gt_python_layout *l, struct gt_readable *r,
 	uintptr_t frame, uintptr_t code, uint8_t owner, uint32_t *offset)
 {
 	uintptr_t start = code + l->start, units = READ(uintptr_t, code + l->size), unit;
 	int64_t first = READ(int32_t, code + l->first_traceable), at;
 
 	if (gt_unlikely(l->copies != GT_PYTHON_NO) && !(start = start_of_copy(l, r, frame, code)))
-		return BROKEN;
+		return GT_FRAME_BROKEN;
 	at = (int64_t)(READ(uintptr_t, frame + l->instruction) - start);
 	*offset = (uint32_t)at;
 	/* it is between the two limits, and even: an odd number becomes large */
 	unit = (uintptr_t)at >> 1 | (uintptr_t)at << 63;
 	if (gt_likely(unit - (uintptr_t)first < units - (uintptr_t)first))
-		return FUNCTION;
+		return GT_FRAME_FUNCTION;
 	/* Before the first limit a frame makes cells, a generator or a coroutine. */
 	if (at < -2 || at & 1 || at >= 2 * first)
-		return BROKEN;
-	return owner == GT_PYTHON_GENERATOR ? FUNCTION : SKIPPED;
+		return GT_FRAME_BROKEN;
+	return owner == GT_PYTHON_GENERATOR ? GT_FRAME_FUNCTION : GT_FRAME_SKIPPED;
 }
 
-INLINE enum frame_kind read_frame(const struct gt_python_layout *l, uintptr_t code_type,
+INLINE enum gt_frame_kind read_frame(const struct gt_python_layout *l, uintptr_t code_type,
 	struct gt_readable *r, uintptr_t frame, struct gt_python_frame *out)
 {
 	uint8_t owner = l->owner == GT_PYTHON_NO ? 0 : READ(uint8_t, frame + l->owner);
 	uintptr_t code = READ(uintptr_t, frame + l->code) & ~(uintptr_t)l->tag_bits;
-	enum frame_kind kind;
+	enum gt_frame_kind kind;
 
 	if (gt_unlikely(owner >= l->first_skipped))
-		return owner <= l->last_owner ? SKIPPED : BROKEN;
+		return owner <= l->last_owner ? GT_FRAME_SKIPPED : GT_FRAME_BROKEN;
 	if (gt_unlikely(!readable_code(l, r, code) || READ(uintptr_t, code + l->type) != code_type))
-		return BROKEN;
+		return GT_FRAME_BROKEN;
 	kind = l->instruction_kind == GT_PYTHON_POINTER
 		? read_pointer(l, r, frame, code, owner, &out->offset)
 		: read_index(l, r, frame, code, &out->offset);
-	if (gt_unlikely(kind != FUNCTION))
+	if (gt_unlikely(kind != GT_FRAME_FUNCTION))
 		return kind;
 	out->code = code;
-	return gt_likely(identify(l, r, code, &out->check)) ? FUNCTION : BROKEN;
+	return gt_likely(identify(l, r, code, &out->check)) ? GT_FRAME_FUNCTION : GT_FRAME_BROKEN;
+}
+
+enum gt_frame_kind gt_python_read_frame(const struct gt_interpreter *in, struct gt_readable *r,
+	uintptr_t frame, struct gt_python_frame *out)
+{
+	return read_frame(&in->layout, in->code_type, r, frame, out);
 }
 
 struct walk {
@@ -271,7 +256,7 @@ struct walk {
 	struct gt_readable *r;
 	uintptr_t code_type, frame;
 	uint32_t max;
-	uint32_t constants; /* see struct interpreter */
+	uint32_t constants; /* see struct gt_interpreter */
 	uint32_t skipped;   /* frames of no function */
 };
 
@@ -282,7 +267,7 @@ INLINE uint32_t walk_by(const struct gt_python_layout *l, struct walk *w,
 	uintptr_t page = frame ^ (uintptr_t)1 << 63; /* none: far away from it */
 	struct gt_python_frame *f = frames, *end = frames + w->max;
 	struct gt_readable *r = w->r;
-	enum frame_kind kind;
+	enum gt_frame_kind kind;
 
 	*state = GT_PYTHON_DAMAGED;
 	for (; frame; frame = READ(uintptr_t, frame + l->previous)) {
@@ -297,9 +282,9 @@ INLINE uint32_t walk_by(const struct gt_python_layout *l, struct walk *w,
 			page = frame & ~(uintptr_t)(PAGE - 1);
 		}
 		kind = read_frame(l, code_type, r, frame, f);
-		if (gt_likely(kind == FUNCTION))
+		if (gt_likely(kind == GT_FRAME_FUNCTION))
 			f++;
-		else if (kind == SKIPPED)
+		else if (kind == GT_FRAME_SKIPPED)
 			w->skipped++;
 		else
 			break;
@@ -364,7 +349,7 @@ static uint32_t functions_among(const struct walk *w, uint32_t n)
 	uint32_t functions = 0;
 
 	for (; n; n--, frame = next_frame(w, frame))
-		functions += read_frame(w->l, w->code_type, w->r, frame, &one) == FUNCTION;
+		functions += read_frame(w->l, w->code_type, w->r, frame, &one) == GT_FRAME_FUNCTION;
 	return functions;
 }
 
@@ -384,43 +369,55 @@ static uint32_t walk_once(
 	return distinct && distinct < n ? distinct : n;
 }
 
-static uint32_t frames_of_state(const struct interpreter *in, struct gt_readable *r,
-	uintptr_t thread, struct gt_python_frame *frames, uint32_t max, enum gt_python_state *state)
-{
-	bool damaged = false;
-	struct walk w = { .l = &in->layout,
-		.r = r,
-		.code_type = in->code_type,
-		.frame = innermost_frame(&in->layout, r, thread, &damaged),
-		.max = max,
-		.constants = in->constants };
-
-	*state = damaged ? GT_PYTHON_DAMAGED : GT_PYTHON_NONE;
-	return w.frame ? walk_once(&w, frames, state) : 0;
-}
-
 /* ---- the interpreter ---- */
 
 /* The one in use, and one that is filled next: a thread may still read the old one. */
-static struct interpreter slots[2];
-static struct interpreter *in_use, *last; /* last: of slots, the one in use now or before */
+static struct gt_interpreter slots[2];
+static struct gt_interpreter *in_use, *last; /* last: of slots, the one in use now or before */
+static uint32_t found;                       /* interpreters so far */
 /* Process whose thread searches. A forked child does not wait for a thread of its parent. */
 static int32_t searching;
+
+void gt_python_top(struct gt_readable *r, struct gt_python_top *top)
+{
+	const struct gt_interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
+	bool damaged = false;
+	uintptr_t thread;
+
+	*top = (struct gt_python_top){ .in = in };
+	if (!in)
+		return;
+	top->state = GT_PYTHON_UNKNOWN;
+	if (!in->known)
+		return;
+	thread = thread_state(in, r, &top->state);
+	if (!thread)
+		return;
+	top->frame = innermost_frame(&in->layout, r, thread, &damaged);
+	top->state = top->frame ? GT_PYTHON_OK : damaged ? GT_PYTHON_DAMAGED : GT_PYTHON_NONE;
+}
+
+uint32_t gt_python_walk(struct gt_readable *r, const struct gt_python_top *top,
+	struct gt_python_frame *frames, uint32_t max, enum gt_python_state *state)
+{
+	struct walk w = { .r = r, .frame = top->frame, .max = max };
+
+	*state = top->state;
+	if (!top->frame)
+		return 0;
+	w.l = &top->in->layout;
+	w.code_type = top->in->code_type;
+	w.constants = top->in->constants;
+	return walk_once(&w, frames, state);
+}
 
 uint32_t gt_python_frames(struct gt_readable *r, struct gt_python_frame *frames, uint32_t max,
 	enum gt_python_state *state)
 {
-	const struct interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
-	uintptr_t thread;
+	struct gt_python_top top;
 
-	*state = GT_PYTHON_NONE;
-	if (!in)
-		return 0;
-	*state = GT_PYTHON_UNKNOWN;
-	if (!in->known)
-		return 0;
-	thread = thread_state(in, r, state);
-	return thread ? frames_of_state(in, r, thread, frames, max, state) : 0;
+	gt_python_top(r, &top);
+	return gt_python_walk(r, &top, frames, max, state);
 }
 
 /* "3.10.13 (main, ...": 0x030a. For versions without a variable that tells. */
@@ -463,7 +460,7 @@ static uint32_t constants_of(const struct gt_python_layout *l)
 }
 
 static void describe(
-	const struct gt_object *o, uintptr_t runtime, size_t bytes, struct interpreter *in)
+	const struct gt_object *o, uintptr_t runtime, size_t bytes, struct gt_interpreter *in)
 {
 	size_t size;
 	uint32_t version = version_of(o);
@@ -491,7 +488,7 @@ static void describe(
 
 static void find(void)
 {
-	struct interpreter *old = in_use, *new = last == &slots[0] ? &slots[1] : &slots[0];
+	struct gt_interpreter *old = in_use, *new = last == &slots[0] ? &slots[1] : &slots[0];
 	uintptr_t runtime = (uintptr_t)gt_find_in_library("", "_PyRuntime");
 	struct gt_object o;
 	size_t bytes;
@@ -502,8 +499,9 @@ static void find(void)
 		return;
 	}
 	describe(&o, runtime, bytes, new);
-	if (old && !memcmp(old, new, sizeof(*old)))
+	if (old && !memcmp(old, new, offsetof(struct gt_interpreter, number)))
 		return;
+	new->number = ++found;
 	last = new;
 	__atomic_store_n(&in_use, new, __ATOMIC_RELEASE);
 }
@@ -524,7 +522,7 @@ void gt_python_find(void)
 
 bool gt_python_forget(void)
 {
-	struct interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
+	struct gt_interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
 
 	if (!in || in->in_program)
 		return false;
@@ -534,14 +532,14 @@ bool gt_python_forget(void)
 
 uint32_t gt_python_version(void)
 {
-	const struct interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
+	const struct gt_interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
 
 	return in ? in->version : 0;
 }
 
 bool gt_python_eval_range(uintptr_t *low, uintptr_t *high)
 {
-	const struct interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
+	const struct gt_interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
 
 	if (!in || !in->eval_low)
 		return false;
@@ -561,7 +559,7 @@ static bool readable_range(struct gt_readable *r, uintptr_t from, size_t bytes)
 }
 
 /* Bits of a text's state from text_shift on: 3 bytes per character, 1 "compact", 1 "ASCII". */
-static bool read_text(const struct interpreter *in, struct gt_readable *r, uintptr_t object,
+static bool read_text(const struct gt_interpreter *in, struct gt_readable *r, uintptr_t object,
 	char *text, const char **out, uint32_t *n)
 {
 	const struct gt_python_layout *l = &in->layout;
@@ -587,7 +585,7 @@ static bool read_text(const struct interpreter *in, struct gt_readable *r, uintp
 	return true;
 }
 
-static bool read_code(const struct interpreter *in, struct gt_readable *r, uintptr_t code,
+static bool read_code(const struct gt_interpreter *in, struct gt_readable *r, uintptr_t code,
 	struct gt_python_code *c)
 {
 	const struct gt_python_layout *l = &in->layout;
@@ -603,7 +601,7 @@ static bool read_code(const struct interpreter *in, struct gt_readable *r, uintp
 		READ(uintptr_t, lines + l->type) != in->bytes_type)
 		return false;
 	n = READ(uint64_t, lines + l->size);
-	if (n > MAX_LINES || !readable_range(r, lines + l->bytes_data, n))
+	if (n > GT_PYTHON_MAX_LINES || !readable_range(r, lines + l->bytes_data, n))
 		return false;
 	c->nlines = (uint32_t)n;
 	c->lines = (const uint8_t *)lines + l->bytes_data;
@@ -615,7 +613,7 @@ static bool read_code(const struct interpreter *in, struct gt_readable *r, uintp
 
 bool gt_python_code(struct gt_readable *r, uint64_t code, struct gt_python_code *c)
 {
-	const struct interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
+	const struct gt_interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
 
 	return in && in->known && read_code(in, r, (uintptr_t)code, c);
 }

@@ -33,6 +33,18 @@ enum gt_python_state {
 uint32_t gt_python_frames(struct gt_readable *r, struct gt_python_frame *frames, uint32_t max,
 	enum gt_python_state *state);
 
+/* The same in two steps: the innermost frame, and the walk from there. frame 0: `state` is why
+ * there is none. */
+struct gt_interpreter;
+struct gt_python_top {
+	const struct gt_interpreter *in;
+	uintptr_t frame;
+	enum gt_python_state state;
+};
+void gt_python_top(struct gt_readable *r, struct gt_python_top *top);
+uint32_t gt_python_walk(struct gt_readable *r, const struct gt_python_top *top,
+	struct gt_python_frame *frames, uint32_t max, enum gt_python_state *state);
+
 /* What a code object says about itself. Pointers lead into the interpreter's memory or to `text`;
  * they are valid as long as a frame of this thread executes the code. Names are UTF-8 without a
  * terminating zero, cut at GT_PYTHON_TEXT bytes. A lone surrogate becomes U+FFFD. */

@@ -3,8 +3,7 @@
 
 #include <linux/futex.h>
 #include <time.h>
-#include "collect/guest/stack/native_frames.h"
-#include "collect/guest/stack/python_frames.h"
+#include "collect/guest/stack/recent_stacks.h"
 #include "collect/guest/stack/unwind_rules.h"
 
 #define STACKS 8192u            /* that a thread remembers */
@@ -40,6 +39,7 @@ struct gt_stack_state {
 	uint64_t objects[GT_CODE_OBJECTS / 64];
 	struct known_stack stack[STACKS];
 	struct known_code code[CODES];
+	struct gt_recent_stacks recent;
 	struct gt_readable readable;
 	/* of the stack that is being taken */
 	struct gt_python_frame python[GT_STACK_FRAMES];
@@ -51,6 +51,8 @@ struct gt_stack_state {
 /* The frames of one stack. */
 struct frames {
 	uint32_t npython, nnative;
+	uintptr_t stop_low, stop_high; /* where native frames end */
+	uint64_t epoch;                /* of the rules; before the walk */
 	enum gt_python_state python_state;
 	enum gt_native_state native_state;
 };
@@ -66,8 +68,8 @@ static uint64_t hash_frames(const struct gt_stack_state *s, const struct frames 
 		(uint64_t)f->native_state << 40;
 
 	/* when a library is closed, its addresses may become those of another one */
-	if (f->nnative && gt_rule_cache)
-		h ^= gt_rule_epoch(gt_rule_cache);
+	if (f->nnative)
+		h ^= f->epoch;
 
 	for (uint32_t i = 0; i < f->nnative; i++)
 		h = rotate(h, 9) + s->native[i] * 0x9e3779b97f4a7c15ull;
@@ -243,12 +245,12 @@ static void sleep_shortly(void)
 /* The native frames up to the interpreter. */
 static void take_native(struct gt_stack_state *s, const uintptr_t start[3], struct frames *f)
 {
-	uintptr_t low = 0, high = 0;
-
+	f->epoch = gt_unwind_epoch();
+	f->stop_low = f->stop_high = 0;
 	if (f->npython)
-		gt_python_eval_range(&low, &high);
-	f->nnative = gt_native_frames(
-		&s->readable, start, low, high, s->native, GT_STACK_FRAMES, &f->native_state);
+		gt_python_eval_range(&f->stop_low, &f->stop_high);
+	f->nnative = gt_native_frames(&s->readable, start, f->stop_low, f->stop_high, s->native,
+		GT_STACK_FRAMES, &f->native_state);
 }
 
 /* The stack is new, and its end has no rules yet: waits for these. Returns the stack's number; 0:
@@ -273,35 +275,63 @@ static bool is_reentered(struct gt_stack_state *s, uintptr_t here)
 	return s->refused++ < REFUSED_MAX;
 }
 
-__attribute__((noinline)) uint32_t gt_stack_take(struct gt_tcb *t, enum gt_stack_of how)
+/* Would the next walk from the same place find the same? */
+static bool is_settled(const struct frames *f)
+{
+	return (f->python_state == GT_PYTHON_OK || !f->npython) &&
+		(f->native_state == GT_NATIVE_OK || f->native_state == GT_NATIVE_STOPPED ||
+			f->native_state == GT_NATIVE_NO_RULE ||
+			f->native_state == GT_NATIVE_SIGNAL);
+}
+
+/* Walks. start NULL: there are no native frames. */
+static __attribute__((noinline)) uint32_t walk(struct gt_tcb *t, struct gt_stack_state *s,
+	const uintptr_t *start, const struct gt_python_top *top, enum gt_stack_of how)
+{
+	struct frames f = { .native_state = GT_NATIVE_DAMAGED };
+	uint32_t number;
+	uint64_t hash;
+
+	f.npython = gt_python_walk(&s->readable, top, s->python, GT_STACK_FRAMES, &f.python_state);
+	if (gt_likely(start))
+		take_native(s, start, &f);
+	hash = hash_frames(s, &f);
+	number = find(s, hash);
+	if (gt_unlikely(!number && how == GT_STACK_WHOLE && start))
+		number = take_again(s, start, &f, &hash);
+	if (gt_likely(number)) {
+		if (start && is_settled(&f))
+			gt_recent_keep(&s->recent, &s->readable,
+				&(struct gt_recent_walk){ number, f.epoch, start, f.stop_low,
+					f.stop_high, top, s->python, f.npython });
+		return number;
+	}
+	/* an interpreter may have been loaded meanwhile */
+	if (!gt_python_version() && !(s->stacks % FIND_PYTHON_EVERY))
+		gt_python_find();
+	if (define(t, s, &f, s->stacks + 1))
+		remember(s, hash, number = ++s->stacks);
+	return number;
+}
+
+__attribute__((noinline, hot)) uint32_t gt_stack_take(struct gt_tcb *t, enum gt_stack_of how)
 {
 	struct gt_stack_state *s = gt_likely(t->stack_state) ? t->stack_state : make_state(t);
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), start[3];
-	struct frames f = { 0 };
-	uint32_t number;
-	uint64_t hash;
+	struct gt_python_top top;
+	uint32_t number = 0;
 	bool has_start;
 
 	if (!s || is_reentered(s, here))
 		return 0;
 	s->running = here;
 	s->refused = 0;
-	f.npython = gt_python_frames(&s->readable, s->python, GT_STACK_FRAMES, &f.python_state);
-	f.native_state = GT_NATIVE_DAMAGED;
+	gt_python_top(&s->readable, &top);
 	has_start = gt_native_start(start);
 	if (gt_likely(has_start))
-		take_native(s, start, &f);
-	hash = hash_frames(s, &f);
-	number = find(s, hash);
-	if (gt_unlikely(!number && how == GT_STACK_WHOLE && has_start))
-		number = take_again(s, start, &f, &hash);
-	if (gt_unlikely(!number)) {
-		/* an interpreter may have been loaded meanwhile */
-		if (!gt_python_version() && !(s->stacks % FIND_PYTHON_EVERY))
-			gt_python_find();
-		if (define(t, s, &f, s->stacks + 1))
-			remember(s, hash, number = ++s->stacks);
-	}
+		number = gt_recent_find(&s->recent, start, &top);
+	if (gt_unlikely(!number))
+		number = walk(t, s, has_start ? start : NULL, &top, how);
 	s->running = 0;
 	return number;
 }

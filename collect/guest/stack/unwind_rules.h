@@ -116,6 +116,14 @@ static inline uint64_t gt_rule_epoch(const struct gt_rule_cache *c)
 	return __atomic_load_n(&c->epoch, __ATOMIC_ACQUIRE) << GT_CODE_BITS;
 }
 
+/* The epoch of the rules now, as gt_rule_epoch. */
+static inline uint64_t gt_unwind_epoch(void)
+{
+	const struct gt_rule_cache *c = __atomic_load_n(&gt_rule_cache, __ATOMIC_ACQUIRE);
+
+	return c ? gt_rule_epoch(c) : 0;
+}
+
 /* Registers of a function at the call that it makes: the address to which the call returns, the
  * stack pointer after the return, and the frame pointer. */
 struct gt_frame_registers {

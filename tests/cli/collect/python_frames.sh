@@ -21,6 +21,7 @@ while read -r version python prefix library; do
 	sed -n "s/^\(ok\|skip\|FAIL\) /&$version-/p" out
 	is "$version-ends-well" "0 " "$status $(tail -n 1 err | cut -c 1-300)"
 	check "$version-compares-thousands" test "$(sed -n 's/^\([0-9]*\) stacks.*/\1/p' out)" -gt 3000
+	check "$version-finds-recent-stacks" test "$(sed -n 's/.* \([0-9]*\) found among recent stacks/\1/p' out)" -gt 1000
 	check "$version-until-the-end" grep -q '^ok interpreter_is_finalized' out
 
 	# an interpreter that a program loads, ends and begins again

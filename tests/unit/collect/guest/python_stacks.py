@@ -251,6 +251,28 @@ def executed_code():
     exec("x = [\n here(),\n\n\n here()\n] + (\n lambda: [\n  here()])()\nfor i in (1,\n  2): here()", names)
 
 
+def code_made_again():
+    """Code in the place of freed code, which differs from it in the contents of its table of lines only: they are overwritten."""
+    name = "co_linetable" if sys.version_info >= (3, 10) else "co_lnotab"
+    space, tables = {"here": here}, []
+    for gap in range(1, 5):
+        exec("def made(a):\n%s    a = a\n%s    return here()" % ("\n" * gap, "\n" * (gap % 3)), space)
+        made = space["made"]
+        tables.append(bytes(bytearray(getattr(made.__code__, name))))
+    table = bytes(bytearray(tables[-1]))
+    made.__code__ = made.__code__.replace(**{name: table})
+    for i in range(20 * ROUNDS):
+        new = tables[i % len(tables)]
+        if len(new) == len(table):
+            ctypes.memmove(id(table) + bytes.__basicsize__ - 1, new, len(new))
+        made(i)
+
+
+def one_stack_again_and_again():
+    for i in range(50 * ROUNDS):
+        here()
+
+
 def coroutines():
     async def leaf(k):
         here()
@@ -498,7 +520,8 @@ def main():
     sys.setrecursionlimit(3000)
     gc.disable()  # a finalizer that calls here() inside here() would overwrite its result
     for kind in (recursion, truncation, generators, comprehensions, callbacks_from_c, decorators_and_classes, exceptions,
-                 executed_code, coroutines, threads, thread_without_python, signals_and_tracing, interrupted_anywhere, imports,
+                 executed_code, code_made_again, one_stack_again_and_again, coroutines, threads, thread_without_python,
+                 signals_and_tracing, interrupted_anywhere, imports,
                  reused_code_objects, forked_child, subinterpreters, standard_library_lines):
         del errors[:]
         before = compared
@@ -508,7 +531,8 @@ def main():
             print("skip %s: %s" % (kind.__name__, e), flush=True)
             continue
         report(kind.__name__)
-    print("%d stacks, %d frames" % (compared, frames_compared), flush=True)
+    print("%d stacks, %d frames, %d found among recent stacks" % (compared, frames_compared, releasing.dll.gt_test_found()),
+          flush=True)
     atexit.register(at_exit)
     for _ in range(3):
         start_daemon()

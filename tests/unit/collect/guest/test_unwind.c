@@ -4,8 +4,7 @@
 #include "tests/unit/t.h"
 #include "collect/guest/stack/native_frames.h"
 #include "collect/guest/stack/unwind_step.h"
-#include <dlfcn.h>
-#include <limits.h>
+#include "tests/unit/collect/guest/unwind_libraries.h"
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <unwind.h>
-
-int gt_hosted_dlclose(void *handle);
 
 #define DEPTH 4096
 #define WAIT_MS 20000
@@ -38,18 +35,6 @@ struct walks {
 	uint32_t tries; /* until all rules were known */
 	bool ended;     /* our walk found the end of the stack */
 };
-
-static const char *path_of(const char *name)
-{
-	static char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 100);
-	char *slash;
-
-	path[n > 0 ? n : 0] = 0;
-	for (int i = 0; i < 2 && (slash = strrchr(path, '/')); i++)
-		*slash = 0;
-	return strcat(strcat(path, "/guest/fake/"), name);
-}
 
 /* ---- both walks ---- */
 
@@ -167,8 +152,6 @@ static void libc_calls_back(void)
 	CHECK(bsearch(&key, numbers, 64, sizeof(int), compare));
 	CHECK_SAME(&walks);
 }
-
-typedef void callback(void *);
 
 static void cpp_calls_back(void)
 {
@@ -600,14 +583,6 @@ static void damaged_information(void)
 
 /* ---- libraries come and go ---- */
 
-static void *open_plugin(const char *name, void (**call)(callback *, void *))
-{
-	void *lib = dlopen(path_of(name), RTLD_NOW);
-
-	*call = lib ? (void (*)(callback *, void *))dlsym(lib, "unwind_plugin") : NULL;
-	return lib;
-}
-
 static void replaced_library(bool by_hook)
 {
 	void (*first)(callback *, void *), (*second)(callback *, void *);
@@ -690,99 +665,9 @@ static void forked_child_has_its_own(void)
 	CHECK_EQ(status, 0);
 }
 
-/* ---- threads ---- */
-
-static volatile bool is_over;
-static volatile uint32_t nwalks, nwrong;
-static bool (*call_in_way)(int, callback *, void *);
-static int (*call_deep)(callback *, void *, int);
-
-struct one_walk {
-	struct gt_readable readable;
-	uint64_t theirs[256], words[256];
-	uintptr_t from;
-	uint32_t ntheirs, complete;
-};
-
-static _Unwind_Reason_Code note_address(struct _Unwind_Context *c, void *arg)
-{
-	struct one_walk *w = arg;
-	uintptr_t ra = _Unwind_GetIP(c);
-
-	if ((w->ntheirs || ra == w->from) && ra && w->ntheirs < 256)
-		w->theirs[w->ntheirs++] = ra;
-	return _URC_NO_REASON;
-}
-
-/* What there is of our walk is right, whether all rules are known or not. */
-static __attribute__((noinline)) void walk_once(void *arg)
-{
-	const uintptr_t *fp = __builtin_frame_address(0);
-	uintptr_t start[3] = { (uintptr_t)__builtin_return_address(0),
-		(uintptr_t)__builtin_dwarf_cfa(), fp[0] };
-	struct one_walk *w = arg;
-	enum gt_native_state state;
-	uint32_t n = gt_native_frames(&w->readable, start, 0, 0, w->words, 256, &state);
-
-	w->ntheirs = 0;
-	w->from = start[0];
-	_Unwind_Backtrace(note_address, w);
-	if (n > w->ntheirs || memcmp(w->words, w->theirs, n * 8) ||
-		(state == GT_NATIVE_OK && n != w->ntheirs) || state > GT_NATIVE_PENDING)
-		__atomic_add_fetch(&nwrong, 1, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&nwalks, 1, __ATOMIC_RELAXED);
-	w->complete += state == GT_NATIVE_OK;
-}
-
-static void *walk_all_the_time(void *arg)
-{
-	struct one_walk *w = calloc(1, sizeof(*w));
-	unsigned seed = (unsigned)(uintptr_t)arg;
-	uintptr_t complete;
-
-	while (!is_over)
-		if (rand_r(&seed) % 2)
-			call_in_way(4 + (int)(rand_r(&seed) % 5), walk_once, w);
-		else
-			call_deep(walk_once, w, (int)(rand_r(&seed) % 100));
-	complete = w->complete;
-	free(w);
-	return (void *)complete;
-}
-
-static void eight_threads(void)
-{
-	void *lib = dlopen(path_of("libunwindcalls.so"), RTLD_NOW), *complete;
-	pthread_t threads[8];
-
-	if (!lib)
-		SKIP("no compiler of C++");
-	gt_unwind_open();
-	call_in_way = (bool (*)(int, callback *, void *))dlsym(lib, "unwind_call");
-	call_deep = (int (*)(callback *, void *, int))dlsym(lib, "unwind_deep");
-	is_over = false;
-	for (uintptr_t i = 0; i < 8; i++)
-		CHECK(!pthread_create(&threads[i], NULL, walk_all_the_time, (void *)(i + 1)));
-	/* the cache is emptied again and again meanwhile */
-	for (int i = 0; i < 200 || nwalks < 50000; i++) {
-		void (*call)(callback *, void *);
-		void *plugin = open_plugin(
-			i % 2 ? "libunwindplugin272.so" : "libunwindplugin4064.so", &call);
-
-		if (plugin)
-			gt_hosted_dlclose(plugin);
-	}
-	is_over = true;
-	for (int i = 0; i < 8; i++) {
-		CHECK(!pthread_join(threads[i], &complete));
-		CHECK(complete);
-	}
-	CHECK_EQ(nwrong, 0);
-}
-
 T_MAIN(T(libc_calls_back), T(cpp_calls_back), T(thread_has_an_end), T(python_calls_back),
 	T(start_is_outside_of_the_guest), T(walk_ends_where_it_must),
 	T(damaged_stacks_end_the_walk), T(signal_handler_ends_the_walk),
 	T(code_without_information), T(random_addresses), T(damaged_information),
 	T(closed_library_is_forgotten), T(library_closed_without_the_hook_is_forgotten),
-	T(close_without_unload_forgets_nothing), T(forked_child_has_its_own), T(eight_threads))
+	T(close_without_unload_forgets_nothing), T(forked_child_has_its_own))
