@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SEGMENT_ALIGN 65536u /* the largest page */
+
 /* libelf allocates memory for each section and segment. A file with so many that its header cannot
  * hold the number is no library. */
 static bool has_few_parts(int fd)
@@ -38,6 +40,7 @@ int gt_elf_open(struct gt_elf_file *f, int fd)
 {
 	memset(f, 0, sizeof(*f));
 	elf_version(EV_CURRENT);
+	f->fd = fd;
 	/* no ELF_C_READ_MMAP: the file may be cut while it is read */
 	f->elf = has_few_parts(fd) ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF)
@@ -91,4 +94,22 @@ uint64_t gt_elf_offset(const struct gt_elf_file *f, uint64_t address, uint32_t f
 			return address - s->address + s->offset;
 	}
 	return UINT64_MAX;
+}
+
+uint64_t gt_elf_address(const struct gt_elf_file *f, uint64_t offset)
+{
+	for (unsigned i = 0; i < f->nsegments; i++) {
+		const struct gt_elf_segment *s = &f->segments[i];
+
+		/* a mapping begins at the segment's page */
+		if (s->flags & PF_X && offset < s->offset + s->bytes &&
+			offset + SEGMENT_ALIGN > s->offset)
+			return s->address + offset - s->offset;
+	}
+	return offset;
+}
+
+bool gt_elf_read(const struct gt_elf_file *f, uint64_t offset, void *to, size_t n)
+{
+	return offset <= INT64_MAX && pread(f->fd, to, n, (off_t)offset) == (ssize_t)n;
 }

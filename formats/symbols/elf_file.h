@@ -3,6 +3,7 @@
 #ifndef GT_ELF_FILE_H
 #define GT_ELF_FILE_H
 #include <gelf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct gt_elf_segment {
 };
 struct gt_elf_file {
 	Elf *elf;
+	int fd;
 	struct gt_elf_segment segments[GT_ELF_SEGMENTS];
 	unsigned nsegments;
 	uint64_t bytes; /* read so far */
@@ -38,4 +40,8 @@ const char *gt_elf_name(const struct gt_elf_names *names, uint64_t at);
 /* The offset in the file of an address in a loaded segment with that flag (PF_X, PF_W). UINT64_MAX:
  * there is none. */
 uint64_t gt_elf_offset(const struct gt_elf_file *f, uint64_t address, uint32_t flag);
+/* The address that the file gives to the byte at this offset, where mapped code begins. */
+uint64_t gt_elf_address(const struct gt_elf_file *f, uint64_t offset);
+/* Reads bytes of the file. False: they are not there. */
+bool gt_elf_read(const struct gt_elf_file *f, uint64_t offset, void *to, size_t n);
 #endif

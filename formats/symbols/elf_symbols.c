@@ -17,7 +17,6 @@
 #define NAMES_MAX (256u << 20) /* bytes of all names; further symbols are left out */
 #define NOTES_MAX (1u << 20)   /* bytes of a section of notes */
 #define NO_SIZE_MAX 4096       /* bytes that a function without a size may have */
-#define SEGMENT_ALIGN 65536u   /* the largest page */
 
 /* ---- build id ---- */
 
@@ -234,16 +233,8 @@ int gt_elf_mapping(const char *path, uint64_t offset, struct gt_elf_mapping *m)
 	size_t n;
 
 	*m = (struct gt_elf_mapping){ .address = offset };
-	for (unsigned i = 0; !rc && i < f.nsegments; i++) {
-		const struct gt_elf_segment *s = &f.segments[i];
-
-		/* a mapping begins at the segment's page */
-		if (s->flags & PF_X && offset < s->offset + s->bytes &&
-			offset + SEGMENT_ALIGN > s->offset) {
-			m->address = s->address + offset - s->offset;
-			break;
-		}
-	}
+	if (!rc)
+		m->address = gt_elf_address(&f, offset);
 	n = rc ? 0 : build_id(&f, &id);
 	if (n && n <= sizeof(m->build_id)) {
 		memcpy(m->build_id, id, n);
