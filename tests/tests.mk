@@ -14,11 +14,20 @@ FUZZERS  := $(addprefix $(BUILD)/fuzz/,$(TARGETS))
 CLANG    ?= clang
 FUZZ_SECONDS ?= 60
 
-units: $(UNITS) $(BUILD)/host/samples
+units: $(UNITS) $(addprefix $(BUILD)/host/,samples unwind unwind_stripped libunwind3.so libunwind4.so)
 # What tests/cli/collect/samples.sh samples.
 $(BUILD)/host/samples: tests/unit/collect/host/samples_prog.c
 	@mkdir -p $(@D)
 	$(CC) -O1 -g -fno-omit-frame-pointer $< -pthread -o $@
+# What tests/cli/collect/unwind.sh samples: a program and two libraries from one file.
+UNWIND_FLAGS := -O2 -g1 -fomit-frame-pointer -fno-optimize-sibling-calls
+$(BUILD)/host/libunwind%.so: tests/unit/collect/host/unwind_prog.c
+	@mkdir -p $(@D)
+	$(CC) $(UNWIND_FLAGS) -DPART=$* -fPIC -shared -Wl,-soname,$(@F) $< -o $@
+$(BUILD)/host/unwind: tests/unit/collect/host/unwind_prog.c $(BUILD)/host/libunwind1.so $(BUILD)/host/libunwind2.so
+	$(CC) $(UNWIND_FLAGS) -DPART=0 -rdynamic -Wl,--no-as-needed $^ -Wl,-rpath,'$$ORIGIN' -pthread -ldl -o $@
+$(BUILD)/host/unwind_stripped: $(BUILD)/host/unwind
+	$(shell $(CC) -print-prog-name=strip) $< -o $@
 benches: $(BENCHES)
 replays: $(REPLAYS)
 

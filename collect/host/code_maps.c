@@ -1,7 +1,9 @@
 #include "collect/host/code_maps.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "formats/base/buf.h"
 
 #define CODES_MAX 8192 /* of a process: a program may map and unmap code for ever */
@@ -106,6 +108,14 @@ struct gt_mapped_code *gt_code_maps_find(struct gt_code_maps *m, uint32_t tgid, 
 		if (address >= p->items[i].low && address < p->items[i].high)
 			return &p->items[i];
 	return NULL;
+}
+
+void gt_code_path(uint32_t tgid, const char *path, char to[GT_CODE_PATH])
+{
+	snprintf(to, GT_CODE_PATH, "/proc/%u/root", tgid);
+	if (access(to, X_OK))
+		*to = 0;
+	strncat(to, path, PATH_MAX);
 }
 
 void gt_code_maps_release(struct gt_code_maps *m)

@@ -2,13 +2,21 @@
  * process has ended, too. */
 #ifndef GT_CODE_MAPS_H
 #define GT_CODE_MAPS_H
+#include <linux/limits.h>
 #include <stdbool.h>
 #include "formats/base/map.h"
+#include "formats/symbols/elf_cfi.h"
+
+#define GT_CODE_PATH (PATH_MAX + 32)
 
 struct gt_mapped_code {
 	uint64_t low, high, offset; /* addresses; offset of low in the file */
-	uint32_t file;              /* index of gt_code_maps.files */
-	bool is_defined;            /* for the user of it: false in the beginning */
+	uint64_t inode;
+	uint32_t file;    /* index of gt_code_maps.files */
+	bool is_defined;  /* for the user of it: false in the beginning */
+	bool is_searched; /* of native_unwind.c: */
+	struct gt_elf_cfi *cfi;
+	uint64_t bias;
 };
 struct gt_code_process {
 	uint32_t tgid; /* the key */
@@ -32,4 +40,7 @@ void gt_code_maps_forget(struct gt_code_maps *m, uint32_t tgid);
 /* NULL: none is known there. Borrowed until the next change. */
 struct gt_mapped_code *gt_code_maps_find(struct gt_code_maps *m, uint32_t tgid, uint64_t address);
 void gt_code_maps_release(struct gt_code_maps *m);
+/* Where this program finds a file that a process has mapped by this path: it is one in the root of
+ * the process. Once the process has ended, only this program's root is there. */
+void gt_code_path(uint32_t tgid, const char *path, char to[GT_CODE_PATH]);
 #endif

@@ -4,6 +4,7 @@
 #include "collect/host/code_maps.h"
 #include "collect/host/host_recording.h"
 #include "collect/host/jit_maps.h"
+#include "collect/host/native_unwind.h"
 #include "collect/host/perf_rings.h"
 #include "collect/host/python_sampler.h"
 
@@ -41,6 +42,7 @@ struct gt_host_recording {
 	size_t nthreads, threads_cap;
 	struct gt_code_maps code;
 	struct gt_jit_maps compiled;
+	struct gt_native_unwinder *unwinder;
 	struct gt_python_sampler *python; /* NULL: frames of Python are not read */
 	uint64_t window_from, window_until;
 	struct gt_host_totals totals;
@@ -75,14 +77,13 @@ void gt_thread_sample(
 /* ---- host_stacks.c: stacks and their definitions in rings ---- */
 
 struct gt_host_stack {
-	/* innermost first, with marks; the first one is an instruction, the others return addresses
-	 */
-	const uint64_t *addresses;
-	uint64_t n;
-	bool is_part; /* there are more native frames, which are not known */
+	const struct gt_native_stack *native;
 	const struct gt_remote_stack *python; /* NULL: it was not read */
 	bool python_unknown;                  /* it should have been */
 };
+/* Unwinds up to the interpreter, if frames of Python are there to go on with. */
+void gt_host_unwind(struct gt_host_recording *h, struct gt_native_thread *at,
+	const struct gt_remote_stack *python, struct gt_native_stack *to);
 /* The number of a stack in the thread's ring; 0: it is empty, or the ring is full. */
 uint32_t gt_host_stack_number(struct gt_host_recording *h, struct gt_host_thread *t,
 	struct gt_written_thread *to, const struct gt_host_stack *s);

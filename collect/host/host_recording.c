@@ -111,7 +111,8 @@ static void take_mapping(struct gt_host_recording *h, const struct gt_perf_recor
 	const struct {
 		uint32_t tgid, tid;
 		uint64_t address, length, offset;
-		uint8_t file[24]; /* device, inode and more */
+		uint32_t device[2];
+		uint64_t inode, generation;
 		uint32_t protection, flags;
 		char path[];
 	} *m = gt_perf_body(&h->perf, e);
@@ -119,8 +120,10 @@ static void take_mapping(struct gt_host_recording *h, const struct gt_perf_recor
 	if (e->bytes <= sizeof(*m) || !memchr(m->path, 0, e->bytes - sizeof(*m)))
 		return;
 	gt_code_maps_add(&h->code, m->tgid,
-		&(struct gt_mapped_code){
-			.low = m->address, .high = m->address + m->length, .offset = m->offset },
+		&(struct gt_mapped_code){ .low = m->address,
+			.high = m->address + m->length,
+			.offset = m->offset,
+			.inode = m->inode },
 		m->path);
 }
 
@@ -163,8 +166,8 @@ static void take_record(struct gt_host_recording *h, const struct gt_perf_record
 static void drain_until(struct gt_host_recording *h, uint64_t until)
 {
 	gt_perf_rings_read(&h->perf, until);
-	for (size_t i = 0; i < h->perf.nrecords; i++)
-		take_record(h, &h->perf.records[i]);
+	for (size_t i = 0; i < h->perf.taken.n; i++)
+		take_record(h, &h->perf.taken.records[i]);
 	if (h->writer == &h->own_writer)
 		h->rings->written_until = until > INT64_MAX ? INT64_MAX : (int64_t)until;
 	if (h->python)
@@ -188,7 +191,9 @@ struct gt_host_recording *gt_host_open(pid_t pid, const struct gt_host_options *
 		h->window_until = UINT64_MAX;
 		rc = gt_perf_rings_open(&h->perf, pid, &perf, rings);
 	}
-	if (!rc && !(h->python = gt_python_sampler_open(&h->perf)))
+	if (!rc &&
+		(!(h->unwinder = gt_native_unwinder_new()) ||
+			!(h->python = gt_python_sampler_open(&h->perf))))
 		rc = -ENOMEM;
 	if (!rc)
 		return h;
@@ -246,6 +251,7 @@ void gt_host_close(struct gt_host_recording *h)
 	gt_perf_rings_close(&h->perf);
 	while (h->nthreads)
 		remove_thread(h, &h->threads[h->nthreads - 1]);
+	gt_native_unwinder_free(h->unwinder);
 	gt_ring_writer_release(&h->own_writer);
 	gt_code_maps_release(&h->code);
 	gt_jit_maps_release(&h->compiled);

@@ -1,23 +1,19 @@
 /* Stacks of threads and their definitions in the threads' rings, as the guest library writes those
  * of calls (collect/guest/stack/stack_table.c). */
-#include <linux/limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "collect/host/host_internal.h"
 #include "formats/base/buf.h"
 #include "formats/symbols/elf_symbols.h"
 
-#define NATIVE_MAX 512          /* frames */
 #define NUMBERS_MAX 65536       /* stacks that a thread remembers */
 #define LINES_PIECE (24u << 10) /* bytes of a line table in one record */
 #define COMPILED_MAX 512        /* bytes of a name */
-#define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
 
 struct frames {
 	uint32_t n;
-	uint64_t words[NATIVE_MAX + GT_REMOTE_FRAMES + 4]; /* as in a ring (ring.h) */
+	uint64_t words[GT_NATIVE_FRAMES + GT_REMOTE_FRAMES + 4]; /* as in a ring (ring.h) */
 };
 /* What writes definitions, and where to. */
 struct target {
@@ -69,33 +65,20 @@ static uint32_t add_number(struct gt_ring_numbers *n, uint64_t key)
 
 /* ---- native frames ---- */
 
-/* Where a mapped file is in memory, and its build id. Its path is one in the root of the process;
- * once the process has ended, only this program's root is there. */
-static void read_mapping(uint32_t tgid, const char *path, uint64_t offset, struct gt_elf_mapping *m)
-{
-	char there[PATH_MAX + 32];
-
-	snprintf(there, sizeof(there), "/proc/%u/root", tgid);
-	if (access(there, X_OK)) {
-		gt_elf_mapping(path, offset, m);
-		return;
-	}
-	snprintf(there, sizeof(there), "/proc/%u/root%s", tgid, path);
-	gt_elf_mapping(there, offset, m);
-}
-
 /* Writes the definition of a piece of mapped code. */
 static void define_code(const struct target *g, struct gt_mapped_code *code)
 {
 	const char *path = g->h->code.files[code->file];
 	size_t n = strnlen(path, PATH_MAX);
+	char there[GT_CODE_PATH];
 	struct gt_elf_mapping m;
 	struct {
 		struct gt_rec_object head;
 		char path[PATH_MAX];
 	} text = { .head = { .low = code->low, .high = code->high } };
 
-	read_mapping(g->t->tgid, path, code->offset, &m);
+	gt_code_path(g->t->tgid, path, there);
+	gt_elf_mapping(there, code->offset, &m);
 	text.head.base = code->low - m.address;
 	text.head.nbuild_id = m.nbuild_id;
 	memcpy(text.head.build_id, m.build_id, sizeof(m.build_id));
@@ -126,31 +109,42 @@ static void define_compiled(const struct target *g, uint64_t address)
 	f->is_defined = put(g, GT_REC_OBJECT, f->low, &text, sizeof(text.head) + strlen(text.path));
 }
 
-/* Appends the native frames up to the function that executes Python code. A frame's address is
- * behind an instruction, which the first one is not. False: the frames end before that function. */
-static bool add_native(const struct target *g, const struct gt_host_stack *s, struct frames *f)
+static void add_mark(struct frames *f, enum gt_frame_mark mark)
 {
-	const struct gt_remote_stack *python = s->python && s->python->n ? s->python : NULL;
+	f->words[f->n++] = GT_STACK_MARK | mark;
+}
 
-	for (uint64_t i = 0; i < s->n && f->n < NATIVE_MAX; i++) {
+void gt_host_unwind(struct gt_host_recording *h, struct gt_native_thread *at,
+	const struct gt_remote_stack *python, struct gt_native_stack *to)
+{
+	if (python && python->n) {
+		at->stop_low = python->eval_low;
+		at->stop_high = python->eval_high;
+	}
+	gt_native_unwind(h->unwinder, at, to);
+	if (python && python->n && !to->has_found)
+		to->is_part = true;
+}
+
+static void add_native(const struct target *g, const struct gt_native_stack *s, struct frames *f)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
 		const uint64_t address = s->addresses[i];
 		struct gt_mapped_code *code;
 
-		if (address >= FIRST_MARK)
+		if (address == GT_NATIVE_GAP) {
+			add_mark(f, GT_MARK_NATIVE_CUT);
 			continue;
-		if (python && address - python->eval_low < python->eval_high - python->eval_low)
-			return true;
-		code = gt_code_maps_find(&g->h->code, g->t->tgid, address);
-		if (!code && f->n) /* no return address */
-			return false;
+		}
+		code = gt_code_maps_find(&g->h->code, g->t->tgid, address - 1);
 		if (code && !code->is_defined)
 			define_code(g, code);
 		if (code && is_anonymous(g->h->code.files[code->file]))
-			define_compiled(g, address);
-		f->words[f->n] = (address + !f->n) & ~GT_STACK_KIND;
-		f->n++;
+			define_compiled(g, address - 1);
+		f->words[f->n++] = address & ~GT_STACK_KIND;
 	}
-	return !python && !s->is_part;
+	if (s->is_part)
+		add_mark(f, GT_MARK_NATIVE_CUT);
 }
 
 /* ---- frames of Python ---- */
@@ -193,11 +187,6 @@ static uint32_t code_number(const struct target *g, const struct gt_remote_code 
 	return add_number(codes, c->number);
 }
 
-static void add_mark(struct frames *f, enum gt_frame_mark mark)
-{
-	f->words[f->n++] = GT_STACK_MARK | mark;
-}
-
 static void add_python(const struct target *g, const struct gt_remote_stack *p, struct frames *f)
 {
 	if (p->inner_cut)
@@ -237,8 +226,7 @@ uint32_t gt_host_stack_number(struct gt_host_recording *h, struct gt_host_thread
 
 	f.n = 0;
 	check_ring(&g);
-	if (!add_native(&g, s, &f))
-		add_mark(&f, GT_MARK_NATIVE_CUT);
+	add_native(&g, s->native, &f);
 	if (s->python)
 		add_python(&g, s->python, &f);
 	else if (s->python_unknown)

@@ -10,6 +10,15 @@
 #include <sys/types.h>
 #include "collect/ipc/shared_memory.h"
 
+/* The registers of a sample, in the order of enum perf_event_x86_regs, or perf_event_arm_regs. */
+#ifdef __x86_64__
+#define GT_PERF_REGISTER_MASK 0xff01ffull /* ax to ip, r8 to r15 */
+#define GT_PERF_REGISTERS 17
+#else
+#define GT_PERF_REGISTER_MASK 0x1ffffffffull /* x0 to x30, sp, pc */
+#define GT_PERF_REGISTERS 33
+#endif
+
 /* Names of threads, their ends, their children and the code that processes map
  * are always recorded. */
 struct gt_perf_options {
@@ -22,29 +31,38 @@ struct gt_perf_record {
 	uint64_t time;    /* ns of CLOCK_MONOTONIC */
 	size_t at, bytes; /* of its body, see gt_perf_body */
 };
-/* The body of PERF_RECORD_SAMPLE. */
+/* The body of PERF_RECORD_SAMPLE. If `abi` is PERF_SAMPLE_REGS_ABI_NONE, the registers are not
+ * there, and what follows begins in their place. */
 struct gt_perf_sample {
 	uint32_t tgid, tid;
-	uint64_t time, period;   /* ns */
-	uint64_t n, addresses[]; /* with marks (enum perf_callchain_context); innermost first */
+	uint64_t time, period; /* ns */
+	uint64_t abi, registers[GT_PERF_REGISTERS];
+	uint64_t stack_bytes; /* that the kernel had space for; those of the stack follow */
 };
 struct gt_perf_processor {
 	int fd;
 	struct perf_event_mmap_page *page; /* then the ring */
 	uint64_t last;                     /* ns: of the last record that was read */
-	uint64_t seen;                     /* position up to which gt_perf_rings_look has read */
+	size_t mapped;                     /* bytes, from page on */
+};
+struct gt_perf_batch {
+	struct gt_perf_record *records;
+	size_t n, records_cap;
+	uint8_t *bytes; /* bodies of the records */
+	size_t nbytes, bytes_cap;
 };
 struct gt_perf_rings {
 	struct gt_perf_processor *processors;
 	unsigned n;
 	struct gt_rings *rings; /* losses are counted there */
 	bool owns_losses;
-	bool only_user; /* the kernel permits samples outside the kernel only */
-	struct gt_perf_record *records;
-	size_t nrecords, records_cap;
-	uint8_t *bytes; /* bodies of the records */
-	size_t nbytes, bytes_cap;
-	pthread_mutex_t lock; /* of positions in the rings */
+	bool only_user;               /* the kernel permits samples outside the kernel only */
+	struct gt_perf_batch taken;   /* by the last gt_perf_rings_read */
+	struct gt_perf_batch arrived; /* of the kernel's rings since */
+	struct gt_perf_record
+		*fresh; /* of these, those that gt_perf_rings_look has yet to report */
+	size_t nfresh, fresh_cap;
+	pthread_mutex_t lock; /* of the kernel's rings, arrived and fresh */
 };
 
 /* Does the kernel permit them to this user? */
@@ -54,19 +72,19 @@ bool gt_perf_is_allowed(const struct gt_perf_options *opt);
 int gt_perf_rings_open(struct gt_perf_rings *r, pid_t pid, const struct gt_perf_options *opt,
 	struct gt_rings *rings);
 void gt_perf_rings_close(struct gt_perf_rings *r);
-/* Takes the records up to this time (ns) from the rings: r->records, in order of time, valid until
- * the next call. Losses are added to the session's. */
+/* Takes the records up to this time (ns): r->taken, in order of time, valid until the next call.
+ * Losses are added to the session's. */
 void gt_perf_rings_read(struct gt_perf_rings *r, uint64_t until);
 static inline const void *gt_perf_body(
 	const struct gt_perf_rings *r, const struct gt_perf_record *e)
 {
-	return r->bytes + e->at;
+	return r->taken.bytes + e->at;
 }
 /* Nothing more is recorded. */
 void gt_perf_rings_disable(struct gt_perf_rings *r);
-/* Calls fn for each sample, execution of a program (PERF_RECORD_COMM) and end of a process that
- * arrived since the last call; they stay in the rings. The call may come from another thread than
- * that of gt_perf_rings_read. e: without a body. */
+/* Calls fn for each sample, execution of a program (PERF_RECORD_COMM) and end of a process that *
+ * arrived since the last call, and empties the kernel's rings. The call may come from another
+ * thread than that of gt_perf_rings_read. e: without a body. */
 typedef void gt_perf_look_fn(void *arg, const struct gt_perf_record *e);
 void gt_perf_rings_look(struct gt_perf_rings *r, gt_perf_look_fn *fn, void *arg);
 #endif

@@ -32,6 +32,25 @@ int gt_read_process(uint32_t tgid, uint64_t address, void *to, size_t n)
 	return got < 0 ? -errno : (size_t)got == n ? 0 : -EFAULT;
 }
 
+size_t gt_read_process_part(uint32_t tgid, uint64_t address, void *to, size_t n)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct iovec local = { to, n }, remote[64];
+	size_t count = 0, left = n;
+	ssize_t got;
+
+	for (; left && count < sizeof(remote) / sizeof(*remote); count++) {
+		size_t part = page - address % page;
+
+		part = part < left ? part : left;
+		remote[count] = (struct iovec){ (void *)(uintptr_t)address, part };
+		address += part;
+		left -= part;
+	}
+	got = process_vm_readv((pid_t)tgid, &local, 1, remote, count, 0);
+	return got > 0 ? (size_t)got : 0;
+}
+
 /* A program may have copies of a library's data, which then all use: it comes first. */
 static void add_file(struct search *s, const struct gt_mapping *m, bool is_program)
 {

@@ -12,4 +12,6 @@ struct gt_remote_interpreter {
 bool gt_remote_interpreter_find(uint32_t tgid, struct gt_remote_interpreter *in);
 /* Reads memory of a process. 0 or negative. */
 int gt_read_process(uint32_t tgid, uint64_t address, void *to, size_t n);
+/* Reads up to the first page that cannot be read. Returns the number of bytes. */
+size_t gt_read_process_part(uint32_t tgid, uint64_t address, void *to, size_t n);
 #endif

@@ -2,33 +2,49 @@
 #include <stdlib.h>
 #include <string.h>
 #include "collect/host/host_internal.h"
+#include "collect/host/remote_interpreter.h"
 #include "collect/host/wait_reason.h"
 #include "formats/trace/clock.h"
 
 #define LOOKS 64u /* waits that are looked at in one drain */
 #define NO_CALL (-1)
+#define STACK_BYTES 65536u /* of a wait: so much of its stack is read, at most */
 #define PREEMPTED PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
 
-/* The address behind the instruction of the system call: the last number of the line. */
-static uint64_t address_of(const char *line)
+/* Takes the stack pointer and the address behind the instruction of the system call: the last
+ * numbers of the line. Of further registers, nothing is known. */
+static bool take_registers(const char *line, struct gt_cpu_registers *r)
 {
-	const char *last = strrchr(line, ' ');
+	const char *pc = strrchr(line, ' '), *sp = pc;
 
-	return last ? strtoull(last, NULL, 16) : 0;
+	while (sp && sp > line && *--sp != ' ')
+		;
+	if (!sp || sp == line)
+		return false;
+	*r = (struct gt_cpu_registers){ .pc = strtoull(pc, NULL, 16) };
+	gt_cpu_set(r, GT_CPU_SP, strtoull(sp, NULL, 16));
+	return r->pc;
 }
 
-/* Reads the stack that a thread waits with. /proc has the innermost native frame only. */
-static void read_stack(struct gt_host_recording *h, struct gt_host_thread *t, uint64_t address)
+/* Reads the stack that a thread waits with. */
+static void read_stack(struct gt_host_recording *h, struct gt_host_thread *t, const char *line)
 {
-	struct gt_host_stack stack = { .addresses = &address, .n = address != 0, .is_part = true };
-	struct gt_written_thread *to = gt_host_ring(h, t, t->since);
+	uint8_t bytes[STACK_BYTES];
+	struct gt_native_thread at = {
+		.code = &h->code, .tgid = t->tgid, .memory = { .data = bytes }
+	};
+	struct gt_native_stack native;
 	struct gt_remote_stack python;
+	struct gt_written_thread *to = gt_host_ring(h, t, t->since);
 
-	if (!to)
+	if (!to || !take_registers(line, &at.registers))
 		return;
+	at.memory.low = at.registers.value[GT_CPU_SP];
+	at.memory.bytes = gt_read_process_part(t->tgid, at.memory.low, bytes, sizeof(bytes));
 	gt_python_sampler_read(h->python, t->tgid, t->tid, &python);
-	stack.python = &python;
-	to->wait_stack = gt_host_stack_number(h, t, to, &stack);
+	gt_host_unwind(h, &at, &python, &native);
+	to->wait_stack = gt_host_stack_number(
+		h, t, to, &(struct gt_host_stack){ .native = &native, .python = &python });
 	to->waited_at = (uint64_t)gt_clock_monotonic();
 }
 
@@ -42,7 +58,7 @@ static void read_wait(struct gt_host_recording *h, struct gt_host_thread *t)
 	if (gt_host_read_task(t, "syscall", line, sizeof(line)) && *line >= '0' && *line <= '9') {
 		t->system_call = atoi(line);
 		if (gt_host_in_window(h, t->since))
-			read_stack(h, t, address_of(line));
+			read_stack(h, t, line);
 	}
 	t->read_at = (uint64_t)gt_clock_monotonic();
 }

@@ -1,0 +1,220 @@
+#define _GNU_SOURCE
+#include "collect/host/native_unwind.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "formats/base/buf.h"
+
+#define FILES_MAX 512   /* that are open at a time; frames in further ones are not known */
+#define VDSO_MAX 65536u /* bytes */
+
+/* A file, for all processes that have mapped it. */
+struct unwind_file {
+	struct {
+		uint64_t device, inode;
+	} key;
+	int fd;
+	struct gt_elf_cfi *cfi; /* NULL: nothing is known of its functions */
+};
+struct gt_native_unwinder {
+	struct gt_map map;
+	struct unwind_file *files;
+	size_t n, cap;
+};
+
+/* ---- files ---- */
+
+struct gt_native_unwinder *gt_native_unwinder_new(void)
+{
+	return calloc(1, sizeof(struct gt_native_unwinder));
+}
+
+void gt_native_unwinder_free(struct gt_native_unwinder *u)
+{
+	if (!u)
+		return;
+	for (size_t i = 0; i < u->n; i++) {
+		gt_elf_cfi_close(u->files[i].cfi);
+		close(u->files[i].fd);
+	}
+	gt_map_release(&u->map);
+	free(u->files);
+	free(u);
+}
+
+/* A copy of the functions that the kernel maps into each process; negative: none. */
+static int open_vdso(void)
+{
+	const void *image = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	int fd = image ? memfd_create("vdso", MFD_CLOEXEC) : -1;
+
+	if (fd >= 0 && write(fd, image, VDSO_MAX) <= 0) { /* up to the end of the mapping */
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Another file may be there by now. Negative: the mapped one is not. */
+static int open_mapped(uint32_t tgid, const char *path, uint64_t inode, struct stat *st)
+{
+	char there[GT_CODE_PATH];
+	int fd;
+
+	if (!strcmp(path, "[vdso]")) {
+		fd = open_vdso();
+		inode = 0;
+	} else {
+		gt_code_path(tgid, path, there);
+		fd = open(there, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	}
+	if (fd >= 0 && !fstat(fd, st) && S_ISREG(st->st_mode) && (!inode || st->st_ino == inode))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* NULL: nothing is known of its functions. */
+static struct gt_elf_cfi *find_file(
+	struct gt_native_unwinder *u, uint32_t tgid, const char *path, uint64_t inode)
+{
+	struct unwind_file new;
+	struct stat st;
+	uint32_t i;
+
+	new.fd = open_mapped(tgid, path, inode, &st);
+	if (new.fd < 0)
+		return NULL;
+	new.key.device = st.st_dev;
+	new.key.inode = st.st_ino;
+	i = gt_map_find_item(&u->map, u->files, sizeof(new), &new.key, sizeof(new.key));
+	if (i != UINT32_MAX || u->n >= FILES_MAX) {
+		close(new.fd);
+		return i == UINT32_MAX ? NULL : u->files[i].cfi;
+	}
+	new.cfi = gt_elf_cfi_open(new.fd);
+	i = gt_map_add_item(&u->map, &u->files, &u->n, &u->cap, sizeof(new), &new, sizeof(new.key));
+	if (i != UINT32_MAX)
+		return new.cfi;
+	gt_elf_cfi_close(new.cfi);
+	close(new.fd);
+	return NULL;
+}
+
+/* ---- a walk ---- */
+
+struct walk {
+	struct gt_native_unwinder *u;
+	struct gt_native_thread *t;
+	struct gt_native_stack *s;
+};
+
+static bool read_word(void *arg, uint64_t address, uint64_t *word)
+{
+	const struct gt_stack_memory *m = arg;
+
+	if (address < m->low || m->bytes < 8 || address - m->low > m->bytes - 8)
+		return false;
+	memcpy(word, m->data + (address - m->low), 8);
+	return true;
+}
+
+static bool add(struct walk *w, uint64_t address)
+{
+	if (w->s->n >= GT_NATIVE_FRAMES)
+		return false;
+	w->s->addresses[w->s->n++] = address;
+	return true;
+}
+
+/* The mapped code there, whose call frame information has been looked for. */
+static const struct gt_mapped_code *find_code(const struct walk *w, uint64_t address)
+{
+	struct gt_mapped_code *m = gt_code_maps_find(w->t->code, w->t->tgid, address);
+
+	if (m && !m->is_searched) {
+		m->is_searched = true;
+		m->cfi = find_file(w->u, w->t->tgid, w->t->code->files[m->file], m->inode);
+		m->bias = m->cfi ? m->low - gt_elf_cfi_address(m->cfi, m->offset) : 0;
+	}
+	return m;
+}
+
+/* Damaged stacks lead anywhere, and so do those with frames of a library that was unloaded, once
+ * another one is there. */
+static bool is_return(const struct walk *w, uint64_t address)
+{
+	const struct gt_mapped_code *m = find_code(w, address - 1);
+
+	return m && (!m->cfi || gt_elf_cfi_is_return(m->cfi, address - m->bias));
+}
+
+/* A frame record has the caller's frame pointer, and the return address. */
+static bool follow_frame_pointer(struct walk *w)
+{
+	struct gt_cpu_registers *r = &w->t->registers;
+	const uint64_t fp = r->value[GT_CPU_FP];
+	uint64_t caller_fp, ra;
+
+	if (!gt_cpu_knows(r, GT_CPU_FP) || fp < r->value[GT_CPU_SP] || fp % 8 ||
+		!read_word(&w->t->memory, fp, &caller_fp) || !read_word(&w->t->memory, fp + 8, &ra))
+		return false;
+	ra &= GT_CPU_CODE_MASK;
+	if (!is_return(w, ra))
+		return false;
+	*r = (struct gt_cpu_registers){ .pc = ra, .is_return = true };
+	gt_cpu_set(r, GT_CPU_FP, caller_fp);
+	r->value[GT_CPU_SP] = fp + 16;
+#ifdef __x86_64__ /* elsewhere it is that or more */
+	r->known |= 1ull << GT_CPU_SP;
+#endif
+	return add(w, GT_NATIVE_GAP);
+}
+
+/* Goes to the caller. False: it is not known, or there is none. */
+static bool leave_frame(struct walk *w)
+{
+	struct gt_cpu_registers *r = &w->t->registers;
+	const struct gt_mapped_code *m = find_code(w, r->pc - r->is_return);
+	enum gt_cfi_step step = GT_CFI_NO_ENTRY;
+	const bool was_return = r->is_return;
+
+	if (m && m->cfi)
+		step = gt_elf_cfi_step(m->cfi, m->bias, r, read_word, &w->t->memory);
+	if (step == GT_CFI_CALLER) {
+		/* the function that returns from a signal handler was not called */
+		w->s->addresses[w->s->n - 1] += was_return && !r->is_return;
+		return true;
+	}
+	w->s->is_part = step != GT_CFI_END;
+	return m && step == GT_CFI_NO_ENTRY && follow_frame_pointer(w);
+}
+
+/* Adds the frame. False: it is the last one. */
+static bool add_frame(struct walk *w)
+{
+	const struct gt_native_thread *t = w->t;
+	const struct gt_cpu_registers *r = &t->registers;
+
+	w->s->has_found = r->pc - t->stop_low < t->stop_high - t->stop_low;
+	w->s->is_part = !w->s->has_found;
+	return !w->s->has_found && (!r->is_return || is_return(w, r->pc)) &&
+		add(w, r->pc + !r->is_return);
+}
+
+void gt_native_unwind(
+	struct gt_native_unwinder *u, struct gt_native_thread *t, struct gt_native_stack *s)
+{
+	struct walk w = { u, t, s };
+
+	s->n = 0;
+	while (add_frame(&w) && leave_frame(&w))
+		;
+}
