@@ -1,4 +1,3 @@
-# serial
 # -p PID --via inject: gtcollect loads the library into a running program that was not prepared for it. Simulated driver and CUPTI.
 . "$SRC/tests/lib.sh"
 G=$B/gtcollect A=$B/gtanalyze

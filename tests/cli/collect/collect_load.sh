@@ -1,4 +1,3 @@
-# serial
 # gtcollect's own memory: 64 MiB besides the rings for any number of busy threads, and no growth between the first minute and the tenth.
 . "$SRC/tests/lib.sh"
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"

@@ -1,4 +1,3 @@
-# serial
 # The number of calls of each driver function is the same with eBPF, preload and bpftrace, which observes the run that eBPF
 # records. The driver is simulated.
 . "$SRC/tests/lib.sh"
@@ -9,7 +8,8 @@ if ! "$G" --via ebpf -q -f -o try.zst -- true >try.out 2>&1; then
 	skip ebpf "$(tail -n 1 try.out)"
 	exit
 fi
-program() { "$@" "$B/samples/train" -n 20; }
+cp "$B/samples/train" counted_train # the name by which bpftrace selects the process
+program() { "$@" ./counted_train -n 20; }
 counts() { "$A" top --top 0 --format csv "$1" 2>/dev/null | awk -F, '$1 ~ /^cu/ { print $1, $3 }' | sort; }
 observe() { program "$G" --via "$1" -q -f -e api -o "$1.zst" -- >/dev/null 2>&1; counts "$1.zst" >"$1.counts"; }
 
@@ -21,7 +21,7 @@ if ! command -v bpftrace >/dev/null 2>&1; then
 	observe ebpf
 else
 	{
-		for name in $names; do echo "uprobe:$cuda:$name /comm == \"train\"/ { @[probe] = count(); }"; done
+		for name in $names; do echo "uprobe:$cuda:$name /comm == \"counted_train\"/ { @[probe] = count(); }"; done
 		printf '%s\n' "uprobe:$cuda:cuDriverGetVersion { printf(\"attached\n\"); }"
 	} >counts.bt
 	BPFTRACE_MAX_PROBES=2000 bpftrace counts.bt >bpftrace.out 2>bpftrace.err &

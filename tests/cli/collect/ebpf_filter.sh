@@ -1,4 +1,3 @@
-# serial
 # -a with --comm and --cgroup: only processes that match are recorded, from the moment on at which they match until they do not. The
 # simulated driver; the probes are real.
 . "$SRC/tests/lib.sh"

@@ -1,4 +1,3 @@
-# serial
 # Many short processes with probes: what gtcollect has open for each of them is closed again.
 . "$SRC/tests/lib.sh"
 G=$B/gtcollect prog=$B/bpf/usdt

@@ -1,4 +1,3 @@
-# serial
 # --via ebpf with a COMMAND: its processes are stopped until their probes are set. After any failure of gtcollect, of the file or of a process
 # they are continued. The driver is simulated, the probes are real.
 . "$SRC/tests/lib.sh"

@@ -1,4 +1,3 @@
-# serial
 # -e sched by eBPF: a program with 10,000 threads at the same time, and then 10,000 short ones, with the default memory.
 . "$SRC/tests/lib.sh"
 G=$B/gtcollect A=$B/gtanalyze

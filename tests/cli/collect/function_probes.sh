@@ -1,4 +1,3 @@
-# serial
 # --probe: functions of libraries and programs, by eBPF, in a program that knows nothing of CUDA. The probes are real.
 . "$SRC/tests/lib.sh"
 G=$B/gtcollect A=$B/gtanalyze

@@ -1,4 +1,3 @@
-# serial
 # --tracepoint, --kprobe, -e driver and -e fault: events of the kernel in the context of a program. Tracepoints are real; when the kernel
 # refuses kprobes, the recording continues and reports the missing events.
 . "$SRC/tests/lib.sh"

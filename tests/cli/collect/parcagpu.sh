@@ -1,4 +1,3 @@
-# serial
 # The probes of parcagpu become rows of kernels: in a process with gtcollect's library, which has the same probes, from the
 # simulated GPU; and in a program with the first version of the probes.
 . "$SRC/tests/lib.sh"

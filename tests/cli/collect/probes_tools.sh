@@ -1,11 +1,15 @@
 # bpftrace and perf attach to the library's probes: their values equal the work of the simulated GPU.
-# serial
 . "$SRC/tests/lib.sh"
 events=/sys/kernel/tracing/uprobe_events
 # perf needs tracefs; when it is not mounted, the test mounts it in its own mount namespace
 if [ ! -e $events ] && [ -z "$ALONE" ] && unshare -m true 2>/dev/null; then ALONE=1 exec unshare -m sh "$0"; fi
 [ -z "$ALONE" ] || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
-C=$B/gtcollect lib=$(readlink -f "$B/libgtpreload.so") prog=$B/guest/fake/probes
+# both tools see the probes of all processes that have the file, so this is a copy, where other users can read it
+copy=$(TMPDIR=/tmp mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+chmod 755 "$copy"
+cp "$B/gtcollect" "$B/libgtpreload.so" "$copy"
+C=$copy/gtcollect lib=$copy/libgtpreload.so prog=$B/guest/fake/probes
 run() { LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_TRUTH="$PWD/truth" "$@"; }
 truth() { tail -n +$(($1 + 1)) truth | awk '$2 == "kernel"'; }	# truth N: kernels after the first N lines
 

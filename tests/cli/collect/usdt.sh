@@ -1,4 +1,3 @@
-# serial
 # -e usdt:PROVIDER:PROBE: probes that programs declare, with all encodings of arguments, in files and in memory only, in the
 # process's own namespaces or in others; semaphores; pairs.
 . "$SRC/tests/lib.sh"

@@ -1,4 +1,3 @@
-# serial
 # gtcollect -p PID without --via: where injection is refused, eBPF records what it can, and one line says what is missing and why. A
 # refusal leaves an old file as it is. Simulated driver and CUPTI; the probes are real.
 . "$SRC/tests/lib.sh"

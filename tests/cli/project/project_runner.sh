@@ -36,6 +36,11 @@ says skips-are-counted '1 passed, 0 failed, 2 skipped' 0 A=1
 says ci-fails-unlisted-skips '1 passed, 1 failed, 1 skipped' 1 CI=1
 test_is report 'echo "ok a"; echo "x.c:1: runtime error: boom" >"${ASAN_OPTIONS##*log_path=}.1"'
 says a-sanitizer-report-fails '1 passed, 1 failed, 0 skipped' 1 SAN=address
+test_is ordinary 'mkdir "$SRC/running"; sleep 1; rmdir "$SRC/running"; echo "ok ordinary"'
+for name in one two; do
+	printf '# serial\n%s\n' 'mkdir "$SRC/running" && echo "ok alone" && sleep 0.1; rmdir "$SRC/running"' >src/tests/cli/a/$name.sh
+done
+says serial-tests-run-alone '3 passed, 0 failed, 0 skipped' 0 JOBS=3
 rm -f src/tests/cli/a/*
 says no-tests-is-no-success '0 passed, 0 failed, 0 skipped' 1 A=1
 
