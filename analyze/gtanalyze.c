@@ -19,6 +19,7 @@
 #include "formats/cmdline/std_fds.h"
 #include "formats/cmdline/terminal.h"
 #include "formats/import/importers.h"
+#include "formats/symbols/trace_symbols.h"
 #include "formats/text/printable.h"
 
 /* ---- the command line ---- */
@@ -176,6 +177,8 @@ static enum gt_exit run_command(const struct command *c)
 	for (size_t i = 0; i < c->files.n && !lists; i++)
 		if (gt_out_would_destroy(opt->output, c->files.list[i], &err))
 			return gt_fail(NULL, &err, GT_EXIT_FAILURE);
+	if (gt_trace_symbols_start(opt->symbols.items, opt->symbols.n, &err))
+		return gt_fail(NULL, &err, GT_EXIT_USAGE);
 	if (gt_out_open(&out, opt->output, opt->force, &err))
 		return gt_fail(NULL, &err, GT_EXIT_FAILURE);
 	out.colours = gt_terminal_colours(gt_out_fd(&out), (enum gt_colour_when)opt->colour);
@@ -214,6 +217,8 @@ int main(int argc, char **argv)
 	if (!status && !c.opt->help)
 		status = run_command(&c);
 	gt_progress_line_stop();
+	gt_trace_symbols_report("gtanalyze");
+	gt_trace_symbols_finish();
 	gt_pager_finish();
 	gt_files_release(&c.files);
 	gt_gates_release(&c.selection.gates);

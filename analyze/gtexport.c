@@ -21,6 +21,7 @@
 #include "formats/trace/meta.h"
 #include "formats/io/json_build.h"
 #include "formats/names/name_patterns.h"
+#include "formats/symbols/trace_symbols.h"
 
 #define TOOL "gtexport"
 #define EXPORTERS_MAX 16
@@ -31,7 +32,7 @@ struct args {
 	const char *output;
 	int64_t from, to;
 	uint64_t pid, tid;
-	struct gt_opt_list match, exclude;
+	struct gt_opt_list match, exclude, symbols;
 	int cost;
 	int stacks; /* index in stacks[], or -1 */
 };
@@ -91,6 +92,11 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 			.to = &a->exclude,
 			.arg = "GLOB",
 			.help = "no names that match, or @CATEGORY; repeat it to exclude more" },
+		{ .name = "symbols",
+			.kind = GT_OPT_LIST,
+			.to = &a->symbols,
+			.arg = "DIR",
+			.help = "functions and lines of native code by the ELF and debug files in DIR that have the recorded build ids; repeatable" },
 		{ .name = "cost",
 			.kind = GT_OPT_WORD,
 			.to = &a->cost,
@@ -406,12 +412,17 @@ int main(int argc, char **argv)
 		rc = gt_globs_check(&a.exclude, "--exclude", &err);
 	if (!rc && !a.output && !(name = default_output(argv[1], x->suffix)))
 		rc = gt_err_set(&err, -ENOMEM, "out of memory");
+	if (!rc && gt_trace_symbols_start(a.symbols.items, a.symbols.n, &err))
+		rc = -EINVAL;
 	if (rc) {
 		gt_err_print(TOOL, NULL, &err);
 		status = rc == -EINVAL ? 2 : 1;
 	} else {
 		status = run(&a, x, argv[1], a.output ? a.output : name);
 	}
+	gt_trace_symbols_report(TOOL);
+	gt_trace_symbols_finish();
+	gt_opt_list_release(&a.symbols);
 	gt_opt_list_release(&a.match);
 	gt_opt_list_release(&a.exclude);
 	free(name);

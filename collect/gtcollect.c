@@ -35,6 +35,7 @@
 #define TOOL "gtcollect"
 /* how long to wait for the reader of a full output pipe after a signal has ended the recording */
 #define READER_TIMEOUT (5 * GT_SECOND)
+#define LINES_NS (30 * GT_SECOND) /* --lines: as its --help says */
 
 static struct {
 	char path[4096];
@@ -261,6 +262,8 @@ static int open_trace(char *const *argv, struct gt_err *err)
 	free(json);
 	if (run.w)
 		run.r = gt_recorder_open(&run.rings, &run.server, run.w, err);
+	if (run.r && gt_options.lines)
+		gt_recorder_read_lines(run.r, LINES_NS);
 	run.rings.drain = pass_early;
 	return run.r ? 0 : err->code ? err->code : -ENOMEM;
 }

@@ -8,6 +8,7 @@
 #include "formats/text/printable.h"
 #include "formats/cmdline/std_fds.h"
 #include "formats/names/globs.h"
+#include "formats/symbols/trace_symbols.h"
 #include "viewer/app/event_loop.h"
 
 #define TOOL "gtview"
@@ -17,7 +18,7 @@ static struct {
 	const char *render, *from, *to, *at;
 	int view, values;
 	bool colour, svg, ascii, follow;
-	struct gt_opt_list exclude;
+	struct gt_opt_list exclude, symbols;
 } opt;
 static const char *views[GT_VIEWS_MOST + 1]; /* names of gt_views */
 static const char *const values[] = { "busy", "count", "longest", "bytes", NULL };
@@ -48,6 +49,11 @@ static const struct gt_opt options[] = {
 		.to = &opt.exclude,
 		.arg = "GLOB",
 		.help = "no names that match, or @CATEGORY; repeatable" },
+	{ .name = "symbols",
+		.kind = GT_OPT_LIST,
+		.to = &opt.symbols,
+		.arg = "DIR",
+		.help = "functions and lines of native code by the files in DIR with the recorded build ids; repeatable" },
 	{ .name = "values",
 		.kind = GT_OPT_WORD,
 		.to = &opt.values,
@@ -325,11 +331,16 @@ int main(int argc, char **argv)
 			&err, -EINVAL, "--svg prints one frame: add --render WxH for its size");
 	if (!rc && opt.render)
 		rc = parse_size(opt.render, &f, &err);
+	if (!rc && gt_trace_symbols_start(opt.symbols.items, opt.symbols.n, &err))
+		rc = -EINVAL;
 	if (rc >= 0)
 		rc = rc ? 0 : show_file(argv[1], &f);
 	else
 		rc = fail(NULL, &err, rc == -EINVAL ? 2 : 1);
 	gt_buf_release(&keys);
+	gt_trace_symbols_report(TOOL);
+	gt_trace_symbols_finish();
 	gt_opt_list_release(&opt.exclude);
+	gt_opt_list_release(&opt.symbols);
 	return rc;
 }

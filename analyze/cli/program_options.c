@@ -31,6 +31,9 @@ static const struct gt_opt common_options[] = {
 		"other formats",
 		NULL },
 	{ 0, "names", GT_OPT_WORD, &opt.names, "FORM", "kernel name style", name_forms },
+	{ 0, "symbols", GT_OPT_LIST, &opt.symbols, "DIR",
+		"functions and lines of native code by the ELF and debug files in DIR that have the recorded build ids; repeatable",
+		NULL },
 	{ 0, "color", GT_OPT_WORD, &opt.colour, "WHEN",
 		"colour text output; auto: on a terminal, unless NO_COLOR is set", colour_words },
 	GT_OPTIONS_OF_REPORTS(GT_HEADING_OPTIONS),
@@ -134,6 +137,7 @@ int gt_program_options_parse(
 
 void gt_program_options_release(struct gt_program_options *o)
 {
+	gt_opt_list_release(&o->symbols);
 	gt_opt_list_release(&o->match);
 	gt_opt_list_release(&o->exclude);
 	gt_opt_list_release(&o->fail_if);

@@ -11,7 +11,7 @@ struct gt_program_options {
 	int colour; /* enum gt_colour_when */
 	const char *from, *to, *output;
 	uint64_t pid, tid, top, threads; /* top: GT_TOP_DEFAULT if not given */
-	struct gt_opt_list match, exclude, fail_if;
+	struct gt_opt_list match, exclude, fail_if, symbols;
 	struct gt_report_options reports; /* those that reports declare */
 };
 #define GT_TOP_DEFAULT UINT64_MAX

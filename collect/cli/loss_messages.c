@@ -221,6 +221,10 @@ void gt_losses_print(const struct gt_losses *l, const char *program, FILE *to)
 	print_processes(&t->unrecorded, program, to);
 	print_calls(t, program, to);
 	print_sources(l, program, to);
+	if (t->libraries_without_lines)
+		gt_message(to, program,
+			"--lines: lines of %u librar%s are missing: there was no more time, or the debug data are damaged; gtanalyze --symbols can read them later",
+			t->libraries_without_lines, t->libraries_without_lines == 1 ? "y" : "ies");
 	if (t->nunknown_functions && l->verbose)
 		for (size_t i = 0; i < t->nunknown_functions; i++)
 			gt_message(to, program, "not traced, unknown to this version of gt: %s",

@@ -79,6 +79,9 @@ static const struct gt_opt what_to_record[] = {
 	{ 0, "stacks", GT_OPT_LIST, &o.stacks, "CALLS",
 		"calls that are recorded with the stack of their caller: launch (the default: launches, copies, allocations, frees, waits), all, none, a GLOB, or @CATEGORY; may be given several times",
 		NULL },
+	{ 0, "lines", GT_OPT_FLAG, &o.lines, NULL,
+		"at the end, read source lines and inlined functions of native code in stacks, for at most 30 s",
+		NULL },
 	{ 0, "args", GT_OPT_WORD, &o.args, "WHICH", "arguments, the default is key", args_words },
 	{ 0, "gpu-timing", GT_OPT_WORD, &o.gpu_timing, "HOW",
 		"source of GPU times for -e gpu: CUPTI, CUDA events, or auto: events where CUPTI "

@@ -19,7 +19,7 @@ struct gt_collect_options {
 	const char *named_events; /* -e, with what --kernel adds */
 	const char *events;       /* what the way records of them */
 	const char *nvtx_range;   /* NAME of --range nvtx:NAME, or NULL */
-	bool kernel, force, lossless, quiet, doctor, probes_only, inject, report;
+	bool kernel, force, lossless, quiet, doctor, probes_only, inject, report, lines;
 	bool live, print, print_json;
 	int verbose;
 	int args;       /* enum gt_args_mode */

@@ -2,70 +2,84 @@
 
 #include <stdlib.h>
 #include "formats/base/buf.h"
-#include "formats/base/sorted.h"
-#include "formats/symbols/elf_symbols.h"
+#include "formats/symbols/frame_places.h"
+#include "formats/trace/clock.h"
 
-struct unresolved {
-	uint32_t module, text;
-	uint64_t offset;
-};
+/* ---- descriptions go into the file ---- */
 
-static int compare(const void *a, const void *b)
+static uint32_t add_string(void *to, const char *s)
 {
-	const struct unresolved *x = a, *y = b;
-
-	return GT_COMPARE(x->module, y->module) ?: GT_COMPARE(x->offset, y->offset);
+	return gt_writer_has_name_space(to) ? gt_writer_string(to, s) : GT_NONE;
 }
 
-/* The native frames without a function, by module. Returns their number. */
-static size_t find_unresolved(const struct gt_writer *w, struct unresolved **list)
+static int set_frame(void *to, uint32_t text, const struct gt_frame *f)
+{
+	return gt_writer_frame(to, text, f);
+}
+
+static uint32_t add_inlined_frame(void *to, uint32_t text, const struct gt_frame *f)
+{
+	return gt_writer_has_name_space(to) ? gt_writer_place(to, text, f) : GT_NONE;
+}
+
+static int set_inlined(void *to, uint32_t text, const uint32_t *frames, uint32_t n)
+{
+	return gt_writer_inlined(to, text, frames, n);
+}
+
+/* ---- libraries ---- */
+
+static size_t list_frames(const struct gt_writer *w, bool lines, struct gt_native_frame **list)
 {
 	const struct gt_frame *f;
 	size_t n = 0, cap = 0;
 	uint32_t text;
 
 	for (size_t i = 0; (f = gt_writer_frame_at(w, i, &text)); i++)
-		if (f->kind == GT_FRAME_NATIVE && f->function == GT_NONE && f->module != GT_NONE &&
-			f->offset && !gt_grow(list, &cap, n + 1, sizeof(**list)))
-			(*list)[n++] = (struct unresolved){ f->module, text, f->offset };
-	GT_SORT(*list, n, compare);
+		if (gt_frame_has_unknowns(f) && (lines || f->function == GT_NONE) &&
+			!gt_grow(list, &cap, n + 1, sizeof(**list)))
+			(*list)[n++] = (struct gt_native_frame){ f->module, text, f->offset, *f };
+	gt_native_frames_sort(*list, n);
 	return n;
 }
 
-static void resolve(
-	struct gt_writer *w, const struct gt_elf_symbols *symbols, const struct unresolved *u)
+static enum gt_lines_state resolve(struct gt_writer *w, struct gt_debug_files *where,
+	const struct gt_native_frame *list, size_t n, int64_t lines_ns)
 {
-	/* a return address may be the first one behind its function */
-	const char *name = gt_elf_symbols_find(symbols, u->offset - 1);
-	struct gt_frame f = {
-		.kind = GT_FRAME_NATIVE, .file = GT_NONE, .module = u->module, .offset = u->offset
-	};
+	const struct gt_frame_sink sink = { w, add_string, set_frame, add_inlined_frame,
+		set_inlined };
+	const struct gt_module *m = gt_writer_module_of(w, list[0].module);
+	struct gt_library_files files = { .n = 0 };
+	struct gt_code_places places = { .n = 0 };
+	enum gt_lines_state state = GT_LINES_READ;
 
-	if (!name || !gt_writer_has_name_space(w))
-		return;
-	f.function = gt_writer_string(w, name);
-	gt_writer_frame(w, u->text, &f);
+	if (m)
+		gt_debug_files_find(
+			where, gt_writer_string_text(w, m->path), m->id, m->nid, &files);
+	if (files.n && !gt_native_frames_read(&places, where, &files, list, n, lines_ns, &state))
+		gt_native_frames_describe(&sink, &places, list, n);
+	gt_code_places_release(&places);
+	gt_library_files_release(&files);
+	return state;
 }
 
-void gt_native_symbols_resolve(struct gt_writer *w)
+uint32_t gt_native_symbols_resolve(struct gt_writer *w, int64_t lines_ns)
 {
-	struct unresolved *list = NULL;
-	size_t n = find_unresolved(w, &list), from = 0;
+	const int64_t until = gt_clock_monotonic() + lines_ns;
+	struct gt_debug_files where = { .trust_paths = true };
+	struct gt_native_frame *list = NULL;
+	size_t n = list_frames(w, lines_ns > 0, &list), here;
+	uint32_t missing = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct gt_module *m = gt_writer_module_of(w, list[i].module);
-		struct gt_elf_symbols symbols;
+	for (size_t i = 0; i < n; i += here) {
+		int64_t left = lines_ns ? until - gt_clock_monotonic() : 0;
 
-		if (i + 1 < n && list[i + 1].module == list[i].module)
-			continue;
-		if (m &&
-			!gt_elf_symbols_open(
-				&symbols, gt_writer_string_text(w, m->path), m->id, m->nid, NULL))
-			for (; from <= i; from++)
-				resolve(w, &symbols, &list[from]);
-		if (m)
-			gt_elf_symbols_close(&symbols);
-		from = i + 1;
+		here = gt_native_frames_of_module(list + i, n - i);
+		if (resolve(w, &where, list + i, here, lines_ns && left <= 0 ? 1 : left) !=
+			GT_LINES_READ)
+			missing++;
 	}
+	gt_debug_files_release(&where);
 	free(list);
+	return missing;
 }

@@ -175,7 +175,7 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 	if (!code && last)
 		code = gt_dispatch_end(r, err);
 	if (!code && last) /* of all frames, before the last epoch takes them */
-		gt_native_symbols_resolve(r->w);
+		r->totals.libraries_without_lines = gt_native_symbols_resolve(r->w, r->lines_ns);
 	if (!code && closing)
 		code = close_epoch(r, err);
 	if (!code)
@@ -183,6 +183,8 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 	wake_waiters(r);
 	return code ? code : (int64_t)r->bytes_read;
 }
+
+void gt_recorder_read_lines(struct gt_recorder *r, int64_t ns) { r->lines_ns = ns; }
 
 int64_t gt_recorder_pass(struct gt_recorder *r, struct gt_err *err) { return pass(r, false, err); }
 

@@ -26,6 +26,7 @@ struct gt_recorder_totals {
 	uint64_t own_dropped, own_untraced;
 	struct gt_process_losses process_losses;
 	uint64_t sched_rows;                   /* of scheduling */
+	uint32_t libraries_without_lines;      /* gt_native_symbols_resolve() */
 	const struct gt_other_threads *others; /* borrowed until the next pass */
 	uint32_t own_slots;                    /* slots of threads for these records */
 	uint64_t deep;                         /* calls nested too deep to record */
@@ -50,6 +51,8 @@ struct gt_recorder_totals {
 /* rings, server and writer stay the caller's. server is NULL in tests. new: close it. */
 struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_server *server,
 	struct gt_writer *w, struct gt_err *err);
+/* Frames of native code get source lines at the end, for which up to ns are spent. */
+void gt_recorder_read_lines(struct gt_recorder *r, int64_t ns);
 /* Reads the rings of all threads once. Returns how many bytes of records it read, or negative if
  * the writer failed. */
 int64_t gt_recorder_pass(struct gt_recorder *r, struct gt_err *err);

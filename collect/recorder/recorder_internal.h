@@ -103,6 +103,7 @@ struct gt_recorder {
 	struct gt_rings *rings;
 	struct gt_guest_server *server;
 	struct gt_writer *w;
+	int64_t lines_ns; /* time at the end for lines of native code; 0: none are read */
 	struct gt_clock clock;
 	struct gt_types types;
 	struct gt_correlator *gpu; /* NULL: not requested */

@@ -89,6 +89,7 @@ static void put_native(struct gt_buf *to, const struct gt_segment *seg, uint32_t
 	uint32_t parts = gt_segment_path_parts(seg, f->module, GT_MODULE_PARTS);
 	const char *module =
 		f->module == GT_NONE ? NULL : end_of_path(gt_str(seg, f->module), parts);
+	const char *inlined = f->kind == GT_FRAME_INLINED ? ", inlined" : "";
 
 	if (by == GT_STACK_MODULE && module) {
 		gt_buf_str(to, module);
@@ -99,12 +100,12 @@ static void put_native(struct gt_buf *to, const struct gt_segment *seg, uint32_t
 	} else {
 		put_function(to, gt_str(seg, f->function));
 		if (by == GT_STACK_LINE && f->file != GT_NONE && f->line)
-			gt_buf_printf(to, " (%s:%u)",
+			gt_buf_printf(to, " (%s:%u%s)",
 				end_of_path(gt_str(seg, f->file),
 					gt_segment_path_parts(seg, f->file, GT_SOURCE_PARTS)),
-				f->line);
+				f->line, inlined);
 		else if (module)
-			gt_buf_printf(to, " (%s)", module);
+			gt_buf_printf(to, " (%s%s)", module, inlined);
 	}
 }
 
@@ -115,7 +116,7 @@ void gt_frame_name(
 
 	if (f && f->kind == GT_FRAME_PYTHON)
 		put_python(to, seg, text, f, by);
-	else if (f && (f->kind == GT_FRAME_NATIVE || f->kind == GT_FRAME_KERNEL))
+	else if (f && f->kind != GT_FRAME_UNKNOWN && f->kind != GT_FRAME_MARK)
 		put_native(to, seg, text, f, by);
 	else
 		gt_buf_str(to, gt_str(seg, text));

@@ -13,6 +13,7 @@ enum gt_stack_by { GT_STACK_LINE, GT_STACK_FUNCTION, GT_STACK_MODULE };
  *   FUNCTION step (train/loop.py)    gemm (libblas.so.3)   gemm (libblas.so.3)  libblas.so.3+0x1f
  *   MODULE   train/loop.py           libblas.so.3          libblas.so.3         libblas.so.3
  *
+ * Of a function that was inlined, ", inlined" follows the line or the library in the parentheses.
  * If another file of the recording has the same end of its path, more of the path is shown.
  * C++ functions are demangled and have no parameters. If only the text of a frame is known, the
  * name is the text. It may contain any bytes of the file. */

@@ -1,11 +1,13 @@
 #include "formats/symbols/elf_file.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SEGMENT_ALIGN 65536u /* the largest page */
+#define NOTES_MAX (1u << 20) /* bytes of a section of notes */
 
 /* libelf allocates memory for each section and segment. A file with so many that its header cannot
  * hold the number is no library. */
@@ -112,4 +114,67 @@ uint64_t gt_elf_address(const struct gt_elf_file *f, uint64_t offset)
 bool gt_elf_read(const struct gt_elf_file *f, uint64_t offset, void *to, size_t n)
 {
 	return offset <= INT64_MAX && pread(f->fd, to, n, (off_t)offset) == (ssize_t)n;
+}
+
+/* ---- build id ---- */
+
+/* The section's build id; its length, 0: it has none. */
+static size_t find_build_id(Elf_Data *notes, const uint8_t **id)
+{
+	size_t at = 0, next, name, text;
+	GElf_Nhdr h;
+
+	while (notes && (next = gelf_getnote(notes, at, &h, &name, &text))) {
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
+			!memcmp((const char *)notes->d_buf + name, "GNU", 4)) {
+			*id = (const uint8_t *)notes->d_buf + text;
+			return h.n_descsz;
+		}
+		at = next;
+	}
+	return 0;
+}
+
+size_t gt_elf_build_id(struct gt_elf_file *f, const uint8_t **id)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr h;
+	size_t n = 0;
+
+	while (!n && (section = elf_nextscn(f->elf, section)))
+		if (gelf_getshdr(section, &h) && h.sh_type == SHT_NOTE)
+			n = find_build_id(gt_elf_data(f, section, NOTES_MAX), id);
+	return n;
+}
+
+bool gt_elf_has_build_id(struct gt_elf_file *f, const uint8_t *id, size_t nid)
+{
+	const uint8_t *found = NULL;
+
+	return nid && gt_elf_build_id(f, &found) == nid && !memcmp(found, id, nid);
+}
+
+/* ---- files by path ---- */
+
+int gt_elf_open_path(struct gt_elf_file *f, int *fd, const char *path)
+{
+	struct stat st;
+
+	*f = (struct gt_elf_file){ 0 };
+	*fd = -1;
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode)) /* some devices act when they are opened */
+		return -EINVAL;
+	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (*fd < 0 || fstat(*fd, &st))
+		return -errno;
+	return S_ISREG(st.st_mode) ? gt_elf_open(f, *fd) : -EINVAL;
+}
+
+void gt_elf_close_path(struct gt_elf_file *f, int fd)
+{
+	gt_elf_close(f);
+	if (fd >= 0)
+		close(fd);
 }

@@ -31,6 +31,12 @@ struct gt_elf_names {
  * or segments than its header can count. */
 int gt_elf_open(struct gt_elf_file *f, int fd);
 void gt_elf_close(struct gt_elf_file *f); /* also after an error */
+/* The same by path. 0; -EINVAL as above, or it is no regular file; other negative. */
+int gt_elf_open_path(struct gt_elf_file *f, int *fd, const char *path);
+void gt_elf_close_path(struct gt_elf_file *f, int fd); /* also after an error */
+/* The length of its build id, 0: it has none. Borrowed from the file. */
+size_t gt_elf_build_id(struct gt_elf_file *f, const uint8_t **id);
+bool gt_elf_has_build_id(struct gt_elf_file *f, const uint8_t *id, size_t nid);
 /* Borrowed from the file. NULL: the section is larger than `limit` bytes or damaged, or enough of
  * the file has been read. */
 Elf_Data *gt_elf_data(struct gt_elf_file *f, Elf_Scn *section, uint64_t limit);

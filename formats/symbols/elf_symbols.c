@@ -1,61 +1,15 @@
-#define _GNU_SOURCE
 #include "formats/symbols/elf_symbols.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
 #include "formats/symbols/elf_file.h"
 
-#define DEBUG_FOLDER "/usr/lib/debug/.build-id"
 #define SYMBOLS_MAX (16u << 20)
 #define NAMES_MAX (256u << 20) /* bytes of all names; further symbols are left out */
-#define NOTES_MAX (1u << 20)   /* bytes of a section of notes */
 #define NO_SIZE_MAX 4096       /* bytes that a function without a size may have */
-
-/* ---- build id ---- */
-
-/* The section's build id; its length, 0: it has none. */
-static size_t find_build_id(Elf_Data *notes, const uint8_t **id)
-{
-	size_t at = 0, next, name, text;
-	GElf_Nhdr h;
-
-	while (notes && (next = gelf_getnote(notes, at, &h, &name, &text))) {
-		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
-			!memcmp((const char *)notes->d_buf + name, "GNU", 4)) {
-			*id = (const uint8_t *)notes->d_buf + text;
-			return h.n_descsz;
-		}
-		at = next;
-	}
-	return 0;
-}
-
-/* Of the file; its length, 0: it has none. */
-static size_t build_id(struct gt_elf_file *f, const uint8_t **id)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr h;
-	size_t n = 0;
-
-	while (!n && (section = elf_nextscn(f->elf, section)))
-		if (gelf_getshdr(section, &h) && h.sh_type == SHT_NOTE)
-			n = find_build_id(gt_elf_data(f, section, NOTES_MAX), id);
-	return n;
-}
-
-static bool has_build_id(struct gt_elf_file *f, const uint8_t *id, size_t nid)
-{
-	const uint8_t *found = NULL;
-
-	return !nid || (build_id(f, &found) == nid && !memcmp(found, id, nid));
-}
 
 /* ---- symbols ---- */
 
@@ -143,66 +97,36 @@ static void finish(struct gt_elf_symbols *s)
 	s->n = n;
 }
 
-/* Opens a file and checks its build id. */
-static int open_file(
-	struct gt_elf_file *f, int *fd, const char *path, const uint8_t *id, size_t nid)
+/* Reads the tables of this type of the first file that has functions in them. 0 or negative. */
+static int read_first(
+	struct gt_elf_symbols *s, const char *const *paths, size_t n, uint32_t type, bool *any)
 {
-	struct stat st;
+	int rc = 0;
 
-	*f = (struct gt_elf_file){ 0 };
-	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (*fd < 0 || fstat(*fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode) || gt_elf_open(f, *fd))
-		return -EINVAL;
-	return has_build_id(f, id, nid) ? 0 : -ESTALE;
+	for (size_t i = 0; !rc && !s->n && i < n; i++) {
+		struct gt_elf_file f;
+		int fd;
+
+		if (!gt_elf_open_path(&f, &fd, paths[i])) {
+			*any = true;
+			rc = read_tables(s, &f, type);
+		}
+		gt_elf_close_path(&f, fd);
+	}
+	return rc;
 }
 
-static void close_file(struct gt_elf_file *f, int fd)
+int gt_elf_symbols_open(struct gt_elf_symbols *s, const char *const *paths, size_t n)
 {
-	gt_elf_close(f);
-	if (fd >= 0)
-		close(fd);
-}
-
-/* The symbols that were stripped off and are installed beside. */
-static int read_debug_file(struct gt_elf_symbols *s, const uint8_t *id, size_t nid)
-{
-	char path[sizeof(DEBUG_FOLDER) + 2 * 64 + 16] = DEBUG_FOLDER "/", *p = path + strlen(path);
-	struct gt_elf_file f;
-	int fd, rc;
-
-	if (nid < 2 || nid > 64)
-		return 0;
-	for (size_t i = 0; i < nid; i++)
-		p += sprintf(p, i ? "%02x" : "%02x/", id[i]);
-	strcpy(p, ".debug");
-	rc = open_file(&f, &fd, path, id, nid);
-	if (!rc)
-		rc = read_tables(s, &f, SHT_SYMTAB);
-	close_file(&f, fd);
-	return rc == -ENOMEM ? rc : 0;
-}
-
-int gt_elf_symbols_open(struct gt_elf_symbols *s, const char *path, const uint8_t *id, size_t nid,
-	struct gt_err *err)
-{
-	struct gt_elf_file f;
-	int fd, rc;
+	bool any = false;
+	int rc;
 
 	*s = (struct gt_elf_symbols){ 0 };
-	rc = open_file(&f, &fd, path, id, nid);
-	if (!rc)
-		rc = read_tables(s, &f, SHT_SYMTAB);
+	rc = read_first(s, paths, n, SHT_SYMTAB, &any);
 	if (!rc && !s->n)
-		rc = read_debug_file(s, id, nid);
-	if (!rc && !s->n)
-		rc = read_tables(s, &f, SHT_DYNSYM);
-	close_file(&f, fd);
+		rc = read_first(s, paths, n, SHT_DYNSYM, &any);
 	finish(s);
-	return rc ? gt_err_set(err, rc, "%s: %s", path,
-			    rc == -ESTALE ? "this is another version of the file" : strerror(-rc))
-		  : 0;
+	return rc ? rc : any ? 0 : -ENOENT;
 }
 
 void gt_elf_symbols_close(struct gt_elf_symbols *s)
@@ -229,18 +153,18 @@ int gt_elf_mapping(const char *path, uint64_t offset, struct gt_elf_mapping *m)
 {
 	const uint8_t *id = NULL;
 	struct gt_elf_file f;
-	int fd, rc = open_file(&f, &fd, path, NULL, 0);
+	int fd, rc = gt_elf_open_path(&f, &fd, path);
 	size_t n;
 
 	*m = (struct gt_elf_mapping){ .address = offset };
 	if (!rc)
 		m->address = gt_elf_address(&f, offset);
-	n = rc ? 0 : build_id(&f, &id);
+	n = rc ? 0 : gt_elf_build_id(&f, &id);
 	if (n && n <= sizeof(m->build_id)) {
 		memcpy(m->build_id, id, n);
 		m->nbuild_id = (uint8_t)n;
 	}
-	close_file(&f, fd);
+	gt_elf_close_path(&f, fd);
 	return rc;
 }
 
@@ -271,13 +195,13 @@ int gt_elf_places(const char *path, struct gt_elf_place *places, size_t n)
 	Elf_Scn *section = NULL;
 	struct gt_elf_file f;
 	GElf_Shdr h;
-	int fd, rc = open_file(&f, &fd, path, NULL, 0);
+	int fd, rc = gt_elf_open_path(&f, &fd, path);
 
 	for (size_t i = 0; i < n; i++)
 		places[i].at = places[i].size = 0;
 	while (!rc && (section = elf_nextscn(f.elf, section)))
 		if (gelf_getshdr(section, &h) && h.sh_type == SHT_DYNSYM)
 			find_places(&f, section, &h, places, n);
-	close_file(&f, fd);
+	gt_elf_close_path(&f, fd);
 	return rc;
 }

@@ -1,11 +1,9 @@
-/* Functions of an ELF file by address, from its symbol tables. If the file was stripped and the
- * system has its symbols in /usr/lib/debug, they are read there. */
+/* Functions of an ELF file by address, from its symbol tables. */
 #ifndef GT_ELF_SYMBOLS_H
 #define GT_ELF_SYMBOLS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "formats/base/err.h"
 
 struct gt_elf_symbols {
 	struct gt_elf_symbol {
@@ -18,11 +16,11 @@ struct gt_elf_symbols {
 	size_t nnames, names_cap;
 };
 
-/* Reads the functions of the file. id: its build id as it was recorded, of `nid` bytes (0: any file
- * of that name is right). Functions whose names are beyond 256 MiB in all are left out. 0; -ESTALE:
- * it has another build id; other negative. Close it also after an error. */
-int gt_elf_symbols_open(struct gt_elf_symbols *s, const char *path, const uint8_t *id, size_t nid,
-	struct gt_err *err);
+/* Reads the functions of a library that has several files: itself, and debug files
+ * (debug_files.h). They are those of the first file with a symbol table; if no file has one, those
+ * that the library exports. Functions whose names are beyond 256 MiB in all are left out. 0;
+ * -ENOENT: no file can be read; -ENOMEM. Close it also after an error. */
+int gt_elf_symbols_open(struct gt_elf_symbols *s, const char *const *paths, size_t n);
 void gt_elf_symbols_close(struct gt_elf_symbols *s);
 /* The function that has this address, mangled; NULL: no known function has it. */
 const char *gt_elf_symbols_find(const struct gt_elf_symbols *s, uint64_t address);

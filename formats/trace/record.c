@@ -35,9 +35,9 @@ const char *gt_kind_word(unsigned kind)
 
 const char *gt_frame_kind_word(unsigned kind)
 {
-	static const char *const words[] = { "?", "python", "native", "kernel", "mark" };
+	static const char *const words[] = { "?", "python", "native", "kernel", "mark", "inlined" };
 
-	return words[kind <= GT_FRAME_MARK ? kind : 0];
+	return words[kind <= GT_FRAME_INLINED ? kind : 0];
 }
 
 uint32_t gt_type_field(const struct gt_type *type, unsigned role)

@@ -220,7 +220,8 @@ enum gt_frame_kind {
 	GT_FRAME_PYTHON,
 	GT_FRAME_NATIVE,
 	GT_FRAME_KERNEL, /* of the operating system */
-	GT_FRAME_MARK    /* no function: says why the stack has no frames beyond it */
+	GT_FRAME_MARK,   /* no function: says why the stack has no frames beyond it */
+	GT_FRAME_INLINED /* native, put by the compiler into the function of the frame before */
 };
 struct gt_frame {
 	/* string ids or GT_NONE: unknown. function: qualified name, or symbol (mangled); file:
@@ -230,6 +231,7 @@ struct gt_frame {
 	uint64_t offset; /* virtual address in the ELF file; 0: unknown */
 	uint8_t kind;    /* enum gt_frame_kind */
 };
+#define GT_INLINED_MAX 64u /* functions inlined at one address */
 #define GT_BUILD_ID_MAX 64
 struct gt_module {     /* an ELF file of which stacks have frames */
 	uint32_t path; /* string id */

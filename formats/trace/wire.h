@@ -63,6 +63,7 @@ enum gt_wire_kind {
 	GT_W_SUMMARY, /* sub: enum gt_wire_summary */
 	GT_W_FRAMES,
 	GT_W_MODULES,
+	GT_W_INLINED,
 };
 /* readers ignore other numbers */
 enum gt_wire_summary {

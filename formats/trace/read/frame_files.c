@@ -81,6 +81,20 @@ int gt_frame_files_add(struct gt_frame_files *f, uint32_t path, uint32_t parts,
 	return f->ends[i].latest == GT_NONE ? -ENOMEM : 0;
 }
 
+int gt_frame_files_add_frame(struct gt_frame_files **f, const struct gt_frame *frame,
+	const char *(*text)(const void *arg, uint32_t id), const void *arg)
+{
+	int rc = 0;
+
+	if (!*f && !(*f = calloc(1, sizeof(**f))))
+		return -ENOMEM;
+	if (frame->file != GT_NONE)
+		rc = gt_frame_files_add(*f, frame->file, GT_SOURCE_PARTS, text, arg);
+	if (!rc && frame->module != GT_NONE)
+		rc = gt_frame_files_add(*f, frame->module, GT_MODULE_PARTS, text, arg);
+	return rc;
+}
+
 uint32_t gt_segment_path_parts(const struct gt_segment *seg, uint32_t path, uint32_t parts)
 {
 	const struct gt_frame_files *f = seg->frame_files;

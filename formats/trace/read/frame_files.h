@@ -31,5 +31,8 @@ struct gt_frame_files {
  * -ENOMEM. */
 int gt_frame_files_add(struct gt_frame_files *f, uint32_t path, uint32_t parts,
 	const char *(*text)(const void *arg, uint32_t id), const void *arg);
+/* The same for the file and the module of a frame; *f: NULL is no file yet. */
+int gt_frame_files_add_frame(struct gt_frame_files **f, const struct gt_frame *frame,
+	const char *(*text)(const void *arg, uint32_t id), const void *arg);
 void gt_frame_files_free(struct gt_frame_files *f);
 #endif

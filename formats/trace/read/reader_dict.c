@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "formats/io/json_build.h"
+#include "formats/trace/read/added_names.h"
 #include "formats/trace/read/reader_internal.h"
 
 #define ANCHORS_MAX 65536
@@ -189,7 +190,7 @@ static int get_frame(const struct gt_seg *seg, struct gt_span *in, struct gt_tex
 {
 	if (!gt_get_u32(in, &f->text) || f->text >= seg->pub.nstrings || in->at >= in->end)
 		return -EBADMSG;
-	f->frame.kind = *in->at <= GT_FRAME_MARK ? *in->at : GT_FRAME_UNKNOWN;
+	f->frame.kind = *in->at <= GT_FRAME_INLINED ? *in->at : GT_FRAME_UNKNOWN;
 	in->at++;
 	return get_opt_id(in, seg->pub.nstrings, &f->frame.function) &&
 			get_opt_id(in, seg->pub.nstrings, &f->frame.file) &&
@@ -208,19 +209,6 @@ static const char *text_of(const void *arg, uint32_t id)
 	return (const char *)seg->text.data + (uintptr_t)seg->strings[id].ptr;
 }
 
-static int add_files(struct gt_seg *seg, const struct gt_frame *f)
-{
-	int rc = 0;
-
-	if (!seg->frame_files && !(seg->frame_files = calloc(1, sizeof(*seg->frame_files))))
-		return -ENOMEM;
-	if (f->file != GT_NONE)
-		rc = gt_frame_files_add(seg->frame_files, f->file, GT_SOURCE_PARTS, text_of, seg);
-	if (!rc && f->module != GT_NONE)
-		rc = gt_frame_files_add(seg->frame_files, f->module, GT_MODULE_PARTS, text_of, seg);
-	return rc;
-}
-
 static int get_frames(struct gt_reader *r, struct gt_seg *seg, struct gt_span in, uint32_t n)
 {
 	for (; n; n--) {
@@ -230,7 +218,7 @@ static int get_frames(struct gt_reader *r, struct gt_seg *seg, struct gt_span in
 
 		if (get_frame(seg, &in, &f))
 			return -EBADMSG;
-		if (add_files(seg, &f.frame))
+		if (gt_frame_files_add_frame(&seg->frame_files, &f.frame, text_of, seg))
 			return -ENOMEM;
 		i = gt_map_find_item(
 			&seg->pub.frame_map, seg->frames, sizeof(f), &f.text, sizeof(f.text));
@@ -264,6 +252,27 @@ static int get_modules(struct gt_reader *r, struct gt_seg *seg, struct gt_span i
 		if (gt_grow(&seg->modules, &seg->modules_cap, seg->pub.nmodules + 1, sizeof(m)))
 			return -ENOMEM;
 		seg->modules[seg->pub.nmodules++] = m;
+	}
+	return 0;
+}
+
+static int get_inlined(struct gt_reader *r, struct gt_seg *seg, struct gt_span in, uint32_t n)
+{
+	for (; n; n--) {
+		uint32_t text, count, frames[GT_INLINED_MAX];
+		int rc;
+
+		if (!gt_get_u32(&in, &text) || text >= seg->pub.nstrings ||
+			!gt_get_u32(&in, &count) || !count || count > GT_INLINED_MAX)
+			return -EBADMSG;
+		for (uint32_t i = 0; i < count; i++)
+			if (!gt_get_u32(&in, &frames[i]) || frames[i] >= seg->pub.nstrings)
+				return -EBADMSG;
+		if (gt_charge_names(r, GT_NAME_MEMORY_STACK(count)))
+			return -E2BIG;
+		rc = gt_inlined_table_add(&seg->inlined, text, frames, count);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
@@ -330,6 +339,7 @@ static int get_dict(struct gt_reader *r, struct gt_seg *seg, const struct gt_wir
 	case GT_W_ANCHORS: code = get_anchors(seg, in, n); break;
 	case GT_W_FRAMES: code = get_frames(r, seg, in, n); break;
 	case GT_W_MODULES: code = get_modules(r, seg, in, n); break;
+	case GT_W_INLINED: code = get_inlined(r, seg, in, n); break;
 	}
 	if (code == -ENOMEM)
 		return gt_err_set(err, code, "out of memory");
@@ -352,6 +362,7 @@ static int reopen_dicts(struct gt_seg *seg, struct gt_err *err)
 {
 	bool no_memory;
 
+	gt_seg_drop_names(seg);
 	for (uint32_t i = 0; i < seg->pub.nstrings; i++)
 		seg->strings[i].ptr = (const char *)(uintptr_t)(seg->strings[i].ptr -
 			(const char *)seg->text.data);
@@ -363,7 +374,7 @@ static int reopen_dicts(struct gt_seg *seg, struct gt_err *err)
 	return seg->json ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
 }
 
-static int finish_dicts(struct gt_seg *seg, struct gt_err *err)
+static int finish_dicts(struct gt_reader *r, struct gt_seg *seg, struct gt_err *err)
 {
 	json_t *json = seg->json ? seg->json : json_object();
 
@@ -393,12 +404,13 @@ static int finish_dicts(struct gt_seg *seg, struct gt_err *err)
 	seg->pub.frame_files = seg->frame_files;
 	seg->pub.modules = seg->modules;
 	seg->pub.anchors = seg->anchors;
+	gt_seg_add_names(r, seg);
 	return 0;
 }
 
 static bool is_names(unsigned kind)
 {
-	return kind < GT_W_ROWS || kind == GT_W_FRAMES || kind == GT_W_MODULES;
+	return kind < GT_W_ROWS || (kind >= GT_W_FRAMES && kind <= GT_W_INLINED);
 }
 
 int gt_read_dicts(struct gt_reader *r, struct gt_seg *seg, uint32_t from, struct gt_err *err)
@@ -413,11 +425,12 @@ int gt_read_dicts(struct gt_reader *r, struct gt_seg *seg, uint32_t from, struct
 			code = get_dict(r, seg, e, &l, err);
 	code = more < 0 ? more : code;
 	gt_loader_release(&l);
-	return code ? code : finish_dicts(seg, err);
+	return code ? code : finish_dicts(r, seg, err);
 }
 
 void gt_free_dicts(struct gt_seg *seg)
 {
+	gt_seg_drop_names(seg);
 	for (uint32_t i = 0; i < seg->pub.ntypes; i++)
 		free((void *)seg->types[i].fields);
 	for (uint32_t i = 0; i < seg->pub.nstacks; i++)
@@ -433,6 +446,7 @@ void gt_free_dicts(struct gt_seg *seg)
 	gt_map_release(&seg->pub.frame_map);
 	free(seg->frames);
 	gt_frame_files_free(seg->frame_files);
+	gt_inlined_table_release(&seg->inlined);
 	free(seg->modules);
 	free(seg->anchors);
 	free(seg->meta);

@@ -11,6 +11,26 @@
 #include "formats/trace/read/frame_files.h"
 #include "formats/trace/read/reader.h"
 
+/* Functions that the compiler has inlined into native frames. */
+struct gt_inlined_table {
+	struct gt_inlined {
+		uint32_t text, n;
+		size_t first; /* in inner */
+	} * items;
+	size_t n, cap;
+	struct gt_map map; /* by text */
+	uint32_t *inner;
+	size_t ninner, inner_cap;
+};
+/* What added_names.c needs to bring a segment back to what the file has. */
+struct gt_added_names {
+	struct gt_reader *reader;
+	uint64_t memory;                     /* of the reader's added_memory */
+	uint32_t nstrings, nframes, nstacks; /* of the file */
+	struct gt_text_frame *frames;
+	struct gt_stack *stacks;
+	struct gt_inlined_table inlined;
+};
 struct gt_seg {
 	struct gt_segment pub;
 	int fd;             /* of the file, which its reader closes */
@@ -34,12 +54,14 @@ struct gt_seg {
 	struct gt_text_frame *frames;
 	size_t frames_cap;
 	struct gt_frame_files *frame_files;
+	struct gt_inlined_table inlined; /* of the file */
 	struct gt_module *modules;
 	size_t modules_cap;
 	struct gt_anchor *anchors;
 	size_t anchors_cap;
 	char *meta, *host, *boot;
-	void *json; /* json_t * while metadata are merged */
+	void *json;                   /* json_t * while metadata are merged */
+	struct gt_added_names *added; /* NULL: none */
 };
 struct gt_reader {
 	int fd;              /* -1: joined from other readers, which own the segments */
@@ -50,7 +72,8 @@ struct gt_reader {
 	size_t nsegs, segs_cap;
 	struct gt_damage *damage;
 	size_t ndamage, damage_cap;
-	uint64_t name_memory; /* of GT_NAME_MEMORY_MAX, all segments */
+	uint64_t name_memory;  /* of GT_NAME_MEMORY_MAX, all segments */
+	uint64_t added_memory; /* likewise, of added_names.c */
 	struct gt_index_store store;
 	pthread_mutex_t lock; /* of damage: several threads may scan */
 };

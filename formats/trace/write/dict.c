@@ -20,7 +20,9 @@ enum {
 	CHANGED,
 	MODULES,
 	TWINS,
-	MODULE_PATHS
+	MODULE_PATHS,
+	INLINED,
+	INNER
 };
 
 /* An eighth of the memory is left for metadata and the segment itself. */
@@ -288,6 +290,24 @@ uint32_t gt_dict_module(struct gt_dict *d, const struct gt_module *m)
 	return new.id;
 }
 
+int gt_dict_inlined(struct gt_dict *d, uint32_t text, const uint32_t *frames, uint32_t n)
+{
+	struct gt_dict_inlined new = { text, n, d->ninner };
+
+	if (gt_map_find_item(&d->inlined_map, d->inlined, sizeof(new), &text, sizeof(text)) !=
+		GT_NONE)
+		return 0;
+	if (!may_hold(d, GT_NAME_MEMORY_STACK(n)) ||
+		gt_grow(&d->inner, &d->cap[INNER], d->ninner + n, sizeof(*d->inner)) ||
+		gt_map_add_item(&d->inlined_map, &d->inlined, &d->ninlined, &d->cap[INLINED],
+			sizeof(new), &new, sizeof(text)) == GT_NONE)
+		return -ENOMEM;
+	memcpy(d->inner + d->ninner, frames, n * sizeof(*frames));
+	d->ninner += n;
+	d->memory += GT_NAME_MEMORY_STACK(n);
+	return 0;
+}
+
 int gt_dict_rename(struct gt_dict *d, uint32_t track, uint32_t name)
 {
 	if (gt_grow(&d->renames, &d->cap[RENAMES], d->nrenames + 1, sizeof(*d->renames)))
@@ -368,6 +388,16 @@ static void put_module(struct gt_buf *out, struct gt_dict *d, size_t i)
 	gt_buf_add(out, d->modules[i].key.id, d->modules[i].key.nid);
 }
 
+static void put_inlined(struct gt_buf *out, struct gt_dict *d, size_t i)
+{
+	const struct gt_dict_inlined *in = &d->inlined[i];
+
+	gt_put_varint(out, in->text);
+	gt_put_varint(out, in->n);
+	for (uint32_t k = 0; k < in->n; k++)
+		gt_put_varint(out, d->inner[in->first + k]);
+}
+
 unsigned gt_dict_flush(struct gt_dict *d, size_t limit, struct gt_buf *out, uint32_t *count)
 {
 	const struct {
@@ -382,6 +412,7 @@ unsigned gt_dict_flush(struct gt_dict *d, size_t limit, struct gt_buf *out, uint
 		{ GT_W_NAMES, &d->wrote_renames, d->nrenames, put_rename },
 		{ GT_W_FRAMES, &d->wrote_frames, d->nchanged, put_frame },
 		{ GT_W_MODULES, &d->wrote_modules, d->nmodules, put_module },
+		{ GT_W_INLINED, &d->wrote_inlined, d->ninlined, put_inlined },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -417,10 +448,13 @@ void gt_dict_release(struct gt_dict *d)
 	free(d->twins);
 	free(d->modules);
 	free(d->module_paths);
+	free(d->inlined);
+	free(d->inner);
 	gt_map_release(&d->string_map);
 	gt_map_release(&d->type_map);
 	gt_map_release(&d->stack_map);
 	gt_map_release(&d->frame_map);
+	gt_map_release(&d->inlined_map);
 	gt_map_release(&d->twin_map);
 	gt_map_release(&d->module_map);
 	gt_map_release(&d->module_path_map);

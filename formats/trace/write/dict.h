@@ -39,15 +39,20 @@ struct gt_dict {
 		uint32_t id; /* string: the path, or one of the same text */
 	} * modules;
 	uint32_t *module_paths; /* that have a module */
+	struct gt_dict_inlined {
+		uint32_t text, n;
+		size_t first; /* in inner */
+	} * inlined;
+	uint32_t *inner;
 	struct gt_dict_rename {
 		uint32_t track, name;
 	} * renames;
 	uint64_t memory; /* of GT_NAME_MEMORY_MAX */
 	size_t nstrings, ntypes, ntracks, nstacks, nrenames, nframes, nmodules, nchanged, ntwins,
-		nmodule_paths, cap[11];
+		nmodule_paths, ninlined, ninner, cap[13];
 	size_t wrote_strings, wrote_types, wrote_tracks, wrote_stacks, wrote_renames, wrote_frames,
-		wrote_modules;
-	struct gt_map string_map, type_map, stack_map, frame_map, twin_map, module_map,
+		wrote_modules, wrote_inlined;
+	struct gt_map string_map, type_map, stack_map, frame_map, inlined_map, twin_map, module_map,
 		module_path_map;
 };
 
@@ -64,6 +69,8 @@ uint32_t gt_dict_place(struct gt_dict *d, uint32_t text, const struct gt_frame *
 /* The id for frames of this module: its path, or another string with the same bytes if there is
  * one of this path with another build id. GT_NONE: as above. */
 uint32_t gt_dict_module(struct gt_dict *d, const struct gt_module *module);
+/* 0 or -ENOMEM: as GT_NONE. Nothing happens if the text has inlined functions. */
+int gt_dict_inlined(struct gt_dict *d, uint32_t text, const uint32_t *frames, uint32_t n);
 int gt_dict_rename(struct gt_dict *d, uint32_t track, uint32_t name);
 
 /* Appends new items of one kind to out, about `limit` bytes at most. Returns their

@@ -407,6 +407,15 @@ uint32_t gt_writer_place(struct gt_writer *w, uint32_t text, const struct gt_fra
 	return has_strings_of(w, text, f) ? gt_dict_place(&w->dict, text, f) : GT_NONE;
 }
 
+int gt_writer_inlined(struct gt_writer *w, uint32_t text, const uint32_t *frames, uint32_t n)
+{
+	bool valid = text < w->dict.nstrings && n && n <= GT_INLINED_MAX;
+
+	for (uint32_t i = 0; valid && i < n; i++)
+		valid = frames[i] < w->dict.nstrings;
+	return valid ? gt_dict_inlined(&w->dict, text, frames, n) : -EINVAL;
+}
+
 uint32_t gt_writer_module(struct gt_writer *w, uint32_t path, const uint8_t *id, size_t n)
 {
 	struct gt_module m = { .path = path, .nid = (uint32_t)n };

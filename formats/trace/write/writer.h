@@ -67,6 +67,9 @@ int gt_writer_frame(struct gt_writer *w, uint32_t text, const struct gt_frame *f
  * or of another build of a library. Returns the string id that stacks need for it: text, or another
  * string with the same bytes. GT_NONE: as -EINVAL and -ENOMEM above. */
 uint32_t gt_writer_place(struct gt_writer *w, uint32_t text, const struct gt_frame *frame);
+/* These frames (n ids, 1 to GT_INLINED_MAX, the outermost first) follow the frame with this text in
+ * all stacks. Returns as gt_writer_frame(). */
+int gt_writer_inlined(struct gt_writer *w, uint32_t text, const uint32_t *frames, uint32_t n);
 /* Adds an ELF file (path: string id) with its build id of n bytes, at most GT_BUILD_ID_MAX. Adding
  * it again has no effect. Returns the string id that frames need for it: path, or another string
  * with the same bytes if the file had another build id before. GT_NONE: as above. */

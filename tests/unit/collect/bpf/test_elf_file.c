@@ -210,7 +210,7 @@ static void long_names_of_many_symbols(void)
 	CHECK(write(fd, &image, sizeof(image)) == sizeof(image));
 	CHECK(write(fd, &more, sizeof(more)) == sizeof(more));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	CHECK_EQ(gt_elf_symbols_open(&symbols, path, NULL, 0, NULL), 0);
+	CHECK_EQ(gt_elf_symbols_open(&symbols, &(const char *){ path }, 1), 0);
 	CHECK(symbols.n < N && symbols.nnames <= 256u << 20);
 	CHECK_STR(gt_elf_symbols_find(&symbols, 0x1000), more.name);
 	gt_elf_symbols_close(&symbols);

@@ -1,0 +1,101 @@
+# --symbols: functions and lines of native code from files that are there later, by build id; and gtcollect --lines. Simulated GPU.
+. "$SRC/tests/lib.sh"
+C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+
+compile() { ${CC:-gcc} -O2 -w "$@" "$SRC/tests/unit/symbols_prog.c" -L"$B/sim" -l:libcuda.so.1; }
+# the stack of the wait, the innermost frames first
+stack_of() {
+	"$A" stacks --format csv "$@" >stack.out 2>stack.err
+	sed -n 's/^.*\(inner .* < main [^<]*\)<.*$/\1/p; s/^.*,\(prog+.*\)$/\1/p' stack.out | head -n 1
+}
+id_of() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
+whole='inner (unit/symbols_prog.c:14, inlined) < middle (unit/symbols_prog.c:21, inlined) < outer (unit/symbols_prog.c:27) < main (unit/symbols_prog.c:39) '
+
+if ! compile -g -Wl,--build-id=sha1 -o prog 2>/dev/null || ! command -v objcopy readelf >/dev/null; then
+	skip symbols "there is no compiler or no binutils"
+	exit
+fi
+mkdir whole debug gz
+cp prog whole/renamed
+want lines 0 "$C" -q -e api --lines -o lines.zst -- ./prog
+is lines-at-the-end "$whole" "$(stack_of lines.zst)"
+objcopy --only-keep-debug prog debug/prog.debug
+objcopy --compress-debug-sections debug/prog.debug gz/prog.debug
+objcopy --strip-all prog
+want record 0 "$C" -q -e api -o a.zst -- ./prog
+rm prog # it was another machine
+check without-symbols sh -c 'echo "$1" | grep -q "^prog+0x.* < prog+0x"' - "$(stack_of a.zst)"
+
+# ---- where the file may be ----
+id=$(id_of whole/renamed) rest=$(id_of whole/renamed | cut -c 3-)
+folder=$(echo "$id" | cut -c 1-2)
+mkdir -p system/.build-id/"$folder" cache/"$id" deep/a/b/c
+cp debug/prog.debug "system/.build-id/$folder/$rest.debug"
+cp debug/prog.debug "cache/$id/debuginfo"
+cp debug/prog.debug deep/a/b/c/x
+for at in whole debug gz system cache deep; do
+	is "symbols-$at" "$whole" "$(stack_of --symbols $at a.zst)"
+done
+is symbols-two-folders "$whole" "$(stack_of --symbols system --symbols whole a.zst)"
+objcopy --strip-all whole/renamed stripped
+mkdir -p linked
+objcopy --only-keep-debug --remove-section .note.gnu.build-id whole/renamed linked/other.debug
+(cd linked && objcopy --add-gnu-debuglink=other.debug ../stripped prog)
+is symbols-debuglink-by-checksum "$whole" "$(stack_of --symbols linked a.zst)"
+printf x >>linked/other.debug
+check symbols-debuglink-wrong-checksum sh -c 'echo "$1" | grep -q "^prog+"' - "$(stack_of --symbols linked a.zst)"
+
+# ---- other programs ----
+want export 0 "$X" --symbols whole --native -o named.zst a.zst
+is export-keeps-what-was-found "$whole" "$(stack_of named.zst)"
+want flame 0 "$X" --symbols whole --folded --stacks a.zst
+check flame-has-inlined-functions stdout_has 'middle (unit/symbols_prog.c:21, inlined);inner (unit/symbols_prog.c:14, inlined)'
+want by-line 0 "$A" --symbols whole top --by line a.zst
+check by-line-has-native-lines stdout_matches '^  *inner (unit/symbols_prog.c:14, inlined)  *1000 '
+want by-function 0 "$A" --symbols whole top --by function a.zst
+check by-function stdout_matches '^  *outer (prog)  *0 '
+if [ -x "$B/gtview" ]; then
+	want view 0 "$B/gtview" --symbols whole --render 200x40 --view flame a.zst
+fi
+
+# ---- files that are not used ----
+mkdir other empty
+compile -g -DOTHER -Wl,--build-id=0x0123456789abcdef -o other/prog
+check other-build-is-not-used sh -c 'echo "$1" | grep -q "^prog+"' - "$(stack_of --symbols other a.zst)"
+is other-build-is-said 1 "$(grep -c 'gtanalyze: --symbols: not used, the file does not have the recorded build id: .*/prog: other/prog$' stack.err)"
+stack_of --symbols empty a.zst >/dev/null
+is missing-is-said 1 "$(grep -c 'gtanalyze: --symbols: no file has the build id of: .*/prog' stack.err)"
+compile -g -Wl,--build-id=none -o prog
+want no-build-id 0 "$C" -q -e api -o none.zst -- ./prog
+check no-build-id-own-file sh -c 'echo "$1" | grep -q "^inner\|^outer\|main"' - "$("$A" --format csv stacks none.zst)"
+
+# ---- folders and files that are no help ----
+want no-folder 2 "$A" --symbols nothing stacks a.zst
+says no-folder-is-said '--symbols nothing: No such file or directory'
+want no-folder-export 2 "$X" --symbols a.zst --folded a.zst
+says file-is-no-folder '--symbols a.zst: this is no folder'
+mkdir odd odd/unreadable
+mkfifo odd/fifo
+ln -s . odd/loop
+ln -s odd/missing odd/dangling
+: >odd/empty
+head -c 3000 whole/renamed >odd/cut
+truncate -s 1T odd/huge
+printf '\177ELF' | dd of=odd/huge conv=notrunc 2>/dev/null
+chmod 0 odd/unreadable
+is odd-files "prog+" "$(stack_of --symbols odd a.zst | cut -c 1-5)"
+cp whole/renamed odd/good
+is odd-files-and-a-good-one "$whole" "$(stack_of --symbols odd a.zst)"
+chmod 700 odd/unreadable
+
+# a file of the right build id whose DWARF is damaged costs the lines only
+mkdir damaged
+for section in info abbrev line str line_str rnglists; do
+	cp whole/renamed damaged/prog
+	at=$(readelf -SW damaged/prog | awk -v s=".debug_$section" '{ for (i = 1; i < NF; i++) if ($i == s) print "0x" $(i + 3), "0x" $(i + 4) }')
+	[ -n "$at" ] || continue
+	head -c $((${at#* })) /dev/urandom | dd of=damaged/prog bs=1 seek=$((${at% *})) conv=notrunc 2>/dev/null
+	want "damaged-$section" 0 "$A" --symbols damaged --format csv stacks a.zst
+	check "damaged-$section-has-names" stdout_matches 'outer.* < main'
+done
