@@ -419,7 +419,7 @@ static int press_keys(const char *path, struct frame_times *f)
 		code = gt_ui_resize(&v, WIDTH, LANES + 2, &err);
 	for (unsigned i = 0; !code && i < 40 * sizeof(scripts) / sizeof(*scripts); i++) {
 		struct key_script script = {
-			.at = i == 300 ? "f" : scripts[i % (sizeof(scripts) / sizeof(*scripts))]
+			.at = i == 300 ? "r" : scripts[i % (sizeof(scripts) / sizeof(*scripts))]
 		};
 		double before = now_ms(CLOCK_THREAD_CPUTIME_ID), now;
 		struct gt_key k;

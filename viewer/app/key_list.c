@@ -57,7 +57,10 @@ static unsigned draw_colours(unsigned width, int y, unsigned height, struct gt_s
 		if (is_repeated(i))
 			continue;
 		if (to && at >= 0 && at < (int)height) {
-			gt_screen_fill(to, (int)x, at, 2, 1, 0x2588,
+			char letter = gt_state_letter(colours[i] - GT_INK_CATEGORY);
+
+			gt_screen_fill(to, (int)x, at, 2, 1,
+				to->mono && letter ? (uint32_t)letter : 0x2588,
 				(struct gt_look){ colours[i], GT_INK_NONE, 0 });
 			gt_screen_text(to, (int)x + 3, at, (int)COLOUR - 3,
 				gt_inks[colours[i]].word, gt_look_plain);

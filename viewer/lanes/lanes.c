@@ -9,8 +9,8 @@
  * case, would repeat the GPU's line, so it has none and its streams are below the GPU. A thread
  * shows its outermost calls; below it are its inner calls and ioctls. The program's ranges
  * enclose calls, so they are above their thread. The states of a thread off the processor are one
- * line, directly below the thread's. The existing lanes are found while the trace is
- * read; the list is then rebuilt.
+ * line, directly below the thread's, and its samples the next one. The existing lanes are found
+ * while the trace is read; the list is then rebuilt.
  *
  * Counters are below their GPU or process, after its streams or threads. Before a GPU's counters
  * is the number of launches that wait for it; each of several streams has such a line too.
@@ -25,7 +25,20 @@
 
 #define DEPTHS 8u
 
-enum part { TRACK, RANGES, DEEPER, IOCTLS, OTHERS, HTOD, DTOH, COPIES, COUNTERS, QUEUE, STATES };
+enum part {
+	TRACK,
+	RANGES,
+	DEEPER,
+	IOCTLS,
+	OTHERS,
+	HTOD,
+	DTOH,
+	COPIES,
+	COUNTERS,
+	QUEUE,
+	STATES,
+	SAMPLES
+};
 
 /* ---- open and close ---- */
 
@@ -144,7 +157,8 @@ static enum part part_of(const struct gt_lane_line *line)
 		[GT_ASPECT_HTOD] = HTOD,
 		[GT_ASPECT_DTOH] = DTOH,
 		[GT_ASPECT_COPIES] = COPIES,
-		[GT_ASPECT_STATES] = STATES };
+		[GT_ASPECT_STATES] = STATES,
+		[GT_ASPECT_SAMPLES] = SAMPLES };
 
 	return line->kind == GT_LANE_PART       ? (enum part)parts[line->aspect]
 		: line->kind == GT_LANE_QUEUE   ? QUEUE
@@ -205,9 +219,9 @@ static void add_deeper(struct gt_lanes *l, const struct gt_lane_line *of, enum g
 /* Lists the lines below a track's line: its own lanes, then its child tracks. */
 static void add_parts_above(struct gt_lanes *l, const struct gt_lane_line *of)
 {
-	if (of->aspect != GT_ASPECT_STATES && !of->derived &&
-		depths(l, of, GT_ASPECT_STATES, false))
-		add_part(l, of, GT_ASPECT_STATES, false, 0);
+	for (unsigned a = GT_ASPECT_STATES; a <= GT_ASPECT_SAMPLES; a++)
+		if (of->aspect != a && !of->derived && depths(l, of, (enum gt_aspect)a, false))
+			add_part(l, of, (enum gt_aspect)a, false, 0);
 	if (of->aspect == GT_ASPECT_CALLS && !of->derived)
 		add_deeper(l, of, GT_ASPECT_CALLS);
 	if (of->aspect == GT_ASPECT_RANGES)
@@ -272,7 +286,7 @@ static void add_parts_below(struct gt_lanes *l, const struct gt_lane_line *of)
 static void choose_aspect(const struct gt_lanes *l, struct gt_lane_line *line)
 {
 	static const uint8_t some[] = { GT_ASPECT_CALLS, GT_ASPECT_RANGES, GT_ASPECT_WORK,
-		GT_ASPECT_OTHERS, GT_ASPECT_STATES };
+		GT_ASPECT_OTHERS, GT_ASPECT_STATES, GT_ASPECT_SAMPLES };
 	const struct gt_lanes_of *o = &l->of[line->segment];
 	enum gt_track_kind kind = o->seg->tracks[line->track].kind;
 	/* it has child tracks */

@@ -299,6 +299,24 @@ const char *gt_event_name(struct gt_archive *a, const struct gt_event_ref *f)
 		gt_reader_segment(gt_archive_reader(a), f->lane.strip.segment), f->type);
 }
 
+static int note_stack(
+	void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value)
+{
+	if (field->role == GT_R_STACK && value < seg->nstacks)
+		*(uint64_t *)arg = value;
+	return 0;
+}
+
+int gt_event_stack(
+	struct gt_archive *a, const struct gt_event_ref *of, uint64_t *stack, struct gt_err *err)
+{
+	int rc;
+
+	*stack = GT_NONE;
+	rc = each_value(a, of, note_stack, stack, err);
+	return rc < 0 ? rc : *stack != GT_NONE;
+}
+
 /* ---- the launching call ---- */
 
 struct launch {

@@ -62,6 +62,9 @@ int gt_event_launch(struct gt_archive *a, const struct gt_event_ref *work,
 typedef int gt_field_fn(void *arg, const char *name, const char *value);
 int gt_event_fields(struct gt_archive *a, const struct gt_event_ref *f, gt_field_fn *fn, void *arg,
 	struct gt_err *err);
+/* The call stack of a row: an id in its segment. 1; 0: it has none; negative: error. */
+int gt_event_stack(
+	struct gt_archive *a, const struct gt_event_ref *f, uint64_t *stack, struct gt_err *err);
 /* as recorded: kernel names are mangled */
 const char *gt_event_name(struct gt_archive *a, const struct gt_event_ref *f);
 

@@ -33,9 +33,12 @@ struct gt_event_search {
 
 /* ---- which blocks ---- */
 
-static uint32_t kinds_for(enum gt_search_kind what)
+static uint32_t kinds_for(const struct gt_search_spec *spec)
 {
-	return what == GT_SEARCH_ERROR ? GT_BIT(GT_CALL)
+	enum gt_search_kind what = spec->what;
+
+	return what == GT_SEARCH_ERROR    ? GT_BIT(GT_CALL)
+		: what == GT_SEARCH_STACK ? GT_BIT(gt_stack_search_kind(spec->stack))
 		: what == GT_SEARCH_LAUNCHED
 		? GT_BIT(GT_GPU)
 		: GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
@@ -45,7 +48,7 @@ static int add_place(struct gt_event_search *h, uint32_t segment, const struct g
 {
 	int64_t offset = gt_archive_offset(h->archive, segment);
 
-	if (!(kinds_for(h->what.what) & GT_BIT(b->kind)) || b->start - offset >= h->what.to ||
+	if (!(kinds_for(&h->what) & GT_BIT(b->kind)) || b->start - offset >= h->what.to ||
 		b->end - offset < h->what.from)
 		return 0;
 	if (gt_grow(&h->places, &h->cap, h->n + 1, sizeof(*h->places)))
@@ -86,6 +89,8 @@ static int find_places(struct gt_event_search *h)
 		struct gt_block_list l = gt_archive_all_blocks(h->archive, s);
 
 		if (h->what.call && h->what.call->lane.strip.segment != s)
+			continue;
+		if (h->what.stack && gt_stack_search_segment(h->what.stack) != s)
 			continue;
 		for (size_t i = 0; !code && i < l.n; i++)
 			code = add_place(h, s, &l.blocks[i]);
@@ -193,6 +198,12 @@ static bool is_of_strip(const struct gt_event_search *h, const struct gt_cols *c
 			     : c->track == of->track);
 }
 
+static int note_of_stack(void *arg, const struct gt_cols *c, uint32_t row)
+{
+	note(arg, c, row);
+	return 0;
+}
+
 static int look(void *arg, unsigned worker, const struct gt_cols *c)
 {
 	struct gt_event_search *h = arg;
@@ -206,6 +217,8 @@ static int look(void *arg, unsigned worker, const struct gt_cols *c)
 				note_launched(h, c, code);
 		if (h->what.what == GT_SEARCH_TYPE && classify_types(h, c))
 			return -ENOMEM;
+		if (h->what.what == GT_SEARCH_STACK)
+			gt_stack_search_each(h->what.stack, c, note_of_stack, h);
 		for (uint32_t i = 0; h->any && i < c->n; i++)
 			if (h->matches[c->code ? c->code[i] : 0])
 				note(h, c, i);
@@ -233,7 +246,8 @@ int gt_event_search_step(struct gt_event_search *h, uint64_t us, struct gt_err *
 		h->row = 0;
 		h->classified = false;
 		code = gt_archive_scan(h->archive, h->at->segment, h->at->block,
-			h->what.what == GT_SEARCH_LAUNCHED, look, h, err);
+			h->what.what == GT_SEARCH_LAUNCHED || h->what.what == GT_SEARCH_STACK, look,
+			h, err);
 		h->done++;
 	}
 	return code ? code : !is_over(h);

@@ -2,12 +2,13 @@
  * so it works in steps and the screen stays responsive. */
 #ifndef GT_EVENT_SEARCH_H
 #define GT_EVENT_SEARCH_H
-#include "viewer/model/event_lookup.h"
+#include "viewer/search/stack_search.h"
 
 enum gt_search_kind {
 	GT_SEARCH_TYPE,     /* rows of given types */
 	GT_SEARCH_ERROR,    /* calls that failed */
 	GT_SEARCH_LAUNCHED, /* the first GPU work that a call launched */
+	GT_SEARCH_STACK     /* rows of a call stack */
 };
 struct gt_search_spec {
 	enum gt_search_kind what;
@@ -16,6 +17,7 @@ struct gt_search_spec {
 	void *arg;
 	/* GT_SEARCH_LAUNCHED; borrowed until gt_event_search_new returns */
 	const struct gt_event_ref *call;
+	const struct gt_stack_search *stack; /* GT_SEARCH_STACK; borrowed during the search */
 	/* searches only this strip; NULL: everywhere. Borrowed during the search */
 	const struct gt_strip_key *strip;
 	int64_t from, to; /* the viewer's time: only rows that start in [from, to) */

@@ -144,3 +144,15 @@ struct gt_resolved_look gt_look_resolve(struct gt_look look, enum gt_colours dep
 		.paper = paper,
 		.style = style_of(look, depth) };
 }
+
+char gt_state_letter(unsigned category)
+{
+	static const char letters[GT_CATEGORY_COUNT + 1] = { [GT_CAT_LOCK] = 'L',
+		[GT_CAT_IO] = 'I',
+		[GT_CAT_SLEEP] = 'S',
+		[GT_CAT_FAULT] = 'F',
+		[GT_CAT_RUNNABLE] = 'R',
+		[GT_CAT_WAIT] = 'W' };
+
+	return category < sizeof(letters) ? letters[category] : 0;
+}

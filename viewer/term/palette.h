@@ -35,6 +35,9 @@ struct gt_ink_look {
 };
 extern const struct gt_ink_look gt_inks[GT_INKS];
 
+/* Without colours, states of threads off the processor are letters. 0: the category is no state. */
+char gt_state_letter(unsigned category);
+
 /* How something is drawn: ink and paper are enum gt_ink; style: GT_BOLD | ... */
 struct gt_look {
 	uint8_t ink, paper, style;

@@ -26,7 +26,7 @@ static void clear(struct gt_detail_pane *d)
 {
 	for (size_t i = 0; i < d->n; i++)
 		free(d->lines[i].value);
-	d->n = 0;
+	d->n = d->top = 0;
 	d->title[0] = 0;
 	d->failed = false;
 }
@@ -120,6 +120,8 @@ static void describe_duration(struct description *t)
 {
 	char rate[GT_NUMBER_TEXT];
 
+	if (t->row->kind == GT_INSTANT)
+		return;
 	add_duration(t->to, t->row->kind == GT_OPEN ? "so far" : "duration", t->row->dur);
 	if (t->row->kind == GT_GPU && t->row->bytes && t->row->dur > 0)
 		add(t->to, "rate", gt_number_text_rate(rate, t->row->bytes, (uint64_t)t->row->dur));
@@ -134,6 +136,10 @@ static void describe_times(struct description *t)
 	put_time(t, gt_event_ref_end(t->row), to);
 	put_path(t, t->row->lane.strip.track, path, sizeof(path));
 	add(t->to, "start", from);
+	if (t->row->kind == GT_INSTANT) {
+		add(t->to, "on", path);
+		return;
+	}
 	add_f(t->to, "end",
 		!open ? "%s"
 			: t->from->scene->growing
@@ -147,10 +153,11 @@ static void describe_times(struct description *t)
 
 static const char *kind_word(enum gt_kind kind)
 {
-	return kind == GT_CALL    ? "call"
-		: kind == GT_OPEN ? "call that had not returned"
-		: kind == GT_GPU  ? "work of a GPU"
-				  : "span";
+	return kind == GT_CALL       ? "call"
+		: kind == GT_OPEN    ? "call that had not returned"
+		: kind == GT_GPU     ? "work of a GPU"
+		: kind == GT_INSTANT ? "sample"
+				     : "span";
 }
 
 static void describe_return(struct description *t, const struct gt_type *type)
@@ -265,7 +272,12 @@ static void describe_caller(struct description *t)
 	uint32_t frame = gt_stack_caller(t->seg, t->stack);
 
 	if (frame != GT_NONE)
-		add_frame(t, t->row->kind == GT_GPU ? "launched in" : "called in", frame);
+		add_frame(t,
+			t->row->kind == GT_GPU               ? "launched in"
+				: t->row->kind == GT_INSTANT ? "sampled in"
+				: t->row->kind == GT_SPAN    ? "waits in"
+							     : "called in",
+			frame);
 }
 
 static void describe_stack(struct description *t)
@@ -499,7 +511,7 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struc
 		gt_screen_fill(to, 0, p->y, (int)p->width, 1, 0x2500, gt_look_axis);
 	gt_screen_text(to, beside ? x : 2, p->y, (int)width - (beside ? 0 : 4),
 		d->n ? d->title : "no selection: press Enter on an event", gt_look_heading);
-	for (i = 0; i < d->n; i++) {
+	for (i = d->top; i < d->n; i++) {
 		unsigned lines = gt_screen_count_lines(d->lines[i].value, room),
 			 left = (unsigned)(bottom - y);
 
@@ -516,8 +528,8 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struc
 			(struct gt_look){ d->lines[i].ink, GT_INK_NONE, 0 });
 		y += (int)lines;
 	}
-	if (i < d->n && !beside) {
-		n = snprintf(more, sizeof(more), " %zu more: i ", d->n - i);
+	if (i < d->n) {
+		n = snprintf(more, sizeof(more), " %zu more: p ", d->n - i);
 		gt_screen_text(to, p->x + (int)p->width - n - 2, p->y, n, more, gt_look_heading);
 	}
 }

@@ -16,6 +16,7 @@ struct gt_detail_pane { /* zero-initialised is empty */
 		uint8_t ink;
 	} * lines;
 	size_t n, cap;
+	size_t top;  /* the first line to draw */
 	bool failed; /* memory ran out: lines are missing */
 };
 /* borrowed */

@@ -227,7 +227,8 @@ static void draw_marks(
 	gt_screen_text(to, 0, p->at.detail, -1, text, look);
 }
 
-/* Draws the search expression at the right of the title, else of the axis. */
+/* Draws the search expression, or the line of the searched stack, at the right of the title, else
+ * of the axis. */
 static void draw_finds(
 	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
@@ -238,13 +239,15 @@ static void draw_finds(
 	bool complete;
 	uint64_t n;
 
-	if (!d->name_search)
+	if (!d->name_search && !d->stack_search)
 		return;
-	n = gt_name_search_count(d->name_search, &complete);
-	expression = gt_name_search_regex(d->name_search);
-	snprintf(text, sizeof(text), " /%.*s  %s%" PRIu64 " event%s%s ",
-		gt_search_regex_brief(expression), expression, complete ? "" : "at least ", n,
-		gt_plural(n, "s"), complete ? "" : ", counting");
+	n = d->name_search ? gt_name_search_count(d->name_search, &complete)
+			   : gt_stack_search_count(d->stack_search, &complete);
+	expression = d->name_search ? gt_name_search_regex(d->name_search)
+				    : gt_stack_search_name(d->stack_search);
+	snprintf(text, sizeof(text), " %s%.*s  %s%" PRIu64 " event%s%s ",
+		d->name_search ? "/" : "stack of ", gt_search_regex_brief(expression), expression,
+		complete ? "" : "at least ", n, gt_plural(n, "s"), complete ? "" : ", counting");
 	width = (int)gt_utf8_width(text);
 	gt_screen_text(to, (int)p->at.width - width, y, width, text, look);
 }

@@ -243,6 +243,13 @@ int gt_select_of_types(struct gt_selection *p, const struct gt_selection_origin 
 		err);
 }
 
+int gt_select_of_stack(struct gt_selection *p, const struct gt_selection_origin *at,
+	const struct gt_stack_search *stack, int by, struct gt_err *err)
+{
+	return begin_from(p, at, "other event of this stack", by,
+		(struct gt_search_spec){ .what = GT_SEARCH_STACK, .stack = stack }, err);
+}
+
 static bool has_name(const struct gt_segment *seg, const struct gt_type *type, void *name)
 {
 	return !strcmp(gt_str(seg, type->name), name);

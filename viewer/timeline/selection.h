@@ -91,6 +91,9 @@ struct gt_selection_types {
 };
 int gt_select_of_types(struct gt_selection *p, const struct gt_selection_origin *at,
 	const struct gt_selection_types *types, int by, struct gt_err *err);
+/* Rows of a stack search, which must live until the search ends. */
+int gt_select_of_stack(struct gt_selection *p, const struct gt_selection_origin *at,
+	const struct gt_stack_search *stack, int by, struct gt_err *err);
 void gt_select_nothing(struct gt_selection *p);
 /* Finds the call that launched the selected work, or starts a search for the work of the selected
  * call. Call it after each change of the selection. 0 or negative. */

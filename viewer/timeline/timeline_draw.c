@@ -14,6 +14,7 @@
 #include "formats/base/numbers.h"
 
 #define CROSS 0x2573
+#define TICK 0x257b /* half a heavy line */
 #define DASHES_DOWN 0x254e
 #define GRID 0x2506
 #define FOLDED 0x25b8
@@ -100,18 +101,6 @@ uint8_t gt_category_ink(unsigned category)
 						 : GT_INK_CATEGORY;
 }
 
-char gt_state_letter(unsigned category)
-{
-	static const char letters[GT_CATEGORY_COUNT + 1] = { [GT_CAT_LOCK] = 'L',
-		[GT_CAT_IO] = 'I',
-		[GT_CAT_SLEEP] = 'S',
-		[GT_CAT_FAULT] = 'F',
-		[GT_CAT_RUNNABLE] = 'R',
-		[GT_CAT_WAIT] = 'W' };
-
-	return category < sizeof(letters) ? letters[category] : 0;
-}
-
 uint32_t gt_cell_glyph(const struct gt_screen *to, unsigned category, unsigned eighths)
 {
 	static const uint32_t shades[] = { 0x2591, 0x2591, 0x2591, 0x2592, 0x2592, 0x2592, 0x2593,
@@ -174,6 +163,37 @@ static void draw_running(
 	for (unsigned i = first; i < last; i++)
 		if (!cells[i].busy && cells[i].sureness == GT_CELL_EXACT)
 			gt_screen_put(to, (int)(p->at.left + i), y, LINE_ACROSS, gt_look_axis);
+}
+
+/* Samples are ticks: a line each, or where cells have several, their number as a height. */
+static void draw_samples(
+	const struct gt_picture *p, const struct gt_cell_sums *cells, int y, struct gt_screen *to)
+{
+	uint64_t largest = 0;
+
+	for (unsigned i = 0; i < p->at.cells; i++)
+		largest = cells[i].count > largest ? cells[i].count : largest;
+	for (unsigned i = 0; i < p->at.cells; i++) {
+		int x = (int)(p->at.left + i);
+
+		if (largest == 1 && cells[i].count && cells[i].sureness == GT_CELL_EXACT)
+			gt_screen_put(to, x, y, TICK,
+				(struct gt_look){
+					gt_category_ink(cells[i].category), GT_INK_NONE, 0 });
+		else
+			gt_cell_draw(to, x, y, &cells[i], gt_part_eighths(cells[i].count, largest));
+	}
+}
+
+/* The number of samples in the visible time. */
+static void put_samples_figure(
+	const struct gt_picture *p, const struct gt_cell_sums *cells, char to[GT_BRIEF])
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < p->at.cells; i++)
+		n = gt_sat_add(n, cells[i].count);
+	gt_brief_count(to, n);
 }
 
 /* ---- a line of a counter ---- */
@@ -399,6 +419,9 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 	if (gt_lane_is_counter(line)) {
 		draw_gauge(p, line, p->gauges + i * p->at.cells, y, to);
 		put_gauge_figure(p, line, p->gauges + i * p->at.cells, figure);
+	} else if (line->aspect == GT_ASPECT_SAMPLES) {
+		draw_samples(p, cells, y, to);
+		put_samples_figure(p, cells, figure);
 	} else if (line->aspect) {
 		draw_cells(p, cells, y, to);
 		if (line->aspect == GT_ASPECT_STATES)

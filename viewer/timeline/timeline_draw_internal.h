@@ -16,8 +16,6 @@ void gt_cell_draw(
 	struct gt_screen *to, int x, int y, const struct gt_cell_sums *c, unsigned eighths);
 /* The character of a cell of that height. Without colours, communication is shaded. */
 uint32_t gt_cell_glyph(const struct gt_screen *to, unsigned category, unsigned eighths);
-/* Without colours, states off the processor are letters. 0: the category is no state. */
-char gt_state_letter(unsigned category);
 /* A counter's name says whether it counts bytes; its samples are plain numbers. */
 bool gt_counts_bytes(const struct gt_picture *p, const struct gt_lane_line *line);
 /* Is the cursor in a line that is shown? */

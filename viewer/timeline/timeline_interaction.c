@@ -41,7 +41,9 @@ void gt_interaction_detach(struct gt_timeline_interaction *d)
 	if (d->name_search)
 		d->looked_for = strdup(gt_name_search_regex(d->name_search));
 	gt_name_search_free(d->name_search);
+	gt_stack_search_free(d->stack_search);
 	d->name_search = NULL;
+	d->stack_search = NULL;
 	gt_display_name_release(&d->spell);
 }
 
@@ -67,6 +69,7 @@ void gt_interaction_release(struct gt_timeline_interaction *d)
 		return;
 	gt_event_boxes_free(d->boxes);
 	gt_name_search_free(d->name_search);
+	gt_stack_search_free(d->stack_search);
 	free(d->looked_for);
 	gt_selection_release(&d->pick);
 	gt_detail_pane_release(&d->detail);
@@ -123,6 +126,8 @@ static int jump_to_found(
 	const struct gt_selection_types types = { gt_name_search_matches_type, d->name_search,
 		"event of such a name" };
 
+	if (d->stack_search)
+		return gt_select_of_stack(&d->pick, from, d->stack_search, by, &d->err);
 	if (!d->name_search)
 		set_status(d, "no search is active: press / to search");
 	else if (!gt_name_search_has_names(d->name_search))
@@ -130,6 +135,42 @@ static int jump_to_found(
 	else
 		return gt_select_of_types(&d->pick, from, &types, by, &d->err);
 	return 0;
+}
+
+/* Stops the event search first: it uses the other searches. */
+static void stop_finding(struct gt_timeline_interaction *d)
+{
+	gt_selection_stop(&d->pick);
+	gt_name_search_free(d->name_search);
+	gt_stack_search_free(d->stack_search);
+	d->name_search = NULL;
+	d->stack_search = NULL;
+}
+
+/* Starts a search for the stack of the selection, or of the event at the cursor, and goes to the
+ * next event. */
+static int find_stack(struct gt_timeline_interaction *d, const struct gt_selection_origin *at)
+{
+	struct gt_selection *p = &d->pick;
+	struct gt_selection_origin from = *at;
+	uint64_t stack;
+	int rc = p->what == GT_SELECTION_ROW && at->on_it ? 0 : gt_select_cell(p, at, &d->err);
+
+	if (rc || p->what != GT_SELECTION_ROW || p->status_text[0])
+		return rc;
+	rc = gt_event_stack(d->scene->archive, &p->row, &stack, &d->err);
+	if (rc <= 0) {
+		if (!rc)
+			set_status(
+				d, "this event has no call stack (gtcollect --stacks, -e samples)");
+		return rc;
+	}
+	if (!d->stack_search || !gt_stack_search_is_of(d->stack_search, &p->row, stack)) {
+		stop_finding(d);
+		d->stack_search = gt_stack_search_new(d->scene->archive, &p->row, stack, &d->err);
+	}
+	from.on_it = true;
+	return d->stack_search ? jump_to_found(d, 1, &from) : d->err.code;
 }
 
 /* Sets a mark at an end of the selection, or of a row in the cell. */
@@ -227,6 +268,7 @@ static int jump(struct gt_timeline_interaction *d, const struct gt_binding *b,
 			: gt_select_cell(p, from, &d->err);
 	case GT_DO_NEXT: return gt_select_neighbour(p, from, b->arg, &d->err);
 	case GT_DO_SAME: return gt_select_same_name(p, from, b->arg, &d->err);
+	case GT_DO_SAME_STACK: return find_stack(d, from);
 	case GT_DO_PARTNER: return gt_select_partner(p, from, &d->err);
 	case GT_DO_GAP: return gt_select_gap(p, from, b->arg, &d->err);
 	case GT_DO_LONGEST_GAP: return gt_select_longest_gap(p, from, &d->scene->window, &d->err);
@@ -240,9 +282,9 @@ static int jump(struct gt_timeline_interaction *d, const struct gt_binding *b,
 
 static bool is_jump(enum gt_action a)
 {
-	return a == GT_DO_SELECT || a == GT_DO_NEXT || a == GT_DO_SAME || a == GT_DO_PARTNER ||
-		a == GT_DO_GAP || a == GT_DO_LONGEST_GAP || a == GT_DO_FAILURE ||
-		a == GT_DO_LONGEST || a == GT_DO_FOUND || a == GT_DO_MARK;
+	return a == GT_DO_SELECT || a == GT_DO_NEXT || a == GT_DO_SAME || a == GT_DO_SAME_STACK ||
+		a == GT_DO_PARTNER || a == GT_DO_GAP || a == GT_DO_LONGEST_GAP ||
+		a == GT_DO_FAILURE || a == GT_DO_LONGEST || a == GT_DO_FOUND || a == GT_DO_MARK;
 }
 
 /* Sets the status text to the reader's error if the cursor's cell is damaged. */
@@ -260,14 +302,6 @@ static void say_damage(struct gt_timeline_interaction *d, const struct gt_timeli
 			set_status(d, "cannot be read: %.100s", damage[i].text);
 }
 
-/* Stops the event search first: it uses the name search. */
-static void stop_finding(struct gt_timeline_interaction *d)
-{
-	gt_selection_stop(&d->pick);
-	gt_name_search_free(d->name_search);
-	d->name_search = NULL;
-}
-
 static bool escape(struct gt_timeline_interaction *d)
 {
 	if (gt_selection_stop(&d->pick))
@@ -276,7 +310,7 @@ static bool escape(struct gt_timeline_interaction *d)
 		d->size = GT_PANE_NONE;
 	else if (d->scene->marks.n)
 		gt_marks_clear(&d->scene->marks);
-	else if (d->name_search)
+	else if (d->name_search || d->stack_search)
 		stop_finding(d);
 	else if (d->pick.what)
 		gt_select_nothing(&d->pick);
@@ -324,6 +358,18 @@ static int go_to_open(struct gt_timeline_interaction *d, struct gt_err *err)
 		next->start, (uint64_t)(next->end - next->start), err);
 }
 
+static void scroll_detail(struct gt_timeline_interaction *d, int by)
+{
+	size_t page = d->pane.height > 2 ? d->pane.height - 2 : 1;
+
+	if (!d->pane.height)
+		set_status(d, "no details are shown: press i");
+	else if (by < 0)
+		d->detail.top -= d->detail.top < page ? d->detail.top : page;
+	else if (d->detail.top + page < d->detail.n)
+		d->detail.top += page;
+}
+
 bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_binding *b,
 	const struct gt_timeline_cursor *at)
 {
@@ -335,6 +381,10 @@ bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_bindi
 	if (b->action == GT_DO_DETAIL) {
 		d->size = (enum gt_pane_size)((d->size + 1) % GT_PANE_SIZES);
 		d->pane_requested = d->size != GT_PANE_NONE;
+		return true;
+	}
+	if (b->action == GT_DO_DETAIL_SCROLL) {
+		scroll_detail(d, b->arg);
 		return true;
 	}
 	if (b->action == GT_DO_MARK_BOTH) {
@@ -496,5 +546,7 @@ int gt_interaction_step_last(struct gt_timeline_interaction *d, uint64_t us, str
 		rc = gt_selection_step_link(&d->pick, us, err);
 	if (!rc)
 		rc = gt_marks_step(&d->scene->marks, us, err);
+	if (!rc && d->stack_search)
+		rc = gt_stack_search_step(d->stack_search, us, err);
 	return rc || !d->name_search ? rc : gt_name_search_step(d->name_search, us, err);
 }

@@ -20,7 +20,8 @@ struct gt_timeline_interaction {
 	bool pane_requested;
 	bool opens_pane; /* the result of the current search opens it */
 	struct gt_pane pane;
-	struct gt_name_search *name_search; /* NULL: there is no search */
+	struct gt_name_search *name_search;   /* NULL: there is no search */
+	struct gt_stack_search *stack_search; /* NULL: there is none; at most one of both */
 	char *looked_for;             /* the search expression between two archives, or NULL */
 	struct gt_event_boxes *boxes; /* of the visible lines */
 	bool is_described;            /* the detail pane describes the selection */

@@ -37,6 +37,17 @@ static int put_cell_words(const struct gt_cell_sums *c, const char *state, uint6
 	return x + gt_screen_text(to, x, y, -1, "  ", gt_look_plain);
 }
 
+static int put_samples_words(const struct gt_cell_sums *c, int y, int x, struct gt_screen *to)
+{
+	if (c->sureness == GT_CELL_UNKNOWN)
+		return x + gt_screen_text(to, x, y, -1, "not known yet  ", gt_look_faint);
+	if (c->sureness == GT_CELL_DAMAGED)
+		return x + gt_screen_text(to, x, y, -1, "cannot be read  ", gt_hole_look);
+	return x +
+		gt_screen_printf(to, x, y, -1, gt_look_plain, "%" PRIu64 " sample%s  ", c->count,
+			gt_plural(c->count, "s"));
+}
+
 static struct gt_scaled gauge_value(bool bytes, double value)
 {
 	struct gt_scaled s;
@@ -86,6 +97,9 @@ void gt_detail_draw(const struct gt_picture *p, struct gt_screen *to)
 	if (gt_lane_is_counter(line))
 		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column],
 			line->kind == GT_LANE_QUEUE, gt_counts_bytes(p, line), p->at.detail, x, to);
+	else if (line->aspect == GT_ASPECT_SAMPLES)
+		x = put_samples_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column],
+			p->at.detail, x, to);
 	else if (line->aspect)
 		x = put_cell_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column],
 			line->aspect == GT_ASPECT_STATES ? "off the processor" : "busy",

@@ -510,7 +510,7 @@ static const struct gt_key_hint hints[] = {
 	GT_KEY_HINT('?', "Help", 1),
 	{ "Arrows", "Move", { .key = GT_KEY_NONE }, 2 },
 	{ "w s", "Zoom", { .key = 'w' }, 2 },
-	GT_KEY_HINT('f', "Whole run", 7),
+	GT_KEY_HINT('r', "Whole run", 7),
 	{ "Enter", "Select", { .key = GT_KEY_ENTER }, 3 },
 	{ "Tab", "Next", { .key = GT_KEY_TAB }, 9 },
 	GT_KEY_HINT('c', "Call/work", 10),

@@ -31,17 +31,19 @@ enum gt_action {
 	   views do the same for their rows and boxes */
 	GT_DO_SELECT,
 	GT_DO_SAME,
+	GT_DO_SAME_STACK,
 	GT_DO_GAP,
 	GT_DO_LONGEST_GAP,
 	GT_DO_FAILURE, /* arg 1: next, -1: previous; also for the two above */
 	GT_DO_PARTNER,
 	GT_DO_LONGEST,
-	GT_DO_FIND,      /* prompts for an expression */
-	GT_DO_FOUND,     /* arg 1: next match, -1: previous */
-	GT_DO_MARK,      /* sets a mark at the cursor */
-	GT_DO_MARK_BOTH, /* sets marks at both ends of the selection */
-	GT_DO_OPEN_CALL, /* goes to a call that was open at the end; a command, without a key */
-	GT_DO_DETAIL,    /* next size of the detail pane */
+	GT_DO_FIND,          /* prompts for an expression */
+	GT_DO_FOUND,         /* arg 1: next match, -1: previous */
+	GT_DO_MARK,          /* sets a mark at the cursor */
+	GT_DO_MARK_BOTH,     /* sets marks at both ends of the selection */
+	GT_DO_OPEN_CALL,     /* goes to a call that was open at the end; a command, without a key */
+	GT_DO_DETAIL,        /* next size of the detail pane */
+	GT_DO_DETAIL_SCROLL, /* arg 1: down, -1: up */
 	/* ---- display ---- */
 	GT_DO_HEIGHTS, /* next or previous meaning of the heights, by arg */
 	/* shows gt_views[arg]; the visible view may change its content */

@@ -3,13 +3,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "viewer/cells/lane_cells.h"
+#include "formats/base/numbers.h"
 #include "viewer/util/number_text.h"
+
+#define TOP_LINES 3 /* of samples between the marks */
 
 static void drop_measure(struct gt_marks *m)
 {
 	gt_measure_free(m->measure);
+	gt_sample_lines_free(m->lines);
 	m->measure = NULL;
+	m->lines = NULL;
 	m->exact = false;
 	m->lane.strip.aspect = 0;
 }
@@ -52,6 +58,8 @@ void gt_marks_set(struct gt_marks *m, int64_t t)
 
 int gt_marks_select_lane(struct gt_marks *m, const struct gt_lane_key *lane, struct gt_err *err)
 {
+	int64_t from, to;
+
 	m->lane.depth = lane->depth;
 	if (m->n < 2 || gt_same_strip(&m->lane.strip, &lane->strip))
 		return 0;
@@ -60,12 +68,18 @@ int gt_marks_select_lane(struct gt_marks *m, const struct gt_lane_key *lane, str
 	if (!lane->strip.aspect || m->at[0] == m->at[1])
 		return 0;
 	m->measure = gt_measure_new(m->archive, &lane->strip, m->at[0], m->at[1], err);
-	return m->measure ? 0 : err->code;
+	if (m->measure && lane->strip.aspect == GT_ASPECT_SAMPLES &&
+		gt_marks_between(m, &from, &to))
+		m->lines = gt_sample_lines_new(m->archive, &lane->strip, from, to, err);
+	return m->measure && (m->lines || lane->strip.aspect != GT_ASPECT_SAMPLES) ? 0 : err->code;
 }
 
 int gt_marks_step(struct gt_marks *m, uint64_t us, struct gt_err *err)
 {
 	int rc = m->measure && !m->exact ? gt_measure_step(m->measure, us, err) : 0;
+
+	if (!rc && m->lines && !m->exact)
+		rc = gt_sample_lines_step(m->lines, us, err);
 
 	m->exact |= !rc;
 	return rc;
@@ -152,6 +166,13 @@ static size_t put_figures(
 
 	if (!m->exact)
 		return (size_t)snprintf(to, room, "  measuring...");
+	if (m->lines) {
+		n = (size_t)snprintf(
+			to, room, "  %" PRIu64 " sample%s: ", f.count, gt_plural(f.count, "s"));
+		if (n < room)
+			gt_sample_lines_put(m->lines, TOP_LINES, to + n, room - n);
+		return strlen(to);
+	}
 	gt_brief_share(share, f.busy, ns);
 	n = (size_t)snprintf(to, room, "  %s: busy %s%s (%s), %" PRIu64 " begin", lane,
 		f.rough ? "about " : "", gt_number_text(GT_C_NS, f.busy).text, share, f.count);

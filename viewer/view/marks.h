@@ -4,6 +4,7 @@
 #include "viewer/lanes/time_axis.h"
 #include "viewer/model/event_lookup.h"
 #include "viewer/cells/measure.h"
+#include "viewer/search/sample_lines.h"
 #include "viewer/term/screen.h"
 
 struct gt_marks {                   /* zero-initialised except the archive: no marks */
@@ -14,7 +15,8 @@ struct gt_marks {                   /* zero-initialised except the archive: no m
 	bool set_by_jump;
 	struct gt_lane_key lane; /* the measured lane; aspect 0: none */
 	struct gt_measure *measure;
-	bool exact; /* the measurement is complete */
+	struct gt_sample_lines *lines; /* of a lane of samples; NULL: none */
+	bool exact;                    /* the measurement is complete */
 };
 /* releases the measurement; the marks stay */
 void gt_marks_release(struct gt_marks *m);

@@ -44,6 +44,7 @@ void gt_view_common_act(struct gt_scene *s, const struct gt_binding *b)
 	case GT_DO_SHOW_HIDDEN:
 	case GT_DO_MOVE:
 	case GT_DO_SAME:
+	case GT_DO_SAME_STACK:
 	case GT_DO_GAP:
 	case GT_DO_LONGEST_GAP:
 	case GT_DO_FAILURE:
@@ -52,6 +53,7 @@ void gt_view_common_act(struct gt_scene *s, const struct gt_binding *b)
 	case GT_DO_MARK:
 	case GT_DO_MARK_BOTH:
 	case GT_DO_DETAIL:
+	case GT_DO_DETAIL_SCROLL:
 	case GT_DO_HEIGHTS: say_needs_timeline(s, b); break;
 	default: break;
 	}

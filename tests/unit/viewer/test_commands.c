@@ -232,10 +232,10 @@ static void every_view_has_them(void)
 		const struct gt_view *v;
 		int64_t first;
 
-		CHECK(play(&st, "f w w w w") && play(&st, views[i]));
+		CHECK(play(&st, "r w w w w") && play(&st, views[i]));
 		v = st.s.view;
 		first = w->from;
-		CHECK(play(&st, "* 'from there' Enter f") && st.s.view == v && w->from != first);
+		CHECK(play(&st, "* 'from there' Enter r") && st.s.view == v && w->from != first);
 		CHECK(play(&st, "@ 'from there' Enter") && st.s.view == st.s.views &&
 			w->from == first);
 		CHECK(play(&st, views[i]) && play(&st, ": 'goto 50us' Enter") &&
@@ -375,7 +375,7 @@ static void bookmarks_are_set_and_jumped_to(void)
 	first = w->from;
 	CHECK(play(&st, "* 'middle' Enter") &&
 		on_screen(&st, "saved bookmark 'middle' in some/trace.zst.gtmarks"));
-	CHECK(play(&st, "f : 'jump middle' Enter") && w->shift == shift && w->from == first);
+	CHECK(play(&st, "r : 'jump middle' Enter") && w->shift == shift && w->from == first);
 	CHECK(play(&st, "resize 120x30 resize 100x40 : 'jump nowhere' Enter") &&
 		on_screen(&st, "unknown bookmark"));
 	strike(&st);

@@ -58,7 +58,7 @@ static void without_colours(void)
 
 	open_states(&st, false);
 	st.screen.mono = true;
-	CHECK(play(&st, "Z f"));
+	CHECK(play(&st, "Z r"));
 	CHECK(on_screen(&st, "off the processor") && on_screen(&st, "L=lock") &&
 		on_screen(&st, "S=sleep"));
 	CHECK(strstr(line(&st, line_of(&st, "off the processor")), "75.0%"));
@@ -76,7 +76,7 @@ static void with_colours(void)
 	const char *at;
 
 	open_states(&st, false);
-	CHECK(play(&st, "Z f") && on_screen(&st, "lock") && line_of(&st, "L=lock") < 0);
+	CHECK(play(&st, "Z r") && on_screen(&st, "lock") && line_of(&st, "L=lock") < 0);
 	at = strstr(line(&st, line_of(&st, "off the processor")), "L");
 	CHECK(!at);
 	strike(&st);
@@ -87,7 +87,7 @@ static void a_selected_interval(void)
 	struct stage st;
 
 	open_states(&st, false);
-	CHECK(play(&st, "Z f < j j") && on_screen(&st, "% off the processor, "));
+	CHECK(play(&st, "Z r < j j") && on_screen(&st, "% off the processor, "));
 	CHECK(play(&st, "< j j g '4.5us' Enter w w w Enter"));
 	CHECK(on_screen(&st, "futex") && on_screen(&st, "waker_tid") && on_screen(&st, "202"));
 	strike(&st);
@@ -98,7 +98,7 @@ static void the_line_can_be_hidden(void)
 	struct stage st;
 
 	open_states(&st, false);
-	CHECK(play(&st, "Z f < j j x") && line_of(&st, "    off the processor") < 0 &&
+	CHECK(play(&st, "Z r < j j x") && line_of(&st, "    off the processor") < 0 &&
 		on_screen(&st, "thread 100"));
 	CHECK(play(&st, "X") && on_screen(&st, "    off the processor"));
 	strike(&st);
@@ -109,7 +109,7 @@ static void overlapping_states(void)
 	struct stage st;
 
 	open_states(&st, true);
-	CHECK(play(&st, "Z f w w w s s s") && on_screen(&st, "off the processor"));
+	CHECK(play(&st, "Z r w w w s s s") && on_screen(&st, "off the processor"));
 	strike(&st);
 }
 

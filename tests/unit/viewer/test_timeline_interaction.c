@@ -124,8 +124,8 @@ static void jumps_go_to_the_lane(void)
 	CHECK(on_screen(&st, "thread 1") && on_screen(&st, "▾ pid 1"));
 	CHECK(play(&st, "Esc Z < j Home Tab }") &&
 		(line_of(&st, "gap of") >= 0 || on_screen(&st, "no further gap")));
-	CHECK(play(&st, "f w w w w v") && on_screen(&st, "duration"));
-	CHECK(play(&st, "f Z < j v c") && line_of(&st, "nothing") < 0);
+	CHECK(play(&st, "r w w w w v") && on_screen(&st, "duration"));
+	CHECK(play(&st, "r Z < j v c") && line_of(&st, "nothing") < 0);
 	strike(&st);
 }
 
@@ -139,7 +139,7 @@ static void an_arrow_leads_to_the_work(void)
 
 	state = 31;
 	stage_up(&st, once, 3000, 100, 60);
-	CHECK(play(&st, "Z < f") && !has_arrow(&st));
+	CHECK(play(&st, "Z < r") && !has_arrow(&st));
 	CHECK(play(&st, "/ '^cuLaunch' Enter"));
 	for (unsigned i = 0; i < 12; i++) {
 		bool linked;

@@ -129,7 +129,7 @@ static void cells_are_counted_at_every_zoom(void)
 		stage_up(&st, one, 4000, 120, 60);
 		read_rows(st.reader);
 		CHECK(play(&st, "x")); /* the user has changed the lanes: they stay */
-		CHECK(play(&st, "X Z < f"));
+		CHECK(play(&st, "X Z < r"));
 		for (int zoom = 0; zoom < 24; zoom++) {
 			uint32_t threads[] = { 2, 3, 4 }, streams[] = { 14, 15, 16 };
 
@@ -178,16 +178,16 @@ static void keys_move_in_time(void)
 		w->from >> w->shift == st.s.scene.extent.from >> w->shift);
 	CHECK(on_screen(&st, "2us"));
 	/* that moment, not where its wide cell began */
-	CHECK(play(&st, "f g '70.003us' Enter w w w w w w w w w w w w w w w w w w"));
+	CHECK(play(&st, "r g '70.003us' Enter w w w w w w w w w w w w w w w w w w"));
 	CHECK(w->shift == 0 && gt_window_column(w, st.s.scene.extent.from + 70003) >= 0 &&
 		gt_window_column(w, st.s.scene.extent.from + 70003) < (int64_t)w->cells &&
 		on_screen(&st, "70.003us  "));
-	CHECK(play(&st, "f w w w"));
+	CHECK(play(&st, "r w w w"));
 	CHECK(play(&st, "g '99s' Enter") && on_screen(&st, "this time is outside the trace"));
 	CHECK(play(&st, "g 'soon' Enter") && on_screen(&st, "invalid time (examples: 1.5s"));
 	CHECK(play(&st, "j") && line_of(&st, "a time is") < 0);
 	CHECK(play(&st, "g '1:0' Backspace '7'") && on_screen(&st, "go to: 1:7"));
-	CHECK(play(&st, "Esc f") && gt_window_shows_all(w, &st.s.scene.extent) &&
+	CHECK(play(&st, "Esc r") && gt_window_shows_all(w, &st.s.scene.extent) &&
 		line_of(&st, "go to") < 0);
 	strike(&st);
 }
@@ -230,7 +230,7 @@ static void keys_and_times_are_what_they_say(void)
 	for (unsigned i = 0; i < 20; i++) {
 		int64_t t = 5000 + 777 * i, at;
 
-		sprintf(script, "Esc Esc Esc f g '%lldns' Enter Tab i i", (long long)t);
+		sprintf(script, "Esc Esc Esc r g '%lldns' Enter Tab i i", (long long)t);
 		CHECK(play(&st, script) && st.s.scene.is_static == false);
 		sprintf(script, "g '%lldns' Enter m", (long long)t);
 		CHECK(play(&st, script) && st.s.scene.marks.n >= 1);
@@ -261,7 +261,7 @@ static void what_is_drawn_over_is_marked(void)
 	CHECK(play(&st, "F") && w->to - w->from < before.to - before.from &&
 		on_screen(&st, "A-B "));
 	/* the other way is the same */
-	sprintf(script, "f w w w w drag %u,%d %u,%d", at.left + 30, y, at.left + 10, y);
+	sprintf(script, "r w w w w drag %u,%d %u,%d", at.left + 30, y, at.left + 10, y);
 	CHECK(play(&st, script) && on_screen(&st, "A-B "));
 	sprintf(script, "Esc drag %u,%d %u,%d", at.left + 30, y, at.left + 30, y);
 	CHECK(play(&st, script) && line_of(&st, "A-B ") < 0); /* that is a click */
@@ -375,7 +375,7 @@ static void the_longest_gap(void)
 		end = end == INT64_MAX || ev.row.end > end ? ev.row.end : end;
 	}
 	gt_iter_close(it);
-	CHECK(play(&st, "f") && play(&st, "G") && on_screen(&st, "gap of ") &&
+	CHECK(play(&st, "r") && play(&st, "G") && on_screen(&st, "gap of ") &&
 		on_screen(&st, "on              GPU 0") && on_screen(&st, "F zooms to this gap"));
 	CHECK(play(&st, "Esc Esc \\ 'stream 8' Enter < j j") && play(&st, "G") &&
 		on_screen(&st, "on              GPU 0 > stream 8") && play(&st, "F"));
@@ -484,7 +484,7 @@ static void a_monkey_breaks_nothing(void)
 			if (!below(4))
 				gt_ui_draw(&st.s, &st.screen);
 		}
-		CHECK(play(&st, "Esc Esc Esc resize 100x30 Esc f"));
+		CHECK(play(&st, "Esc Esc Esc resize 100x30 Esc r"));
 		CHECK(on_screen(&st, "trace.zst"));
 		strike(&st);
 	}

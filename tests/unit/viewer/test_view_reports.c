@@ -456,7 +456,7 @@ static void rows_are_marked(void)
 			gt_window_column(&st.s.scene.window, st.s.scene.marks.at[0]) >
 		30);
 	CHECK(play(&st, "1 Esc Esc Esc 5 F") && on_screen(&st, "no marks: set them") &&
-		play(&st, "f"));
+		play(&st, "r"));
 	CHECK(play(&st, "2 m") && on_screen(&st, "has no time") && play(&st, "3 : 'mark' Enter") &&
 		on_screen(&st, "has no time"));
 	CHECK(play(&st, "9 m") &&
@@ -522,10 +522,10 @@ static void rows_lead_to_their_lane(void)
 	stage_up(&st, one_boot, 900, 100, 30);
 	CHECK(play(&st, "k > z") && play(&st, "5") && play(&st, "Tab Enter") &&
 		on_screen(&st, "  GPU 0: busy 0 ns (0%), 0 begin"));
-	CHECK(play(&st, "< z f") && play(&st, "5") && play(&st, "Enter") &&
+	CHECK(play(&st, "< z r") && play(&st, "5") && play(&st, "Enter") &&
 		on_screen(&st, "  GPU 0: busy 0 ns (0%), 0 begin"));
 	CHECK(play(&st, "j j j j") && line_of(&st, "GPU 0: busy") < 0 && on_screen(&st, "A-B "));
-	CHECK(play(&st, "f 4") && play(&st, "j Enter") && play(&st, "Esc") &&
+	CHECK(play(&st, "r 4") && play(&st, "j Enter") && play(&st, "Esc") &&
 		on_screen(&st, "GPU 0 > stream 7"));
 	strike(&st);
 }
@@ -546,14 +546,14 @@ static void enter_goes_to_the_timeline(void)
 		on_screen(&st, "GPU 0") && on_screen(&st, "duration"));
 	to = gt_window_end(&st.s.scene.window);
 	CHECK(to - gt_cell_start(&st.s.scene.window, 0) < (st.s.scene.extent.to - from) / 4);
-	CHECK(play(&st, "f 5") && on_screen(&st, "gaps  whole run") && play(&st, "Tab j j") &&
+	CHECK(play(&st, "r 5") && on_screen(&st, "gaps  whole run") && play(&st, "Tab j j") &&
 		play(&st, "Enter") && !strcmp(st.s.view->ops->name, "timeline"));
 	CHECK(on_screen(&st, "A-B ")); /* which time that was */
 	CHECK(!strncmp(line(&st, 0), "trace.zst  ", 11));
 	/* a cause: its longest gap */
-	CHECK(play(&st, "Esc Esc Esc f 5 Enter") && !strcmp(st.s.view->ops->name, "timeline") &&
+	CHECK(play(&st, "Esc Esc Esc r 5 Enter") && !strcmp(st.s.view->ops->name, "timeline") &&
 		on_screen(&st, "A-B "));
-	CHECK(play(&st, "f 8") && play(&st, "End Enter") &&
+	CHECK(play(&st, "r 8") && play(&st, "End Enter") &&
 		!strcmp(st.s.view->ops->name, "advice") && on_screen(&st, "no event name"));
 	CHECK(play(&st, "g 'nonsense' Enter") && on_screen(&st, "invalid time (examples: 1.5s"));
 	CHECK(play(&st, "1 2 3 4 5 6 7 8") && on_screen(&st, "advice"));
@@ -586,7 +586,7 @@ static void tables_are_sorted_by_keys_and_clicks(void)
 static void monkeys_break_nothing(void)
 {
 	static const char *const keys[] = { "1", "2", "3", "4", "5", "6", "7", "8", "9", "j", "k",
-		"h", "l", "o", "Tab", "S-Tab", "Enter", "Esc", "w", "s", "a", "d", "f", "b", "PgDn",
+		"h", "l", "o", "Tab", "S-Tab", "Enter", "Esc", "w", "s", "a", "d", "r", "b", "PgDn",
 		"PgUp", "Home", "End", "<", ">", "click 5,3", "double 9,4", "click 20,2",
 		"wheel-down 3,3", "wheel-up 3,3", "resize 40x10", "resize 7x3", "resize 1x1",
 		"resize 120x40", "t" };
