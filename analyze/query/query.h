@@ -67,6 +67,10 @@ enum gt_query_level { GT_Q_OF_TYPE, GT_Q_OF_TRACK, GT_Q_OF_ROW };
 	X(SRC, src, "From", TEXT, ROW, GT_Q_BY | GT_Q_ARGS) \
 	X(DST, dst, "To", TEXT, ROW, GT_Q_BY | GT_Q_ARGS) \
 	X(VALUE, value, "Value", REAL, ROW, GT_Q_SUM | GT_Q_ARGS) \
+	X(LINE, line, "Line", TEXT, ROW, GT_Q_BY | GT_Q_ARGS) \
+	X(FUNCTION, function, "Function", TEXT, ROW, GT_Q_BY | GT_Q_ARGS) \
+	X(MODULE, module, "Module", TEXT, ROW, GT_Q_BY | GT_Q_ARGS) \
+	X(STACK, stack, "Stack, innermost frame first", TEXT, ROW, GT_Q_BY | GT_Q_ARGS) \
 	X(ARG, arg, "Argument", ANY, ROW, GT_Q_BY | GT_Q_SUM | GT_Q_ARGS)
 /* clang-format on */
 enum gt_query_id {
@@ -210,7 +214,8 @@ struct gt_query_value {
 		GT_Q_STRING /* id in the segment: u */,
 		GT_Q_CHARS
 	} is;
-	bool hex; /* people read it as a hexadecimal number */
+	bool hex;       /* people read it as a hexadecimal number */
+	uint32_t stack; /* of GT_Q_CHARS: the stack that has this text, plus 1; 0: none */
 	union {
 		int64_t i;
 		uint64_t u;

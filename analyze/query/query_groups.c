@@ -85,6 +85,17 @@ static bool is_text(const struct gt_query *q, unsigned use)
 	return class == GT_Q_TEXT || class == GT_Q_ANY;
 }
 
+/* The index of the name of a type, or of a stack. A cache compares addresses first. */
+static uint32_t number_of_name(struct gt_query_groups *g, const char *name, struct gt_err *err)
+{
+	struct gt_query_recent *r =
+		&g->recent[gt_hash_u64((uintptr_t)name) % (sizeof(g->recent) / sizeof(*g->recent))];
+
+	if (r->s != name)
+		*r = (struct gt_query_recent){ name, number_of(g, name, err) };
+	return r->text;
+}
+
 /* Writes field `i` of --by into a key. */
 static int put_field(struct gt_query_groups *g, const struct gt_segment *seg, uint32_t row,
 	unsigned i, uint64_t *key, struct gt_err *err)
@@ -99,7 +110,7 @@ static int put_field(struct gt_query_groups *g, const struct gt_segment *seg, ui
 	if (!is_text(g->q, g->q->by[i]))
 		return 0;
 	text = v.is == GT_Q_STRING   ? number_of_string(g, seg, v.u, err)
-		: v.is == GT_Q_CHARS ? number_of(g, v.s, err)
+		: v.is == GT_Q_CHARS ? number_of_name(g, v.s, err)
 				     : number_of_digits(g, &v, err);
 	key[1 + i] = text;
 	return text == GT_NONE ? err->code : 0;
@@ -266,17 +277,6 @@ static void add_value(struct gt_query_groups *g, const struct gt_query_sum *f,
 						    : (double)v->u);
 	else
 		add_whole(g, f, s, v->is == GT_Q_INT ? v->i : gt_clamp(v->u));
-}
-
-/* The index of a type's name. There are few names, so a cache compares addresses first. */
-static uint32_t number_of_name(struct gt_query_groups *g, const char *name, struct gt_err *err)
-{
-	struct gt_query_recent *r =
-		&g->recent[gt_hash_u64((uintptr_t)name) % (sizeof(g->recent) / sizeof(*g->recent))];
-
-	if (r->s != name)
-		*r = (struct gt_query_recent){ name, number_of(g, name, err) };
-	return r->text;
 }
 
 static int add_different(struct gt_query_groups *g, unsigned field, const struct gt_cols *cols,

@@ -9,7 +9,8 @@
  *
  * Tests that depend on a row's type only (kind, name, category, layer) are evaluated once per
  * code of a block, and names once per type: a row then costs one table access. Texts in columns
- * are ids, and are evaluated once per id. A regular expression never runs for a row. */
+ * are ids, and are evaluated once per id, those of call stacks once per stack. A regular expression
+ * never runs for a row. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,12 +55,29 @@ static bool string_fits(struct gt_query_rows *e, unsigned node, uint64_t id)
 	return *one == 2;
 }
 
+static bool stack_fits(struct gt_query_rows *e, unsigned node, const struct gt_query_value *v)
+{
+	uint8_t **known = &e->seg->of_stack[node], *one;
+	const struct gt_query_node *n = &e->q->nodes[node];
+
+	if (!*known && !(*known = calloc(e->seg->seg->nstacks + 1ul, 1))) {
+		e->no_memory = true;
+		return false;
+	}
+	one = &(*known)[v->stack];
+	if (!*one)
+		*one = 1 + (n->test == GT_Q_THERE || gt_query_text_matches(n, v->s));
+	return *one == 2;
+}
+
 static bool fits(struct gt_query_rows *e, unsigned node, const struct gt_query_value *v)
 {
 	const struct gt_query_node *n = &e->q->nodes[node];
 
 	if (v->is == GT_Q_STRING)
 		return n->test != GT_Q_RANGE && string_fits(e, node, v->u);
+	if (v->is == GT_Q_CHARS && v->stack)
+		return stack_fits(e, node, v);
 	if (v->is == GT_Q_CHARS)
 		return n->test == GT_Q_THERE ? *v->s : gt_query_text_matches(n, v->s);
 	if (n->test == GT_Q_THERE)

@@ -11,6 +11,7 @@ enum {
 };                   /* results of a test */
 
 #define GT_QUERY_NAMES (GT_Q_GROUPNAME - GT_Q_NAME + 1)
+#define GT_QUERY_STACK_TEXTS (GT_Q_STACK - GT_Q_LINE + 1)
 
 /* The argument columns of one field and code in the current run. */
 struct gt_query_source {
@@ -24,9 +25,11 @@ struct gt_query_segment {
 	int64_t origin; /* of its times */
 	/* by type: GT_Q_NAME to GT_Q_GROUPNAME; NULL: not needed */
 	const char **names[GT_QUERY_NAMES];
-	/* By node, then by type or string: 1 + result of the test, 0: not evaluated. NULL: no
-	 * results. */
-	uint8_t *of_type[GT_QUERY_NODES], *of_string[GT_QUERY_NODES];
+	/* By node, then by type, string or stack: 1 + result of the test, 0: not evaluated. NULL:
+	 * no results. */
+	uint8_t *of_type[GT_QUERY_NODES], *of_string[GT_QUERY_NODES], *of_stack[GT_QUERY_NODES];
+	/* by stack, of GT_Q_LINE to GT_Q_STACK: made when needed; owned. NULL: none yet */
+	char **stacks[GT_QUERY_STACK_TEXTS];
 };
 struct gt_query_rows {
 	const struct gt_query *q;

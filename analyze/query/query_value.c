@@ -9,6 +9,7 @@
 #include "formats/base/buf.h"
 #include "formats/names/demangle.h"
 #include "formats/names/kernel_names.h"
+#include "formats/names/stack_names.h"
 
 static struct gt_query_value none(void) { return (struct gt_query_value){ .is = GT_Q_ABSENT }; }
 static struct gt_query_value of_int(int64_t i)
@@ -138,6 +139,10 @@ static const struct {
 	[GT_Q_SRC] = { { GT_R_SRC_MEMORY }, false },
 	[GT_Q_DST] = { { GT_R_DST_MEMORY }, false },
 	[GT_Q_VALUE] = { { GT_R_VALUE }, false },
+	[GT_Q_LINE] = { { GT_R_STACK }, false },
+	[GT_Q_FUNCTION] = { { GT_R_STACK }, false },
+	[GT_Q_MODULE] = { { GT_R_STACK }, false },
+	[GT_Q_STACK] = { { GT_R_STACK }, false },
 };
 
 /* Adds a column. false: it is missing, or its length differs. */
@@ -293,6 +298,45 @@ static struct gt_query_value launch_tid(
 	return of_int(seg->tracks[track].id);
 }
 
+/* The frame that a stack counts for, in one of its forms, or the whole stack. new: NULL: no memory.
+ */
+static char *make_stack_text(const struct gt_segment *seg, uint32_t stack, enum gt_query_id id)
+{
+	struct gt_buf text = { 0 };
+	char *copy;
+
+	if (id == GT_Q_STACK)
+		gt_stack_text(&text, seg, stack, GT_STACK_LINE);
+	else
+		gt_frame_name(&text, seg, gt_stack_caller(seg, stack),
+			(enum gt_stack_by)(GT_STACK_LINE + (id - GT_Q_LINE)));
+	gt_buf_byte(&text, 0);
+	copy = text.failed ? NULL : strdup((const char *)text.data);
+	gt_buf_release(&text);
+	return copy;
+}
+
+/* Absent: no stack was recorded, or it has no function. */
+static struct gt_query_value of_stack(struct gt_query_rows *e, enum gt_query_id id, uint64_t stack)
+{
+	const struct gt_segment *seg = e->seg->seg;
+	char ***texts = &e->seg->stacks[id - GT_Q_LINE];
+
+	if (stack >= seg->nstacks || gt_stack_caller(seg, stack) == GT_NONE)
+		return none();
+	if (!*texts)
+		*texts = calloc(seg->nstacks, sizeof(**texts));
+	if (*texts && !(*texts)[stack])
+		(*texts)[stack] = make_stack_text(seg, (uint32_t)stack, id);
+	if (!*texts || !(*texts)[stack]) {
+		e->no_memory = true;
+		return none();
+	}
+	return (struct gt_query_value){
+		.is = GT_Q_CHARS, .stack = (uint32_t)stack + 1, .s = (*texts)[stack]
+	};
+}
+
 static struct gt_query_value of_columns(struct gt_query_rows *e, unsigned use, uint32_t row)
 {
 	const struct gt_query_source *s = source_of(e, use, gt_query_code(e->cols, row));
@@ -322,6 +366,10 @@ static struct gt_query_value of_columns(struct gt_query_rows *e, unsigned use, u
 	case GT_Q_VALUE:
 		return e->cols->kind == GT_COUNTER ? real(plain(seg, s->kind, s->v[0][at]))
 						   : none();
+	case GT_Q_LINE:
+	case GT_Q_FUNCTION:
+	case GT_Q_MODULE:
+	case GT_Q_STACK: return of_stack(e, e->q->uses[use].id, s->v[0][at]);
 	case GT_Q_ARG: return plain(seg, s->kind, s->v[0][at]);
 	default: return of_uint(s->v[0][at]);
 	}
@@ -416,6 +464,13 @@ struct gt_query_rows *gt_query_rows_new(const struct gt_query *q, struct gt_read
 	return NULL;
 }
 
+static void free_texts(char **texts, uint32_t n)
+{
+	for (uint32_t i = 0; texts && i < n; i++)
+		free(texts[i]);
+	free(texts);
+}
+
 void gt_query_rows_free(struct gt_query_rows *e)
 {
 	if (!e)
@@ -426,7 +481,10 @@ void gt_query_rows_free(struct gt_query_rows *e)
 		for (unsigned k = 0; k < GT_QUERY_NODES; k++) {
 			free(e->segs[i].of_type[k]);
 			free(e->segs[i].of_string[k]);
+			free(e->segs[i].of_stack[k]);
 		}
+		for (unsigned k = 0; k < GT_QUERY_STACK_TEXTS; k++)
+			free_texts(e->segs[i].stacks[k], e->segs[i].seg->nstacks);
 	}
 	for (size_t i = 0; i < e->nowned; i++)
 		free(e->owned[i]);

@@ -1,6 +1,7 @@
 /* Reports by call stack: their figures are those of the program. */
 #define _GNU_SOURCE /* memfd_create */
 #include "analyze/stacks/by_stack.h"
+#include "tests/unit/analyze/query/queries.h"
 #include "tests/unit/analyze/stacks/by_stack_reports.h"
 
 struct want {
@@ -247,8 +248,34 @@ static void other_words_are_refused(void)
 	}
 }
 
-T_MAIN(T(kernels_by_line), T(kernels_by_module), T(calls_by_function), T(calls_by_stack),
-	T(stacks_are_listed_by_number), T(memory_at_the_peak_by_line),
+/* Queries select and group by the line, function, module and stack of calls and GPU work. */
+static void queries_of_stacks(void)
+{
+	json_t *j = ask(stack_program(), "kind==kernel", "line", "count,sum(dur)", &plain);
+
+	CHECK_EQ(rows(j, "query"), 4);
+	CHECK(is(row(j, "query", 0), "line", "load (app/data.py:12)") &&
+		num(row(j, "query", 0), "sum_dur_ns") == 2000);
+	CHECK(is(row(j, "query", 1), "line", "step (app/train.py:88)") &&
+		num(row(j, "query", 1), "count") == 3);
+	CHECK(absent(row(j, "query", 3), "line")); /* without a stack */
+	json_decref(j);
+	j = ask(stack_program(), "stack~/gemm.*main/ && function!='load (app/data.py)'",
+		"kind,module,function", "count,distinct(stack)", &plain);
+	CHECK_EQ(rows(j, "query"), 2);
+	CHECK(is(row(j, "query", 0), "module", "app/train.py") &&
+		is(row(j, "query", 0), "function", "step (app/train.py)") &&
+		num(row(j, "query", 0), "distinct_stack") == 1);
+	json_decref(j);
+	j = ask(stack_program(), "line~'worker*' && kind==call", "stack", "count", &plain);
+	CHECK(is(row(j, "query", 0), "stack",
+		      "worker (libworker.so) < start_thread (libc.so.6) < (truncated)") &&
+		num(row(j, "query", 0), "count") == 1);
+	json_decref(j);
+}
+
+T_MAIN(T(queries_of_stacks), T(kernels_by_line), T(kernels_by_module), T(calls_by_function),
+	T(calls_by_stack), T(stacks_are_listed_by_number), T(memory_at_the_peak_by_line),
 	T(gaps_have_the_line_that_ended_them), T(a_split_run_equals_the_whole),
 	T(without_stacks_there_is_no_answer), T(stacks_that_do_not_exist_are_unknown),
 	T(other_words_are_refused))
