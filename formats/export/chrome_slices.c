@@ -285,13 +285,13 @@ static const char *caller_of(
 		: NULL;
 }
 
-/* Writes the number of the innermost frame of its stack. */
-static void put_stack(
+void gt_chrome_put_stack(
 	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *t)
 {
 	uint64_t stack;
-	uint32_t frame =
-		get_arg(s, t->stack, &stack) ? gt_chrome_stacks_frame(c->stacks, s->seg, stack) : 0;
+	uint32_t frame = t->stack != GT_NONE && get_arg(s, t->stack, &stack)
+		? gt_chrome_stacks_frame(c->stacks, s->seg, stack)
+		: 0;
 
 	if (!frame)
 		return;
@@ -449,7 +449,7 @@ static inline void put_rest(struct gt_chrome_slices *c, const struct gt_chrome_s
 	else if (s->ret || s->open || s->args || s->columns || c->launch || c->thread)
 		gt_chrome_put_args(c, s, t);
 	if (t->stack != GT_NONE)
-		put_stack(c, s, t);
+		gt_chrome_put_stack(c, s, t);
 	*gt_out_reserve(c->out, 1) = '}';
 	c->out->len++;
 	c->tracks.has_event = true;
@@ -485,7 +485,7 @@ static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *
 		else if (!end)
 			gt_chrome_put_args(c, s, t);
 		if (!end && t->stack != GT_NONE)
-			put_stack(c, s, t);
+			gt_chrome_put_stack(c, s, t);
 		gt_out_str(c->out, "}");
 	}
 }

@@ -72,6 +72,9 @@ void gt_chrome_begin_event(struct gt_chrome_slices *c, const struct gt_segment *
  * set. */
 const struct gt_chrome_type *gt_chrome_type(
 	struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t id);
+/* Writes the number of the innermost frame of its stack, if it has one. */
+void gt_chrome_put_stack(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
+	const struct gt_chrome_type *t);
 /* Writes ,"args":{...} or nothing. */
 void gt_chrome_put_args(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
 	const struct gt_chrome_type *t);

@@ -124,6 +124,14 @@ static void put_allocation(struct chrome *c, const struct gt_event *ev)
 	gt_out_str(c->slices.out, "}");
 }
 
+static const char *category_of_instant(const struct gt_type *type, bool allocation)
+{
+	return allocation                      ? "cpu_instant_event"
+		: type->op == GT_OP_SAMPLE     ? "sample"
+		: type->layer == GT_LAYER_USER ? "user_annotation"
+					       : gt_category_word(type->category);
+}
+
 static int row_instant(struct chrome *c, const struct gt_event *ev)
 {
 	const struct gt_chrome_type *type = gt_chrome_type(&c->slices, ev->seg, ev->row.type);
@@ -134,10 +142,7 @@ static int row_instant(struct chrome *c, const struct gt_event *ev)
 	if (!type)
 		return c->slices.err->code;
 	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type),
-		allocation ? "cpu_instant_event"
-			: ev->seg->types[ev->row.type].layer == GT_LAYER_USER
-			? "user_annotation"
-			: gt_category_word(ev->seg->types[ev->row.type].category),
+		category_of_instant(&ev->seg->types[ev->row.type], allocation),
 		"\"i\",\"s\":\"t\"");
 	if (rc)
 		return rc;
@@ -148,6 +153,7 @@ static int row_instant(struct chrome *c, const struct gt_event *ev)
 			ev->row.ret ? GT_UNMATCHED_END : GT_UNMATCHED_BEGIN);
 	else
 		gt_chrome_put_args(&c->slices, &s, type);
+	gt_chrome_put_stack(&c->slices, &s, type);
 	gt_out_str(c->slices.out, "}");
 	return 0;
 }

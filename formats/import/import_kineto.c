@@ -15,6 +15,7 @@
  *      import_kineto_rows.c    events to rows: calls, ranges, instants, counters
  *      import_kineto_order.c   sorts calls and ranges by time, and nests them
  *      import_kineto_gpu.c     GPU work, joined to its calls
+ *      import_kineto_stacks.c  call stacks
  *
  * Times are microseconds with decimals and are read as whole ns. Their base may be anywhere in the
  * file (baseTimeNanoseconds): a clock anchor at the end has the time of day. All other keys of the
@@ -146,8 +147,8 @@ static int read_other_key(struct document *d, const char *key, int token, struct
 	size_t before = d->others.len;
 	int more;
 
-	if (!strcmp(key, "stackFrames")) /* events have the caller in their arguments, too */
-		return gt_json_skip(&d->j, err);
+	if (!strcmp(key, "stackFrames"))
+		return gt_kineto_frames(&d->k, &d->j, token, err);
 	if (before > 1)
 		gt_out_str(&d->others, ",");
 	gt_out_json(&d->others, key, strlen(key));
@@ -436,6 +437,7 @@ static int finish(struct document *d, struct gt_err *err)
 	int e = gt_kineto_order_finish(&d->k, err);
 
 	e = e ? e : gt_kineto_gpu_finish(&d->k, err);
+	e = e ? e : gt_kineto_stacks_finish(&d->k, err);
 	e = e ? e : put_losses(d, err);
 	e = e ? e : put_anchor(d, err);
 	if (!e && d->k.now != INT64_MIN)
@@ -461,6 +463,7 @@ static void release(struct document *d)
 	gt_kineto_gpu_release(k);
 	free(k->threads);
 	free(k->classes);
+	gt_kineto_stacks_release(&k->stacks);
 	free(k->arg_sets);
 	free(k->names);
 	free(k->places);

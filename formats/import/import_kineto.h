@@ -5,6 +5,7 @@
 #include "formats/io/sorter.h"
 #include "formats/cuda/gpu_rows.h"
 #include "formats/io/json_scan.h"
+#include "formats/trace/write/sample_rows.h"
 #include "formats/trace/write/writer.h"
 
 /* bytes of different names in memory; names of kernels and calls may use a third more */
@@ -30,6 +31,7 @@
 	X("message_bytes", false)
 /* clang-format on */
 #define GT_KINETO_NEXTRA 12
+#define GT_KINETO_STACKED (1u << 31) /* in a class: its rows have a stack */
 /* maximum size of one extra text in bytes; a longer one is dropped and counted */
 #define GT_KINETO_EXTRA_TEXT 1024
 
@@ -109,6 +111,8 @@ struct gt_kineto_event {
 	uint32_t extra_at;      /* index in gt_kineto.arg_sets */
 	int64_t change;         /* bytes allocated, or freed when negative */
 	int64_t thread;
+	uint32_t stack;   /* plus 1; 0: none */
+	uint64_t period;  /* ns, of a sample in a file of gtexport; 0: none */
 	unsigned nvalues; /* of a counter */
 	/* the members from here on are not zeroed */
 	struct {
@@ -147,6 +151,7 @@ struct gt_kineto_thread {
 /* The type of events with this name, category and set of extra arguments. inner:
  * their type within a call of the same operation, which counts instead. */
 struct gt_kineto_class {
+	/* extra: of GT_KINETO_EXTRA, or with GT_KINETO_STACKED */
 	uint32_t name, cat, cat_name, extra;
 	uint32_t type, inner;
 	uint8_t op, first_arg, nfields;
@@ -167,6 +172,7 @@ struct gt_kineto_place {
 struct gt_kineto {
 	struct gt_writer *w;
 	struct gt_gpu_types gpu;
+	struct gt_sample_types samples; /* w NULL: none yet */
 	/* string ids */
 	uint32_t source, nameless, no_name, process_name, thread_name, window_end_name, memory_name;
 	size_t name_bytes; /* of GT_KINETO_TEXT */
@@ -208,6 +214,13 @@ struct gt_kineto {
 	} * arg_sets;
 	size_t narg_sets, arg_sets_cap;
 	struct gt_map arg_set_map;
+	/* innermost frames of stacks, by the id of the stack; and the frames of stackFrames */
+	struct gt_kineto_stacks {
+		uint64_t *leaves;
+		struct gt_kineto_frame *frames;
+		size_t nleaves, leaves_cap, nframes, frames_cap;
+		struct gt_map leaf_map, frame_map;
+	} stacks;
 	int64_t now;                       /* the latest time so far */
 	int64_t session_start, session_ns; /* -1: unknown */
 	int64_t window_end;                /* INT64_MIN: unknown */
@@ -260,8 +273,8 @@ int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err
 int gt_kineto_close_due_epoch(struct gt_kineto *k, int64_t end, struct gt_err *err);
 
 /* ---- import_kineto_order.c ---- */
-/* of a call: correlation id and kernel; of a range: category and extra_at */
-#define GT_KINETO_ARGS 2
+/* of a call: correlation id and kernel; of a range: category and extra_at; then the stack */
+#define GT_KINETO_ARGS 3
 uint64_t gt_kineto_next_number(const struct gt_kineto *k); /* of the next call or range */
 int gt_kineto_order(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
 	uint32_t cls, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err);
@@ -280,4 +293,14 @@ int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 /* Writes the work that still waits as work of an unknown call. */
 int gt_kineto_gpu_finish(struct gt_kineto *k, struct gt_err *err);
 void gt_kineto_gpu_release(struct gt_kineto *k);
+
+/* ---- import_kineto_stacks.c ---- */
+/* The stack whose innermost frame has this id, plus 1; 0: none, there are too many. */
+uint32_t gt_kineto_stack(struct gt_kineto *k, uint64_t frame);
+/* The id of a frame: of the token, which is a number, string or key. */
+uint64_t gt_kineto_frame_id(const struct gt_json *j, int token);
+/* Reads the value of stackFrames, whose first token is `token`. */
+int gt_kineto_frames(struct gt_kineto *k, struct gt_json *j, int token, struct gt_err *err);
+int gt_kineto_stacks_finish(struct gt_kineto *k, struct gt_err *err); /* defines the stacks */
+void gt_kineto_stacks_release(struct gt_kineto_stacks *s);
 #endif

@@ -235,6 +235,12 @@ static void on_id(struct reading *r, const struct key *key, int token)
 	r->ev->has |= GT_KINETO_ID;
 }
 
+static void on_stack(struct reading *r, const struct key *key, int token)
+{
+	if (token == GT_JSON_STRING || token == GT_JSON_INT)
+		r->ev->stack = gt_kineto_stack(r->k, gt_kineto_frame_id(r->j, token));
+}
+
 /* ---- arguments ---- */
 
 /* Notes that a field of GPU work is not missing. */
@@ -322,6 +328,7 @@ static const struct key keys[] = {
 	KEY("ts", on_ts),
 	KEY("dur", on_dur),
 	KEY("id", on_id),
+	KEY("sf", on_stack),
 };
 static const struct key gpu_args[] = {
 	NUMBER("device", I64, gpu.device, GT_KINETO_DEVICE, 0),
@@ -379,6 +386,7 @@ static const struct key instant_args[] = {
 	NUMBER("Device Id", I64, gpu.device, GT_KINETO_DEVICE, 0),
 	NUMBER("Device Type", I64, gpu.stream, GT_KINETO_STREAM, 0),
 	KEY("unmatched", on_unmatched),
+	NUMBER("period", U64, period, 0, 0),
 };
 
 static const struct key *find(const struct key *in, size_t n, const char *word, size_t len)

@@ -43,6 +43,7 @@ struct work {
 	uint64_t place;
 	uint32_t name, process;
 	uint32_t thread; /* of overhead */
+	uint32_t stack;  /* plus 1; 0: none */
 	struct gt_gpu_cause cause;
 	uint32_t extra_at;
 	uint16_t extra; /* 0: none */
@@ -342,6 +343,7 @@ static int put(struct gt_kineto *k, struct work *w, struct gt_err *err)
 	int64_t track = process_of(k, w, err);
 	int e;
 
+	work.cause.stack = w->stack;
 	w->done = true;
 	if (track >= 0 && w->cat != GT_KINETO_OVERHEAD && w->gpu.device >= 0)
 		track = gt_kineto_stream_of(
@@ -545,6 +547,7 @@ static struct work *add_work(struct gt_kineto *k, const struct gt_kineto_event *
 	w->inferred = ev->has & GT_KINETO_INFERRED;
 	w->thread = ev->has & GT_KINETO_THREAD ? (uint32_t)ev->thread : 0;
 	w->cat = ev->cat;
+	w->stack = ev->stack;
 	w->extra = (uint16_t)ev->extra;
 	w->extra_at = ev->extra_at;
 	return w;

@@ -134,7 +134,7 @@ static uint32_t series_name(struct gt_kineto *k, uint32_t name, uint32_t series)
 
 static int make_class(struct gt_kineto *k, struct gt_kineto_class *cls)
 {
-	struct gt_field fields[3 + GT_KINETO_NEXTRA];
+	struct gt_field fields[4 + GT_KINETO_NEXTRA];
 	struct gt_type type;
 
 	classify(k, cls, &type);
@@ -164,6 +164,8 @@ static int make_class(struct gt_kineto *k, struct gt_kineto_class *cls)
 	}
 	if (cls->call && type.op == GT_OP_LAUNCH)
 		add_field(k, &type, fields, "kernel", GT_F_STR, GT_R_KERNEL);
+	if (cls->extra & GT_KINETO_STACKED)
+		add_field(k, &type, fields, "stack", GT_F_U64, GT_R_STACK);
 	cls->nfields = type.nfields;
 	cls->op = type.op;
 	cls->type = cls->inner = gt_writer_type(k->w, &type);
@@ -230,12 +232,18 @@ int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
 	const struct gt_row *row, const struct gt_kineto_class *cls, const uint64_t *args,
 	struct gt_err *err)
 {
-	uint64_t all[1 + GT_KINETO_NEXTRA] = { args[0] };
+	uint64_t all[2 + GT_KINETO_NEXTRA] = { args[0] };
+	bool stacked = cls->extra & GT_KINETO_STACKED;
 
 	if (!cls->extra)
 		return put_row(k, kind, track, row, args + cls->first_arg, err);
-	memcpy(all + 1, k->arg_sets[args[1]].values, sizeof(k->arg_sets->values));
-	return put_row(k, kind, track, row, all, err);
+	if (cls->extra & ~GT_KINETO_STACKED)
+		memcpy(all + 1, k->arg_sets[args[1]].values, sizeof(k->arg_sets->values));
+	else
+		all[1] = args[1];
+	if (stacked)
+		all[cls->first_arg + cls->nfields - 1] = args[2];
+	return put_row(k, kind, track, row, all + cls->first_arg, err);
 }
 
 /* Calls and ranges of a thread are sorted first. Instants, states, and events without a
@@ -251,7 +259,7 @@ static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size
 		.nargs = w->nfields };
 	bool correlated = w->call || w->cat == GT_KINETO_OUTER;
 	uint64_t args[GT_KINETO_ARGS] = { correlated ? ev->gpu.correlation : w->cat_name,
-		w->extra ? ev->extra_at : kernel };
+		w->extra & ~GT_KINETO_STACKED ? ev->extra_at : kernel, ev->stack - 1 };
 
 	if (thread != SIZE_MAX && kind == GT_SPAN && w->op != GT_OP_OFF_CPU)
 		return gt_kineto_order(k, thread, ev, cls, args, err);
@@ -319,7 +327,8 @@ static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 	if (ev->cat == GT_KINETO_OTHER && ev->cat_name != GT_NONE)
 		count_other(k, ev->cat_name);
 	cls = class_with(k, ev->name, cat_of(k, ev), ev->cat_name,
-		ev->cat == GT_KINETO_RANGE ? ev->extra : 0, err);
+		(ev->cat == GT_KINETO_RANGE ? ev->extra : 0) | (ev->stack ? GT_KINETO_STACKED : 0),
+		err);
 	if (cls < 0)
 		return (int)cls;
 	if (k->first_process == GT_NONE && thread != SIZE_MAX)
@@ -351,6 +360,23 @@ static int memory_row(
 	return put_row(k, GT_INSTANT, track, &row, args, err);
 }
 
+/* Writes a sample of a thread, from a file of gtexport. */
+static int sample_row(
+	struct gt_kineto *k, const struct gt_kineto_event *ev, uint32_t track, struct gt_err *err)
+{
+	int e = k->samples.w ? 0 : gt_sample_types_init(&k->samples, k->w, err);
+
+	if (!e)
+		e = gt_sample_put(&k->samples, track, ev->ts, ev->period, ev->stack - 1, err);
+	return e ? e : gt_kineto_close_due_epoch(k, ev->ts, err);
+}
+
+static bool is_sample(const struct gt_kineto *k, const struct gt_kineto_event *ev)
+{
+	return ev->period && ev->cat_name != GT_NONE &&
+		!strcmp(gt_writer_text(k->w, ev->cat_name), "sample");
+}
+
 static int instant(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
 	struct gt_kineto_event at = *ev;
@@ -366,7 +392,11 @@ static int instant(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 	if (track >= 0 && ev->name == k->memory_name && ev->has & GT_KINETO_CHANGE &&
 		ev->has & GT_KINETO_STREAM && ev->change)
 		return memory_row(k, ev, (uint32_t)track, err);
-	cls = track < 0 ? track : class_of(k, ev->name, GT_KINETO_RANGE, ev->cat_name, err);
+	if (track >= 0 && is_sample(k, ev))
+		return sample_row(k, ev, (uint32_t)track, err);
+	cls = track < 0 ? track
+			: class_with(k, ev->name, GT_KINETO_RANGE, ev->cat_name,
+				  ev->stack ? GT_KINETO_STACKED : 0, err);
 	at.dur = 0;
 	if (cls < 0)
 		return (int)cls;

@@ -164,12 +164,18 @@ static bool same_stack(const void *arg, uint32_t value, const void *key, size_t 
 uint32_t gt_dict_stack(struct gt_dict *d, const uint32_t *frames, size_t n)
 {
 	uint64_t hash = gt_hash(frames, n * sizeof(*frames));
-	uint32_t id = gt_map_get(&d->stack_map, hash, same_stack, d, frames, n * sizeof(*frames)),
-		 *copy;
+	uint32_t id = gt_map_get(&d->stack_map, hash, same_stack, d, frames, n * sizeof(*frames));
 
-	if (id != GT_NONE || n > 4096 || d->nstacks >= GT_DICT_MAX ||
-		!may_hold(d, GT_NAME_MEMORY_STACK(n)))
-		return id;
+	return id == GT_NONE ? gt_dict_next_stack(d, frames, n) : id;
+}
+
+uint32_t gt_dict_next_stack(struct gt_dict *d, const uint32_t *frames, size_t n)
+{
+	uint64_t hash = gt_hash(frames, n * sizeof(*frames));
+	uint32_t *copy;
+
+	if (n > 4096 || d->nstacks >= GT_DICT_MAX || !may_hold(d, GT_NAME_MEMORY_STACK(n)))
+		return GT_NONE;
 	copy = malloc(n * sizeof(*copy) + 1);
 	if (!copy || gt_grow(&d->stacks, &d->cap[STACKS], d->nstacks + 1, sizeof(*d->stacks)) ||
 		gt_map_add(&d->stack_map, hash, (uint32_t)d->nstacks)) {

@@ -61,6 +61,8 @@ uint32_t gt_dict_string(struct gt_dict *d, const char *s, size_t len);
 uint32_t gt_dict_type(struct gt_dict *d, const struct gt_type *type);
 uint32_t gt_dict_track(struct gt_dict *d, const struct gt_track *track);
 uint32_t gt_dict_stack(struct gt_dict *d, const uint32_t *frames, size_t n);
+/* The same, but always the next id, also for a stack that exists. */
+uint32_t gt_dict_next_stack(struct gt_dict *d, const uint32_t *frames, size_t n);
 /* 0 or -ENOMEM: as GT_NONE */
 int gt_dict_frame(struct gt_dict *d, uint32_t text, const struct gt_frame *frame);
 /* Describes a frame that may have its text in common with others: those of other places have other

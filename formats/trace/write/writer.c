@@ -427,6 +427,11 @@ uint32_t gt_writer_module(struct gt_writer *w, uint32_t path, const uint8_t *id,
 	return gt_dict_module(&w->dict, &m);
 }
 
+uint32_t gt_writer_next_stack(struct gt_writer *w, const uint32_t *frames, size_t n)
+{
+	return gt_dict_next_stack(&w->dict, frames, n);
+}
+
 const struct gt_frame *gt_writer_frame_at(const struct gt_writer *w, size_t i, uint32_t *text)
 {
 	if (i >= w->dict.nframes)

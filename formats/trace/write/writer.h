@@ -79,6 +79,9 @@ uint32_t gt_writer_module(struct gt_writer *w, uint32_t path, const uint8_t *id,
  * added. */
 const struct gt_frame *gt_writer_frame_at(const struct gt_writer *w, size_t i, uint32_t *text);
 const struct gt_module *gt_writer_module_of(const struct gt_writer *w, uint32_t module);
+/* As gt_writer_stack, but always gives the next id, from 0 on: rows may have it before the stack is
+ * known. GT_NONE: no memory, or names need all they may. */
+uint32_t gt_writer_next_stack(struct gt_writer *w, const uint32_t *frames, size_t n);
 
 /* Adds a row of any kind except GT_OPEN and GT_LOST. args has row->nargs values. 0 or negative. */
 int gt_writer_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, const struct gt_row *row,

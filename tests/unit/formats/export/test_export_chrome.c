@@ -1,5 +1,7 @@
 #include "tests/unit/formats/export/exported.h"
-#include "tests/unit/stack_program.h"
+#include "formats/import/importers.h"
+#include "formats/names/stack_names.h"
+#include "tests/unit/analyze/idle/host_program.h"
 
 static int by_place(const void *a, const void *b)
 {
@@ -577,10 +579,118 @@ static void many_calls_have_stacks(void)
 	gt_reader_close(r);
 }
 
-T_MAIN(T(events_have_stacks), T(many_calls_have_stacks), T(chrome_says_it_all),
-	T(chrome_times_have_three_decimals), T(chrome_of_nothing), T(chrome_long_call_over_epochs),
-	T(chrome_of_lies), T(chrome_spans_get_lanes), T(chrome_runs_out_of_lanes),
-	T(chrome_spans_beside_calls), T(chrome_open_calls), T(chrome_losses_counters_unmatched),
-	T(chrome_flows), T(chrome_flows_are_in_slices), T(chrome_flows_beyond_all_lanes),
+/* ---- round trips ---- */
+
+/* One line for each row: kind, start since the first row, and stack. */
+static char *list_stacks(struct gt_reader *r, uint32_t kinds)
+{
+	struct gt_filter filter = { .kinds = kinds };
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_iter *it = gt_iter_open(r, &filter, &err);
+	struct gt_buf list = { 0 };
+	struct gt_event ev;
+	int64_t *bases = gt_export_bases(r);
+
+	while (it && gt_iter_next(&*it, &ev, &err) > 0) {
+		const struct gt_type *type = &ev.seg->types[ev.row.type];
+		uint64_t stack = gt_event_value(&ev, type, GT_R_STACK, GT_NONE);
+
+		gt_buf_printf(&list, "%d %lld ", ev.kind,
+			(long long)(ev.row.start - bases[ev.seg->index]));
+		if (type->op == GT_OP_SAMPLE)
+			gt_buf_printf(&list, "period %llu ",
+				(unsigned long long)gt_event_value(&ev, type, GT_R_VALUE, 0));
+		if (stack < ev.seg->nstacks)
+			gt_stack_text(&list, ev.seg, stack, GT_STACK_LINE);
+		gt_buf_byte(&list, '\n');
+	}
+	gt_buf_byte(&list, 0);
+	gt_iter_close(it);
+	free(bases);
+	return (char *)list.data;
+}
+
+static struct gt_reader *imported(const char *text)
+{
+	int from = memfd_create("json", 0), to = memfd_create("trace", 0);
+	struct gt_err err = GT_ERR_INIT;
+
+	if (write(from, text, strlen(text)) != (ssize_t)strlen(text) || lseek(from, 0, SEEK_SET) ||
+		gt_import(from, dup(to), NULL, &err))
+		gt_err_print("test", NULL, &err);
+	return gt_reader_open_fd(to, &err);
+}
+
+static void stacks_survive_a_round_trip(void)
+{
+	const uint32_t kinds =
+		GT_BIT(GT_CALL) | GT_BIT(GT_GPU) | GT_BIT(GT_SPAN) | GT_BIT(GT_INSTANT);
+	struct host_program h = { .p = { .fd = -1 } };
+	struct gt_reader *r, *copy;
+	const struct gt_segment *seg;
+	char *text, *before, *after;
+	const struct gt_frame *f = NULL;
+
+	host_begin(&h, true, true);
+	host_gap(&h, true, true);
+	stack_program_rows(&h.p);
+	r = stack_program_end(&h.p);
+	text = export(r, "chrome");
+	copy = imported(text);
+	before = list_stacks(r, kinds);
+	after = list_stacks(copy, kinds);
+	CHECK_STR(after, before);
+	CHECK(strstr(after, "period 1000 load (app/data.py:12) < main") &&
+		strstr(after, "take_gil"));
+	/* what the names of frames say */
+	seg = gt_reader_segment(copy, 0);
+	for (uint32_t i = 0; i < seg->nstacks && !f; i++)
+		for (uint32_t k = 0; k < seg->stacks[i].n; k++)
+			if (!strcmp(gt_str(seg, seg->stacks[i].frames[k]),
+				    "step (app/train.py:88)"))
+				f = gt_segment_frame(seg, seg->stacks[i].frames[k]);
+	CHECK(f && f->kind == GT_FRAME_PYTHON && f->line == 88);
+	if (f) {
+		CHECK_STR(gt_str(seg, f->function), "step");
+		CHECK_STR(gt_str(seg, f->file), "app/train.py");
+	}
+	free(text);
+	free(before);
+	free(after);
+	gt_reader_close(r);
+	gt_reader_close(copy);
+}
+
+/* Frames before and behind the events, with numbers and words as ids, a cycle, and a frame that
+ * does not exist. */
+static void foreign_stack_frames(void)
+{
+	struct gt_reader *r = imported(
+		"{\"stackFrames\":{\"1\":{\"name\":\"main\"},\"leaf\":{\"name\":\"draw\",\"parent\":1,\"category\":\"x\"}},"
+		"\"traceEvents\":["
+		"{\"ph\":\"X\",\"name\":\"a\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":5,\"sf\":\"leaf\"},"
+		"{\"ph\":\"X\",\"name\":\"b\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":1,\"ts\":10,\"dur\":5,\"sf\":77},"
+		"{\"ph\":\"X\",\"name\":\"c\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":1,\"ts\":20,\"dur\":5,\"sf\":\"1\"},"
+		"{\"ph\":\"X\",\"name\":\"d\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":1,\"ts\":30,\"dur\":5}]}");
+	char *list = r ? list_stacks(r, GT_BIT(GT_SPAN)) : strdup("");
+
+	CHECK_STR(list, "3 0 draw < main\n3 9000 \n3 19000 main\n3 29000 \n");
+	free(list);
+	gt_reader_close(r);
+	r = imported(
+		"{\"traceEvents\":["
+		"{\"ph\":\"X\",\"name\":\"a\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":5,\"sf\":2}],"
+		"\"stackFrames\":{\"1\":{\"name\":\"f\",\"parent\":2},\"2\":{\"name\":\"g\",\"parent\":1}}}");
+	CHECK(r && gt_reader_segment(r, 0)->nstacks == 1 &&
+		gt_reader_segment(r, 0)->stacks[0].n == 4096);
+	gt_reader_close(r);
+}
+
+T_MAIN(T(stacks_survive_a_round_trip), T(foreign_stack_frames), T(events_have_stacks),
+	T(many_calls_have_stacks), T(chrome_says_it_all), T(chrome_times_have_three_decimals),
+	T(chrome_of_nothing), T(chrome_long_call_over_epochs), T(chrome_of_lies),
+	T(chrome_spans_get_lanes), T(chrome_runs_out_of_lanes), T(chrome_spans_beside_calls),
+	T(chrome_open_calls), T(chrome_losses_counters_unmatched), T(chrome_flows),
+	T(chrome_flows_are_in_slices), T(chrome_flows_beyond_all_lanes),
 	T(chrome_flows_of_the_row_itself), T(chrome_filters), T(chrome_two_hosts),
 	T(chrome_devices_of_processes))
