@@ -599,20 +599,23 @@ static const struct {
 		"cannot answer: the visible time has no memory" },
 };
 
+static bool is_empty(const struct flame *f) { return !node_at(f, 0)->ns && percent_of(f) == 100; }
+
 static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 {
 	const struct flame *f = v->state;
 
 	gt_screen_clear(to);
 	gt_view_common_draw_top(v->scene, pictures[f->made].title, to);
-	if (!node_at(f, 0)->ns && percent_of(f) == 100)
-		gt_screen_text(to, 1, 2, -1, f->note[0] ? f->note : pictures[f->made].nothing,
-			gt_look_faint);
+	if (is_empty(f))
+		gt_screen_put_lines(to, 1, 2, f->width > 2 ? f->width - 2 : 1,
+			f->body > 1 ? f->body - 1 : 1,
+			f->note[0] ? f->note : pictures[f->made].nothing, gt_look_faint);
 	else
 		draw_boxes(v, to);
 	if (f->search)
 		draw_search(f, to);
-	if (f->height > 2)
+	if (f->height > 2 && !is_empty(f))
 		draw_status(v, to);
 }
 

@@ -151,6 +151,15 @@ flame_same exclude h200-train.zst --from 7s --to 7.01s --exclude '*gemm*' --excl
 flame_same ranges h200-nvtx.zst --from 100ms
 flame_same imported kineto-h200-mlp.json.gz
 flame_same gpus h200x2-nccl.zst --from 8.96s --to 9.05s
+# By call stack: the same as gtexport --stacks; a message says what a trace lacks.
+for what in kernel idle memory; do
+	"$B/gtexport" --flame -f --stacks=$what -o wanted.svg "$SRC/tests/fuzz/corpus/fuzz_import/b_stacks"
+	want "view-svg-stacks-$what" 0 "$V" --svg --view flame-$what "$SRC/tests/fuzz/corpus/fuzz_import/b_stacks"
+	same "view-svg-stacks-$what-same" wanted.svg want.out
+done
+want view-svg-stacks-none 1 "$V" --svg --view flame-host "$R/h200-streams.zst"
+says view-svg-stacks-none-message 'gtcollect -e samples,sched'
+want view-flame-idle-narrow 0 "$V" --render 40x10 --ascii --view flame-idle "$R/h200-streams.zst"
 want view-svg-flame-size 0 "$V" --svg --view flame --render 80x24 "$R/kineto-h200-mlp.json.gz"
 "$B/gtexport" --flame -f -o wanted.svg "$R/kineto-h200-mlp.json.gz"; same view-svg-flame-size-same wanted.svg want.out
 want view-svg-alone 2 "$V" --svg "$R/h200-streams.zst"; says view-svg-alone-message '^gtview: --svg prints one frame'
