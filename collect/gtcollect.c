@@ -22,6 +22,7 @@
 #include "collect/cli/output.h"
 #include "collect/cli/python_command.h"
 #include "collect/correlate/gpu_correlate.h"
+#include "collect/host/host_recording.h"
 #include "collect/ipc/guest_server.h"
 #include "collect/ipc/shared_memory.h"
 #include "collect/live/live_view.h"
@@ -82,7 +83,7 @@ static int enable_sources(struct gt_err *err)
 		gt_sources_only_ebpf(o->events))
 		return gt_err_set(err, -EINVAL, "%s%s needs --via ebpf", o->kernel ? "" : "-e ",
 			o->kernel ? "--kernel" : gt_sources_only_ebpf(o->events)->name);
-	if (!code && gt_sources_has(o->events, "samples") && !o->with_samples)
+	if (!code && gt_sources_has(o->events, "samples") && !o->with_samples && !o->with_timers)
 		return gt_err_set(err, -EINVAL, "-e samples needs a COMMAND");
 	if (code || !(o->inject || o->via == GT_VIA_INJECT))
 		return code;
@@ -115,7 +116,7 @@ static int select_events(const char **useless, struct gt_err *err)
 	run.gates = gt_sources_filter(
 		&run.selection, &o->filter, &o->exclude, (uint32_t)o->sample, useless);
 	if (!run.gates && !run.sources.n && !gt_sources_only_ebpf(o->events) && !o->with_samples &&
-		(!run.selection.nvtx || o->filter.n))
+		!o->with_timers && (!run.selection.nvtx || o->filter.n))
 		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
 	return 0;
 }
@@ -177,6 +178,8 @@ static int open_session(struct gt_err *err)
 		memcpy(s->stack_of, run.selection.stack_of, sizeof(run.selection.stack_of));
 		s->stacks = run.selection.stacks;
 	}
+	if (o->with_timers)
+		s->sample_period = GT_SECOND / gt_sources_sample_rate();
 	run.rings.ebpf = o->via == GT_VIA_EBPF;
 	run.rings.with_writer = o->with_ebpf || gt_options_has_perf();
 	gt_rings_take_ownership(&run.rings);
@@ -255,6 +258,8 @@ static int open_trace(char *const *argv, struct gt_err *err)
 	if (code)
 		return code;
 	gt_sources_missing(&run.sources, gt_metadata_add_missing);
+	if (gt_options.with_timers)
+		gt_metadata_add_missing(GT_TIMERS_MISSING);
 	json = gt_metadata_begin(argv, run.rings.s, run.selection.gpu);
 	opt.meta_json = json;
 	run.out.fd = -1; /* the writer closes it, also when it fails */
@@ -563,6 +568,7 @@ static int run_program(char **argv)
 	struct gt_child_settings settings = { .library = run.server.dir.library,
 		.session = run.server.dir.path,
 		.inject = gt_options.inject,
+		.sample_period = s->sample_period,
 		.nvtx = s->nvtx || s->range == GT_RANGE_NVTX };
 	struct gt_err err = GT_ERR_INIT;
 	bool has_all_sources;

@@ -14,7 +14,7 @@ FUZZERS  := $(addprefix $(BUILD)/fuzz/,$(TARGETS))
 CLANG    ?= clang
 FUZZ_SECONDS ?= 60
 
-units: $(UNITS) $(addprefix $(BUILD)/host/,samples unwind unwind_stripped libunwind3.so libunwind4.so)
+units: $(UNITS) $(addprefix $(BUILD)/host/,samples unwind unwind_stripped libunwind3.so libunwind4.so) $(BUILD)/bpf/without_bpf
 # What tests/cli/collect/samples.sh samples.
 $(BUILD)/host/samples: tests/unit/collect/host/samples_prog.c
 	@mkdir -p $(@D)
@@ -28,6 +28,10 @@ $(BUILD)/host/unwind: tests/unit/collect/host/unwind_prog.c $(BUILD)/host/libunw
 	$(CC) $(UNWIND_FLAGS) -DPART=0 -rdynamic -Wl,--no-as-needed $^ -Wl,-rpath,'$$ORIGIN' -pthread -ldl -o $@
 $(BUILD)/host/unwind_stripped: $(BUILD)/host/unwind
 	$(shell $(CC) -print-prog-name=strip) $< -o $@
+# The kernel refuses bpf and perf events to what this runs.
+$(BUILD)/bpf/without_bpf: tests/unit/collect/bpf/without_bpf_prog.c
+	@mkdir -p $(@D)
+	$(CC) -O1 -g $< -o $@
 benches: $(BENCHES)
 replays: $(REPLAYS)
 

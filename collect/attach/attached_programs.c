@@ -55,6 +55,10 @@ void gt_attached_choose_way(void)
 	else
 		needs_library = gt_sources_of_guest(o->events);
 	o->with_samples = gt_sources_has(o->events, "samples") && !gt_options_attach();
+	if (o->with_samples && !o->inject && o->via != GT_VIA_EBPF && !gt_host_allows_samples()) {
+		o->with_samples = false;
+		o->with_timers = needs_library = true;
+	}
 	o->is_auto = o->via == GT_VIA_AUTO;
 	if (!o->is_auto)
 		return;

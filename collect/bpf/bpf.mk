@@ -27,7 +27,7 @@ $(BUILD)/bpf/usdt: tests/unit/collect/bpf/memory_library.h
 $(BUILD)/bpf/usdt: BPF_TEST_FLAGS := $(if $(filter arm64,$(BPF_ARCH)),-fno-section-anchors)
 # <sys/sdt.h> is systemtap-sdt-dev's
 HAVE_SDT := $(shell printf '\043include <sys/sdt.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
-BPF_TESTS := $(patsubst %,$(BUILD)/bpf/%,waits deadlock wakers parent functions many_functions many_files driver_requests gated_calls renamed thread_crowd without_bpf $(if $(HAVE_SDT),usdt kernels))
+BPF_TESTS := $(patsubst %,$(BUILD)/bpf/%,waits deadlock wakers parent functions many_functions many_files driver_requests gated_calls renamed thread_crowd $(if $(HAVE_SDT),usdt kernels))
 units: $(BPF_TESTS)
 
 # Empty programs, beside which tests/bench/bench_probed_call.c measures.

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,11 +118,11 @@ static int environment_make(
 	struct environment *e, const struct gt_child_settings *s, struct gt_err *err)
 {
 	size_t inherited = 0;
-	char *session = NULL;
+	char *session = NULL, period[24];
 
 	while (environ && environ[inherited])
 		inherited++;
-	*e = (struct environment){ .list = calloc(inherited + 5, sizeof(*e->list)) };
+	*e = (struct environment){ .list = calloc(inherited + 6, sizeof(*e->list)) };
 	e->failed =
 		!e->list || (s->session && asprintf(&session, "%s:%s", s->session, s->library) < 0);
 	if (s->inject)
@@ -130,6 +131,9 @@ static int environment_make(
 		environment_set(e, "LD_PRELOAD", s->library, getenv("LD_PRELOAD"));
 	if (session)
 		environment_set(e, GT_RING_SESSION, session, NULL);
+	snprintf(period, sizeof(period), "%" PRIu64, s->sample_period);
+	if (s->sample_period || getenv(GT_RING_SAMPLES))
+		environment_set(e, GT_RING_SAMPLES, period, NULL);
 	if (s->nvtx &&
 		!getenv("NVTX_INJECTION64_PATH")) /* the variable of another tool is not replaced */
 		environment_set(e, "NVTX_INJECTION64_PATH", s->library, NULL);

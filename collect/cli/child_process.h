@@ -38,7 +38,8 @@ struct gt_child_settings {
 	const char *session; /* the folder of the session's socket; NULL: no session */
 	const char *cupti; /* the libcupti to use; NULL: the program's, or the one found by name */
 	bool inject;
-	bool nvtx; /* the library also receives the program's NVTX annotations */
+	uint64_t sample_period; /* of GT_RING_SAMPLES, ns; 0: not set */
+	bool nvtx;              /* the library also receives the program's NVTX annotations */
 	/* if not NULL: called when the process exists and waits for the return to execute the
 	 * program. A negative value ends it. */
 	int (*before_exec)(void *arg, pid_t pid, struct gt_err *err);

@@ -390,13 +390,14 @@ static void check_switches(struct finding *f)
 static void check_samples(struct finding *f)
 {
 	if (gt_host_allows_samples() && gt_host_reads_memory())
-		report(f, FINE, "-e samples -- COMMAND records what threads execute");
+		report(f, FINE,
+			"-e samples -- COMMAND records what threads execute, by perf events");
 	else if (gt_host_allows_samples())
 		report(f, NOTE,
 			"-e samples has no frames of Python: the kernel refuses process_vm_readv (a container's seccomp profile may do so)");
 	else
-		report(f, NOTE,
-			"-e samples does not work here: the kernel refuses perf events (sysctl kernel.perf_event_paranoid=2 permits them; a container's seccomp profile may refuse perf_event_open)");
+		report(f, FINE,
+			"-e samples -- COMMAND records what threads execute, by timers of the threads, because the kernel refuses perf events (sysctl kernel.perf_event_paranoid=2 permits them; a container's seccomp profile may refuse perf_event_open)");
 }
 
 static void check_source_in_child(const struct gt_source *source, struct finding *f)

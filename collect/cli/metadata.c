@@ -246,6 +246,8 @@ char *gt_metadata_begin(char *const *argv, const struct gt_session *s, bool gpu)
 	json_object_set_new(o, "environment", environment());
 	put(o, "events", opt->events);
 	put(o, "missing", not_recorded);
+	if (opt->with_samples || opt->with_timers)
+		put(o, "samples_by", opt->with_timers ? "timers of threads" : "perf events");
 	put(o, "args", gt_options_args_word());
 	put(o, "range", opt->range);
 	if (gpu)
@@ -374,6 +376,10 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 		{ "abandoned_calls", t->abandoned },
 		{ "handler_calls", t->in_handler },
 		{ "sampled_out_calls", t->sampled_out },
+		{ "unsampled_threads", t->unsampled.refused },
+		{ "threads_that_block_samples", t->unsampled.blocked },
+		{ "processes_that_end_samples", t->unsampled.taken },
+		{ "processes_that_limit_system_calls", t->unsampled.limited },
 		{ "nameless_calls", t->nameless },
 		{ "broken_rings", t->broken },
 		{ "clock_error_ns", t->clock_error },

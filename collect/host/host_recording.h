@@ -23,6 +23,11 @@
 #define GT_SAMPLES_MISSING                                                                         \
 	"samples of time in the kernel (sysctl kernel.perf_event_paranoid=1 permits them)"
 
+/* What samples lack where the kernel refuses perf events, so that timers of the program's threads
+ * take them. */
+#define GT_TIMERS_MISSING                                                                          \
+	"samples of threads that block signals, and of programs that cannot load the library: the kernel refuses perf events, so timers of the threads take the samples (gtcollect --doctor)"
+
 struct gt_host_options {
 	bool switches;
 	bool only_stacks; /* with switches: eBPF writes the rows, which get stacks by this */

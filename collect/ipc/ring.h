@@ -40,11 +40,14 @@
 #include "formats/cuda/cuda_api.h"
 #include "formats/cuda/driver_files.h"
 
-#define GT_RING_SESSION "GT_SESSION"   /* the variable */
+#define GT_RING_SESSION "GT_SESSION" /* the variable */
+/* ns between samples by timers of the threads (struct gt_session, sample_period), because the
+ * process connects at its first sample only */
+#define GT_RING_SAMPLES "GT_SAMPLE_PERIOD"
 #define GT_RING_CONNECTED "fd:"        /* the process has this descriptor, which is connected */
 #define GT_RING_ANCESTOR "gt-session-" /* an abstract socket, with gtcollect's process id */
 #define GT_RING_MAGIC 0x31676e6972746721ULL
-#define GT_RING_VERSION 11
+#define GT_RING_VERSION 12
 /* calls nested deeper than this are counted, not recorded */
 #define GT_RING_OPEN_MAX 16
 #define GT_RING_OPEN_ARGS 5
@@ -106,6 +109,14 @@ enum gt_ring_bits {
 	GT_BITS
 };
 
+/* What samples by timers miss. */
+struct gt_sampling_failures {
+	uint32_t refused; /* threads for which the kernel has made no timer */
+	uint32_t blocked; /* threads that have blocked the signal */
+	uint32_t taken;   /* processes that use the signal themselves */
+	uint32_t limited; /* processes that forbid system calls to themselves */
+};
+
 struct gt_session {
 	uint64_t magic;
 	uint32_t version;
@@ -134,6 +145,9 @@ struct gt_session {
 	/* drivers load the library by injection, and CUPTI's callbacks report calls */
 	uint32_t inject;
 	char range_name[GT_RING_NAME]; /* of GT_RANGE_NVTX */
+	/* ns of a thread's processor time from one sample by its timer to the next; 0: there are no
+	 * such samples */
+	uint64_t sample_period;
 	/* --cupti: the library to load for it; empty: found by name */
 	char cupti[GT_RING_PATH];
 	/* bytes of chunks one thread may hold at a time (--ring-size) */
@@ -162,6 +176,7 @@ struct gt_session {
 	uint32_t attached;
 	/* calls that passed untraced because a table or the memory was full */
 	uint64_t untraced;
+	struct gt_sampling_failures unsampled;
 };
 
 /* A ring of a thread that makes calls, or of one that writes records of others' work (CUPTI's

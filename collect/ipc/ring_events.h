@@ -54,6 +54,8 @@ enum gt_ring_event {
 	GT_EV_PROBE,
 	/* The thread runs. start, end: the same, ns; as SCHED */
 	GT_EV_SAMPLE,
+	/* The same, by the thread's own timer. start, end: the same, ticks */
+	GT_EV_TIMER_SAMPLE,
 	GT_EVENTS
 };
 

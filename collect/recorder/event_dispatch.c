@@ -7,6 +7,8 @@
 #include <string.h>
 #include "formats/trace/read/live_allocations.h"
 
+#define SAMPLE_MAX (1ull << 50) /* ns that a sample may stand for; more is damage */
+
 /* ---- the GPU ---- */
 
 /* The stack of a call's row plus one; 0: it has none. It is the last argument. */
@@ -294,19 +296,15 @@ static int take_scheduling(struct gt_recorder *r, const struct gt_traced_thread 
 	return gt_sched_put(&r->scheduling, t->track, &row, err);
 }
 
-/* As rows of scheduling. */
-static int take_sample(struct gt_recorder *r, const struct gt_traced_thread *t,
-	const struct gt_event_record *rec, struct gt_err *err)
+/* at: ns. */
+static int take_sample(struct gt_recorder *r, const struct gt_traced_thread *t, int64_t at,
+	const struct gt_ev_sample *s, struct gt_err *err)
 {
-	const struct gt_ev_sample *s = &rec->body.sample;
-
-	if (!r->procs[t->proc].written)
-		return GT_DAMAGED;
 	if (!r->samples.w && gt_sample_types_init(&r->samples, r->w, err))
 		return err->code;
 	r->active = true;
-	return gt_sample_put(&r->samples, t->track, (int64_t)rec->start, s->period,
-		gt_call_stack(&t->stacks, s->stack), err);
+	return gt_sample_put(
+		&r->samples, t->track, at, s->period, gt_call_stack(&t->stacks, s->stack), err);
 }
 
 /* As rows of scheduling. */
@@ -347,14 +345,21 @@ int gt_dispatch_event(struct gt_recorder *r, struct gt_traced_thread *t,
 		return take_scheduling(r, t, rec, err);
 	if (rec->id == GT_EV_PROBE)
 		return take_probe(r, t, rec, err);
-	if (rec->id == GT_EV_SAMPLE)
-		return take_sample(r, t, rec, err);
+	if (rec->id == GT_EV_SAMPLE) /* as rows of scheduling */
+		return r->procs[t->proc].written
+			? take_sample(r, t, (int64_t)rec->start, &rec->body.sample, err)
+			: GT_DAMAGED;
 	if (rec->id == GT_EV_GRAPH)
 		return take_graph_copy(r, &r->procs[t->proc], rec, err);
 	if (rec->id == GT_EV_DEVICE)
 		return take_device(r, t, rec, err);
 	if (gt_dispatch_has_ticks(rec->id) && !gt_ring_reader_is_possible(r, rec->start))
 		return GT_DAMAGED;
+	if (rec->id == GT_EV_TIMER_SAMPLE)
+		return rec->body.sample.period <= SAMPLE_MAX
+			? take_sample(
+				  r, t, gt_clock_ns(&r->clock, rec->start), &rec->body.sample, err)
+			: GT_DAMAGED;
 	return rec->id >= GT_EV_PUSH ? take_annotation(r, t, rec, err)
 				     : take_gpu(r, &r->procs[t->proc], rec, err);
 }

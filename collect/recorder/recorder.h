@@ -28,6 +28,7 @@ struct gt_recorder_totals {
 	uint64_t sched_rows;                   /* of scheduling */
 	uint32_t libraries_without_lines;      /* gt_native_symbols_resolve() */
 	const struct gt_other_threads *others; /* borrowed until the next pass */
+	struct gt_sampling_failures unsampled; /* of samples by timers of threads */
 	uint32_t own_slots;                    /* slots of threads for these records */
 	uint64_t deep;                         /* calls nested too deep to record */
 	uint64_t abandoned;                    /* calls left by longjmp or an exception */

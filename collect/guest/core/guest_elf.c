@@ -219,7 +219,8 @@ void gt_replaced_find(void)
 {
 	static const char *const names[GT_REPLACED] = { "ioctl", "open", "open64", "openat",
 		"openat64", "close", "mmap", "mmap64", "execve", "execv", "execvp", "execvpe",
-		"fexecve", "execveat", "abort", "__assert_fail", "dlclose" };
+		"fexecve", "execveat", "abort", "__assert_fail", "dlclose", "pthread_create",
+		"sigaction", "signal", "prctl" };
 
 	for (unsigned i = 0; i < GT_REPLACED; i++)
 		__atomic_store_n(

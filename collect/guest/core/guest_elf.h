@@ -48,6 +48,10 @@ enum gt_replaced {
 	GT_LIBC_ABORT,
 	GT_LIBC_ASSERT_FAIL,
 	GT_LIBC_DLCLOSE,
+	GT_LIBC_PTHREAD_CREATE,
+	GT_LIBC_SIGACTION,
+	GT_LIBC_SIGNAL,
+	GT_LIBC_PRCTL,
 	GT_REPLACED
 };
 void *gt_replaced_function(enum gt_replaced which);

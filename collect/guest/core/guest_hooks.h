@@ -48,6 +48,8 @@ void gt_event_pair_end(
 /* The number of the stack of the wrapper's caller, whose definition is in the thread's ring by now;
  * 0: the stack could not be taken. May take some us for a stack that is new to the thread. */
 uint32_t gt_stack_take(struct gt_tcb *t, enum gt_stack_of how);
+/* The library was loaded: starts to sample the process's threads, if gtcollect asks for it. */
+void gt_timers_start(void);
 /* Forgets what the thread has taken: the block gets another owner, or another session. */
 void gt_stack_forget(struct gt_stack_state *s);
 

@@ -27,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_hooks.h"
 #include "collect/guest/core/guest_resolve.h"
 #include "collect/guest/core/guest_session.h"
 
@@ -46,6 +47,8 @@ bool gt_is_forked(void)
 {
 	return list && list_state && !__atomic_load_n(&list_state->same_process, __ATOMIC_RELAXED);
 }
+
+bool gt_loader_is_idle(void) { return list && list->r_state == RT_CONSISTENT; }
 
 /* ---- the loader's list ---- */
 
@@ -212,5 +215,6 @@ static __attribute__((constructor)) void begin(void)
 	gt_dlsym_find_function();
 	gt_replaced_find();
 	make_state();
+	gt_timers_start();
 	errno = saved;
 }

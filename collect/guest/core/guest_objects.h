@@ -9,6 +9,8 @@ typedef int gt_object_visit(struct dl_phdr_info *info, size_t size, void *arg);
 /* Calls look for each loaded library in load order until it returns non-zero, and returns that
  * value. In a forked child it takes no lock, and paths are spelled as in the loader's list. */
 int gt_for_each_object(gt_object_visit *look, void *arg);
+/* Is no library being loaded or closed? Meaningful if only this thread could do so. */
+bool gt_loader_is_idle(void);
 bool gt_is_forked(void); /* this process is a forked child */
 /* In a forked child: are the locks of the loader and of atexit free? A thread takes them; if that
  * needs more than one second they count as locked. True in other processes. */

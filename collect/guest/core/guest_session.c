@@ -31,6 +31,7 @@ static const uint32_t one = 1, zero;
 __thread struct gt_tcb *gt_self GT_TLS = &unregistered;
 __thread struct gt_tcb *gt_producer_self GT_TLS;
 __thread bool gt_inside GT_TLS;
+__thread bool gt_interrupted GT_TLS;
 /* after a failed registration: calls that pass before the next attempt */
 static __thread uint32_t calls_to_skip GT_TLS, skip_after_failure GT_TLS;
 

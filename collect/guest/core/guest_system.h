@@ -6,6 +6,10 @@
 #include "collect/guest/core/guest_common.h"
 #include "collect/ipc/unaligned.h"
 
+/* This thread runs the handler of a sample, which may have interrupted anything: no thread is
+ * started, and no lock of libc or of the loader is taken. */
+extern __thread bool gt_interrupted GT_TLS;
+
 static inline int32_t gt_own_pid(void) { return (int32_t)syscall(SYS_getpid); }
 static inline int32_t gt_own_tid(void) { return (int32_t)syscall(SYS_gettid); }
 uint64_t gt_monotonic(void); /* ns of CLOCK_MONOTONIC */

@@ -147,6 +147,48 @@ bool gt_with_loaded_code(void (*work)(void *arg), void *arg, bool *closed)
 	return false;
 }
 
+struct list_key {
+	uint64_t sum; /* of addresses: a forked child has no counts of libraries */
+	uint64_t subs;
+};
+
+static int add_to_key(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct list_key *k = arg;
+
+	(void)size;
+	k->sum = (k->sum ^ info->dlpi_addr) * 0x9e3779b97f4a7c15ull;
+	k->subs = info->dlpi_subs;
+	return 0;
+}
+
+static int visit_alone(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size, (void)arg;
+	add_library(info);
+	return 0;
+}
+
+bool gt_with_loaded_code_alone(void (*work)(void *arg), void *arg, bool *closed)
+{
+	struct list_key key = { 1, 0 };
+
+	*closed = false;
+	if (!gt_loader_is_idle())
+		return false;
+	gt_for_each_object(add_to_key, &key);
+	*closed = key.subs != state->subs;
+	if (!state->is_known || state->adds != key.sum || *closed) {
+		state->adds = key.sum;
+		state->subs = key.subs;
+		state->nloaded = state->nranges = 0;
+		gt_for_each_object(visit_alone, NULL);
+		state->is_known = true;
+	}
+	work(arg);
+	return true;
+}
+
 static int count_closed(struct dl_phdr_info *info, size_t size, void *n)
 {
 	if (size < offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs))

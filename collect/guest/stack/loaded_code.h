@@ -29,6 +29,9 @@ bool gt_code_open(void);
  * be made. *closed: have libraries been closed since the last call? It is set before work is
  * called. Only the helper thread calls this, and work calls what follows. */
 bool gt_with_loaded_code(void (*work)(void *arg), void *arg, bool *closed);
+/* The same where this thread is the only one that may load or close libraries; also in a signal
+ * handler, where no lock is taken. False also while it does so. */
+bool gt_with_loaded_code_alone(void (*work)(void *arg), void *arg, bool *closed);
 /* Call frame information of the library with code at this address, and its number (0: all numbers
  * are used). False: no library has code there. image->size 0: the library has no information. */
 bool gt_code_at(uintptr_t address, struct gt_eh_image *image, uint32_t *number);

@@ -90,10 +90,16 @@ static uintptr_t thread_state(
 	const struct gt_interpreter *in, struct gt_readable *r, enum gt_python_state *state)
 {
 	const struct gt_python_layout *l = &in->layout;
-	uintptr_t current = (uintptr_t)in->current(), id = in->thread_id(), found, finalizing;
+	const bool must_search = gt_unlikely(gt_interrupted) && in->may_allocate;
+	uintptr_t current = must_search ? 0 : (uintptr_t)in->current(), id = in->thread_id(), found,
+		  finalizing;
 
 	*state = GT_PYTHON_NONE;
-	if (current && is_state_of(l, r, current, id)) {
+	if (must_search) {
+		found = search_states(in, r);
+		if (!found)
+			return 0;
+	} else if (current && is_state_of(l, r, current, id)) {
 		found = current;
 	} else {
 		found = (uintptr_t)in->of_thread();
@@ -469,6 +475,7 @@ static void describe(
 	in->runtime = runtime;
 	in->version = version >> 16;
 	in->in_program = !*o->path; /* as the loader lists the program */
+	in->may_allocate = in->version >= 0x030c && !in->in_program;
 	/* a program may have copies of these, which the interpreter then uses */
 	in->code_type = (uintptr_t)gt_find_in_library("", "PyCode_Type");
 	in->text_type = (uintptr_t)gt_find_in_library("", "PyUnicode_Type");

@@ -15,6 +15,9 @@ struct gt_interpreter {
 	struct gt_python_layout layout;
 	bool known;      /* the layout is */
 	bool in_program; /* not in a library */
+	/* `current` and `of_thread` read variables of the thread, for which the loader may
+	 * allocate memory */
+	bool may_allocate;
 	uint32_t version;
 	/* version of a layout in python_offsets.h with the same frames; 0: none */
 	uint32_t constants;

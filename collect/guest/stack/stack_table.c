@@ -27,6 +27,17 @@ struct code_piece {
 	struct gt_rec_code head;
 	uint8_t lines[LINES_PIECE];
 };
+/* The frames of one stack. The arrays have GT_STACK_FRAMES places. */
+struct frames {
+	struct gt_readable *readable;
+	struct gt_python_frame *python;
+	uint64_t *native;
+	uint32_t npython, nnative;
+	uintptr_t stop_low, stop_high; /* where native frames end */
+	uint64_t epoch;                /* of the rules; before the walk */
+	enum gt_python_state python_state;
+	enum gt_native_state native_state;
+};
 /* Of one thread. It has all large buffers, because the program's stacks may be small. */
 struct gt_stack_state {
 	/* the frame of the gt_stack_take that runs; 0: none. It is not reentered from a signal
@@ -46,15 +57,11 @@ struct gt_stack_state {
 	uint64_t native[GT_STACK_FRAMES], words[2 * GT_STACK_FRAMES + 2];
 	struct gt_python_code code_read;
 	struct code_piece piece;
-};
-
-/* The frames of one stack. */
-struct frames {
-	uint32_t npython, nnative;
-	uintptr_t stop_low, stop_high; /* where native frames end */
-	uint64_t epoch;                /* of the rules; before the walk */
-	enum gt_python_state python_state;
-	enum gt_native_state native_state;
+	/* of a sample; the pages that can be read are tried again for each */
+	struct frames sample;
+	struct gt_readable sample_readable;
+	struct gt_python_frame sample_python[GT_STACK_FRAMES];
+	uint64_t sample_native[GT_STACK_FRAMES];
 };
 
 /* ---- hash ---- */
@@ -62,7 +69,7 @@ struct frames {
 static inline uint64_t rotate(uint64_t x, unsigned by) { return x << by | x >> (64 - by); }
 
 /* The multiplications do not depend on each other, so the processor overlaps them. */
-static uint64_t hash_frames(const struct gt_stack_state *s, const struct frames *f)
+static uint64_t hash_frames(const struct frames *f)
 {
 	uint64_t h = f->npython | (uint64_t)f->nnative << 16 | (uint64_t)f->python_state << 32 |
 		(uint64_t)f->native_state << 40;
@@ -72,9 +79,9 @@ static uint64_t hash_frames(const struct gt_stack_state *s, const struct frames 
 		h ^= f->epoch;
 
 	for (uint32_t i = 0; i < f->nnative; i++)
-		h = rotate(h, 9) + s->native[i] * 0x9e3779b97f4a7c15ull;
+		h = rotate(h, 9) + f->native[i] * 0x9e3779b97f4a7c15ull;
 	for (uint32_t i = 0; i < f->npython; i++) {
-		const struct gt_python_frame *p = &s->python[i];
+		const struct gt_python_frame *p = &f->python[i];
 
 		h = rotate(h, 9) + p->code * 0xc2b2ae3d27d4eb4full +
 			(p->offset | (uint64_t)p->check << 32) * 0x165667b19e3779f9ull;
@@ -140,8 +147,10 @@ static bool put_code(struct gt_tcb *t, struct gt_stack_state *s, uint32_t number
 	return true;
 }
 
-/* The number of a code object; 0: it cannot be read, or the ring is full. */
-static uint32_t code_number(struct gt_tcb *t, struct gt_stack_state *s, struct gt_python_frame *f)
+/* The number of a code object; 0: it cannot be read, or the ring is full. r NULL: the frame may
+ * have returned since it was read, so that the object is not read any more. */
+static uint32_t code_number(struct gt_tcb *t, struct gt_stack_state *s, struct gt_readable *r,
+	const struct gt_python_frame *f)
 {
 	uint64_t hash = (f->code ^ (uint64_t)f->check << 40) * 0x9e3779b97f4a7c15ull;
 	struct known_code *k = NULL;
@@ -153,7 +162,7 @@ static uint32_t code_number(struct gt_tcb *t, struct gt_stack_state *s, struct g
 		if (!k->code)
 			break;
 	}
-	if (!gt_python_code(&s->readable, f->code, &s->code_read) || !put_code(t, s, s->codes + 1))
+	if (!r || !gt_python_code(r, f->code, &s->code_read) || !put_code(t, s, s->codes + 1))
 		return 0;
 	*k = (struct known_code){ f->code, f->check, ++s->codes };
 	return k->number;
@@ -191,16 +200,16 @@ static bool define(
 	uint32_t n = 0, code;
 
 	for (uint32_t i = 0; i < f->nnative; i++) {
-		if (!put_object(t, s, s->native[i]))
+		if (!put_object(t, s, f->native[i]))
 			return false;
-		s->words[n++] = s->native[i];
+		s->words[n++] = f->native[i];
 	}
 	/* with frames of Python, the walk ends at the interpreter */
 	if (f->native_state != (f->npython ? GT_NATIVE_STOPPED : GT_NATIVE_OK))
 		s->words[n++] = GT_STACK_MARK | GT_MARK_NATIVE_CUT;
 	for (uint32_t i = 0; i < f->npython; i++) {
-		code = code_number(t, s, &s->python[i]);
-		s->words[n++] = code ? GT_STACK_PYTHON | (uint64_t)code << 32 | s->python[i].offset
+		code = code_number(t, s, f->readable, &f->python[i]);
+		s->words[n++] = code ? GT_STACK_PYTHON | (uint64_t)code << 32 | f->python[i].offset
 				     : GT_STACK_MARK | GT_MARK_PYTHON_UNREADABLE;
 	}
 	if (f->python_state == GT_PYTHON_TRUNCATED)
@@ -216,12 +225,12 @@ static bool define(
 
 static __attribute__((cold)) struct gt_stack_state *make_state(struct gt_tcb *t)
 {
-	int saved = errno;
+	GT_GUEST_CODE; /* no sample comes in between */
 
 	gt_unwind_open();
-	gt_python_find();
+	if (gt_unwind_may_list())
+		gt_python_find();
 	t->stack_state = gt_map(sizeof(*t->stack_state));
-	errno = saved;
 	return t->stack_state;
 }
 
@@ -243,13 +252,13 @@ static void sleep_shortly(void)
 }
 
 /* The native frames up to the interpreter. */
-static void take_native(struct gt_stack_state *s, const uintptr_t start[3], struct frames *f)
+static void take_native(const uintptr_t start[3], struct frames *f)
 {
 	f->epoch = gt_unwind_epoch();
 	f->stop_low = f->stop_high = 0;
 	if (f->npython)
 		gt_python_eval_range(&f->stop_low, &f->stop_high);
-	f->nnative = gt_native_frames(&s->readable, start, f->stop_low, f->stop_high, s->native,
+	f->nnative = gt_native_frames(f->readable, start, f->stop_low, f->stop_high, f->native,
 		GT_STACK_FRAMES, &f->native_state);
 }
 
@@ -259,11 +268,25 @@ static uint32_t take_again(
 	struct gt_stack_state *s, const uintptr_t start[3], struct frames *f, uint64_t *hash)
 {
 	for (int i = 0; i < RULES_WAITS && f->native_state == GT_NATIVE_PENDING; i++) {
-		sleep_shortly();
-		take_native(s, start, f);
+		if (gt_unwind_is_busy())
+			sleep_shortly();
+		take_native(start, f);
 	}
-	*hash = hash_frames(s, f);
+	*hash = hash_frames(f);
 	return find(s, *hash);
+}
+
+/* The number of a stack that is new to the thread; 0: the ring is full. */
+static uint32_t add_stack(
+	struct gt_tcb *t, struct gt_stack_state *s, const struct frames *f, uint64_t hash)
+{
+	/* an interpreter may have been loaded meanwhile */
+	if (!gt_python_version() && !(s->stacks % FIND_PYTHON_EVERY) && gt_unwind_may_list())
+		gt_python_find();
+	if (!define(t, s, f, s->stacks + 1))
+		return 0;
+	remember(s, hash, ++s->stacks);
+	return s->stacks;
 }
 
 /* A handler's frame is below the frame of the call that it interrupts. A call that was left by
@@ -288,14 +311,17 @@ static bool is_settled(const struct frames *f)
 static __attribute__((noinline)) uint32_t walk(struct gt_tcb *t, struct gt_stack_state *s,
 	const uintptr_t *start, const struct gt_python_top *top, enum gt_stack_of how)
 {
-	struct frames f = { .native_state = GT_NATIVE_DAMAGED };
+	struct frames f = { .readable = &s->readable,
+		.python = s->python,
+		.native = s->native,
+		.native_state = GT_NATIVE_DAMAGED };
 	uint32_t number;
 	uint64_t hash;
 
 	f.npython = gt_python_walk(&s->readable, top, s->python, GT_STACK_FRAMES, &f.python_state);
 	if (gt_likely(start))
-		take_native(s, start, &f);
-	hash = hash_frames(s, &f);
+		take_native(start, &f);
+	hash = hash_frames(&f);
 	number = find(s, hash);
 	if (gt_unlikely(!number && how == GT_STACK_WHOLE && start))
 		number = take_again(s, start, &f, &hash);
@@ -306,12 +332,7 @@ static __attribute__((noinline)) uint32_t walk(struct gt_tcb *t, struct gt_stack
 					f.stop_high, top, s->python, f.npython });
 		return number;
 	}
-	/* an interpreter may have been loaded meanwhile */
-	if (!gt_python_version() && !(s->stacks % FIND_PYTHON_EVERY))
-		gt_python_find();
-	if (define(t, s, &f, s->stacks + 1))
-		remember(s, hash, number = ++s->stacks);
-	return number;
+	return add_stack(t, s, &f, hash);
 }
 
 __attribute__((noinline, hot)) uint32_t gt_stack_take(struct gt_tcb *t, enum gt_stack_of how)
@@ -334,4 +355,40 @@ __attribute__((noinline, hot)) uint32_t gt_stack_take(struct gt_tcb *t, enum gt_
 		number = walk(t, s, has_start ? start : NULL, &top, how);
 	s->running = 0;
 	return number;
+}
+
+/* ---- stacks of samples ---- */
+
+bool gt_stack_is_running(struct gt_tcb *t, uintptr_t sp)
+{
+	return t->stack_state && is_reentered(t->stack_state, sp);
+}
+
+bool gt_stack_read_sample(struct gt_tcb *t, const uintptr_t at[3])
+{
+	struct gt_stack_state *s = t->stack_state ? t->stack_state : make_state(t);
+	struct frames *f = s ? &s->sample : NULL;
+
+	if (!s)
+		return false;
+	memset(&s->sample_readable, 0, sizeof(s->sample_readable));
+	*f = (struct frames){ .readable = &s->sample_readable,
+		.python = s->sample_python,
+		.native = s->sample_native };
+	f->npython = gt_python_frames(f->readable, f->python, GT_STACK_FRAMES, &f->python_state);
+	take_native(at, f);
+	return true;
+}
+
+uint32_t gt_stack_number_sample(struct gt_tcb *t, const uintptr_t at[3])
+{
+	struct gt_stack_state *s = t->stack_state;
+	uint64_t hash = hash_frames(&s->sample);
+	uint32_t number = find(s, hash);
+
+	if (!at)
+		s->sample.readable = NULL;
+	else if (!number)
+		number = take_again(s, at, &s->sample, &hash);
+	return number ? number : add_stack(t, s, &s->sample, hash);
 }

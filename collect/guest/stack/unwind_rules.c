@@ -29,6 +29,7 @@
 #define BUSY 1           /* address of a request that is being written */
 #define COPY_WORDS 2048u /* of a stack */
 #define WORD_BYTES 8
+#define FIND_PYTHON_EVERY 16 /* batches of requests, while no interpreter is there */
 
 struct request {
 	uint64_t address; /* 0: free */
@@ -247,6 +248,7 @@ static void wait_for_work(struct unwind_state *s)
 static void *help(void *arg)
 {
 	struct unwind_state *s = arg;
+	uint32_t batches = 0;
 
 	gt_inside = true;
 	for (;;) {
@@ -254,6 +256,8 @@ static void *help(void *arg)
 		__atomic_store_n(&s->is_busy, 1, __ATOMIC_RELEASE);
 		__atomic_store_n(&s->work, 0, __ATOMIC_SEQ_CST);
 		gt_with_loaded_code(handle_requests, s, &s->closed);
+		if (!gt_python_version() && !(batches++ % FIND_PYTHON_EVERY))
+			gt_python_find();
 		__atomic_store_n(&s->is_busy, 0, __ATOMIC_RELEASE);
 	}
 	return NULL;
@@ -306,6 +310,21 @@ static bool put_request(struct unwind_state *s, const struct gt_frame_registers 
 	return false;
 }
 
+static void start_helper(struct unwind_state *s)
+{
+	if (!gt_start_thread(help, s)) { /* a later request tries again */
+		__atomic_store_n(&s->work, 0, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&s->helper, 0, __ATOMIC_RELEASE);
+	}
+}
+
+/* In a process of one thread, which the handler of a sample has interrupted. */
+static void compile_here(struct unwind_state *s)
+{
+	gt_with_loaded_code_alone(handle_requests, s, &s->closed);
+	__atomic_store_n(&s->work, 0, __ATOMIC_SEQ_CST);
+}
+
 __attribute__((noinline, cold)) void gt_unwind_request(const struct gt_frame_registers *at)
 {
 	GT_GUEST_CODE;
@@ -314,13 +333,37 @@ __attribute__((noinline, cold)) void gt_unwind_request(const struct gt_frame_reg
 	if (!s || at->ra <= BUSY || at->ra >> GT_CODE_BITS || !put_request(s, at) ||
 		__atomic_exchange_n(&s->work, 1, __ATOMIC_SEQ_CST))
 		return;
-	if (!__atomic_exchange_n(&s->helper, 1, __ATOMIC_ACQ_REL)) {
-		if (!gt_start_thread(help, s)) { /* a later request tries again */
-			__atomic_store_n(&s->work, 0, __ATOMIC_SEQ_CST);
-			__atomic_store_n(&s->helper, 0, __ATOMIC_RELEASE);
-		}
-	} else
+	if (gt_interrupted && !__atomic_load_n(&s->helper, __ATOMIC_ACQUIRE))
+		compile_here(s);
+	else if (!__atomic_exchange_n(&s->helper, 1, __ATOMIC_ACQ_REL))
+		start_helper(s);
+	else
 		syscall(SYS_futex, &s->work, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void gt_unwind_start_helper(void)
+{
+	struct unwind_state *s = state();
+
+	if (s && !__atomic_exchange_n(&s->helper, 1, __ATOMIC_ACQ_REL))
+		start_helper(s);
+}
+
+bool gt_unwind_is_busy(void)
+{
+	const struct unwind_state *s = state();
+
+	return s &&
+		(__atomic_load_n(&s->work, __ATOMIC_ACQUIRE) ||
+			__atomic_load_n(&s->is_busy, __ATOMIC_ACQUIRE));
+}
+
+bool gt_unwind_may_list(void)
+{
+	const struct unwind_state *s = state();
+
+	return !gt_interrupted ||
+		(s && !__atomic_load_n(&s->helper, __ATOMIC_ACQUIRE) && gt_loader_is_idle());
 }
 
 GT_EXPORT int dlclose(void *handle)

@@ -145,6 +145,13 @@ static inline bool gt_unwind_rule(uintptr_t address, struct gt_unwind_rule *rule
 	gt_unwind_request(&(struct gt_frame_registers){ .ra = address });
 	return false;
 }
+/* Is the helper at work, so that it is worth while to wait for a rule? */
+bool gt_unwind_is_busy(void);
+/* Before the process gets its second thread: starts the helper. Until then, and in a forked child
+ * until it does so, the handler of a sample compiles rules itself. */
+void gt_unwind_start_helper(void);
+/* May this thread list the loaded libraries now? Always outside the handler of a sample. */
+bool gt_unwind_may_list(void);
 /* The number of the object of an address whose rule is known; 0: none. */
 uint32_t gt_unwind_object(uintptr_t address);
 

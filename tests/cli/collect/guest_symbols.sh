@@ -9,13 +9,13 @@ else fail no-new-libc-symbols "needs GLIBC_$newest"; fi
 needed=$(readelf -d "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | tr '\n' ' ')
 if [ "$needed" = "libc.so.6 " ]; then ok links-only-libc; else fail links-only-libc "needs $needed"; fi
 
-taboo=$(objdump -T "$lib" | awk '/\*UND\*/ { print $NF }' | grep -xE 'malloc|calloc|realloc|free|exit|_exit|abort|f?printf|pthread_.*|dlsym|dlvsym|dlopen|__asan_.*|__ubsan_.*' | tr '\n' ' ')
+taboo=$(objdump -T "$lib" | awk '/\*UND\*/ { print $NF }' | grep -xE 'malloc|calloc|realloc|free|exit|_exit|abort|f?printf|pthread_.*|sigaction|signal|dlsym|dlvsym|dlopen|__asan_.*|__ubsan_.*' | tr '\n' ' ')
 if [ -z "$taboo" ]; then ok asks-libc-for-nothing-it-may-not; else fail asks-libc-for-nothing-it-may-not "$taboo"; fi
 
 sed -n 's/^GT_API(\(cu[A-Za-z0-9_]*\),.*/\1/p' "$SRC/formats/cuda/cuda_api.def" | sort >table
 printf '%s\n' cuptiActivityDisable cuptiActivityDisableContext cuptiActivityEnable \
 	cuptiActivityEnableAndDump cuptiActivityEnableContext cuptiActivityEnableDriverApi cuptiActivityEnableRuntimeApi cuptiActivityFlushAll \
-	cuptiActivityRegisterCallbacks cuptiActivityRegisterTimestampCallback cuptiFinalize cuptiSubscribe gt_attach InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExtension __assert_fail abort close dlclose dlsym execl execle execlp execv execve execveat execvp execvpe fexecve ioctl mmap mmap64 open open64 openat openat64 >>table
+	cuptiActivityRegisterCallbacks cuptiActivityRegisterTimestampCallback cuptiFinalize cuptiSubscribe gt_attach InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExtension __assert_fail abort close dlclose dlsym execl execle execlp execv execve execveat execvp execvpe fexecve ioctl mmap mmap64 open open64 openat openat64 pthread_create prctl sigaction signal >>table
 objdump -T "$lib" | awk '$4 == ".text" { print $NF }' | sort >exports
 sort table >want
 same exports-the-table-and-no-more want exports

@@ -50,15 +50,6 @@ says needs-a-command-says '-e samples needs a COMMAND'
 record compiled "$work" compiled
 check compiled-function-has-its-name test "$(rows compiled ' | count down')" -ge 30
 
-# ---- the kernel refuses perf events ----
-if [ -x "$B/bpf/without_bpf" ]; then
-	want refused 125 "$B/bpf/without_bpf" 1 "$G" -q -f -e samples -o refused.zst -- true
-	says refused-is-reported 'kernel.perf_event_paranoid=2'
-	check refused-leaves-no-file test ! -e refused.zst
-	want --doctor-refused 0 "$B/bpf/without_bpf" 1 "$G" --doctor
-	check doctor-says-refused grep -q '^note *samples .*perf_event_paranoid' want.out
-fi
-
 # ---- Python ----
 python=$(command -v /usr/bin/python3 || command -v python3 || :)
 py=$SRC/tests/unit/collect/host/samples.py

@@ -1,6 +1,7 @@
 /* Prints the rows of a trace that have a stack, in order of their start: stacks_prog FILE [WHAT].
  * One line each: the thread, the name, the frames, innermost first. WHAT: `gpu`, the work of GPUs
- * instead of calls; `host`, samples and waits of threads. */
+ * instead of calls; `host`, samples and waits of threads; `period`: one number instead, the
+ * ns that all samples stand for. */
 #include <stdio.h>
 #include <string.h>
 #include "formats/trace/read/reader.h"
@@ -29,11 +30,20 @@ static void print_row(const struct gt_event *ev)
 	putchar('\n');
 }
 
+static uint64_t period_of(const struct gt_event *ev)
+{
+	uint32_t at = gt_type_field(&ev->seg->types[ev->row.type], GT_R_VALUE);
+
+	return ev->seg->types[ev->row.type].op == GT_OP_SAMPLE && at != GT_NONE ? ev->args[at] : 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[2] : "";
+	const bool is_sum = !strcmp(what, "period");
+	uint64_t sum = 0;
 	struct gt_filter f = { .kinds = !strcmp(what, "gpu") ? GT_BIT(GT_GPU)
-			: !strcmp(what, "host")              ? GT_BIT(GT_INSTANT) | GT_BIT(GT_SPAN)
+			: !strcmp(what, "host") || is_sum    ? GT_BIT(GT_INSTANT) | GT_BIT(GT_SPAN)
 							     : GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) };
 	struct gt_reader *r = argc > 1 ? gt_reader_open(argv[1], NULL) : NULL;
 	struct gt_iter *it = r ? gt_iter_open(r, &f, NULL) : NULL;
@@ -41,7 +51,12 @@ int main(int argc, char **argv)
 	int got = 0;
 
 	while (it && (got = gt_iter_next(it, &ev, NULL)) == 1)
-		print_row(&ev);
+		if (is_sum)
+			sum += period_of(&ev);
+		else
+			print_row(&ev);
+	if (is_sum)
+		printf("%llu\n", (unsigned long long)sum);
 	gt_iter_close(it);
 	gt_reader_close(r);
 	return !it || got < 0;

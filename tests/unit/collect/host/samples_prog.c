@@ -2,11 +2,13 @@
  * samples MODE [N]. Each prints the processor time that it has used, in ms. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -77,6 +79,79 @@ __attribute__((noinline)) static void fork_child(void)
 	waitpid(pid, NULL, 0);
 }
 
+static volatile sig_atomic_t alarms;
+static void count_alarm(int number)
+{
+	(void)number;
+	alarms++;
+}
+
+/* With the program's own timer of processor time. Prints its signals. */
+__attribute__((noinline)) static void own_timer(void)
+{
+	const struct itimerval every = { { 0, 10000 }, { 0, 10000 } };
+
+	signal(SIGPROF, count_alarm);
+	setitimer(ITIMER_PROF, &every, NULL);
+	work_a(500 * ms);
+	printf("alarms %d\n", (int)alarms);
+}
+
+static void *blocked_thread(void *ns)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	return thread(ns);
+}
+
+/* Threads that block all signals: one ends before the process, one with it. */
+__attribute__((noinline)) static void blocked(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, blocked_thread, (void *)(size_t)(100 * ms));
+	pthread_join(t, NULL);
+	pthread_create(&t, NULL, blocked_thread, (void *)(size_t)(10000 * ms));
+	work_a(200 * ms);
+}
+
+/* Signals are blocked for a while. */
+__attribute__((noinline)) static void blocked_for_a_while(void)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	work_a(300 * ms);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	work_b(300 * ms);
+}
+
+/* Threads for which the kernel makes no timers. */
+static void no_timers(void)
+{
+	setrlimit(RLIMIT_SIGPENDING, &(struct rlimit){ 0, 0 });
+	threads(3, 20 * ms, 1);
+}
+
+/* Takes all real-time signals for itself, and checks that none of them comes. */
+__attribute__((noinline)) static void takes_signals(void)
+{
+	struct sigaction old;
+	int others = 0;
+
+	work_a(100 * ms);
+	for (int i = SIGRTMIN; i <= SIGRTMAX; i++) {
+		sigaction(i, NULL, &old);
+		others += old.sa_handler != SIG_DFL;
+		sigaction(i, &(struct sigaction){ .sa_handler = count_alarm }, NULL);
+	}
+	work_b(200 * ms);
+	printf("others %d, came %d\n", others, (int)alarms);
+}
+
 /* A function that is compiled while the program runs: it counts down. */
 __attribute__((noinline)) static void compiled(void)
 {
@@ -133,6 +208,16 @@ int main(int argc, char **argv)
 		threads(n, 50 * ms, 1);
 	else if (!strcmp(mode, "short"))
 		threads(n, 2 * ms, 0);
+	else if (!strcmp(mode, "own-timer"))
+		own_timer();
+	else if (!strcmp(mode, "blocked"))
+		blocked();
+	else if (!strcmp(mode, "blocked-for-a-while"))
+		blocked_for_a_while();
+	else if (!strcmp(mode, "no-timers"))
+		no_timers();
+	else if (!strcmp(mode, "takes-signals"))
+		takes_signals();
 	else if (!strcmp(mode, "fork"))
 		fork_child();
 	else if (!strcmp(mode, "compiled"))

@@ -1,0 +1,90 @@
+# -e samples where the kernel refuses perf events: timers of the program's threads. The processor time of all samples is the one that
+# the program has used, however busy the machine is.
+. "$SRC/tests/lib.sh"
+G=$B/gtcollect A=$B/gtanalyze prog=$B/unit/stacks_prog work=$B/host/samples refuse="$B/bpf/without_bpf 1"
+if ! $refuse true; then skip timers "this machine has no seccomp filters"; exit; fi
+
+# record NAME COMMAND...: the samples are then in NAME.rows, one line each: thread, and frames, innermost first
+record() {
+	rn=$1; shift
+	want "$rn" 0 $refuse "$G" -f -e samples -o "$rn.zst" -- "$@"
+	"$prog" "$rn.zst" host >"$rn.rows"
+}
+rows() { grep -c -e "$2" "$1.rows"; }
+# near NAME VALUE OF UNITS: VALUE is within so many units of OF
+near() { is "$1" yes "$(awk -v v="$2" -v of="$3" -v u="$4" 'BEGIN { d = v - of; if (d < 0) d = -d; print d <= u ? "yes" : v " of " of }')"; }
+# all_time NAME UNITS: the samples stand for the processor time that the program has printed in ms
+all_time() { near "$1-time" $(($("$prog" "$1.zst" period) / 1000000)) "$(tail -n 1 want.out)" "$2"; }
+meta() { "$A" --format tsv metadata "$2" 2>/dev/null | tr -d '\r' | sed -n "s/^$1	//p"; }	# meta KEY FILE
+
+# ---- C: shares of functions, stacks, the sum of all ----
+record shares "$work" shares
+all_time shares 20
+says way-is-reported 'perf events, so timers of the threads take the samples'
+is way-in-the-header 'timers of threads' "$(meta samples_by shares.zst)"
+stacks=$(rows shares 'work_[ab] | shares | main')
+check shares-stacks test "$stacks" -ge 50
+is shares-stacks-are-whole 0 "$(rows shares '\[native frames unknown\]')"
+
+# ---- threads, processes, programs ----
+record threads "$work" threads 40
+all_time threads 30
+check thread-stacks test "$(rows threads 'work_thread | thread | start_thread')" -ge 40
+record ends "$work" short 100
+check threads-that-end test "$("$prog" ends.zst period)" -gt 0
+record fork "$work" fork
+all_time fork 20
+is fork-two-processes 2 "$(grep -e 'work_a | fork_child | main' -e 'work_child | fork_child | main' fork.rows | cut -d ' ' -f 1 | sort -u | wc -l)"
+record exec "$work" exec
+all_time exec 30
+check exec-before test "$(rows exec 'work_a | main')" -ge 10
+check exec-after test "$(rows exec 'work_b | shares | main')" -ge 10
+
+# ---- signals ----
+record own-timer "$work" own-timer
+all_time own-timer 20
+check programs-own-timer test "$(sed -n 's/^alarms //p' want.out)" -ge 20
+record blocked "$work" blocked
+says blocked-threads '2 threads have no samples while signals are blocked there'
+record while "$work" blocked-for-a-while
+all_time while 20
+check while-blocked-no-stack-is-wrong test "$(rows while 'work_b | ')" -ge 10
+is while-blocked-no-function 0 "$(rows while 'work_a | ')"
+record takes "$work" takes-signals
+check signal-is-the-programs grep -qx 'others 0, came 0' want.out
+says signal-is-reported '1 process has no further samples'
+record no-timers "$work" no-timers
+says no-timers-are-reported '3 threads have no samples, because the kernel has made no timer'
+
+# ---- Python: each pair of frames is a call that the source has ----
+python=$(command -v /usr/bin/python3 || command -v python3 || :)
+if [ -n "$python" ]; then
+	chains=$SRC/tests/unit/collect/host/chains.py
+	want python 0 $refuse "$G" -q -f -e samples --sample-rate 997 -o python.zst -- "$python" "$chains" 1
+	"$prog" python.zst host >python.rows
+	awk -f "$SRC/tests/cli/collect/check_chains.awk" "$chains" python.rows >chains.out
+	is python-no-wrong-call '' "$(grep wrong chains.out | head -n 1)"
+	check python-many test "$(tail -n 1 chains.out)" -ge 100
+	is python-no-unreadable 0 "$(rows python 'Python frame')"
+else
+	skip python "there is no python3"
+fi
+
+# ---- in the wrappers, at a high rate: the same calls as without ----
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+want train 0 $refuse "$G" -q -f -e api,gpu,samples --sample-rate 10000 -o train.zst -- "$B/samples/train" -n 500
+want train-without 0 "$G" -q -f -e api,gpu -o plain.zst -- "$B/samples/train" -n 500
+counts() { "$A" top --top 0 --format csv "$1" 2>/dev/null | awk -F, '$1 ~ /^cu/ { print $1, $3 }' | sort; }
+counts train.zst >with.counts
+counts plain.zst >without.counts
+same calls-are-those-without without.counts with.counts
+is no-loss 0 "$(figure lost train.zst)"
+check calls-have-samples test "$("$prog" train.zst period)" -gt 0
+is thread-has-one-track 1 "$("$A" threads --format csv train.zst 2>/dev/null | awk -F, 'NR > 1 && $4 == "train"' | wc -l)"
+
+want sandbox 0 $refuse "$G" -f -e api,samples -o sandbox.zst -- "$B/samples/train" -n 2000 -s 1
+check sandbox-ends grep '^2000 steps in a sandbox' want.out
+says sandbox-is-reported '1 process has no further samples, because the program limits its own system calls'
+
+want --doctor 0 $refuse "$G" --doctor
+check doctor-says-timers stdout_matches '^ok *samples .*by timers'
