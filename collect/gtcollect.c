@@ -260,6 +260,8 @@ static int open_trace(char *const *argv, struct gt_err *err)
 	gt_sources_missing(&run.sources, gt_metadata_add_missing);
 	if (gt_options.with_timers)
 		gt_metadata_add_missing(GT_TIMERS_MISSING);
+	if (gt_options.lacks_switches)
+		gt_metadata_add_missing(GT_ALL_SWITCHES_MISSING);
 	json = gt_metadata_begin(argv, run.rings.s, run.selection.gpu);
 	opt.meta_json = json;
 	run.out.fd = -1; /* the writer closes it, also when it fails */

@@ -42,23 +42,45 @@ static bool needs_only_switches(const struct gt_collect_options *o)
 		!gt_options_attach();
 }
 
+/* Beside samples, switches are left out where the kernel has no way to record them: else a
+ * container that refuses perf events could record nothing. */
+static void leave_out_switches(struct gt_collect_options *o)
+{
+	static char rest[GT_SOURCES_LIST];
+	FILE *to;
+
+	if (!o->with_timers || o->via != GT_VIA_AUTO || !needs_only_switches(o))
+		return;
+	to = fopen("/dev/null", "we");
+	o->lacks_switches = to && !gt_host_allows_switches() &&
+		!(gt_bpf_way_is_allowed() && gt_bpf_way_doctor(to));
+	if (to)
+		fclose(to);
+	if (!o->lacks_switches)
+		return;
+	gt_sources_without(o->events, "sched", rest);
+	o->events = rest;
+}
+
 void gt_attached_choose_way(void)
 {
 	struct gt_collect_options *o = &gt_options;
-	bool needs_ebpf = gt_sources_only_ebpf(o->events) || gt_options_has_probes(),
-	     is_default = !strcmp(o->events, gt_sources_default()), needs_library;
+	bool needs_ebpf, is_default = !strcmp(o->events, gt_sources_default()), needs_library;
+
+	o->with_samples = gt_sources_has(o->events, "samples") && !gt_options_attach();
+	if (o->with_samples && !o->inject && o->via != GT_VIA_EBPF && !gt_host_allows_samples()) {
+		o->with_samples = false;
+		o->with_timers = true;
+		leave_out_switches(o);
+	}
+	needs_ebpf = gt_sources_only_ebpf(o->events) || gt_options_has_probes();
 
 	/* with probes alone, GPU work is not requested */
 	if (gt_options_attach())
 		needs_library = !o->all_processes && !(is_default && needs_ebpf) &&
 			names_gpu_work(o->events);
 	else
-		needs_library = gt_sources_of_guest(o->events);
-	o->with_samples = gt_sources_has(o->events, "samples") && !gt_options_attach();
-	if (o->with_samples && !o->inject && o->via != GT_VIA_EBPF && !gt_host_allows_samples()) {
-		o->with_samples = false;
-		o->with_timers = needs_library = true;
-	}
+		needs_library = gt_sources_of_guest(o->events) || o->with_timers;
 	o->is_auto = o->via == GT_VIA_AUTO;
 	if (!o->is_auto)
 		return;

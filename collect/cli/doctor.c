@@ -384,7 +384,7 @@ static void check_switches(struct finding *f)
 		report(f, FINE, "-e sched -- COMMAND records when threads run, also without eBPF");
 	else
 		report(f, NOTE,
-			"-e sched needs eBPF here: the kernel refuses perf events (sysctl kernel.perf_event_paranoid=2 permits them)");
+			"-e sched needs eBPF here: the kernel refuses perf events (sysctl kernel.perf_event_paranoid=2 permits them; a container's seccomp profile may refuse perf_event_open)");
 }
 
 static void check_samples(struct finding *f)

@@ -32,10 +32,11 @@ struct gt_collect_options {
 	bool falls_back; /* injection is refused: eBPF alone, with a part of named_events */
 	struct gt_process_filter process_filter; /* of -a */
 	const char *cgroup;
-	bool with_ebpf;     /* preload for calls, and eBPF for what only it sees */
-	bool with_switches; /* preload, and scheduling by perf events */
-	bool with_samples;  /* samples by perf events, besides all others */
-	bool with_timers;   /* samples by timers of the program's threads, besides all others */
+	bool with_ebpf;      /* preload for calls, and eBPF for what only it sees */
+	bool with_switches;  /* preload, and scheduling by perf events */
+	bool with_samples;   /* samples by perf events, besides all others */
+	bool lacks_switches; /* -e sched is left out */
+	bool with_timers;    /* samples by timers of the program's threads, besides all others */
 	bool all_processes, slow_probes;         /* of --via ebpf */
 	uint64_t sample, ring_size, ring_memory; /* bytes; UINT64_MAX: the default */
 	int64_t delay, duration;                 /* ns; duration 0: no limit */

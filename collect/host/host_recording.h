@@ -19,6 +19,9 @@
 /* What a recording of switches by these lacks: a text for the user. */
 #define GT_SWITCHES_MISSING                                                                        \
 	"who wakes a thread, how long it waits for a processor, and reasons of waits below 10 ms (-e sched without eBPF, which needs root)"
+/* The same where there are neither perf events nor eBPF. */
+#define GT_ALL_SWITCHES_MISSING                                                                    \
+	"when threads do not run, and why (-e sched): the kernel refuses perf events and eBPF (sysctl kernel.perf_event_paranoid=2, or a seccomp profile of the container that permits perf_event_open)"
 /* What samples lack where the kernel permits them outside the kernel only. */
 #define GT_SAMPLES_MISSING                                                                         \
 	"samples of time in the kernel (sysctl kernel.perf_event_paranoid=1 permits them)"

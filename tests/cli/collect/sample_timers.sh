@@ -66,6 +66,24 @@ if [ -n "$python" ]; then
 	is python-no-wrong-call '' "$(grep wrong chains.out | head -n 1)"
 	check python-many test "$(tail -n 1 chains.out)" -ge 100
 	is python-no-unreadable 0 "$(rows python 'Python frame')"
+	# threads that the end of the program finds in Python code, and a destructor that runs after it
+	cat >ends.py <<-'P'
+		import sys, threading, time
+		class Late:
+		    def __del__(self):
+		        end = time.thread_time() + 0.1
+		        while time.thread_time() < end: pass
+		def forever():
+		    while True: sum(range(1000))
+		sys.late = Late()
+		for i in range(3): threading.Thread(target=forever, daemon=True).start()
+		time.sleep(0.1)
+	P
+	want python-ends 0 $refuse "$G" -q -f -e samples --sample-rate 997 -o ends.zst -- "$python" ends.py
+	check python-ends-is-sampled test "$("$prog" ends.zst period)" -gt 0
+	want damaged 0 $refuse "$G" -q -f -e samples --sample-rate 997 -o damaged.zst -- "$python" "$SRC/tests/unit/collect/guest/damaged_frames.py" busy
+	is damaged-program-goes-on 'the calls returned' "$(grep returned want.out)"
+	check damaged-is-marked sh -c '"$0" damaged.zst host | grep -q "| damage (guest.* | \[unreadable Python frame\]"' "$prog"
 else
 	skip python "there is no python3"
 fi
@@ -85,6 +103,11 @@ is thread-has-one-track 1 "$("$A" threads --format csv train.zst 2>/dev/null | a
 want sandbox 0 $refuse "$G" -f -e api,samples -o sandbox.zst -- "$B/samples/train" -n 2000 -s 1
 check sandbox-ends grep '^2000 steps in a sandbox' want.out
 says sandbox-is-reported '1 process has no further samples, because the program limits its own system calls'
+
+# ---- switches, which there is no way to record, are left out ----
+want switches 0 $refuse "$G" -f -e samples,sched -o switches.zst -- "$work" short 3
+says switches-are-missing 'not recorded: when threads do not run'
+want only-switches 125 $refuse "$G" -f -e sched -o only.zst -- true
 
 want --doctor 0 $refuse "$G" --doctor
 check doctor-says-timers stdout_matches '^ok *samples .*by timers'

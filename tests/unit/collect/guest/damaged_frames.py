@@ -1,16 +1,22 @@
-"""Writes garbage into frames of the interpreter and makes CUDA calls meanwhile. CPython 3.11.
+"""Writes garbage into frames of the interpreter and makes CUDA calls meanwhile, or, with an argument, computes. CPython 3.11.
 
 The pointers are found by their values in the thread's structures, and restored after each call.
 """
 import ctypes
 import sys
+import zlib
 
-cu = ctypes.CDLL("libcuda.so.1")
-cu.cuInit(0)
-context = ctypes.c_void_p()
-cu.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
-cu.cuCtxSetCurrent(context)
-GARBAGE = [1, 8, 0xDEADBEEF, 0x7FFFFFFFF000, 0xFFFFFFFFFFFFFFF8, 0x4141414141414141, id(cu)]
+if len(sys.argv) > 1:
+    call, argument = zlib.crc32, bytes(20 << 20)
+else:
+    cu = ctypes.CDLL("libcuda.so.1")
+    cu.cuInit(0)
+    context = ctypes.c_void_p()
+    cu.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+    cu.cuCtxSetCurrent(context)
+    call, argument = cu.cuStreamSynchronize, None
+    call.argtypes = [ctypes.c_void_p]
+GARBAGE = [1, 8, 0xDEADBEEF, 0x7FFFFFFFF000, 0xFFFFFFFFFFFFFFF8, 0x4141414141414141, id(sys)]
 
 
 def words_that_lead_to(code):
@@ -32,14 +38,12 @@ def victim():
 
 
 def damage(places):
-    call = cu.cuStreamSynchronize
-    call.argtypes = [ctypes.c_void_p]
     for place in places:
         word = ctypes.cast(place, ctypes.POINTER(ctypes.c_uint64))
         good = word[0]
         for garbage in GARBAGE:
             word[0] = garbage
-            call(None)
+            call(argument)
             word[0] = good
     return len(places)
 
