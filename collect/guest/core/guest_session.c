@@ -43,7 +43,8 @@ static uint32_t attaching;
 bool gt_passive;
 bool gt_attached;
 uint32_t gt_session_users;
-static const char *attached_session; /* FOLDER: or fd:N of gt_session_attach */
+/* of gt_session_attach: FOLDER: or fd:N; of gt_session_remember: GT_SESSION */
+static const char *attached_session;
 
 #ifdef GT_HOSTED
 const char *gt_hosted_session = ""; /* FOLDER: */
@@ -654,6 +655,18 @@ bool gt_session_attach(const char *session)
 	gt_passive = false;
 	__atomic_store_n(&gt_recording, &one, __ATOMIC_RELEASE);
 	return gt_producer_ring();
+}
+
+void gt_session_remember(void)
+{
+	static char copy[GT_RING_PATH + 256];
+	const char *session = gt_environment(GT_RING_SESSION);
+	size_t n = session ? strlen(session) : sizeof(copy);
+
+	if (n >= sizeof(copy))
+		return;
+	memcpy(copy, session, n + 1);
+	attached_session = copy;
 }
 
 void gt_session_report_attached(void)

@@ -123,6 +123,8 @@ struct gt_tcb *gt_register_thread(void);
 /* The ring to which this thread writes records for other threads: its own ring, else a second one
  * (GT_RING_PRODUCER in ring.h) that it takes at the first call. NULL: no ring is free. */
 struct gt_tcb *gt_producer_ring(void);
+/* Copies the session's name from the environment, which a signal handler must not read. */
+void gt_session_remember(void);
 /* gtcollect has loaded the library into the running program (guest_attach.c) */
 extern bool gt_attached;
 /* Connects to this session, once or again. Called on a thread of the guest. False: it failed. */

@@ -212,7 +212,8 @@ static bool install_handler(void)
 	uint32_t from = (uint32_t)gt_monotonic() / 1000;
 
 	act.sa_sigaction = handle;
-	sigfillset(&act.sa_mask);
+	/* all of them: sigfillset leaves out the one that cancels a thread */
+	memset(&act.sa_mask, 0xff, sizeof(act.sa_mask));
 	for (uint32_t i = 0; i < SIGNALS; i++) {
 		int number = last - (int)((from + i) % SIGNALS);
 
@@ -550,8 +551,13 @@ void gt_timers_start(void)
 	libc.action = gt_replaced_function(GT_LIBC_SIGACTION);
 	timers = gt_map_of_process(sizeof(*timers));
 	if (!libc.set_specific || !libc.action || !timers || create_key(&key, end_thread) ||
-		!register_fork() || !install_handler())
+		!register_fork())
 		return;
+	if (!install_handler()) {
+		COUNT(taken);
+		return;
+	}
+	gt_session_remember();
 	gt_unwind_open();
 	gt_python_find();
 	start_timer();

@@ -53,6 +53,8 @@ is while-blocked-no-function 0 "$(rows while 'work_a | ')"
 record takes "$work" takes-signals
 check signal-is-the-programs grep -qx 'others 0, came 0' want.out
 says signal-is-reported '1 process has no further samples'
+want killed 0 $refuse "$G" -q -f -e samples -o killed.zst -- "$work" killed
+is signals-of-others-end-a-process 'killed 20' "$(head -n 1 want.out)"
 record no-timers "$work" no-timers
 says no-timers-are-reported '3 threads have no samples, because the kernel has made no timer'
 

@@ -129,6 +129,24 @@ __attribute__((noinline)) static void blocked_for_a_while(void)
 	work_b(300 * ms);
 }
 
+/* Children that send a signal to themselves: each ends by it. */
+static void killed(void)
+{
+	int n = 0, status;
+
+	for (int i = SIGRTMAX - 19; i <= SIGRTMAX; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			raise(i);
+			_exit(0);
+		}
+		n += waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) &&
+			WTERMSIG(status) == i;
+	}
+	printf("killed %d\n", n);
+}
+
 /* Threads for which the kernel makes no timers. */
 static void no_timers(void)
 {
@@ -214,6 +232,8 @@ int main(int argc, char **argv)
 		blocked();
 	else if (!strcmp(mode, "blocked-for-a-while"))
 		blocked_for_a_while();
+	else if (!strcmp(mode, "killed"))
+		killed();
 	else if (!strcmp(mode, "no-timers"))
 		no_timers();
 	else if (!strcmp(mode, "takes-signals"))
