@@ -36,7 +36,7 @@ record fork "$work" fork
 all_time fork 20
 is fork-two-processes 2 "$(grep -e 'work_a | fork_child | main' -e 'work_child | fork_child | main' fork.rows | cut -d ' ' -f 1 | sort -u | wc -l)"
 record exec "$work" exec
-all_time exec 30
+check exec-time test "$("$prog" exec.zst period)" -gt 700000000 # of 1 s: the time after the last sample before exec is lost
 check exec-before test "$(rows exec 'work_a | main')" -ge 10
 check exec-after test "$(rows exec 'work_b | shares | main')" -ge 10
 
@@ -67,7 +67,8 @@ if [ -n "$python" ]; then
 	awk -f "$SRC/tests/cli/collect/check_chains.awk" "$chains" python.rows >chains.out
 	is python-no-wrong-call '' "$(grep wrong chains.out | head -n 1)"
 	check python-many test "$(tail -n 1 chains.out)" -ge 100
-	is python-no-unreadable 0 "$(rows python 'Python frame')"
+	# a sample may find a frame that is being made
+	check python-few-unreadable test "$(rows python 'Python frame')" -le $(($(tail -n 1 chains.out) / 50))
 	# threads that the end of the program finds in Python code, and a destructor that runs after it
 	cat >ends.py <<-'P'
 		import sys, threading, time

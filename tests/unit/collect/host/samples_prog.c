@@ -73,7 +73,7 @@ __attribute__((noinline)) static void fork_child(void)
 
 	if (!pid) {
 		work_child(200 * ms);
-		_exit(0);
+		exit(0);
 	}
 	work_a(200 * ms);
 	waitpid(pid, NULL, 0);
