@@ -262,16 +262,21 @@ static void take_native(const uintptr_t start[3], struct frames *f)
 		GT_STACK_FRAMES, &f->native_state);
 }
 
-/* The stack is new, and its end has no rules yet: waits for these. Returns the stack's number; 0:
- * it is new. */
-static uint32_t take_again(
-	struct gt_stack_state *s, const uintptr_t start[3], struct frames *f, uint64_t *hash)
+/* The end of the stack has no rules yet: waits for these. */
+static void wait_for_rules(const uintptr_t start[3], struct frames *f)
 {
 	for (int i = 0; i < RULES_WAITS && f->native_state == GT_NATIVE_PENDING; i++) {
 		if (gt_unwind_is_busy())
 			sleep_shortly();
 		take_native(start, f);
 	}
+}
+
+/* Returns the stack's number; 0: it is new. */
+static uint32_t take_again(
+	struct gt_stack_state *s, const uintptr_t start[3], struct frames *f, uint64_t *hash)
+{
+	wait_for_rules(start, f);
 	*hash = hash_frames(f);
 	return find(s, *hash);
 }
@@ -364,7 +369,7 @@ bool gt_stack_is_running(struct gt_tcb *t, uintptr_t sp)
 	return t->stack_state && is_reentered(t->stack_state, sp);
 }
 
-bool gt_stack_read_sample(struct gt_tcb *t, const uintptr_t at[3])
+bool gt_stack_read_sample(struct gt_tcb *t, const uintptr_t at[3], bool is_whole)
 {
 	struct gt_stack_state *s = t->stack_state ? t->stack_state : make_state(t);
 	struct frames *f = s ? &s->sample : NULL;
@@ -377,6 +382,8 @@ bool gt_stack_read_sample(struct gt_tcb *t, const uintptr_t at[3])
 		.native = s->sample_native };
 	f->npython = gt_python_frames(f->readable, f->python, GT_STACK_FRAMES, &f->python_state);
 	take_native(at, f);
+	if (is_whole)
+		wait_for_rules(at, f);
 	return true;
 }
 

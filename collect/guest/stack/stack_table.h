@@ -22,8 +22,9 @@
 bool gt_stack_is_running(struct gt_tcb *t, uintptr_t sp);
 /* Reads the frames of this thread where the handler has interrupted it: at[0] is the address behind
  * the first byte of the instruction, at[1] the stack pointer, at[2] the frame pointer. They stay
- * until the next call. False: there is no memory for them. */
-bool gt_stack_read_sample(struct gt_tcb *t, const uintptr_t at[3]);
+ * until the next call. is_whole: waits for rules, as the number will be asked for later only.
+ * False: there is no memory for them. */
+bool gt_stack_read_sample(struct gt_tcb *t, const uintptr_t at[3], bool is_whole);
 /* The number of the stack of these frames, whose definition is in the thread's ring by now; 0: the
  * ring is full. at: as before, while the handler has not returned; else NULL. */
 uint32_t gt_stack_number_sample(struct gt_tcb *t, const uintptr_t at[3]);

@@ -3,11 +3,11 @@
  * lock, allocates nothing, and starts no thread (gt_interrupted).
  *
  * RING. A sample is a record in the thread's own ring. The handler must not write there while the
- * interrupted code writes a record or gives a stack its number: while GT_COMMITTING or gt_inside is
- * set, gt_stack_take runs, or the instruction is one of ours. Then the frames are read at once, and
- * the record is written by the next sample of this thread, or when the thread ends, with the time
- * at which the frames were read. If another sample comes before that, its time is in a record
- * without a stack. The wrappers do nothing for all this.
+ * interrupted code writes a record (GT_COMMITTING), gives a stack its number (gt_stack_take), or
+ * registers the thread (gt_inside). Then the frames are read at once, and the record is written by
+ * the next sample of this thread, or when the thread ends, with the time at which the frames were
+ * read. If another sample comes before that, its time is in a record without a stack. The wrappers
+ * do nothing for all this.
  *
  * THREADS. The first thread gets its timer when the library is loaded, others in a replaced
  * pthread_create, and the only thread of a forked child in a handler of fork. The kernel deletes no
@@ -108,11 +108,13 @@ static void add_bare(uint64_t at, uint64_t ns)
 	own.bare_at = at;
 }
 
-/* May this thread's ring be written, and may the thread get one? at: see gt_stack_read_sample. */
+/* May this thread's ring be written, and may the thread get one? at: see gt_stack_read_sample. A
+ * wrapper expects a handler between any two of its instructions, but not that the thread gets a
+ * ring. */
 static bool may_write(struct gt_tcb *t, const uintptr_t at[3])
 {
-	return !gt_inside && !(t->depth & GT_COMMITTING) && !gt_is_guest_code((void *)at[0]) &&
-		!gt_stack_is_running(t, at[1]);
+	return !gt_inside && !(t->depth & GT_COMMITTING) && !gt_stack_is_running(t, at[1]) &&
+		(t->ring || !gt_is_guest_code((void *)at[0]));
 }
 
 /* Was the thread interrupted behind the system call rt_sigprocmask? If the signal is late, that
@@ -138,7 +140,7 @@ static void take(struct gt_tcb *t, bool can_write, uint64_t ns, const uintptr_t 
 
 	if (can_write)
 		put_earlier(t);
-	if (own.framed || !gt_stack_read_sample(t, at)) {
+	if (own.framed || !gt_stack_read_sample(t, at, !can_write)) {
 		add_bare(now, ns);
 	} else if (can_write) {
 		put(t, now, ns, gt_stack_number_sample(t, at));

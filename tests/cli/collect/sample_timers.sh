@@ -100,6 +100,10 @@ counts train.zst >with.counts
 counts plain.zst >without.counts
 same calls-are-those-without without.counts with.counts
 is no-loss 0 "$(figure lost train.zst)"
+want spin 0 $refuse "$G" -q -f -e api,samples --stacks all --lossless -o spin.zst -- "$B/samples/spin_calls" -n 2000000
+is spin-calls 2000000 "$(calls cuCtxGetCurrent spin.zst)"
+"$prog" spin.zst host >spin.rows
+check samples-in-wrappers test "$(rows spin 'gt_.* | main | ')" -gt 0
 check calls-have-samples test "$("$prog" train.zst period)" -gt 0
 is thread-has-one-track 1 "$("$A" threads --format csv train.zst 2>/dev/null | awk -F, 'NR > 1 && $4 == "train"' | wc -l)"
 
