@@ -13,9 +13,9 @@
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
 
-/* Bytes of a processor's ring: with the page before it, as many as perf_event_mlock_kb permits a
- * user in the beginning. If another recording has some of them, less. */
-#define RING_MOST (512u << 10)
+/* Bytes of a processor's ring. perf_event_mlock_kb permits 512 KiB to all recordings of a user: two
+ * have as many as they want, further ones less. */
+#define RING_MOST (256u << 10)
 #define RING_LEAST (64u << 10)
 
 /* What ends each record of the kernel but a sample: sample_id_all, of sample_type. */

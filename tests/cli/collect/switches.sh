@@ -81,3 +81,13 @@ want --doctor-refused 0 user "$B/bpf/without_bpf" 1 "$G" --doctor
 check doctor-says-refused grep -q '^note *switches .*perf_event_paranoid' want.out
 want --doctor-works 0 user "$G" --doctor
 check doctor-says-works grep -q '^ok *switches ' want.out
+
+# ---- two recordings of samples at once, where the kernel locks no more memory for a user than it does for all ----
+mkfifo go
+user sh -c 'ulimit -l 64 && exec "$@"' sh "$G" -q -f -e samples -o "$shared/first.zst" -- sh -c 'echo started; read -r line' <go >first.out 2>&1 &
+exec 6>go
+until_it_is started cat first.out
+want second 0 user sh -c 'ulimit -l 64 && exec "$@"' sh "$G" -q -f -e samples -o "$shared/second.zst" -- true
+echo >&6
+exec 6>&-
+check first wait $!
