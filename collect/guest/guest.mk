@@ -101,6 +101,14 @@ $(BUILD)/unit/test_python_frames: | $(FAKE)/libpythonimage.so $(FAKE)/libpythoni
 $(FAKE)/libunwindcalls.so: tests/unit/collect/guest/unwind_calls.cc
 	@mkdir -p $(@D)
 	! command -v $(CXX) >/dev/null || $(CXX) -O2 -g -fPIC -fomit-frame-pointer -shared $< -o $@
+$(FAKE)/libunwindcalls-fp.so: tests/unit/collect/guest/unwind_calls.cc
+	@mkdir -p $(@D)
+	! command -v $(CXX) >/dev/null || $(CXX) -O1 -g -fPIC -fno-omit-frame-pointer -shared $< -o $@
+# What tests/cli/collect/stacks_gdb.sh compares.
+$(FAKE)/launch_depths: tests/unit/collect/guest/launch_depths.c samples/cu.h
+	@mkdir -p $(@D)
+	$(CC) -I. -O2 -g -fomit-frame-pointer $< -pthread -ldl -o $@
+units: $(FAKE)/launch_depths $(FAKE)/libunwindcalls-fp.so
 $(FAKE)/libunwindplugin%.so: tests/unit/collect/guest/unwind_plugin.c
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -DFRAME=$* $< -o $@

@@ -3,16 +3,19 @@
  * instead of calls; `host`, samples and waits of threads; `period`: one number instead, the
  * ns that all samples stand for. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "formats/trace/read/reader.h"
 
+/* With PLACES in the environment, native frames are module and offset instead of the function. */
 static void print_stack(const struct gt_segment *seg, uint64_t id)
 {
 	const struct gt_stack *s = &seg->stacks[id];
 
 	for (uint32_t i = s->n; i-- > 0;) {
 		const struct gt_frame *f = gt_segment_frame(seg, s->frames[i]);
-		bool native = f && f->kind == GT_FRAME_NATIVE && f->function != GT_NONE;
+		bool native = f && f->kind == GT_FRAME_NATIVE && f->function != GT_NONE &&
+			!getenv("PLACES");
 
 		printf(" | %s", seg->strings[native ? f->function : s->frames[i]].ptr);
 	}
