@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "formats/base/buf.h"
 
+#define PAGE 4096u     /* no mapping begins within one */
 #define CODES_MAX 8192 /* of a process: a program may map and unmap code for ever */
 
 static struct gt_code_process *process_of(struct gt_code_maps *m, uint32_t tgid, bool adds)
@@ -66,6 +67,7 @@ void gt_code_maps_add(
 
 	if (!p || file == UINT32_MAX)
 		return;
+	memset(p->recent, 0, sizeof(p->recent));
 	remove_covered(p, code->low, code->high);
 	if (p->n >= CODES_MAX)
 		memmove(p->items, p->items + 1, --p->n * sizeof(*p->items));
@@ -100,13 +102,26 @@ void gt_code_maps_forget(struct gt_code_maps *m, uint32_t tgid)
 		sizeof(p->tgid));
 }
 
+static bool contains(const struct gt_mapped_code *c, uint64_t address)
+{
+	return address >= c->low && address < c->high;
+}
+
 struct gt_mapped_code *gt_code_maps_find(struct gt_code_maps *m, uint32_t tgid, uint64_t address)
 {
 	struct gt_code_process *p = process_of(m, tgid, false);
+	uint32_t *recent;
 
-	for (size_t i = p ? p->n : 0; i-- > 0;) /* the latest one at this address */
-		if (address >= p->items[i].low && address < p->items[i].high)
+	if (!p)
+		return NULL;
+	recent = &p->recent[address / PAGE % GT_CODE_RECENT];
+	if (*recent && contains(&p->items[*recent - 1], address))
+		return &p->items[*recent - 1];
+	for (size_t i = p->n; i-- > 0;) /* the latest one at this address */
+		if (contains(&p->items[i], address)) {
+			*recent = (uint32_t)i + 1;
 			return &p->items[i];
+		}
 	return NULL;
 }
 

@@ -8,6 +8,7 @@
 #include "formats/symbols/elf_cfi.h"
 
 #define GT_CODE_PATH (PATH_MAX + 32)
+#define GT_CODE_RECENT 64
 
 struct gt_mapped_code {
 	uint64_t low, high, offset; /* addresses; offset of low in the file */
@@ -22,6 +23,8 @@ struct gt_code_process {
 	uint32_t tgid; /* the key */
 	struct gt_mapped_code *items;
 	size_t n, cap;
+	/* of addresses that were looked up: the item's index plus one, by page; 0: none */
+	uint32_t recent[GT_CODE_RECENT];
 };
 struct gt_code_maps { /* zeroed: empty */
 	struct gt_map map, files_map;
