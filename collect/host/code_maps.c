@@ -74,6 +74,7 @@ void gt_code_maps_add(
 	if (gt_grow(&p->items, &p->cap, p->n + 1, sizeof(*p->items)))
 		return;
 	p->items[p->n] = *code;
+	p->items[p->n].number = ++m->last_number;
 	p->items[p->n++].file = file;
 }
 

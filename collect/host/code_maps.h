@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include "formats/base/map.h"
 #include "formats/symbols/elf_cfi.h"
+#include "formats/symbols/elf_symbols.h"
 
 #define GT_CODE_PATH (PATH_MAX + 32)
 #define GT_CODE_RECENT 64
@@ -13,8 +14,11 @@
 struct gt_mapped_code {
 	uint64_t low, high, offset; /* addresses; offset of low in the file */
 	uint64_t inode;
-	uint32_t file;    /* index of gt_code_maps.files */
-	bool is_defined;  /* for the user of it: false in the beginning */
+	uint32_t file;   /* index of gt_code_maps.files */
+	uint64_t number; /* gt_code_maps_add sets it: 1 and up; a forked child has its parent's */
+	bool is_defined; /* for the user of it: false in the beginning */
+	bool is_read;    /* and so is this */
+	struct gt_elf_mapping place;
 	bool is_searched; /* of native_unwind.c: */
 	struct gt_elf_cfi *cfi;
 	uint64_t bias;
@@ -32,6 +36,7 @@ struct gt_code_maps { /* zeroed: empty */
 	size_t n, cap;
 	char **files; /* paths */
 	size_t nfiles, files_cap;
+	uint64_t last_number;
 };
 
 /* Without memory, this code is not known afterwards. */

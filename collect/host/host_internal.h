@@ -28,9 +28,9 @@ struct gt_host_thread {
 	int32_t system_call; /* -1: not known */
 	uint64_t read_at;    /* ns: it was in this call then, if it was in the same wait */
 	/* stacks */
-	uint32_t slot, generation; /* of the ring that has the numbers */
-	struct gt_ring_numbers stacks, codes;
-	bool has_python; /* frames of Python have been read */
+	uint32_t slot, generation;                     /* of the ring that has the numbers */
+	struct gt_ring_numbers stacks, codes, objects; /* objects: by numbers of mapped code */
+	bool has_python;                               /* frames of Python have been read */
 };
 struct gt_host_recording {
 	struct gt_host_options opt;

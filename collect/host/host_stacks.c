@@ -41,6 +41,7 @@ void gt_host_stacks_release(struct gt_host_thread *t)
 {
 	release_numbers(&t->stacks);
 	release_numbers(&t->codes);
+	release_numbers(&t->objects);
 }
 
 /* 0: it has none */
@@ -65,25 +66,27 @@ static uint32_t add_number(struct gt_ring_numbers *n, uint64_t key)
 
 /* ---- native frames ---- */
 
-/* Writes the definition of a piece of mapped code. */
-static void define_code(const struct target *g, struct gt_mapped_code *code)
+static bool write_code(const struct target *g, struct gt_mapped_code *code)
 {
 	const char *path = g->h->code.files[code->file];
 	size_t n = strnlen(path, PATH_MAX);
+	const struct gt_elf_mapping *m = &code->place;
 	char there[GT_CODE_PATH];
-	struct gt_elf_mapping m;
 	struct {
 		struct gt_rec_object head;
 		char path[PATH_MAX];
 	} text = { .head = { .low = code->low, .high = code->high } };
 
-	gt_code_path(g->t->tgid, path, there);
-	gt_elf_mapping(there, code->offset, &m);
-	text.head.base = code->low - m.address;
-	text.head.nbuild_id = m.nbuild_id;
-	memcpy(text.head.build_id, m.build_id, sizeof(m.build_id));
+	if (!code->is_read) {
+		code->is_read = true;
+		gt_code_path(g->t->tgid, path, there);
+		gt_elf_mapping(there, code->offset, &code->place);
+	}
+	text.head.base = code->low - m->address;
+	text.head.nbuild_id = m->nbuild_id;
+	memcpy(text.head.build_id, m->build_id, sizeof(m->build_id));
 	memcpy(text.path, path, n);
-	code->is_defined = put(g, GT_REC_OBJECT, code->low, &text, sizeof(text.head) + n);
+	return put(g, GT_REC_OBJECT, code->low, &text, sizeof(text.head) + n);
 }
 
 /* Does the mapping have no file of its own? */
@@ -107,6 +110,20 @@ static void define_compiled(const struct target *g, uint64_t address)
 	text.head = (struct gt_rec_object){ .low = f->low, .high = f->high, .base = f->low };
 	snprintf(text.path, sizeof(text.path), GT_OBJECT_COMPILED "%s", f->name);
 	f->is_defined = put(g, GT_REC_OBJECT, f->low, &text, sizeof(text.head) + strlen(text.path));
+}
+
+/* Writes the definition of a piece of mapped code. Each ring of a thread has one, as rings are read
+ * one after the other. But functions that the program compiles are defined later than the memory
+ * where they lie, which therefore has one definition only. */
+static void define_code(const struct target *g, struct gt_mapped_code *code, uint64_t address)
+{
+	if (is_anonymous(g->h->code.files[code->file])) {
+		if (!code->is_defined)
+			code->is_defined = write_code(g, code);
+		define_compiled(g, address);
+	} else if (!number_of(&g->t->objects, code->number) && write_code(g, code)) {
+		add_number(&g->t->objects, code->number);
+	}
 }
 
 static void add_mark(struct frames *f, enum gt_frame_mark mark)
@@ -137,10 +154,8 @@ static void add_native(const struct target *g, const struct gt_native_stack *s, 
 			continue;
 		}
 		code = gt_code_maps_find(&g->h->code, g->t->tgid, address - 1);
-		if (code && !code->is_defined)
-			define_code(g, code);
-		if (code && is_anonymous(g->h->code.files[code->file]))
-			define_compiled(g, address - 1);
+		if (code)
+			define_code(g, code, address - 1);
 		f->words[f->n++] = address & ~GT_STACK_KIND;
 	}
 	if (s->is_part)
