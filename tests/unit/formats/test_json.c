@@ -251,7 +251,7 @@ static void agrees_on_mutations(void)
 	uint32_t state = 1;
 	char text[256];
 
-	for (unsigned round = 0; round < 60000; round++) {
+	for (unsigned round = 0; round < T_INPUTS(60000u); round++) {
 		const char *from = corpus[next_random(&state) % CORPUS];
 		size_t len = strlen(from);
 

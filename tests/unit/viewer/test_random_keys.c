@@ -80,7 +80,7 @@ static void press_keys(struct gt_reader *r, const struct gt_view_ops *view)
 
 	CHECK(!gt_ui_open(&s, r, "a name\x1b[2J\xff 軌跡.zst", view, &err) &&
 		!gt_ui_resize(&s, 80, 24, &err));
-	for (unsigned i = 0; i < KEYS; i++) {
+	for (unsigned i = 0; i < T_INPUTS(KEYS); i++) {
 		struct gt_key k = below(40) ? random_key() : random_size();
 
 		CHECK(gt_ui_key(&s, k, &err) >= 0);

@@ -8,7 +8,7 @@
 #include "tests/unit/reports.h"
 
 #define RANKS 3
-#define SEEDS 40u
+#define SEEDS T_INPUTS(40u)
 
 static const struct gt_analysis_options ranged = {
 	.top = 0, .file = "trace", .filter = { .ranged = true, .from = 700, .to = 5000 }
@@ -360,7 +360,7 @@ static void as_the_whole_program(void)
 		close(fds[0]);
 		close(fds[1]);
 	}
-	CHECK(met > 1000);
+	CHECK(met > T_INPUTS(1000u));
 	free(p);
 	free(part);
 }

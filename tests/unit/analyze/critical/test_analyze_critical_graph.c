@@ -412,19 +412,19 @@ static bool agrees(unsigned seed, bool ranged, bool whole)
 
 static void random_programs_agree(void)
 {
-	for (unsigned seed = 1; seed <= 150; seed++)
+	for (unsigned seed = 1; seed <= T_INPUTS(150u); seed++)
 		CHECK(agrees(seed, false, false));
 }
 
 static void parts_of_random_programs_agree(void)
 {
-	for (unsigned seed = 1; seed <= 150; seed++)
+	for (unsigned seed = 1; seed <= T_INPUTS(150u); seed++)
 		CHECK(agrees(seed, true, false));
 }
 
 static void whole_programs_agree(void)
 {
-	for (unsigned seed = 1; seed <= 150; seed++)
+	for (unsigned seed = 1; seed <= T_INPUTS(150u); seed++)
 		CHECK(agrees(seed, seed % 2, true));
 }
 

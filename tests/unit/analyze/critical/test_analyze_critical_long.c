@@ -243,19 +243,19 @@ static bool agrees(unsigned seed, bool ranged, bool whole)
 
 static void chunks_agree_with_pieces(void)
 {
-	for (unsigned seed = 1; seed <= 16; seed++)
+	for (unsigned seed = 1; seed <= T_INPUTS(16u); seed++)
 		CHECK(agrees(seed, false, false));
 }
 
 static void parts_agree(void)
 {
-	for (unsigned seed = 1; seed <= 16; seed++)
+	for (unsigned seed = 1; seed <= T_INPUTS(16u); seed++)
 		CHECK(agrees(seed, true, seed % 2));
 }
 
 static void whole_programs_agree(void)
 {
-	for (unsigned seed = 1; seed <= 16; seed++)
+	for (unsigned seed = 1; seed <= T_INPUTS(16u); seed++)
 		CHECK(agrees(seed, false, true));
 }
 

@@ -226,7 +226,7 @@ static void figures_are_those_of_reports(void)
 		const char *const reports[] = { r->report, NULL };
 		bool any = false;
 
-		for (unsigned seed = 0; is_of_reports(r) && seed < 11; seed++) {
+		for (unsigned seed = 0; is_of_reports(r) && seed < T_INPUTS(11u); seed++) {
 			json_t *diff =
 				compared(file(seed, false), file(seed, true), reports, NULL, NULL);
 			const json_t *alone[2] = { report(file(seed, false), reports, &plain),
@@ -244,7 +244,7 @@ static void figures_are_those_of_reports(void)
 		unseen += is_of_reports(r) && !any;
 	}
 	rp_scheduled = rp_functions = false;
-	CHECK(!unseen);
+	CHECK(T_SANITIZED || !unseen); /* the few inputs do not have all tables */
 }
 
 /* ---- gates ---- */

@@ -256,7 +256,7 @@ static void random_streams(void)
 {
 	unsigned found = 0;
 
-	for (unsigned seed = 1; seed <= 60; seed++) {
+	for (unsigned seed = 1; seed <= T_INPUTS(60u); seed++) {
 		double n[3][3] = { { 0 } }, ns[3][3] = { { 0 } }, sum = 0, busiest = 0, busy = 0,
 		       window, room, gain;
 		struct gpus g;
@@ -391,7 +391,7 @@ static double gaps_of(int device, int64_t least)
 
 static void random_gaps_and_regions(void)
 {
-	for (unsigned seed = 1; seed <= 40; seed++) {
+	for (unsigned seed = 1; seed <= T_INPUTS(40u); seed++) {
 		struct gt_reader *r = rp_make(&p, seed);
 		struct gt_analysis_options o = plain;
 		double low = 0, gaps = 0;
@@ -576,7 +576,7 @@ static void random_clocks(void)
 {
 	unsigned found = 0;
 
-	for (unsigned seed = 1; seed <= 60; seed++) {
+	for (unsigned seed = 1; seed <= T_INPUTS(60u); seed++) {
 		static uint64_t bits[12000], mhz[12000];
 		int64_t end = 1000, at = 900 + rp_below(400), from = 1000;
 		static bool busy[12000];
@@ -688,7 +688,7 @@ static void random_memory(void)
 {
 	unsigned found = 0;
 
-	for (unsigned seed = 1; seed <= 30; seed++) {
+	for (unsigned seed = 1; seed <= T_INPUTS(30u); seed++) {
 		uint64_t bytes = 0, most = 0, most_bytes = 0, all = 0;
 		char want[80] = "";
 		json_t *j;

@@ -228,7 +228,7 @@ static void every_nanosecond_has_its_part(void)
 {
 	static const char *const names[] = { "budget", "gaps", NULL };
 
-	for (unsigned seed = 1; seed <= 60; seed++) {
+	for (unsigned seed = 1; seed <= T_INPUTS(60u); seed++) {
 		struct gt_reader *r = rp_make(&p, seed);
 		struct naive n = { .from = INT64_MIN };
 		json_t *j = report(r, names, &plain);
@@ -273,7 +273,7 @@ static int64_t end_of_all(void)
 
 static void a_range_is_the_window(void)
 {
-	for (unsigned seed = 1; seed <= 40; seed++) {
+	for (unsigned seed = 1; seed <= T_INPUTS(40u); seed++) {
 		struct gt_reader *r = rp_make(&p, seed);
 		struct naive n = { .cut = true };
 		struct gt_analysis_options o = plain;
@@ -293,7 +293,7 @@ static void a_range_is_the_window(void)
 /* Where the start or the end of a GPU operation is not recorded. */
 static void half_a_range(void)
 {
-	for (unsigned seed = 1; seed <= 40; seed++) {
+	for (unsigned seed = 1; seed <= T_INPUTS(40u); seed++) {
 		struct gt_reader *r = rp_make(&p, seed);
 		int64_t at = begin_of_all() + 1000 + rp_below(4000);
 		struct naive n = { .cut = true,
@@ -317,7 +317,7 @@ static void half_a_range(void)
 /* From the first row to the last one, which may be calls. */
 static void the_whole_recording(void)
 {
-	for (unsigned seed = 1; seed <= 40; seed++) {
+	for (unsigned seed = 1; seed <= T_INPUTS(40u); seed++) {
 		struct gt_reader *r = rp_make(&p, seed);
 		struct naive n = { .from = begin_of_all(), .to = end_of_all() };
 		struct gt_analysis_options o = plain;
@@ -384,7 +384,7 @@ static void full_queues(void)
 
 	unsigned plain_ones = 0;
 
-	for (unsigned seed = 1; seed <= 200; seed++) {
+	for (unsigned seed = 1; seed <= T_INPUTS(200u); seed++) {
 		struct naive n = { .room = 1 + (int)seed % 4 };
 		struct gt_filter filter = { .kinds = GT_IDLE_WANTS, .args = true };
 		struct gt_err err = GT_ERR_INIT;
@@ -418,7 +418,7 @@ static void full_queues(void)
 		gt_idle_release(&s);
 		gt_reader_close(r);
 	}
-	CHECK(all > 1000 && plain_ones > 20);
+	CHECK(all > T_INPUTS(1000) && plain_ones > T_INPUTS(20));
 }
 
 /* ---- known ---- */
@@ -427,7 +427,7 @@ static void full_queues(void)
  * against cells of 1 ns. */
 static void losses_equal_brute_force(void)
 {
-	for (unsigned seed = 1; seed <= 40; seed++) {
+	for (unsigned seed = 1; seed <= T_INPUTS(40u); seed++) {
 		static char busy[2][4000], lost[2][4000];
 		uint64_t want = 0, idle = 0;
 		struct gpus g;
@@ -518,7 +518,7 @@ static void random_migrations(unsigned seed)
 
 static void migrations_equal_brute_force(void)
 {
-	for (unsigned seed = 0; seed < 50; seed++)
+	for (unsigned seed = 0; seed < T_INPUTS(50u); seed++)
 		random_migrations(seed);
 }
 

@@ -247,15 +247,20 @@ static inline bool in_slice(json_t *trace, const json_t *at)
  * not. */
 static inline int whole_flows(json_t *trace)
 {
+	json_t *events = json_object_get(trace, "traceEvents"), *s, *f;
 	unsigned starts = 0, finishes = 0, pairs = 0;
-	json_t *s, *f;
+	size_t i, k;
 
-	for (; (s = event(trace, "s", NULL, starts)); starts++)
-		for (unsigned i = 0; (f = event(trace, "f", NULL, i)); i++)
-			pairs += json_equal(json_object_get(s, "id"), json_object_get(f, "id")) &&
-				in_slice(trace, s) && in_slice(trace, f);
-	while (event(trace, "f", NULL, finishes))
-		finishes++;
+	json_array_foreach(events, i, s)
+	{
+		finishes += !strcmp(word(s, "ph"), "f");
+		if (strcmp(word(s, "ph"), "s"))
+			continue;
+		starts++;
+		json_array_foreach(events, k, f) pairs += !strcmp(word(f, "ph"), "f") &&
+			json_equal(json_object_get(s, "id"), json_object_get(f, "id")) &&
+			in_slice(trace, s) && in_slice(trace, f);
+	}
 	return pairs == starts && pairs == finishes ? (int)pairs : -1;
 }
 

@@ -160,7 +160,7 @@ static void chrome_long_call_over_epochs(void)
  * is dropped, and no two slices overlap in part. */
 static void chrome_of_lies(void)
 {
-	for (unsigned seed = 1; seed <= 100; seed++) {
+	for (unsigned seed = 1; seed <= T_INPUTS(100u); seed++) {
 		unsigned state = seed;
 		struct gt_reader *r;
 		struct made m;

@@ -7,11 +7,7 @@
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"
 
-#ifdef __SANITIZE_ADDRESS__
-#define EPOCHS 140000 /* so many blocks of rows, as many of summaries */
-#else
-#define EPOCHS 300000
-#endif
+#define EPOCHS (T_SANITIZED ? 140000 : 300000) /* so many blocks of rows, as many of summaries */
 #define LATE 10000 /* every N epochs a call ends that began N epochs before */
 #define ROWS (EPOCHS + EPOCHS / LATE)
 

@@ -7,17 +7,6 @@
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 #define RSS_MAX_KIB (64 << 10)
 
 static uint64_t seed = 1;
@@ -271,8 +260,8 @@ static int read_shape(int fd, const int *shape)
 
 static void a_thousand_threads_fit_in_memory(void)
 {
-	static const int shapes[][3] = { { 1000, SANITIZED ? 500 : 5000, 1 },
-		{ 600, SANITIZED ? 100 : 4300, 0 } };
+	static const int shapes[][3] = { { 1000, T_SANITIZED ? 500 : 5000, 1 },
+		{ 600, T_SANITIZED ? 100 : 4300, 0 } };
 
 	for (size_t i = 0; i < 2; i++) {
 		int fd = temp_file();
@@ -280,7 +269,7 @@ static void a_thousand_threads_fit_in_memory(void)
 
 		CHECK(!in_child(write_shape, fd, shapes[i], &rss));
 		CHECK(!in_child(read_shape, fd, shapes[i], &rss));
-		CHECK(SANITIZED || rss < RSS_MAX_KIB);
+		CHECK(T_SANITIZED || rss < RSS_MAX_KIB);
 		close(fd);
 	}
 }
@@ -330,12 +319,12 @@ static void disorder_fits_in_memory(void)
 {
 	for (int how = REVERSED; how <= THREAD_AFTER_THREAD; how++) {
 		/* contents of 60 bytes a row: more than are held */
-		int fd = temp_file(), shape[] = { how, SANITIZED ? 290000 : 500000 };
+		int fd = temp_file(), shape[] = { how, T_SANITIZED ? 290000 : 500000 };
 		long rss;
 
 		CHECK(!in_child(write_disorder, fd, shape, &rss));
 		CHECK(!in_child(read_disorder, fd, shape, &rss));
-		CHECK(SANITIZED || rss < RSS_MAX_KIB);
+		CHECK(T_SANITIZED || rss < RSS_MAX_KIB);
 		close(fd);
 	}
 }

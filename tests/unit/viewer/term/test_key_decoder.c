@@ -101,7 +101,9 @@ static void words_and_back(void)
 	struct gt_key k, back;
 
 	for (uint32_t key = 1; key <= GT_KEY_WHEEL_DOWN;
-		key += key < 0x3000 || key >= 0x10ff00 ? 1 : 97)
+		key += key < T_INPUTS(0x3000u) || key >= 0x10ff00 ? 1
+			: T_SANITIZED                             ? 389
+								  : 97)
 		for (uint8_t with = 0; with < 8; with++) {
 			struct key_script s = { .at = word };
 			bool place = key >= GT_KEY_PRESS || key == GT_KEY_RESIZE;
@@ -119,7 +121,7 @@ static void words_and_back(void)
 		}
 	CHECK(!gt_key_word((struct gt_key){ 0 }, word) &&
 		!gt_key_word((struct gt_key){ .key = GT_KEY_WHEEL_DOWN + 1 }, word));
-	for (int round = 0; round < 20000; round++) {
+	for (int round = 0; round < T_INPUTS(20000); round++) {
 		struct key_script s = { .at = text };
 		size_t n = dice(sizeof(text));
 		int r, keys = 0;
@@ -361,7 +363,7 @@ static void any_bytes_at_all(void)
 		"\x1b\x1b\x1b[[[OM<;;:0123459~^$@ABCDZPu]P\\\x07\xc3\xa9\xe2\xff\0\r\x7f aZ";
 	uint8_t bytes[300];
 
-	for (int round = 0; round < 20000; round++) {
+	for (int round = 0; round < T_INPUTS(20000); round++) {
 		size_t n = 1 + dice(sizeof(bytes)), whole = 0, at = 0;
 		struct gt_key keys[sizeof(bytes)], k;
 
