@@ -174,10 +174,8 @@ static int open_session(struct gt_err *err)
 		o->sample > 1 || o->via == GT_VIA_INJECT;
 	strcpy(s->cupti, o->cupti_path);
 	memcpy(s->gate, run.selection.gate, sizeof(run.selection.gate));
-	if (!s->inject && o->via != GT_VIA_INJECT) { /* CUPTI reports those calls */
-		memcpy(s->stack_of, run.selection.stack_of, sizeof(run.selection.stack_of));
-		s->stacks = run.selection.stacks;
-	}
+	memcpy(s->stack_of, run.selection.stack_of, sizeof(run.selection.stack_of));
+	s->stacks = run.selection.stacks;
 	if (o->with_timers)
 		s->sample_period = GT_SECOND / gt_sources_sample_rate();
 	run.rings.ebpf = o->via == GT_VIA_EBPF;
@@ -262,6 +260,8 @@ static int open_trace(char *const *argv, struct gt_err *err)
 		gt_metadata_add_missing(GT_TIMERS_MISSING);
 	if (gt_options.lacks_switches)
 		gt_metadata_add_missing(GT_ALL_SWITCHES_MISSING);
+	if (gt_options.via == GT_VIA_EBPF && run.selection.stacks)
+		gt_metadata_add_missing("stacks of calls, which eBPF does not take");
 	json = gt_metadata_begin(argv, run.rings.s, run.selection.gpu);
 	opt.meta_json = json;
 	run.out.fd = -1; /* the writer closes it, also when it fails */

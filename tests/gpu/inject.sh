@@ -1,7 +1,8 @@
 #!/bin/bash
 # inject.sh PORTABLE-TARBALL OUT: a training loop of PyTorch that gtcollect --via inject attaches to 20 times. Compares the loop's
 # results with those of a run without, and the kernels in each trace with those that torch.profiler
-# counts for ten steps. Prints PASS and FAIL lines; exit status 1: something failed. Takes about a minute.
+# counts for ten steps. Then the Python stacks at launches with --inject, beside those that the program itself read. Prints PASS
+# and FAIL lines; exit status 1: something failed. Takes about a minute.
 here=$(cd "$(dirname "$0")" && pwd) out=$2
 mkdir -p /tmp/gt "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH
 steps=${STEPS:-4000}
@@ -66,4 +67,11 @@ own = next((int(c[1]) for c in counts if c[0] == "kernels"), 0)
 verdict(sizes and set(sizes) == {own}, f"kernels of ten steps: {own} by torch.profiler, in the traces {dict(sizes)}")
 sys.exit(failed)
 P
+
+gtcollect -q -f --inject -e api,gpu -o "$out/stacks.zst" -- python3 "$here/torch_stacks.py" "$out/expected.txt" >"$out/stacks.txt" 2>&1
+result "the program with --inject ends well" test $? -eq 0
+gtanalyze --no-pager stacks --match 'cuLaunchKernel*' --top 0 --format tsv "$out/stacks.zst" >"$out/stacks.tsv" 2>"$out/stacks.err"
+python3 "$here/compare_stacks.py" "$out/stacks.tsv" "$out/expected.txt" || failed=1
+gtanalyze --no-pager stacks --match 'cuLaunchKernel*' --top 0 "$out/stacks.zst" 2>/dev/null >"$out/native.txt"
+result "stacks have no frames of the driver or CUPTI" sh -c '! grep -Eq "libcuda[.]so|libcupti" "$0"' "$out/native.txt"
 exit $failed

@@ -8,25 +8,7 @@ pairs=${3:-10}
 gtcollect -q -f -e api,gpu -o "$out/stacks.zst" -- python3 "$here/torch_stacks.py" "$out/expected.txt" >"$out/stacks.txt" 2>&1
 check "the program ends well" test $? -eq 0
 gtanalyze --no-pager stacks --match 'cuLaunchKernel*' --top 0 --format tsv "$out/stacks.zst" >"$out/stacks.tsv" 2>"$out/stacks.err"
-python3 - "$out/stacks.tsv" "$out/expected.txt" <<'P'
-import collections, csv, re, sys
-
-rows = list(csv.reader(open(sys.argv[1]), delimiter="\t"))
-calls, stack = rows[0].index("calls"), rows[0].index("stack")
-got = collections.Counter()
-for r in rows[1:]:
-    frames = [f for f in r[stack].split(" < ") if re.search(r":\d+\)$", f)]
-    if len(frames) > 1:  # the warm-up is in the module itself
-        got[" < ".join(frames)] += int(r[calls])
-want = collections.Counter()
-for line in open(sys.argv[2]):
-    n, s = line.rstrip("\n").split("\t")
-    want[s] += int(n)
-wrong = {s for s in want | got if want[s] != got[s] and len(s.split(" < ")) > 1}
-print(f"{'FAIL' if wrong or not want else 'PASS'} Python stacks at launches: {sum(want.values())} launches, {len(want)} stacks, wrong: {len(wrong)}")
-for s in list(wrong)[:4]:
-    print("  program", want[s], "gtcollect", got[s], s[:400])
-P
+python3 "$here/compare_stacks.py" "$out/stacks.tsv" "$out/expected.txt" || failed=1
 gtanalyze --no-pager kernels --by line --top 8 "$out/stacks.zst" 2>/dev/null | tail -n 12
 
 gtcollect -q -f -o "$out/train.zst" -- python3 "$here/torch_train.py" 100 adam >"$out/train.txt" 2>&1

@@ -45,6 +45,11 @@ void gt_event_pair_end(
 	struct gt_event_pair *b, const struct gt_call *c, int32_t ret, const uint64_t *params);
 
 /* ---- stack ---- */
+/* The process has its first ring, or CUPTI's callbacks are about to report its calls: if the
+ * session wants stacks, prepares for them, with a thread. */
+void gt_stack_start(void);
+/* The session of a running program is over: ends that thread. */
+void gt_stack_end(void);
 /* The number of the stack of the wrapper's caller, whose definition is in the thread's ring by now;
  * 0: the stack could not be taken. May take some us for a stack that is new to the thread. */
 uint32_t gt_stack_take(struct gt_tcb *t, enum gt_stack_of how);
@@ -52,6 +57,8 @@ uint32_t gt_stack_take(struct gt_tcb *t, enum gt_stack_of how);
 void gt_timers_start(void);
 /* Forgets what the thread has taken: the block gets another owner, or another session. */
 void gt_stack_forget(struct gt_stack_state *s);
+/* Frees the memory. NULL: does nothing. */
+void gt_stack_free(struct gt_stack_state *s);
 
 /* ---- nvtx ---- */
 void gt_nvtx_process_attached(void); /* the process has attached; also in a forked child */

@@ -638,8 +638,10 @@ static struct gt_tcb *register_with_role(enum gt_ring_role role)
 			: 64;
 		calls_to_skip = skip_after_failure;
 	}
-	if (first)
+	if (first) {
 		gt_gpu_report_fork();
+		gt_stack_start();
+	}
 	gt_inside = false;
 	errno = saved;
 	return t;
@@ -691,10 +693,14 @@ void gt_session_detach(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&gt_session_users, __ATOMIC_SEQ_CST))
 		gt_sleep(100000);
+	gt_stack_end();
 	for (uint32_t i = 0; i < n && i < tcbs_max(); i++) {
-		tid = gt_process_state->tcb[i].tid;
-		clear_tcb(&gt_process_state->tcb[i]);
-		gt_process_state->tcb[i].tid = tid;
+		struct gt_tcb *t = &gt_process_state->tcb[i];
+
+		tid = t->tid;
+		gt_stack_free(t->stack_state);
+		memset(t, 0, sizeof(*t));
+		t->tid = tid;
 	}
 	gt_process_state->has_thread = 0;
 	__atomic_store_n(&gt_process_state->pid, 0, __ATOMIC_RELEASE);

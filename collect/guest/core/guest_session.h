@@ -127,6 +127,12 @@ struct gt_tcb *gt_producer_ring(void);
 void gt_session_remember(void);
 /* gtcollect has loaded the library into the running program (guest_attach.c) */
 extern bool gt_attached;
+/* The program was bound to its functions before the library was loaded, so the library replaces
+ * none of them. */
+static inline bool gt_is_loaded_late(void)
+{
+	return gt_attached || (gt_shared && gt_shared->inject);
+}
 /* Connects to this session, once or again. Called on a thread of the guest. False: it failed. */
 bool gt_session_attach(const char *session);
 void gt_session_report_attached(void); /* everything is recorded from now on */

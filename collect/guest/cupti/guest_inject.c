@@ -107,6 +107,12 @@ static bool find_open(struct gt_tcb *t, uint64_t start, uint32_t *depth)
 	return d;
 }
 
+/* The stack that the call was opened with; 0: none. */
+static uint32_t stack_of_open(const struct gt_ring_open *o)
+{
+	return o->nargs & GT_REC_STACKED ? (uint32_t)o->args[(o->nargs & ~GT_REC_STACKED) - 1] : 0;
+}
+
 static void put_correlation(const struct gt_call *call, uint32_t cbid, uint32_t correlation)
 {
 	const struct gt_ev_call e = {
@@ -129,8 +135,10 @@ static void call_ends(uint32_t id, uint32_t cbid, const struct gt_cupti_call *c)
 	if (!recorded && !after)
 		return;
 	memcpy(&ret, c->result, sizeof(ret));
-	if (recorded)
+	if (recorded) {
+		call.stack = stack_of_open(&call.t->ring->open[call.depth]);
 		gt_call_stop(&call);
+	}
 	read_parameters(&gt_api[id], c->params, words);
 	/* only wrappers need the two hooks that are excluded */
 	if (after && after != gt_after_get_proc && after != gt_after_init)

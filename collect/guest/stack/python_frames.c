@@ -6,9 +6,13 @@
  * Nothing that is read is trusted. A page is tried before it is read (readable.h). The code of a
  * frame has to be a code object: its type is the interpreter's. The instruction has to lie inside
  * that code. A chain that leads back into itself is searched when a walk does not end. */
+#define _GNU_SOURCE
 #include "collect/guest/stack/python_internal.h"
 
+#include <dlfcn.h>
 #include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_objects.h"
+#include "collect/guest/core/guest_session.h"
 #include "collect/guest/core/guest_system.h"
 #include "formats/python/python_text.h"
 
@@ -195,7 +199,7 @@ static uintptr_t start_of_copy(
 }
 
 /* Offset of the instruction in bytes, of frames with an index of it. */
-INLINE enum gt_frame_kind read_index(const struct gt_python_layout *l, struct gt_readable *r,
+INLINE enum gt_python_frame_kind read_index(const struct gt_python_layout *l, struct gt_readable *r,
 	uintptr_t frame, uintptr_t code, uint32_t *offset)
 {
 	uintptr_t start = READ(uintptr_t, code + l->start);
@@ -211,8 +215,8 @@ INLINE enum gt_frame_kind read_index(const struct gt_python_layout *l, struct gt
 }
 
 /* The same, of frames with its address. */
-INLINE enum gt_frame_kind read_pointer(const struct gt_python_layout *l, struct gt_readable *r,
-	uintptr_t frame, uintptr_t code, uint8_t owner, uint32_t *offset)
+INLINE enum gt_python_frame_kind read_pointer(const struct gt_python_layout *l,
+	struct gt_readable *r, uintptr_t frame, uintptr_t code, uint8_t owner, uint32_t *offset)
 {
 	uintptr_t start = code + l->start, units = READ(uintptr_t, code + l->size), unit;
 	int64_t first = READ(int32_t, code + l->first_traceable), at;
@@ -231,12 +235,12 @@ INLINE enum gt_frame_kind read_pointer(const struct gt_python_layout *l, struct 
 	return owner == GT_PYTHON_GENERATOR ? GT_FRAME_FUNCTION : GT_FRAME_SKIPPED;
 }
 
-INLINE enum gt_frame_kind read_frame(const struct gt_python_layout *l, uintptr_t code_type,
+INLINE enum gt_python_frame_kind read_frame(const struct gt_python_layout *l, uintptr_t code_type,
 	struct gt_readable *r, uintptr_t frame, struct gt_python_frame *out)
 {
 	uint8_t owner = l->owner == GT_PYTHON_NO ? 0 : READ(uint8_t, frame + l->owner);
 	uintptr_t code = READ(uintptr_t, frame + l->code) & ~(uintptr_t)l->tag_bits;
-	enum gt_frame_kind kind;
+	enum gt_python_frame_kind kind;
 
 	if (gt_unlikely(owner >= l->first_skipped))
 		return owner <= l->last_owner ? GT_FRAME_SKIPPED : GT_FRAME_BROKEN;
@@ -251,8 +255,8 @@ INLINE enum gt_frame_kind read_frame(const struct gt_python_layout *l, uintptr_t
 	return gt_likely(identify(l, r, code, &out->check)) ? GT_FRAME_FUNCTION : GT_FRAME_BROKEN;
 }
 
-enum gt_frame_kind gt_python_read_frame(const struct gt_interpreter *in, struct gt_readable *r,
-	uintptr_t frame, struct gt_python_frame *out)
+enum gt_python_frame_kind gt_python_read_frame(const struct gt_interpreter *in,
+	struct gt_readable *r, uintptr_t frame, struct gt_python_frame *out)
 {
 	return read_frame(&in->layout, in->code_type, r, frame, out);
 }
@@ -273,7 +277,7 @@ INLINE uint32_t walk_by(const struct gt_python_layout *l, struct walk *w,
 	uintptr_t page = frame ^ (uintptr_t)1 << 63; /* none: far away from it */
 	struct gt_python_frame *f = frames, *end = frames + w->max;
 	struct gt_readable *r = w->r;
-	enum gt_frame_kind kind;
+	enum gt_python_frame_kind kind;
 
 	*state = GT_PYTHON_DAMAGED;
 	for (; frame; frame = READ(uintptr_t, frame + l->previous)) {
@@ -493,7 +497,19 @@ static void describe(
 	in->constants = in->known ? constants_of(&in->layout) : 0;
 }
 
-static void find(void)
+/* Makes the interpreter's library stay loaded until the process ends. */
+static bool keep_loaded(const struct gt_interpreter *in, const struct gt_object *o)
+{
+	static uintptr_t kept; /* the interpreter's runtime */
+
+	/* the loader's lock may stay locked in a forked child */
+	if (kept != in->runtime && !gt_is_forked() &&
+		dlopen(o->path, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE))
+		kept = in->runtime;
+	return kept == in->runtime;
+}
+
+static void find(bool keeps)
 {
 	struct gt_interpreter *old = in_use, *new = last == &slots[0] ? &slots[1] : &slots[0];
 	uintptr_t runtime = (uintptr_t)gt_find_in_library("", "_PyRuntime");
@@ -508,12 +524,16 @@ static void find(void)
 	describe(&o, runtime, bytes, new);
 	if (old && !memcmp(old, new, offsetof(struct gt_interpreter, number)))
 		return;
+	if (keeps && !new->in_program && !keep_loaded(new, &o)) {
+		__atomic_store_n(&in_use, NULL, __ATOMIC_RELEASE);
+		return;
+	}
 	new->number = ++found;
 	last = new;
 	__atomic_store_n(&in_use, new, __ATOMIC_RELEASE);
 }
 
-void gt_python_find(void)
+static void find_once(bool keeps)
 {
 	int32_t pid = gt_own_pid(), other = __atomic_load_n(&searching, __ATOMIC_ACQUIRE);
 	int saved = errno;
@@ -522,10 +542,13 @@ void gt_python_find(void)
 		!__atomic_compare_exchange_n(
 			&searching, &other, pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
-	find();
+	find(keeps);
 	__atomic_store_n(&searching, 0, __ATOMIC_RELEASE);
 	errno = saved;
 }
+
+void gt_python_find(void) { find_once(false); }
+void gt_python_find_safely(void) { find_once(gt_is_loaded_late()); }
 
 bool gt_python_forget(void)
 {

@@ -61,6 +61,10 @@ bool gt_python_code(struct gt_readable *r, uint64_t code, struct gt_python_code 
 /* Looks for an interpreter among the loaded libraries. It may run again at any time, in any
  * thread: it finds an interpreter that was loaded later, and forgets one that was unloaded. */
 void gt_python_find(void);
+/* The same where the guest may not see that the program closes a library (gt_is_loaded_late): there
+ * the interpreter's library stays loaded from now on. Takes the loader's lock, so not for a thread
+ * of the program in a call. */
+void gt_python_find_safely(void);
 /* Before a library is closed, which may be the interpreter's: forgets it until it is found again.
  * True: there was one, in a library. */
 bool gt_python_forget(void);

@@ -28,9 +28,9 @@ struct gt_interpreter {
 	uint32_t number;              /* differs from that of each interpreter found before */
 };
 
-enum gt_frame_kind { GT_FRAME_FUNCTION, GT_FRAME_SKIPPED, GT_FRAME_BROKEN };
+enum gt_python_frame_kind { GT_FRAME_FUNCTION, GT_FRAME_SKIPPED, GT_FRAME_BROKEN };
 
 /* A frame whose bytes can be read. out: only of a function. */
-enum gt_frame_kind gt_python_read_frame(const struct gt_interpreter *in, struct gt_readable *r,
-	uintptr_t frame, struct gt_python_frame *out);
+enum gt_python_frame_kind gt_python_read_frame(const struct gt_interpreter *in,
+	struct gt_readable *r, uintptr_t frame, struct gt_python_frame *out);
 #endif

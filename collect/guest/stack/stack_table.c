@@ -193,13 +193,25 @@ static bool put_object(struct gt_tcb *t, struct gt_stack_state *s, uintptr_t add
 	return true;
 }
 
+/* Where CUPTI's callbacks report calls, the driver and CUPTI are between the program and the guest.
+ * The stack begins at the program's call. */
+static uint32_t frames_of_driver(const struct frames *f)
+{
+	uint32_t n = 0;
+
+	while (gt_is_loaded_late() && n < f->nnative &&
+		gt_is_driver_code((const void *)(f->native[n] - 1)))
+		n++;
+	return n;
+}
+
 /* Writes the stack's definition and all that it refers to. False: the ring is full. */
 static bool define(
 	struct gt_tcb *t, struct gt_stack_state *s, const struct frames *f, uint32_t number)
 {
 	uint32_t n = 0, code;
 
-	for (uint32_t i = 0; i < f->nnative; i++) {
+	for (uint32_t i = frames_of_driver(f); i < f->nnative; i++) {
 		if (!put_object(t, s, f->native[i]))
 			return false;
 		s->words[n++] = f->native[i];
@@ -223,16 +235,39 @@ static bool define(
 
 /* ---- taking ---- */
 
+/* An interpreter may have been loaded since the start. */
+static void find_python(void)
+{
+	if (!gt_is_loaded_late() && gt_unwind_may_list())
+		gt_python_find();
+}
+
 static __attribute__((cold)) struct gt_stack_state *make_state(struct gt_tcb *t)
 {
 	GT_GUEST_CODE; /* no sample comes in between */
 
 	gt_unwind_open();
-	if (gt_unwind_may_list())
-		gt_python_find();
+	find_python();
 	t->stack_state = gt_map(sizeof(*t->stack_state));
 	return t->stack_state;
 }
+
+void gt_stack_free(struct gt_stack_state *s)
+{
+	if (s)
+		syscall(SYS_munmap, s, sizeof(*s));
+}
+
+void gt_stack_start(void)
+{
+	if (!gt_shared || !gt_shared->stacks)
+		return;
+	gt_unwind_open();
+	gt_unwind_start_helper();
+	gt_python_find_safely();
+}
+
+void gt_stack_end(void) { gt_unwind_end(); }
 
 void gt_stack_forget(struct gt_stack_state *s)
 {
@@ -285,9 +320,8 @@ static uint32_t take_again(
 static uint32_t add_stack(
 	struct gt_tcb *t, struct gt_stack_state *s, const struct frames *f, uint64_t hash)
 {
-	/* an interpreter may have been loaded meanwhile */
-	if (!gt_python_version() && !(s->stacks % FIND_PYTHON_EVERY) && gt_unwind_may_list())
-		gt_python_find();
+	if (!gt_python_version() && !(s->stacks % FIND_PYTHON_EVERY))
+		find_python();
 	if (!define(t, s, f, s->stacks + 1))
 		return 0;
 	remember(s, hash, ++s->stacks);

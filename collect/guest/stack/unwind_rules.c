@@ -26,6 +26,7 @@
 
 #define REQUESTS 64
 #define REQUEST_PROBES 8
+#define STARTS_MAX 16    /* of the helper that may fail */
 #define BUSY 1           /* address of a request that is being written */
 #define COPY_WORDS 2048u /* of a stack */
 #define WORD_BYTES 8
@@ -43,6 +44,8 @@ struct unwind_state {
 	struct request requests[REQUESTS];
 	uint32_t work;    /* futex; 1: there are requests */
 	uint32_t helper;  /* 1: it has been started */
+	uint32_t starts;  /* that have failed */
+	uint32_t ending;  /* 1: the helper is to end */
 	uint32_t is_busy; /* the helper handles requests */
 	uint32_t closing; /* calls of dlclose in progress */
 	uint64_t epochs;  /* begun */
@@ -253,13 +256,16 @@ static void *help(void *arg)
 	gt_inside = true;
 	for (;;) {
 		wait_for_work(s);
+		if (__atomic_load_n(&s->ending, __ATOMIC_ACQUIRE))
+			break;
 		__atomic_store_n(&s->is_busy, 1, __ATOMIC_RELEASE);
 		__atomic_store_n(&s->work, 0, __ATOMIC_SEQ_CST);
 		gt_with_loaded_code(handle_requests, s, &s->closed);
 		if (!gt_python_version() && !(batches++ % FIND_PYTHON_EVERY))
-			gt_python_find();
+			gt_python_find_safely();
 		__atomic_store_n(&s->is_busy, 0, __ATOMIC_RELEASE);
 	}
+	__atomic_store_n(&s->helper, 0, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -310,12 +316,44 @@ static bool put_request(struct unwind_state *s, const struct gt_frame_registers 
 	return false;
 }
 
-static void start_helper(struct unwind_state *s)
+static void wake(struct unwind_state *s)
 {
-	if (!gt_start_thread(help, s)) { /* a later request tries again */
-		__atomic_store_n(&s->work, 0, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&s->helper, 0, __ATOMIC_RELEASE);
+	if (!__atomic_exchange_n(&s->work, 1, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, &s->work, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* False: it runs already, or cannot be started. */
+static bool start_helper(struct unwind_state *s)
+{
+	if (__atomic_load_n(&s->starts, __ATOMIC_RELAXED) >= STARTS_MAX ||
+		__atomic_exchange_n(&s->helper, 1, __ATOMIC_ACQ_REL))
+		return false;
+	if (gt_start_thread(help, s))
+		return true;
+	__atomic_add_fetch(&s->starts, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->helper, 0, __ATOMIC_RELEASE);
+	return false;
+}
+
+void gt_unwind_start_helper(void)
+{
+	if (state())
+		start_helper(state());
+}
+
+void gt_unwind_end(void)
+{
+	struct unwind_state *s = state();
+
+	if (!s || !__atomic_load_n(&s->helper, __ATOMIC_ACQUIRE))
+		return;
+	__atomic_store_n(&s->ending, 1, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&s->helper, __ATOMIC_ACQUIRE)) {
+		wake(s);
+		gt_sleep(100000);
 	}
+	__atomic_store_n(&s->work, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->ending, 0, __ATOMIC_RELEASE);
 }
 
 /* In a process of one thread, which the handler of a sample has interrupted. */
@@ -329,24 +367,18 @@ __attribute__((noinline, cold)) void gt_unwind_request(const struct gt_frame_reg
 {
 	GT_GUEST_CODE;
 	struct unwind_state *s = state();
+	bool is_new;
 
-	if (!s || at->ra <= BUSY || at->ra >> GT_CODE_BITS || !put_request(s, at) ||
-		__atomic_exchange_n(&s->work, 1, __ATOMIC_SEQ_CST))
+	if (!s || at->ra <= BUSY || at->ra >> GT_CODE_BITS)
 		return;
-	if (gt_interrupted && !__atomic_load_n(&s->helper, __ATOMIC_ACQUIRE))
-		compile_here(s);
-	else if (!__atomic_exchange_n(&s->helper, 1, __ATOMIC_ACQ_REL))
-		start_helper(s);
-	else
-		syscall(SYS_futex, &s->work, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
-void gt_unwind_start_helper(void)
-{
-	struct unwind_state *s = state();
-
-	if (s && !__atomic_exchange_n(&s->helper, 1, __ATOMIC_ACQ_REL))
-		start_helper(s);
+	if (gt_interrupted && !__atomic_load_n(&s->helper, __ATOMIC_ACQUIRE)) {
+		if (put_request(s, at) && !__atomic_exchange_n(&s->work, 1, __ATOMIC_SEQ_CST))
+			compile_here(s);
+		return;
+	}
+	is_new = put_request(s, at);
+	if (start_helper(s) || (is_new && __atomic_load_n(&s->helper, __ATOMIC_ACQUIRE)))
+		wake(s);
 }
 
 bool gt_unwind_is_busy(void)

@@ -92,6 +92,9 @@ extern struct gt_rule_cache *gt_rule_cache;
 /* Reserves the memory. Called before the first walk, on any thread. */
 void gt_unwind_open(void);
 
+/* Ends the helper thread, and returns when it has ended. A request starts it again. */
+void gt_unwind_end(void);
+
 /* The set of an address: calls within 64 bytes of code share one. */
 static inline uint32_t gt_rule_set(uintptr_t address) { return address / 64 & (GT_RULE_SETS - 1); }
 

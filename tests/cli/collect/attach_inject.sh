@@ -76,6 +76,9 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	done
 done
 is twenty-attaches 20 $good
+"$B/unit/stacks_prog" 20.zst >stacks
+is every-launch-has-a-stack "$(calls cuLaunchKernel 20.zst)" "$(grep -c '^[0-9]* cuLaunchKernel |' stacks)"
+check stacks-begin-at-the-call grep -q '^[0-9]* cuLaunchKernel | main | .*__libc_start_main' stacks
 is nothing-is-lost 0 "$(for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do figure lost $i.zst; done | awk '{ n += $1 } END { print n + 0 }')"
 is no-thread-remains yes "$(few)"
 check no-memory-remains sh -c "! grep -q memfd:gt /proc/$p/maps"

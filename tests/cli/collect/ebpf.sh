@@ -129,6 +129,7 @@ check calls-are-many test "$(wc -l <all.calls)" -gt 900
 if [ -n "$alone" ]; then same calls-and-arguments-are-equal preload.calls all.calls
 else skip calls-and-arguments-are-equal "needs setarch"; fi
 is kernels-have-names 200 "$(grep -c 'kernel":"_Z4reluIfEvPT_i' all.calls)"
+check stacks-are-said-to-be-missing sh -c '"$0" header all.zst 2>/dev/null | grep -q "stacks of calls, which eBPF does not take"' "$A"
 is source-is-ebpf ebpf "$("$A" header --format tsv all.zst 2>/dev/null | awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "sources") c = i } NR == 2 { print $c }')"
 
 # ---- all processes of the machine: only those with records are in the file ----

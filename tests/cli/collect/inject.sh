@@ -15,7 +15,7 @@ for s in train overlap graph_replay through_runtime leak multiproc; do
 		name=$s-$mode
 		want $name-preloaded 0 "$C" -q -f -e api,gpu --stacks none --args $mode -o preloaded.zst -- "$B/samples/$s"
 		rm -f truth.*
-		want $name 0 env SIM_CUPTI_TRUTH="$PWD/truth.%p" "$C" -q -f --inject -e api --args $mode -o injected.zst -- "$B/samples/$s"
+		want $name 0 env SIM_CUPTI_TRUTH="$PWD/truth.%p" "$C" -q -f --inject -e api --stacks none --args $mode -o injected.zst -- "$B/samples/$s"
 		calls preloaded; calls injected
 		same $name-has-the-same-calls preloaded.calls injected.calls
 		check $name-has-calls test -s injected.calls
@@ -27,10 +27,31 @@ for s in train overlap graph_replay through_runtime leak multiproc; do
 	done
 done
 
+# ---- stacks: they begin at the program's call; the frames of the driver and of CUPTI before it are left out ----
+prog=$B/unit/stacks_prog
+want native-stacks 0 "$C" -q -f --inject -e api -o injected.zst -- "$B/samples/sync_every_launch" -n 2000
+"$prog" injected.zst >all
+is every-launch-has-a-stack 4000 "$(grep -c "^[0-9]* cuLaunchKernel |" all)"
+check native-stack-begins-at-the-call grep -q '^[0-9]* cuLaunchKernel | main | .*__libc_start_main' all
+is native-stack-is-whole 0 "$(grep ' cuLaunchKernel ' all | tail -n 100 | grep -vc 'cuLaunchKernel | main | .*__libc_start_main')"
+want gpu-stacks 0 "$C" -q -f --inject -e api,gpu -o injected.zst -- "$B/samples/graph_replay" -n 200
+check replays-have-the-stack-of-the-capture test "$("$prog" injected.zst gpu | grep -c 'kernels.* | main')" -ge 4000
+python=$(command -v /usr/bin/python3 || command -v python3 || :)
+if [ -n "$python" ]; then
+	want python-stacks 0 "$C" -q -f --inject -e api -o injected.zst -- "$python" "$SRC/tests/unit/collect/guest/stacks.py" expected 5
+	"$prog" injected.zst | awk -F' [|] ' '/^[0-9]+ cuStreamSynchronize/ { split($1, a, " "); s = a[1]; for (i = 2; i <= NF; i++) if ($i ~ /:[0-9]+\)$/) s = s " | " $i; print s }' |
+		sort -s -k 1,1n >got
+	awk -F' [|] ' '{ s = $1; for (i = 2; i <= NF && i <= 513; i++) s = s " | " $i; print s }' expected | sort -s -k 1,1n >wanted
+	same python-stacks-are-the-program-s-own wanted got
+	check python-many test "$(wc -l <got)" -gt 100
+else
+	skip python-stacks "there is no python3"
+fi
+
 # With calls of the runtime: driver calls within one share its correlation id, and each is joined to its own GPU work.
 causes() { "$rows" rows $1.zst causes | awk '{ print $2, $(NF - 1), $NF }' | sort | uniq -c; }
-want runtime-preloaded 0 "$C" -q -f -e api,gpu,runtime -o preloaded.zst -- "$B/samples/through_runtime"
-want runtime 0 "$C" -q -f --inject -e api,runtime -o injected.zst -- "$B/samples/through_runtime"
+want runtime-preloaded 0 "$C" -q -f -e api,gpu,runtime --stacks none -o preloaded.zst -- "$B/samples/through_runtime"
+want runtime 0 "$C" -q -f --inject -e api,runtime --stacks none -o injected.zst -- "$B/samples/through_runtime"
 causes preloaded >preloaded.causes; causes injected >injected.causes
 same runtime-has-the-same-causes preloaded.causes injected.causes
 
