@@ -24,6 +24,7 @@ struct published {
 	uint16_t version;
 	/* first word of thread_state: size, previous, next, interp, frame, id, native id */
 	uint8_t thread;
+	uint8_t gil;        /* ceval.gil, _gil, enabled, locked, last_holder */
 	uint8_t frame;      /* size, previous, executable, instr_ptr, localsplus, owner */
 	uint8_t copy_index; /* 0: it has none */
 	uint8_t code;       /* size, filename, name, qualname, linetable, firstlineno */
@@ -36,8 +37,8 @@ struct published {
 	uint8_t shift_free_threaded;
 };
 static const struct published published[] = {
-	{ 0x030d, 19, 28, 0, 34, 43, 0, 44, 64, 67, 3, 3, 0, 2 },
-	{ 0x030e, 22, 31, 38, 39, 48, 49, 50, 74, 77, 3, 4, 7, 8 },
+	{ 0x030d, 19, 14, 28, 0, 34, 43, 0, 44, 64, 67, 3, 3, 0, 2 },
+	{ 0x030e, 22, 15, 31, 38, 39, 48, 49, 50, 74, 77, 3, 4, 7, 8 },
 };
 
 static bool words_are_plausible(const struct published *p, const uint64_t *w, size_t bytes)
@@ -54,6 +55,22 @@ static bool words_are_plausible(const struct published *p, const uint64_t *w, si
 		w[p->bytes + 1] == object && w[p->text + 2] == object && start <= 512 &&
 		w[p->code] > start && w[p->code] <= start + 16 && w[p->thread] <= UINT16_MAX &&
 		w[p->text + 3] <= 128 && w[p->text + 1] < w[p->text + 3];
+}
+
+/* An unsigned long is before the holder, and another one behind `locked`: they are not published.
+ */
+static void read_gil(const struct published *p, const uint64_t *w, struct gt_python_layout *l)
+{
+	uint64_t holder = w[p->gil + 4] - w[p->gil + 1], locked = w[p->gil + 3] - w[p->gil + 1];
+
+	if (holder != (w[FREE_THREADED] ? 16 : 8) || locked != holder + 8)
+		return;
+	l->gil = (uint32_t)w[p->gil];
+	l->gil_is_pointed_to = true;
+	l->gil_interval = (uint16_t)(holder - 8);
+	l->gil_holder = (uint16_t)holder;
+	l->gil_locked = (uint16_t)locked;
+	l->gil_condition = (uint16_t)(locked + 16);
 }
 
 static void read_words(const struct published *p, const uint64_t *w, struct gt_python_layout *l)
@@ -98,6 +115,7 @@ static void read_words(const struct published *p, const uint64_t *w, struct gt_p
 		.interpreter_threads = (uint32_t)w[INTERPRETER_THREADS] };
 	/* It is not published: an int and a pointer before the code, or before the copies. */
 	l->first_traceable = (copies ? l->copies : start) - 16;
+	read_gil(p, w, l);
 }
 
 static bool published_layout(const struct published *p, uint32_t version, const uint64_t *w,

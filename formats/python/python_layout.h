@@ -49,6 +49,14 @@ struct gt_python_layout {
 	/* of _PyRuntime and of an interpreter state; next_interpreter_id: up to 3.12 */
 	uint32_t finalizing, next_interpreter_id, interpreters;
 	uint32_t interpreter_next, interpreter_threads;
+	/* of _PyRuntime: the GIL; with gil_is_pointed_to (3.12 and later) of an interpreter state:
+	 * a pointer to its GIL */
+	uint32_t gil;
+	bool gil_is_pointed_to;
+	/* of a GIL: microseconds that a thread waits before it asks for it; the state of the
+	 * thread that holds it or held it last; an int: 1 while it is held; the first one of two
+	 * conditions, each with a mutex behind it, which are its end; 0: the GIL is not known */
+	uint16_t gil_interval, gil_holder, gil_locked, gil_condition;
 };
 
 /* Chooses the layout. version: PY_VERSION_HEX. runtime: _PyRuntime, readable for `bytes`.

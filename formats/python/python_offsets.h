@@ -6,8 +6,8 @@
 
 /* 3.9 to 3.12: from the headers of CPython at the tags v3.9.18, v3.10.13, v3.11.2, v3.11.7 and
  * v3.12.1, Include/cpython (pystate, frameobject, code, unicodeobject) and Include/internal
- * (pycore_frame, pycore_runtime, pycore_interp). Patch releases of a version do not change these
- * structures. */
+ * (pycore_frame, pycore_runtime, pycore_interp, pycore_gil, pycore_ceval_state). Patch releases of
+ * a version do not change these structures. */
 static const struct gt_python_layout gt_python_3_9 = { .version = 0x0309,
 	.instruction_kind = GT_PYTHON_INDEX,
 	.searches_states = true,
@@ -43,7 +43,12 @@ static const struct gt_python_layout gt_python_3_9 = { .version = 0x0309,
 	.next_interpreter_id = 48,
 	.interpreters = 32,
 	.interpreter_next = 0,
-	.interpreter_threads = 8 };
+	.interpreter_threads = 8,
+	.gil = 352,
+	.gil_interval = 0,
+	.gil_holder = 8,
+	.gil_locked = 16,
+	.gil_condition = 32 };
 static const struct gt_python_layout gt_python_3_10 = { .version = 0x030a,
 	.instruction_kind = GT_PYTHON_UNITS,
 	.searches_states = true,
@@ -79,7 +84,12 @@ static const struct gt_python_layout gt_python_3_10 = { .version = 0x030a,
 	.next_interpreter_id = 48,
 	.interpreters = 32,
 	.interpreter_next = 0,
-	.interpreter_threads = 8 };
+	.interpreter_threads = 8,
+	.gil = 352,
+	.gil_interval = 0,
+	.gil_holder = 8,
+	.gil_locked = 16,
+	.gil_condition = 32 };
 static const struct gt_python_layout gt_python_3_11 = { .version = 0x030b,
 	.instruction_kind = GT_PYTHON_POINTER,
 	.searches_states = true,
@@ -116,7 +126,12 @@ static const struct gt_python_layout gt_python_3_11 = { .version = 0x030b,
 	.next_interpreter_id = 56,
 	.interpreters = 40,
 	.interpreter_next = 0,
-	.interpreter_threads = 16 };
+	.interpreter_threads = 16,
+	.gil = 360,
+	.gil_interval = 0,
+	.gil_holder = 8,
+	.gil_locked = 16,
+	.gil_condition = 32 };
 static const struct gt_python_layout gt_python_3_12 = { .version = 0x030c,
 	.instruction_kind = GT_PYTHON_POINTER,
 	.first_skipped = 3,
@@ -152,7 +167,13 @@ static const struct gt_python_layout gt_python_3_12 = { .version = 0x030c,
 	.next_interpreter_id = 56,
 	.interpreters = 40,
 	.interpreter_next = 0,
-	.interpreter_threads = 72 };
+	.interpreter_threads = 72,
+	.gil = 384,
+	.gil_is_pointed_to = true,
+	.gil_interval = 0,
+	.gil_holder = 8,
+	.gil_locked = 16,
+	.gil_condition = 32 };
 
 /* What a walk needs, as 3.13.0 and 3.14 (not free-threaded) publish it. */
 static const struct gt_python_layout gt_python_3_13 = { .version = 0x030d,

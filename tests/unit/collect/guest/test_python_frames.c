@@ -281,6 +281,7 @@ static void append(char *runtime, uint32_t *at, const uint64_t *words, uint32_t 
 /* struct _Py_DebugOffsets; it has more members in 3.14 */
 static void publish(char *runtime, uint32_t version, const struct publication *p)
 {
+	const uint64_t gil = 8000, before = p->free_threaded ? 8 : 0;
 	bool later = version >= 0x030e0000;
 	uint32_t at = 1;
 
@@ -289,7 +290,8 @@ static void publish(char *runtime, uint32_t version, const struct publication *p
 	APPEND(9000, 100, 7264, 7344);
 	if (later)
 		APPEND(7352); /* threads_main */
-	APPEND(1, 2, 3, 4, 5, 6, 7, 8, 9);
+	APPEND(1, 2, 3, 4, 16, gil, p->free_threaded ? gil : 0, gil + 16 + before,
+		gil + 8 + before);
 	if (later)
 		APPEND(10, 11); /* generations */
 	APPEND(900, 0, p->next, 16, p->frame, p->id, 160, 200, 24);
@@ -412,6 +414,26 @@ static void frames_and_code_objects_of_each_version(void)
 		CHECK(gt_python_code(&readable, f[2].code, &c));
 		CHECK(c.nname == 6 && !memcmp(c.name, "gr\xc3\xb6\xc3\x9f", 6));
 		CHECK(f[0].check != f[1].check);
+		close_image(&m);
+	}
+}
+
+/* 3.9 to 3.12: as offsetof says with their own headers. */
+static void gil_of_each_version(void)
+{
+	static const uint32_t places[KINDS] = { 352, 352, 360, 384, 16, 16, 16, 16 };
+	static struct image m;
+
+	for (size_t k = 0; k < KINDS; k++) {
+		uint16_t before = kinds[k].published && kinds[k].published->free_threaded ? 8 : 0;
+
+		CHECK(open_image(&m, &kinds[k]));
+		CHECK_EQ(m.l.gil, places[k]);
+		CHECK_EQ(m.l.gil_is_pointed_to, kinds[k].hex >= 0x030c0000);
+		CHECK_EQ(m.l.gil_interval, before);
+		CHECK_EQ(m.l.gil_holder, 8 + before);
+		CHECK_EQ(m.l.gil_locked, 16 + before);
+		CHECK_EQ(m.l.gil_condition, 32 + before);
 		close_image(&m);
 	}
 }
@@ -896,8 +918,8 @@ static void damage_read_from_outside(void)
 	}
 }
 
-T_MAIN(T(frames_and_code_objects_of_each_version), T(more_frames_than_wanted),
-	T(states_without_frames), T(unknown_versions_have_no_frames), T(damaged_frames),
-	T(damaged_code_and_instructions), T(chains_that_lead_back), T(random_damage),
-	T(damaged_code_objects), T(states_of_several_interpreters),
+T_MAIN(T(frames_and_code_objects_of_each_version), T(gil_of_each_version),
+	T(more_frames_than_wanted), T(states_without_frames), T(unknown_versions_have_no_frames),
+	T(damaged_frames), T(damaged_code_and_instructions), T(chains_that_lead_back),
+	T(random_damage), T(damaged_code_objects), T(states_of_several_interpreters),
 	T(a_forked_child_has_the_frames), T(frames_read_from_outside), T(damage_read_from_outside))
