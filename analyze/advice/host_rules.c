@@ -30,6 +30,11 @@ static const struct {
 		"use fewer threads or more processors, or keep other processes off them (taskset)" },
 	{ GT_IDLE_LOCK,
 		"find the reason of the wait: gtanalyze offcpu names the thread that ends it" },
+	{ GT_IDLE_GIL, "let other threads hold the GIL less: move their Python code to processes" },
+	{ GT_IDLE_PIPE,
+		"have the data ready before it is needed: more workers, or a longer queue" },
+	{ GT_IDLE_SOCKET,
+		"have the data ready before it is needed: more workers, or a longer queue" },
 	{ GT_IDLE_IO, "read and write in another thread, ahead of the GPU's work" },
 	{ GT_IDLE_ASLEEP, "wait for an event in place of sleeping for a fixed time" },
 	{ GT_IDLE_FAULT, "touch or lock memory before the loop (MAP_POPULATE, mlock)" },
@@ -75,11 +80,9 @@ static void put_off_causes(const struct gt_advice_facts *f, uint64_t window, str
 		snprintf(to->text + n, sizeof(to->text) - n, "%s%s %s", before, ns_text(ns),
 			gt_idle_words(off_causes[i].cause));
 		before = ", ";
-		n = strlen(to->text);
-		if (off_causes[i].cause == GT_IDLE_LOCK && f->waiting.gil)
-			snprintf(to->text + n, sizeof(to->text) - n,
-				" (%.0f %% of it for the GIL of Python)",
-				percent(f->waiting.gil, f->waiting.lock));
+		if (off_causes[i].cause == GT_IDLE_GIL)
+			gt_host_put_gil_holder(&f->idle->shares, f->idle->report.reader, " ",
+				to->text, sizeof(to->text));
 	}
 }
 
@@ -103,11 +106,6 @@ void gt_rule_off_processor(const struct gt_advice_facts *f, uint64_t window, str
 	gt_set_found(to, sum, sum, &c[off_causes[most].cause].longest);
 	to->remedy = off_causes[most].remedy;
 	snprintf(to->detail, sizeof(to->detail), "%s", gt_idle_words(off_causes[most].cause));
-	if (off_causes[most].cause == GT_IDLE_LOCK && f->waiting.gil > f->waiting.lock / 2) {
-		to->remedy =
-			"let other threads hold the GIL less: move their Python code to processes";
-		snprintf(to->detail, sizeof(to->detail), "waiting for the GIL");
-	}
 	SET_TEXT(to, "the GPU waits %s while the launching thread is off the processor",
 		ns_text(sum));
 	put_off_causes(f, window, to);

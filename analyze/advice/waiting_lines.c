@@ -7,8 +7,8 @@
 #define LEAST 20 /* a line with less than this part is not named */
 #define RUNS (GT_BIT(GT_DOES_PYTHON) | GT_BIT(GT_DOES_NATIVE))
 #define WAITS                                                                                      \
-	(GT_BIT(GT_DOES_GIL) | GT_BIT(GT_DOES_OTHER_LOCK) | GT_BIT(GT_DOES_LOCK) |                 \
-		GT_BIT(GT_DOES_IO) | GT_BIT(GT_DOES_ASLEEP) | GT_BIT(GT_DOES_FAULT) |              \
+	(GT_BIT(GT_DOES_GIL) | GT_BIT(GT_DOES_LOCK) | GT_BIT(GT_DOES_IO) | GT_BIT(GT_DOES_PIPE) |  \
+		GT_BIT(GT_DOES_SOCKET) | GT_BIT(GT_DOES_ASLEEP) | GT_BIT(GT_DOES_FAULT) |          \
 		GT_BIT(GT_DOES_OFF_CPU))
 
 /* A name in parentheses stands for time without a stack. */
@@ -42,14 +42,6 @@ int gt_host_waiting_find(struct gt_host_waiting *w, const struct gt_idle *s, str
 
 	if (!s->shares.wanted)
 		return 0;
-	for (size_t i = 0; i < s->shares.list.n; i++) {
-		const struct gt_host_share *share = gt_group_table_at(&s->shares.list, i);
-
-		if (share->cause == GT_IDLE_LOCK)
-			w->lock = gt_sat_add(w->lock, share->ns);
-		if (share->doing == GT_DOES_GIL)
-			w->gil = gt_sat_add(w->gil, share->ns);
-	}
 	rc = find_lines(&w->running, s, RUNS, err);
 	return rc ? rc : find_lines(&w->waits, s, WAITS, err);
 }

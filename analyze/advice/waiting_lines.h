@@ -13,7 +13,6 @@ struct gt_waiting_lines {
 };
 struct gt_host_waiting {
 	struct gt_waiting_lines running, waits; /* by samples; by stacks of waits */
-	uint64_t lock, gil;                     /* ns of waits for locks, of these for the GIL */
 };
 
 /* After the last row. Empty if the trace has no samples. 0 or negative. */

@@ -5,12 +5,9 @@
 
 #include <stdio.h>
 #include "analyze/columns/column_cursor.h"
-#include "analyze/stacks/stack_kinds.h"
 #include "formats/trace/write/sched_rows.h"
 
-/* what `last` is */
-#define RUNNING 0u /* else 1 + enum gt_sched_state, or: */
-#define FOR_GIL 255u
+#define RUNNING 0u /* as `last`; else 1 + enum gt_sched_state */
 
 struct flame_host {
 	struct gt_flame_sums sums;
@@ -21,7 +18,7 @@ static const char *last_frame(uint32_t last, char to[64])
 {
 	if (last == RUNNING)
 		return NULL;
-	snprintf(to, 64, "[%s]", last == FOR_GIL ? "gil" : gt_sched_name(last - 1));
+	snprintf(to, 64, "[%s]", gt_sched_name(last - 1));
 	return to;
 }
 
@@ -33,13 +30,6 @@ static int init(
 	gt_flame_sums_init(&h->sums, r, opt);
 	h->sums.last_frame = last_frame;
 	return 0;
-}
-
-static uint32_t last_of(const struct gt_segment *seg, unsigned state, uint32_t stack)
-{
-	return state == GT_SCHED_STATE_COUNT                                    ? RUNNING
-		: state == GT_SCHED_FUTEX && gt_stack_waits_for_gil(seg, stack) ? FOR_GIL
-										: 1 + state;
 }
 
 /* Rows of one type: samples, or a state off the processor (GT_SCHED_STATE_COUNT: samples). */
@@ -59,7 +49,7 @@ static int add_rows(struct flame_host *h, const struct gt_cols *cols, uint32_t c
 		key.stack = gt_column_cursor_value(&p, 0, &v) && v < cols->seg->nstacks
 			? (uint32_t)v
 			: GT_NONE;
-		key.last = last_of(cols->seg, state, key.stack);
+		key.last = state == GT_SCHED_STATE_COUNT ? RUNNING : 1 + state;
 		if (state != GT_SCHED_STATE_COUNT)
 			ns = gt_ns_in_range(range, start, start + cols->dur[p.row]);
 		else if (gt_column_cursor_value(&p, 1, &ns))

@@ -1,6 +1,5 @@
 /* Report "budget": the time of the GPUs by use. The parts add up to the window exactly. If the
- * trace has samples, time outside CUDA is divided by them, and waits for locks by their stacks
- * (host_shares.h). */
+ * trace has samples, time outside CUDA is divided by them (host_shares.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
 
-#define DIVIDED (WORKS + GT_IDLE_CAUSE_COUNT) /* parts of causes that samples and stacks divide */
+#define DIVIDED (WORKS + GT_IDLE_CAUSE_COUNT) /* parts of causes that samples divide */
 #define PARTS (DIVIDED + DIVISIONS)
 #define BAR 40
 #define BESIDE_BAR 26u /* terminal columns of a line besides the bar and the part */
@@ -45,15 +44,13 @@ static const struct {
 };
 
 /* What a cause is divided into. */
-enum division { PYTHON, NATIVE, GIL, OTHER_LOCK, DIVISIONS };
+enum division { PYTHON, NATIVE, DIVISIONS };
 static const struct {
 	enum gt_idle_cause cause;
 	enum gt_host_doing doing;
 } divisions[DIVISIONS] = {
 	[PYTHON] = { GT_IDLE_OUTSIDE, GT_DOES_PYTHON },
 	[NATIVE] = { GT_IDLE_OUTSIDE, GT_DOES_NATIVE },
-	[GIL] = { GT_IDLE_LOCK, GT_DOES_GIL },
-	[OTHER_LOCK] = { GT_IDLE_LOCK, GT_DOES_OTHER_LOCK },
 };
 
 static const char *idle_key(unsigned part)
@@ -108,13 +105,11 @@ static void divide_cause(
 static void divide_causes(struct sheet *h)
 {
 	const struct gt_host_shares *shares = &h->of->shares;
-	uint64_t ns[DIVISIONS] = { 0 }, samples[DIVISIONS] = { 0 }, locks = 0;
+	uint64_t ns[DIVISIONS] = { 0 }, samples[DIVISIONS] = { 0 };
 
 	for (size_t i = 0; i < shares->list.n; i++) {
 		const struct gt_host_share *one = gt_group_table_at(&shares->list, i);
 
-		if (one->cause == GT_IDLE_LOCK)
-			locks = gt_sat_add(locks, one->ns);
 		for (unsigned k = 0; k < DIVISIONS; k++)
 			if (one->cause == divisions[k].cause && one->doing == divisions[k].doing) {
 				ns[k] = gt_sat_add(ns[k], one->ns);
@@ -122,7 +117,6 @@ static void divide_causes(struct sheet *h)
 			}
 	}
 	divide_cause(h, GT_IDLE_OUTSIDE, ns, shares->sum.outside);
-	divide_cause(h, GT_IDLE_LOCK, ns, locks);
 	for (unsigned k = 0; k < DIVISIONS; k++)
 		if (samples[k])
 			h->errors[k] =
@@ -510,6 +504,15 @@ static void note_samples(const struct sheet *h, struct gt_table *t)
 		gt_table_note(t, "outside CUDA by line of the program: gtcollect -e samples");
 }
 
+static void note_gil(const struct sheet *h, struct gt_table *t)
+{
+	char text[128] = "";
+
+	gt_host_put_gil_holder(&h->of->shares, h->of->report.reader, "", text, sizeof(text));
+	if (*text)
+		gt_table_note(t, "waiting for the GIL: %s", text);
+}
+
 static int budget_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gt_idle *s = ((struct budget *)state)->idle;
@@ -532,6 +535,7 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 	add_parts(tables[0], &h, least_share(s));
 	note_window(s, tables[0]);
 	note_samples(&h, tables[0]);
+	note_gil(&h, tables[0]);
 	if (h.parts[WORKS + GT_IDLE_UNJOINED])
 		gt_note_plural(tables[0], s->unjoined,
 			"%llu {operation is|operations are} joined to no call",

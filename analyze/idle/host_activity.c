@@ -253,6 +253,13 @@ uint32_t gt_host_stack_of(const struct gt_host_activity *l, bool wait, int64_t a
 	return stack_at(wait ? &l->waits : &l->calls, at);
 }
 
+uint32_t gt_host_holder_of(const struct gt_host_activity *l, int64_t at)
+{
+	size_t i = gt_host_first_stack(&l->waits, at);
+
+	return i < l->waits.n && l->waits.list[i].at == at ? l->waits.list[i].holder : 0;
+}
+
 int64_t gt_host_call_around(struct gt_host_activity *l, int64_t at)
 {
 	struct gt_host_list *calls = &l->level[GT_HOST_CALL];

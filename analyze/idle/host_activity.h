@@ -51,7 +51,10 @@ static inline uint32_t gt_host_type(const struct gt_host_interval *s)
 struct gt_idle_stack {
 	int64_t at;
 	uint32_t stack; /* id in the segment; GT_NONE: none was recorded */
-	uint32_t ns;    /* of a sample: the processor time that it stands for */
+	union {
+		uint32_t ns;     /* of a sample: the processor time that it stands for */
+		uint32_t holder; /* of a wait for the GIL: the thread that has it; 0: unknown */
+	};
 };
 struct gt_host_stacks {
 	struct gt_idle_stack *list; /* sorted by time */
@@ -103,6 +106,8 @@ int gt_host_add_stack(
 size_t gt_host_first_stack(const struct gt_host_stacks *l, int64_t at);
 /* The stack of the call, or of the wait, that began at `at`; GT_NONE: it has none. */
 uint32_t gt_host_stack_of(const struct gt_host_activity *l, bool wait, int64_t at);
+/* The thread that had the GIL in the wait for it that began at `at`; 0: unknown. */
+uint32_t gt_host_holder_of(const struct gt_host_activity *l, int64_t at);
 /* The start of the driver call that the thread is in at `at`; `at` if there is none. */
 int64_t gt_host_call_around(struct gt_host_activity *l, int64_t at);
 /* Hands out [from, to) in pieces, in order of time. It is fast if the next range is near. */

@@ -1,6 +1,8 @@
 #include "analyze/idle/host_shares.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include "analyze/idle/idle.h"
 #include "analyze/stacks/stack_kinds.h"
 #include "analyze/stats/sample_error.h"
@@ -38,7 +40,10 @@ static const uint8_t doings[GT_IDLE_CAUSE_COUNT] = {
 	[GT_IDLE_OFF_CPU] = GT_DOES_OFF_CPU,
 	[GT_IDLE_RUNNABLE] = GT_DOES_RUNNABLE,
 	[GT_IDLE_LOCK] = GT_DOES_LOCK,
+	[GT_IDLE_GIL] = GT_DOES_GIL,
 	[GT_IDLE_IO] = GT_DOES_IO,
+	[GT_IDLE_PIPE] = GT_DOES_PIPE,
+	[GT_IDLE_SOCKET] = GT_DOES_SOCKET,
 	[GT_IDLE_ASLEEP] = GT_DOES_ASLEEP,
 	[GT_IDLE_FAULT] = GT_DOES_FAULT,
 	[GT_IDLE_QUEUED] = GT_DOES_NOTHING,
@@ -62,11 +67,7 @@ static unsigned doing_of(const struct gt_host_share *share, struct gt_reader *r)
 		: share->cause == GT_HOST_ALL               ? GT_DOES_RUNNING
 							    : GT_DOES_FURTHER;
 
-	if (!seg || share->stack == GT_NONE)
-		return doing;
-	if (doing == GT_DOES_LOCK)
-		return gt_stack_waits_for_gil(seg, share->stack) ? GT_DOES_GIL : GT_DOES_OTHER_LOCK;
-	if (doing != GT_DOES_RUNNING)
+	if (!seg || share->stack == GT_NONE || doing != GT_DOES_RUNNING)
 		return doing;
 	switch (gt_stack_runs(seg, share->stack)) {
 	case GT_RUNS_PYTHON: return GT_DOES_PYTHON;
@@ -83,6 +84,8 @@ void gt_host_shares_init(struct gt_host_shares *h)
 		offsetof(struct gt_host_share, stack) + sizeof(uint32_t), GT_HOST_SHARES_MOST);
 	gt_group_table_init(&h->threads, sizeof(struct gt_idle_thread),
 		offsetof(struct gt_idle_thread, thread) + sizeof(uint32_t), GT_HOST_SHARES_MOST);
+	gt_group_table_init(&h->gil_holders, sizeof(struct gt_gil_holder),
+		offsetof(struct gt_gil_holder, tid) + sizeof(uint32_t), GT_HOST_SHARES_MOST);
 	h->last_share = h->last_thread = GT_GROUP_TABLE_NONE;
 }
 
@@ -90,6 +93,7 @@ void gt_host_shares_release(struct gt_host_shares *h)
 {
 	gt_group_table_release(&h->list);
 	gt_group_table_release(&h->threads);
+	gt_group_table_release(&h->gil_holders);
 }
 
 void gt_host_shares_reset(struct gt_host_shares *h)
@@ -196,6 +200,21 @@ static uint32_t stack_of(const struct gt_idle_slice *slice, struct gt_host_activ
 		: stack;
 }
 
+static int add_holder(struct gt_host_shares *h, const struct gt_idle_slice *slice,
+	const struct gt_host_activity *activity, struct gt_err *err)
+{
+	const struct gt_gil_holder key = { .segment = slice->seg->index,
+		.tid = activity ? gt_host_holder_of(activity, slice->call) : 0 };
+	uint32_t i = gt_group_table_find(&h->gil_holders, &key, err);
+	struct gt_gil_holder *holder;
+
+	if (i == GT_GROUP_TABLE_NONE)
+		return err->code;
+	holder = gt_group_table_at(&h->gil_holders, i);
+	holder->ns = gt_sat_add(holder->ns, (uint64_t)(slice->to - slice->from));
+	return 0;
+}
+
 static int add_to_group(struct gt_host_shares *h, const struct gt_idle_slice *slice, uint32_t group,
 	struct gt_host_activity *activity, struct gt_err *err)
 {
@@ -216,7 +235,45 @@ static int add_to_group(struct gt_host_shares *h, const struct gt_idle_slice *sl
 	if (!share)
 		return err->code;
 	share->ns = gt_sat_add(share->ns, (uint64_t)(slice->to - slice->from));
-	return 0;
+	return slice->cause == GT_IDLE_GIL ? add_holder(h, slice, activity, err) : 0;
+}
+
+/* ---- the GIL ---- */
+
+static const char *name_of_thread(struct gt_reader *r, const struct gt_gil_holder *of)
+{
+	const struct gt_segment *seg =
+		of->segment == GT_NONE ? NULL : gt_reader_segment(r, of->segment);
+
+	for (uint32_t i = 0; seg && i < seg->ntracks; i++) {
+		const struct gt_track *t = &seg->tracks[i];
+
+		if (t->kind == GT_TRACK_THREAD && (uint64_t)t->id == of->tid && t->name != GT_NONE)
+			return gt_str(seg, t->name);
+	}
+	return "";
+}
+
+void gt_host_put_gil_holder(const struct gt_host_shares *h, struct gt_reader *r, const char *before,
+	char *text, size_t size)
+{
+	const struct gt_gil_holder *most = NULL;
+	size_t n = strlen(text);
+	const char *name;
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < h->gil_holders.n; i++) {
+		const struct gt_gil_holder *one = gt_group_table_at(&h->gil_holders, i);
+
+		all = gt_sat_add(all, one->ns);
+		most = one->tid && (!most || one->ns > most->ns) ? one : most;
+	}
+	if (!most || most->ns < all / 2 || gt_group_table_is_rest(&h->gil_holders, most))
+		return;
+	name = name_of_thread(r, most);
+	snprintf(text + n, size - n, "%sheld by thread %u%s%.40s%s in %.0f %% of it", before,
+		most->tid, *name ? " (" : "", name, *name ? ")" : "",
+		100.0 * (double)most->ns / (double)all);
 }
 
 int gt_host_shares_add_slice(struct gt_host_shares *h, const struct gt_idle_slice *slice,

@@ -21,9 +21,10 @@
 	X(RUNNING, "running", "running, without a stack") \
 	X(OUTSIDE, "outside", "outside CUDA, not sampled") \
 	X(GIL, "gil", "waiting for the GIL") \
-	X(OTHER_LOCK, "other_lock", "waiting for another lock") \
 	X(LOCK, "lock", "waiting for a lock") \
 	X(IO, "io", "waiting for input or output") \
+	X(PIPE, "pipe", "reading from a pipe") \
+	X(SOCKET, "socket", "reading from a socket") \
 	X(ASLEEP, "asleep", "asleep") \
 	X(FAULT, "page_fault", "in a page fault") \
 	X(RUNNABLE, "runnable", "runnable but not running") \
@@ -69,6 +70,12 @@ struct gt_outside {
 	uint64_t outside, unknown, samples;
 };
 
+/* Idle time in which launching threads waited for the GIL, by the thread that had it. */
+struct gt_gil_holder {
+	uint32_t segment, tid; /* the key; tid 0: unknown */
+	uint64_t ns;
+};
+
 struct gt_idle_slice;
 struct gt_host_activity;
 /* The group of the moment `at->from`: at most UINT32_MAX - 1. It lowers *until to the time where
@@ -81,9 +88,10 @@ struct gt_host_shares { /* zero-initialised: nothing is collected */
 	bool wanted, all;
 	gt_host_group_fn *group_of; /* NULL: all shares are in group 0 */
 	void *arg;
-	struct gt_group_table list, threads; /* complete after gt_host_shares_finish() */
-	uint64_t left_out;                   /* samples that were too late or too many */
-	struct gt_outside sum;               /* after gt_host_shares_finish(): of all groups */
+	/* complete after gt_host_shares_finish() */
+	struct gt_group_table list, threads, gil_holders;
+	uint64_t left_out;     /* samples that were too late or too many */
+	struct gt_outside sum; /* after gt_host_shares_finish(): of all groups */
 	/* private */
 	uint32_t last_thread, last_share;
 };
@@ -102,6 +110,10 @@ int gt_host_shares_finish(
 	struct gt_host_shares *h, struct gt_reader *r, bool states, struct gt_err *err);
 void gt_host_shares_reset(struct gt_host_shares *h); /* removes all shares */
 void gt_host_shares_release(struct gt_host_shares *h);
+/* Appends " BEFOREheld by thread 515 (loader) in 93 % of it" to a text of `size` bytes: the thread
+ * that had the GIL most, if it had it in at least half of the time. */
+void gt_host_put_gil_holder(const struct gt_host_shares *h, struct gt_reader *r, const char *before,
+	char *text, size_t size);
 
 /* Of one group. */
 struct gt_outside gt_host_shares_outside(const struct gt_host_shares *h, uint32_t group);

@@ -557,7 +557,8 @@ void gt_idle_listen(struct gt_idle *s, const struct gt_idle_listener *l)
 
 void gt_idle_want_shares(struct gt_idle *s, bool all)
 {
-	s->shares.wanted |= all || gt_has_samples(s->report.reader);
+	s->shares.wanted |=
+		all || gt_has_samples(s->report.reader) || gt_has_thread_states(s->report.reader);
 	s->shares.all |= all;
 }
 

@@ -40,7 +40,10 @@
 	X(OFF_CPU, "off_cpu", "off the processor") \
 	X(RUNNABLE, "runnable", "runnable but not running") \
 	X(LOCK, "lock", "waiting for a lock") \
+	X(GIL, "gil", "waiting for the GIL") \
 	X(IO, "io", "waiting for input or output") \
+	X(PIPE, "pipe", "reading from a pipe") \
+	X(SOCKET, "socket", "reading from a socket") \
 	X(ASLEEP, "asleep", "asleep") \
 	X(FAULT, "page_fault", "in a page fault") \
 	X(QUEUED, "queued", "launched, not started") \
@@ -224,7 +227,8 @@ struct gt_idle {
 		const uint64_t *tids; /* of overhead: the threads that it delayed */
 		const uint64_t *stacks;
 		const uint64_t *periods; /* of samples; NULL: the rows are none */
-		uint32_t ntids, nstacks, nperiods, nth;
+		const uint64_t *holders; /* of waits for the GIL; NULL: the rows are none */
+		uint32_t ntids, nstacks, nperiods, nholders, nth;
 	} * columns;
 	size_t columns_cap;
 	/* by process slot: the time from which activity of its threads is needed; it has a device

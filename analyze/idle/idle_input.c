@@ -5,6 +5,7 @@
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
 #include "formats/cuda/gpu_rows.h"
+#include "formats/trace/write/sched_rows.h"
 
 /* further losses extend the last one: the time between them is then unknown, too */
 #define LOSSES 4096u
@@ -158,13 +159,15 @@ static bool find_stacks(struct gt_idle *s, const struct gt_cols *cols)
 		     wait = s->levels[c] == GT_HOST_OFF_CPU,
 		     call = (s->shares.all || s->ngrouped) && s->levels[c] == GT_HOST_CALL;
 
-		in->nth = in->nstacks = in->nperiods = 0;
-		in->periods = in->stacks = NULL;
+		in->nth = in->nstacks = in->nperiods = in->nholders = 0;
+		in->periods = in->stacks = in->holders = NULL;
 		if (sample)
 			in->periods = gt_cols_role(cols, c, GT_R_VALUE, &in->nperiods);
 		if (sample || wait || call)
 			in->stacks = gt_cols_role(cols, c, GT_R_STACK, &in->nstacks);
-		any |= in->periods || in->stacks;
+		if (wait && gt_sched_state_of(type, gt_str(cols->seg, type->name)) == GT_SCHED_GIL)
+			in->holders = gt_cols_args(cols, c, GT_SCHED_HOLDER, &in->nholders);
+		any |= in->periods || in->stacks || in->holders;
 	}
 	return any;
 }
@@ -196,7 +199,7 @@ static int add_stack(struct gt_idle *s, uint32_t track, unsigned level, struct g
 		level == GT_HOST_OFF_CPU ? &l->waits : &l->calls, one, &s->nintervals, err);
 }
 
-/* Adds samples, and the stacks of calls and waits, to a thread. */
+/* Adds samples, the stacks of calls and waits, and the holders of the GIL, to a thread. */
 static int add_stacks(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	uint32_t track = gt_time_ordered_track(&s->order, cols->seg, cols->track);
@@ -220,7 +223,8 @@ static int add_stacks(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 			one.ns = in->periods[nth] < UINT32_MAX ? (uint32_t)in->periods[nth]
 							       : UINT32_MAX;
 			rc = add_sample(s, cols, track, one, err);
-		} else if (stack && cols->kind != GT_INSTANT) {
+		} else if ((stack || in->holders) && cols->kind != GT_INSTANT) {
+			one.holder = nth < in->nholders ? (uint32_t)in->holders[nth] : 0;
 			rc = add_stack(s, track, s->levels[code], one, err);
 		}
 	}

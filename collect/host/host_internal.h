@@ -24,9 +24,7 @@ struct gt_host_thread {
 	char comm[16];
 	/* switches */
 	uint64_t since; /* ns: it does not run; 0: it does */
-	bool is_preempted, was_read;
-	int32_t system_call; /* -1: not known */
-	uint64_t read_at;    /* ns: it was in this call then, if it was in the same wait */
+	bool is_preempted;
 	/* stacks */
 	uint32_t slot, generation;                     /* of the ring that has the numbers */
 	struct gt_ring_numbers stacks, codes, objects; /* objects: by numbers of mapped code */
@@ -43,12 +41,16 @@ struct gt_host_recording {
 	struct gt_code_maps code;
 	struct gt_jit_maps compiled;
 	struct gt_native_unwinder *unwinder;
-	struct gt_python_sampler *python; /* NULL: frames of Python are not read */
+	struct gt_python_sampler *python;    /* NULL: frames of Python are not read */
+	struct gt_thread_look *const *looks; /* those from next_look on have not been taken */
+	size_t nlooks, next_look;
 	uint64_t window_from, window_until;
 	struct gt_host_totals totals;
 	bool is_stopped;
 };
 
+/* The thread of this id, which may be new. NULL: no memory. */
+struct gt_host_thread *gt_host_thread_of(struct gt_host_recording *h, uint32_t tgid, uint32_t tid);
 /* Its ring; NULL: no slot is free. at: ns, when it was first seen. */
 struct gt_written_thread *gt_host_ring(
 	struct gt_host_recording *h, const struct gt_host_thread *t, uint64_t at);
@@ -56,16 +58,14 @@ static inline bool gt_host_in_window(const struct gt_host_recording *h, uint64_t
 {
 	return at >= h->window_from && at < h->window_until;
 }
-/* Reads the first line of a file of a thread in /proc. */
-bool gt_host_read_task(const struct gt_host_thread *t, const char *file, char *to, size_t size);
 
 /* ---- thread_switches.c ---- */
 
 /* The thread stops to run, or runs again. */
 void gt_thread_switch(
 	struct gt_host_recording *h, struct gt_host_thread *t, const struct gt_perf_record *e);
-/* Reads what threads wait in. */
-void gt_thread_switches_look(struct gt_host_recording *h);
+/* Takes what was read of threads that waited up to this time, ns. */
+void gt_thread_switches_take_looks(struct gt_host_recording *h, uint64_t until);
 /* Waits end now. */
 void gt_thread_switches_end(struct gt_host_recording *h, uint64_t now);
 

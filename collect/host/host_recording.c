@@ -38,28 +38,26 @@ bool gt_host_reads_memory(void)
 
 /* ---- threads ---- */
 
-bool gt_host_read_task(const struct gt_host_thread *t, const char *file, char *to, size_t size)
+static void read_name(struct gt_host_thread *t)
 {
 	char path[64];
 	FILE *f;
-	bool is_read;
 
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", t->tgid, t->tid, file);
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", t->tgid, t->tid);
 	f = fopen(path, "re");
-	is_read = f && fgets(to, (int)size, f);
+	if (f && fgets(t->comm, sizeof(t->comm), f))
+		t->comm[strcspn(t->comm, "\n")] = 0;
 	if (f)
 		fclose(f);
-	return is_read;
 }
 
-static struct gt_host_thread *thread_of(struct gt_host_recording *h, uint32_t tgid, uint32_t tid)
+struct gt_host_thread *gt_host_thread_of(struct gt_host_recording *h, uint32_t tgid, uint32_t tid)
 {
-	struct gt_host_thread new = { .tid = tid, .tgid = tgid, .system_call = -1 };
+	struct gt_host_thread new = { .tid = tid, .tgid = tgid };
 	uint32_t i = gt_map_find_item(&h->map, h->threads, sizeof(new), &tid, sizeof(tid));
 
 	if (i == UINT32_MAX) {
-		if (gt_host_read_task(&new, "comm", new.comm, sizeof(new.comm)))
-			new.comm[strcspn(new.comm, "\n")] = 0;
+		read_name(&new);
 		i = gt_map_add_item(&h->map, &h->threads, &h->nthreads, &h->threads_cap,
 			sizeof(new), &new, sizeof(tid));
 	}
@@ -144,7 +142,7 @@ static void take_record(struct gt_host_recording *h, const struct gt_perf_record
 		(e->kind == PERF_RECORD_FORK ? take_fork : take_mapping)(h, e);
 		return;
 	}
-	t = thread_of(h, e->tgid, e->tid);
+	t = gt_host_thread_of(h, e->tgid, e->tid);
 	if (!t)
 		return;
 	t->tgid = e->tgid;
@@ -166,8 +164,14 @@ static void take_record(struct gt_host_recording *h, const struct gt_perf_record
 static void drain_until(struct gt_host_recording *h, uint64_t until)
 {
 	gt_perf_rings_read(&h->perf, until);
-	for (size_t i = 0; i < h->perf.taken.n; i++)
-		take_record(h, &h->perf.taken.records[i]);
+	for (size_t i = 0; i < h->perf.taken.n; i++) {
+		const struct gt_perf_record *e = &h->perf.taken.records[i];
+
+		gt_thread_switches_take_looks(h, e->time);
+		take_record(h, e);
+	}
+	/* eBPF's rows come sooner */
+	gt_thread_switches_take_looks(h, h->opt.only_stacks ? UINT64_MAX : until);
 	if (h->writer == &h->own_writer)
 		h->rings->written_until = until > INT64_MAX ? INT64_MAX : (int64_t)until;
 	if (h->python)
@@ -193,7 +197,7 @@ struct gt_host_recording *gt_host_open(pid_t pid, const struct gt_host_options *
 	}
 	if (!rc &&
 		(!(h->unwinder = gt_native_unwinder_new()) ||
-			!(h->python = gt_python_sampler_open(&h->perf))))
+			!(h->python = gt_python_sampler_open(&h->perf, opt->switches))))
 		rc = -ENOMEM;
 	if (!rc)
 		return h;
@@ -224,8 +228,6 @@ void gt_host_drain(struct gt_host_recording *h)
 	if (h->is_stopped)
 		return;
 	drain_until(h, (uint64_t)(gt_clock_monotonic() - SETTLED));
-	if (h->opt.switches)
-		gt_thread_switches_look(h);
 }
 
 void gt_host_stop(struct gt_host_recording *h)

@@ -242,8 +242,8 @@ static size_t cut_sample(const struct gt_perf_processor *p, uint64_t at, size_t 
 
 static bool is_urgent(const struct gt_perf_record *e)
 {
-	return e->kind == PERF_RECORD_SAMPLE ||
-		(e->kind == PERF_RECORD_EXIT && e->tid == e->tgid) ||
+	return e->kind == PERF_RECORD_SAMPLE || e->kind == PERF_RECORD_SWITCH ||
+		e->kind == PERF_RECORD_EXIT ||
 		(e->kind == PERF_RECORD_COMM && e->misc & PERF_RECORD_MISC_COMM_EXEC);
 }
 

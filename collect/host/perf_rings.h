@@ -82,8 +82,8 @@ static inline const void *gt_perf_body(
 }
 /* Nothing more is recorded. */
 void gt_perf_rings_disable(struct gt_perf_rings *r);
-/* Calls fn for each sample, execution of a program (PERF_RECORD_COMM) and end of a process that *
- * arrived since the last call, and empties the kernel's rings. The call may come from another
+/* Calls fn for each sample, switch, execution of a program (PERF_RECORD_COMM) and end of a thread
+ * that arrived since the last call, and empties the kernel's rings. The call may come from another
  * thread than that of gt_perf_rings_read. e: without a body. */
 typedef void gt_perf_look_fn(void *arg, const struct gt_perf_record *e);
 void gt_perf_rings_look(struct gt_perf_rings *r, gt_perf_look_fn *fn, void *arg);

@@ -24,6 +24,7 @@ struct gt_python_sampler {
 	size_t nseen, seen_cap;
 	pthread_mutex_t python_lock, samples_lock;
 	struct gt_remote_python *python;
+	struct gt_wait_looks *waits;       /* NULL: they are not looked at */
 	struct gt_python_sample **samples; /* by the time of their reading */
 	size_t nsamples, samples_cap;
 };
@@ -56,8 +57,11 @@ static void read_sample(struct gt_python_sampler *s, const struct gt_perf_record
 	struct gt_python_sample *copy;
 
 	sample.is_late = now() > e->time + LATE;
-	if (!sample.is_late)
-		gt_python_sampler_read(s, e->tgid, e->tid, &sample.stack);
+	if (!sample.is_late) {
+		pthread_mutex_lock(&s->python_lock);
+		gt_remote_python_stack(s->python, e->tgid, e->tid, &sample.stack);
+		pthread_mutex_unlock(&s->python_lock);
+	}
 	sample.delay = now() - e->time;
 	sample.is_late = sample.delay > LATE;
 	copy = copy_sample(&sample);
@@ -71,18 +75,33 @@ static void read_sample(struct gt_python_sampler *s, const struct gt_perf_record
 	pthread_mutex_unlock(&s->samples_lock);
 }
 
+static void forget_process(struct gt_python_sampler *s, uint32_t tgid)
+{
+	pthread_mutex_lock(&s->python_lock);
+	gt_remote_python_forget(s->python, tgid, now());
+	pthread_mutex_unlock(&s->python_lock);
+}
+
+static void take_seen(struct gt_python_sampler *s, const struct gt_perf_record *e)
+{
+	if (e->kind == PERF_RECORD_SAMPLE)
+		read_sample(s, e);
+	else if (e->kind == PERF_RECORD_COMM || (e->kind == PERF_RECORD_EXIT && e->tid == e->tgid))
+		forget_process(s, e->tgid);
+	if (!s->waits)
+		return;
+	if (e->kind == PERF_RECORD_SWITCH)
+		gt_wait_looks_switch(s->waits, e);
+	else if (e->kind == PERF_RECORD_EXIT)
+		gt_wait_looks_forget(s->waits, e->tid);
+}
+
 static void look(struct gt_python_sampler *s)
 {
 	s->nseen = 0;
 	gt_perf_rings_look(s->rings, add_seen, s);
 	for (size_t i = 0; i < s->nseen; i++)
-		if (s->seen[i].kind == PERF_RECORD_SAMPLE) {
-			read_sample(s, &s->seen[i]);
-		} else {
-			pthread_mutex_lock(&s->python_lock);
-			gt_remote_python_forget(s->python, s->seen[i].tgid, now());
-			pthread_mutex_unlock(&s->python_lock);
-		}
+		take_seen(s, &s->seen[i]);
 }
 
 /* Linux 6.12 and later: a thread that asks for short time slices is scheduled sooner when it wakes.
@@ -105,14 +124,16 @@ static void *run(void *arg)
 	struct gt_python_sampler *s = arg;
 	struct epoll_event ready[READY_MAX];
 	bool is_stopped = false;
-	int n;
+	int n, timeout = s->waits ? 1 : -1;
 
 	ask_for_short_slices();
 	while (!is_stopped) {
-		n = epoll_wait(s->epoll_fd, ready, READY_MAX, -1);
-		if (n <= 0)
+		n = epoll_wait(s->epoll_fd, ready, READY_MAX, timeout);
+		if (n < 0)
 			continue;
 		look(s);
+		if (s->waits)
+			timeout = gt_wait_looks_run(s->waits, s->python, &s->python_lock);
 		for (int i = 0; i < n; i++) {
 			is_stopped |= ready[i].data.fd == s->stop_fd;
 			if (ready[i].events & ~(uint32_t)EPOLLIN) /* no thread is left */
@@ -124,12 +145,10 @@ static void *run(void *arg)
 
 /* ---- interface ---- */
 
-void gt_python_sampler_read(
-	struct gt_python_sampler *s, uint32_t tgid, uint32_t tid, struct gt_remote_stack *stack)
+struct gt_thread_look *const *gt_python_sampler_waits(struct gt_python_sampler *s, size_t *n)
 {
-	pthread_mutex_lock(&s->python_lock);
-	gt_remote_python_stack(s->python, tgid, tid, stack);
-	pthread_mutex_unlock(&s->python_lock);
+	*n = 0;
+	return s->waits ? gt_wait_looks_take(s->waits, n) : NULL;
 }
 
 const struct gt_python_sample *gt_python_sampler_find(
@@ -189,7 +208,7 @@ static bool start(struct gt_python_sampler *s)
 	return s->is_started;
 }
 
-struct gt_python_sampler *gt_python_sampler_open(struct gt_perf_rings *rings)
+struct gt_python_sampler *gt_python_sampler_open(struct gt_perf_rings *rings, bool waits)
 {
 	struct gt_python_sampler *s = calloc(1, sizeof(*s));
 
@@ -199,7 +218,8 @@ struct gt_python_sampler *gt_python_sampler_open(struct gt_perf_rings *rings)
 	s->stop_fd = s->epoll_fd = -1;
 	pthread_mutex_init(&s->python_lock, NULL);
 	pthread_mutex_init(&s->samples_lock, NULL);
-	if (start(s))
+	s->waits = waits ? gt_wait_looks_new() : NULL;
+	if ((s->waits || !waits) && start(s))
 		return s;
 	gt_python_sampler_close(s);
 	return NULL;
@@ -221,6 +241,7 @@ void gt_python_sampler_close(struct gt_python_sampler *s)
 	gt_python_sampler_stop(s);
 	gt_python_sampler_forget(s, UINT64_MAX);
 	gt_remote_python_free(s->python);
+	gt_wait_looks_free(s->waits);
 	if (s->stop_fd >= 0)
 		close(s->stop_fd);
 	if (s->epoll_fd >= 0)

@@ -2,10 +2,12 @@
 #include "collect/host/remote_python.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include "collect/host/remote_code.h"
+#include "collect/host/remote_gil.h"
 
 #define FRAME_MAX 256    /* bytes of a frame that are read */
 #define STATE_MAX 512    /* bytes of a thread state that are read */
@@ -32,13 +34,16 @@ struct process {
 	uint32_t tgid; /* the key */
 	bool has_interpreter;
 	struct retry retry;
+	bool is_nested; /* in a pid namespace below gtcollect's */
 	struct gt_remote_interpreter in;
+	struct gt_remote_gils gils;
 	struct gt_remote_codes *codes; /* NULL: none yet */
 };
 struct thread {
 	uint32_t tid; /* the key */
 	uint32_t tgid;
-	uint64_t state; /* 0: it has none */
+	uint32_t own_id; /* in its pid namespace: the program knows it by this */
+	uint64_t state;  /* 0: it has none */
 	struct retry retry;
 };
 /* One reading of a stack. */
@@ -93,6 +98,32 @@ static bool is_due(struct retry *r)
 
 /* ---- processes and threads ---- */
 
+/* The ids of a thread, from gtcollect's pid namespace down to its own. Returns how many; the last
+ * one is *own. */
+static unsigned read_ids(uint32_t tgid, uint32_t tid, uint32_t *own)
+{
+	char path[64], line[256];
+	unsigned n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", tgid, tid);
+	f = fopen(path, "re");
+	while (f && !n && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NSpid:", 6))
+			continue;
+		for (char *at = line + 6, *end; n < 32; at = end, n++) {
+			unsigned long id = strtoul(at, &end, 10);
+
+			if (end == at)
+				break;
+			*own = (uint32_t)id;
+		}
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
 static struct process *process_of(struct gt_remote_python *p, uint32_t tgid)
 {
 	const struct process new = { .tgid = tgid };
@@ -108,8 +139,10 @@ static struct process *process_of(struct gt_remote_python *p, uint32_t tgid)
 	at = &p->processes[i];
 	if (!at->codes && (at->codes = calloc(1, sizeof(*at->codes))))
 		at->codes->last_number = ++p->ncodes << 32;
-	if (at->codes && !at->has_interpreter && is_due(&at->retry))
+	if (at->codes && !at->has_interpreter && is_due(&at->retry)) {
 		at->has_interpreter = gt_remote_interpreter_find(tgid, &at->in);
+		at->is_nested = at->has_interpreter && read_ids(tgid, tgid, &(uint32_t){ 0 }) > 1;
+	}
 	return at->has_interpreter ? at : NULL;
 }
 
@@ -148,14 +181,18 @@ void gt_remote_python_release(struct gt_remote_python *p, uint64_t until)
 	}
 }
 
-static struct thread *remembered_thread(struct gt_remote_python *p, uint32_t tgid, uint32_t tid)
+static struct thread *remembered_thread(
+	struct gt_remote_python *p, const struct process *of, uint32_t tid)
 {
-	const struct thread new = { .tid = tid, .tgid = tgid };
+	struct thread new = { .tid = tid, .tgid = of->tgid, .own_id = tid };
 	uint32_t i = gt_map_find_item(&p->threads_map, p->threads, sizeof(new), &tid, sizeof(tid));
 
+	if (i != UINT32_MAX && p->threads[i].tgid == of->tgid)
+		return &p->threads[i];
+	if (of->is_nested)
+		read_ids(of->tgid, tid, &new.own_id);
 	if (i != UINT32_MAX) {
-		if (p->threads[i].tgid != tgid)
-			p->threads[i] = new;
+		p->threads[i] = new;
 		return &p->threads[i];
 	}
 	if (p->nthreads >= THREADS_MAX) {
@@ -180,15 +217,16 @@ static bool read_state(const struct process *of, uint64_t state, uint8_t bytes[S
 		!gt_read_process(of->tgid, state, bytes, n);
 }
 
-static bool is_state_of(const struct process *of, const uint8_t *bytes, uint32_t tid)
+/* The id of its thread, in the pid namespace of the process. 0: it cannot be read. */
+static uint32_t id_of(const struct process *of, const uint8_t *bytes)
 {
 	const struct gt_python_layout *l = &of->in.layout;
 	uint32_t id = 0;
 
 	if (l->native_id != GT_PYTHON_NO)
-		return word(bytes, l->native_id) == tid;
-	return !gt_read_process(of->tgid, word(bytes, l->thread_id) + LIBC_TID, &id, sizeof(id)) &&
-		id == tid;
+		return (uint32_t)word(bytes, l->native_id);
+	gt_read_process(of->tgid, word(bytes, l->thread_id) + LIBC_TID, &id, sizeof(id));
+	return id;
 }
 
 /* The address of the pointer to its innermost frame, and that pointer. 0: it has no frames. */
@@ -207,7 +245,7 @@ static uint64_t innermost_of(
 
 /* The state of a thread in the lists of all interpreters; 0: it has none. It may have several, of
  * which one has frames. */
-static uint64_t search_state(const struct process *of, uint32_t tid)
+static uint64_t search_state(const struct process *of, uint32_t own_id)
 {
 	const struct gt_python_layout *l = &of->in.layout;
 	uint64_t interpreter = 0, state, found = 0, place;
@@ -220,7 +258,7 @@ static uint64_t search_state(const struct process *of, uint32_t tid)
 			break;
 		for (; visits++ < MAX_STATES && read_state(of, state, bytes);
 			state = word(bytes, l->thread_next)) {
-			if (!is_state_of(of, bytes, tid))
+			if (id_of(of, bytes) != own_id)
 				continue;
 			if (innermost_of(of, state, bytes, &place))
 				return state;
@@ -235,14 +273,14 @@ static uint64_t search_state(const struct process *of, uint32_t tid)
 /* Finds the pointer to the innermost frame of the thread. False: it has no frames. */
 static bool find_innermost(struct gt_remote_python *p, const struct process *of, uint32_t tid)
 {
-	struct thread *t = remembered_thread(p, of->tgid, tid);
+	struct thread *t = remembered_thread(p, of, tid);
 	uint8_t bytes[STATE_MAX];
 	uint64_t finalizing = 0;
 
 	if (!t)
 		return false;
-	if (!t->state || !read_state(of, t->state, bytes) || !is_state_of(of, bytes, tid)) {
-		t->state = is_due(&t->retry) ? search_state(of, tid) : 0;
+	if (!t->state || !read_state(of, t->state, bytes) || id_of(of, bytes) != t->own_id) {
+		t->state = is_due(&t->retry) ? search_state(of, t->own_id) : 0;
 		if (!t->state || !read_state(of, t->state, bytes))
 			return false;
 		t->retry = (struct retry){ 0 };
@@ -490,6 +528,34 @@ void gt_remote_python_stack(
 		describe_frames(p, of, changed, s);
 		return;
 	}
+}
+
+/* The id in gtcollect's pid namespace; 0: that thread was not seen yet. */
+static uint32_t outer_id(
+	const struct gt_remote_python *p, const struct process *of, uint32_t own_id)
+{
+	if (!of->is_nested)
+		return own_id;
+	for (size_t i = 0; i < p->nthreads; i++)
+		if (p->threads[i].tgid == of->tgid && p->threads[i].own_id == own_id)
+			return p->threads[i].tid;
+	return 0;
+}
+
+bool gt_remote_python_gil(struct gt_remote_python *p, uint32_t tgid, uint64_t futex,
+	uint32_t *holder, uint64_t *interval)
+{
+	struct process *of = process_of(p, tgid);
+	uint8_t state[STATE_MAX];
+	struct gt_remote_gil gil;
+
+	*holder = 0;
+	if (!of || !gt_remote_gil(&of->gils, tgid, &of->in, futex, &gil))
+		return false;
+	*interval = gil.interval;
+	if (read_state(of, gil.holder, state))
+		*holder = outer_id(p, of, id_of(of, state));
+	return true;
 }
 
 struct gt_remote_python *gt_remote_python_new(void)

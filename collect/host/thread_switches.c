@@ -1,93 +1,78 @@
 /* Rows of threads that do not run. */
-#include <stdlib.h>
-#include <string.h>
 #include "collect/host/host_internal.h"
-#include "collect/host/remote_interpreter.h"
-#include "collect/host/wait_reason.h"
-#include "formats/trace/clock.h"
 
-#define LOOKS 64u /* waits that are looked at in one drain */
-#define NO_CALL (-1)
-#define STACK_BYTES 65536u /* of a wait: so much of its stack is read, at most */
+#define NO_CALL UINT32_MAX
 #define PREEMPTED PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
 
-/* Takes the stack pointer and the address behind the instruction of the system call: the last
- * numbers of the line. Of further registers, nothing is known. */
-static bool take_registers(const char *line, struct gt_cpu_registers *r)
+static uint32_t stack_of(struct gt_host_recording *h, struct gt_host_thread *t,
+	struct gt_written_thread *to, const struct gt_thread_look *look)
 {
-	const char *pc = strrchr(line, ' '), *sp = pc;
-
-	while (sp && sp > line && *--sp != ' ')
-		;
-	if (!sp || sp == line)
-		return false;
-	*r = (struct gt_cpu_registers){ .pc = strtoull(pc, NULL, 16) };
-	gt_cpu_set(r, GT_CPU_SP, strtoull(sp, NULL, 16));
-	return r->pc;
-}
-
-/* Reads the stack that a thread waits with. */
-static void read_stack(struct gt_host_recording *h, struct gt_host_thread *t, const char *line)
-{
-	uint8_t bytes[STACK_BYTES];
-	struct gt_native_thread at = {
-		.code = &h->code, .tgid = t->tgid, .memory = { .data = bytes }
-	};
+	struct gt_native_thread at = { .code = &h->code,
+		.tgid = t->tgid,
+		.registers.pc = look->pc,
+		.memory = { look->stack_pointer, look->memory_bytes, look->memory } };
 	struct gt_native_stack native;
-	struct gt_remote_stack python;
-	struct gt_written_thread *to = gt_host_ring(h, t, t->since);
 
-	if (!to || !take_registers(line, &at.registers))
+	if (look->repeats)
+		return to->looks[(to->next_look - 1) % GT_WAIT_LOOKS].stack;
+	if (!look->stack_until || !look->python || !look->pc)
+		return 0;
+	gt_cpu_set(&at.registers, GT_CPU_SP, look->stack_pointer);
+	gt_host_unwind(h, &at, look->python, &native);
+	return gt_host_stack_number(
+		h, t, to, &(struct gt_host_stack){ .native = &native, .python = look->python });
+}
+
+static void take_look(struct gt_host_recording *h, const struct gt_thread_look *look)
+{
+	struct gt_host_thread *t = gt_host_thread_of(h, look->tgid, look->tid);
+	struct gt_written_thread *to = t ? gt_host_ring(h, t, look->from) : NULL;
+
+	if (!to)
 		return;
-	at.memory.low = at.registers.value[GT_CPU_SP];
-	at.memory.bytes = gt_read_process_part(t->tgid, at.memory.low, bytes, sizeof(bytes));
-	gt_python_sampler_read(h->python, t->tgid, t->tid, &python);
-	gt_host_unwind(h, &at, &python, &native);
-	to->wait_stack = gt_host_stack_number(
-		h, t, to, &(struct gt_host_stack){ .native = &native, .python = &python });
-	to->waited_at = (uint64_t)gt_clock_monotonic();
+	to->looks[to->next_look % GT_WAIT_LOOKS] = (struct gt_wait_look){ .from = look->from,
+		.until = look->until,
+		.stack_until = look->stack_until,
+		.state = look->state,
+		.system_call = look->system_call,
+		.holder = look->holder,
+		.is_expected = look->is_expected,
+		.stack = stack_of(h, t, to, look) };
+	to->next_look++;
 }
 
-/* Reads the system call that a thread waits in, and its stack. */
-static void read_wait(struct gt_host_recording *h, struct gt_host_thread *t)
+void gt_thread_switches_take_looks(struct gt_host_recording *h, uint64_t until)
 {
-	char line[256];
-
-	t->was_read = true;
-	t->system_call = NO_CALL;
-	if (gt_host_read_task(t, "syscall", line, sizeof(line)) && *line >= '0' && *line <= '9') {
-		t->system_call = atoi(line);
-		if (gt_host_in_window(h, t->since))
-			read_stack(h, t, line);
-	}
-	t->read_at = (uint64_t)gt_clock_monotonic();
-}
-
-void gt_thread_switches_look(struct gt_host_recording *h)
-{
-	unsigned looks = 0;
-
-	for (size_t i = 0; i < h->nthreads && looks < LOOKS; i++)
-		if (h->threads[i].since && !h->threads[i].is_preempted && !h->threads[i].was_read) {
-			read_wait(h, &h->threads[i]);
-			looks++;
+	for (;; h->next_look++) {
+		if (h->next_look == h->nlooks) {
+			h->looks = gt_python_sampler_waits(h->python, &h->nlooks);
+			h->next_look = 0;
 		}
+		if (!h->nlooks || h->looks[h->next_look]->until > until)
+			return;
+		if (gt_host_in_window(h, h->looks[h->next_look]->from))
+			take_look(h, h->looks[h->next_look]);
+	}
 }
 
 static void write_row(struct gt_host_recording *h, const struct gt_host_thread *t, uint64_t until)
 {
-	bool is_known = t->was_read && t->read_at < until && t->system_call != NO_CALL;
-	struct gt_ev_sched e = { .state = t->is_preempted ? GT_SCHED_PREEMPTED
-			: is_known                        ? gt_wait_reason(t->system_call)
-							  : GT_SCHED_OTHER,
-		.system_call = is_known ? (uint32_t)t->system_call : UINT32_MAX };
+	struct gt_ev_sched e = { .state = t->is_preempted ? GT_SCHED_PREEMPTED : GT_SCHED_OTHER,
+		.system_call = NO_CALL };
 	struct gt_written_thread *to = NULL;
+	struct gt_wait_look look;
 
 	if (!h->opt.only_stacks && gt_host_in_window(h, t->since))
 		to = gt_host_ring(h, t, t->since);
 	if (!to)
 		return;
-	e.stack = gt_ring_writer_wait_stack(to, t->since, until);
+	look = gt_ring_writer_look(to, t->since, until);
+	if (look.until && !t->is_preempted) {
+		e.state = look.state;
+		e.system_call = (uint32_t)look.system_call;
+		e.holder = look.holder;
+		e.stack = look.stack;
+	}
 	gt_ring_writer_event(h->writer, to, GT_EV_SCHED, t->since, until, &e, sizeof(e));
 }
 
@@ -97,7 +82,6 @@ void gt_thread_switch(
 	if (e->misc & PERF_RECORD_MISC_SWITCH_OUT) {
 		t->since = e->time;
 		t->is_preempted = e->misc & PREEMPTED;
-		t->was_read = false;
 	} else if (t->since) {
 		write_row(h, t, e->time);
 		t->since = 0;

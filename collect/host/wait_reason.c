@@ -1,5 +1,6 @@
 #include "collect/host/wait_reason.h"
 
+#include <stddef.h>
 #include <sys/syscall.h>
 
 /* System calls by what a thread waits for in them. Not every architecture has all of them. */
@@ -49,4 +50,23 @@ enum gt_sched_state gt_wait_reason(int64_t number)
 		if (reasons[i].number == number)
 			return reasons[i].state;
 	return GT_SCHED_OTHER;
+}
+
+bool gt_wait_reads(int64_t number)
+{
+	static const int calls[] = { SYS_read, SYS_readv, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (calls[i] == number)
+			return true;
+	return false;
+}
+
+bool gt_wait_polls(int64_t number)
+{
+#ifdef SYS_poll
+	if (number == SYS_poll)
+		return true;
+#endif
+	return number == SYS_ppoll;
 }

@@ -221,6 +221,7 @@ struct gt_ev_sched {
 	uint32_t state, system_call; /* enum gt_sched_state; UINT32_MAX: none, or unknown */
 	uint32_t pid, tid;           /* the waker, or the thread that preempts */
 	uint64_t stack;              /* number of the thread's stack (ring.h); 0: none */
+	uint64_t holder;             /* of the state gil: thread that holds it; 0: unknown */
 };
 
 /* ---- samples ---- */
@@ -284,7 +285,7 @@ GT_EV_SIZE(device, 7);
 GT_EV_SIZE(annotation, 8);
 GT_EV_SIZE(annotation_end, 2);
 GT_EV_SIZE(name, 3);
-GT_EV_SIZE(sched, 3);
+GT_EV_SIZE(sched, 4);
 GT_EV_SIZE(sample, 2);
 GT_EV_SIZE(probe, 5 + GT_PROBE_VALUES);
 #undef GT_EV_SIZE

@@ -365,6 +365,26 @@ bool gt_ring_writer_bytes(struct gt_ring_writer *w, struct gt_written_thread *t,
 	return put(w, t, &head, bytes, n);
 }
 
+struct gt_wait_look gt_ring_writer_look(
+	const struct gt_written_thread *t, uint64_t start, uint64_t end)
+{
+	struct gt_wait_look found = { .until = 0 };
+
+	for (unsigned i = 0; i < GT_WAIT_LOOKS; i++) {
+		const struct gt_wait_look *one = &t->looks[i];
+		uint32_t stack = one->stack_until < end ? one->stack : 0;
+
+		if (one->from <= start || one->until >= end || !one->until)
+			continue;
+		if (one->is_expected && found.until)
+			continue;
+		stack = stack ? stack : found.is_expected ? 0 : found.stack;
+		found = *one;
+		found.stack = stack;
+	}
+	return found;
+}
+
 bool gt_ring_writer_text(struct gt_ring_writer *w, struct gt_written_thread *t,
 	enum gt_rec_kind kind, uint64_t key, const char *text)
 {

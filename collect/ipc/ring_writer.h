@@ -12,6 +12,18 @@
 #include "formats/base/map.h"
 
 #define GT_NAMED_PROBES 1024u
+#define GT_WAIT_LOOKS 32u
+
+/* What was read of a thread that waited. */
+struct gt_wait_look {
+	uint64_t from, until; /* ns: it was in this wait all that time; until 0: no look */
+	uint64_t stack_until; /* ns: and until then while its stack was read */
+	uint32_t state;       /* enum gt_sched_state */
+	int32_t system_call;
+	uint32_t holder;  /* of the state gil: the thread that had the lock, or 0 */
+	uint32_t stack;   /* number of its stack in its ring; 0: it was not read */
+	bool is_expected; /* another look is better */
+};
 struct gt_written_thread {
 	int32_t tid; /* the key */
 	uint32_t slot, generation, chunk;
@@ -19,8 +31,8 @@ struct gt_written_thread {
 	uint64_t launched_at; /* ns: within its last launch; 0: it has made none */
 	uint16_t launch;      /* that call, of the API table */
 	bool reports_kernels; /* its ring says so: GT_GPU_PROBED */
-	uint32_t wait_stack;  /* number of the stack that it waited with at waited_at; 0: none */
-	uint64_t waited_at;   /* ns */
+	struct gt_wait_look looks[GT_WAIT_LOOKS]; /* the last ones */
+	uint32_t next_look;
 	/* bit N: the names of probe N are in its ring; others are written with each event */
 	uint64_t named_probes[GT_NAMED_PROBES / 64];
 };
@@ -62,12 +74,10 @@ void gt_ring_writer_open_call(struct gt_ring_writer *w, struct gt_written_thread
 /* Writes an event of whole words. */
 bool gt_ring_writer_event(struct gt_ring_writer *w, struct gt_written_thread *t,
 	enum gt_ring_event id, uint64_t start, uint64_t end, const void *body, size_t bytes);
-/* The stack of a wait of the thread from start to end, ns; 0: it was not read. */
-static inline uint32_t gt_ring_writer_wait_stack(
-	const struct gt_written_thread *t, uint64_t start, uint64_t end)
-{
-	return t->waited_at > start && t->waited_at < end ? t->wait_stack : 0;
-}
+/* What was read of a wait of the thread from start to end, ns; its stack may be that of another
+ * look. until is 0 if there is nothing. */
+struct gt_wait_look gt_ring_writer_look(
+	const struct gt_written_thread *t, uint64_t start, uint64_t end);
 /* Writes a text: kind is GT_REC_NAME (key: the handle) or GT_REC_STRING (key: its hash). */
 bool gt_ring_writer_text(struct gt_ring_writer *w, struct gt_written_thread *t,
 	enum gt_rec_kind kind, uint64_t key, const char *text);

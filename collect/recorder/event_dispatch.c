@@ -283,7 +283,8 @@ static int take_scheduling(struct gt_recorder *r, const struct gt_traced_thread 
 		.tid = s->tid,
 		.syscall = s->system_call == UINT32_MAX ? GT_SCHED_NO_SYSCALL
 							: (int64_t)s->system_call,
-		.stack = gt_call_stack(&t->stacks, s->stack) + 1 };
+		.stack = gt_call_stack(&t->stacks, s->stack) + 1,
+		.holder = (uint32_t)s->holder };
 
 	if (!r->procs[t->proc].written || s->state >= GT_SCHED_STATE_COUNT || rec->start > rec->end)
 		return GT_DAMAGED;

@@ -228,6 +228,20 @@ static enum gt_sched_state reason_of(const struct gt_bpf_sched *s)
 	return state == GT_SCHED_OTHER && s->state & UNINTERRUPTIBLE ? GT_SCHED_IO : state;
 }
 
+/* Its kind of lock or file, which BPF programs do not read. */
+static void add_look(struct gt_ev_sched *e, const struct gt_wait_look *look)
+{
+	if (!look->until)
+		return;
+	e->stack = look->stack;
+	if ((e->state == GT_SCHED_FUTEX && look->state == GT_SCHED_GIL) ||
+		((e->state == GT_SCHED_IO || e->state == GT_SCHED_POLL) &&
+			(look->state == GT_SCHED_PIPE || look->state == GT_SCHED_SOCKET))) {
+		e->state = look->state;
+		e->holder = look->holder;
+	}
+}
+
 /* A wait has two rows: until the thread is woken, and until it runs. One that began before the
  * window begins with it. */
 static void write_scheduling(struct gt_bpf_way *b, const struct gt_bpf_sched *s)
@@ -236,6 +250,7 @@ static void write_scheduling(struct gt_bpf_way *b, const struct gt_bpf_sched *s)
 		 woken = s->preempted || !s->woken || s->woken > s->head.end ? s->head.end
 									     : s->woken;
 	struct gt_written_thread *t;
+	struct gt_wait_look look;
 	struct gt_ev_sched e = { .state = reason_of(s),
 		.system_call = s->system_call,
 		.pid = s->by_tgid,
@@ -246,7 +261,8 @@ static void write_scheduling(struct gt_bpf_way *b, const struct gt_bpf_sched *s)
 	t = thread_of(b, &s->head);
 	if (!t)
 		return;
-	e.stack = gt_ring_writer_wait_stack(t, start, woken);
+	look = gt_ring_writer_look(t, start, woken);
+	add_look(&e, &look);
 	if (start < woken)
 		gt_ring_writer_event(&b->writer, t, GT_EV_SCHED, start, woken, &e, sizeof(e));
 	if (woken == s->head.end)

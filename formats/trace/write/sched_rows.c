@@ -12,13 +12,15 @@ static const uint8_t categories[] = { GT_SCHED_STATE_NAMES(X) };
 #undef X
 static const struct fields {
 	unsigned n;
-	const char *names[3];
+	const char *names[4];
 } blocked = { 3, { "waker_pid", "waker_tid", "syscall" } },
+  gil = { 4, { "waker_pid", "waker_tid", "syscall", "holder_tid" } },
   preempted = { 2, { "by_pid", "by_tid" } }, none;
 
 static const struct fields *fields_of(unsigned state)
 {
-	return gt_sched_is_blocked(state)     ? &blocked
+	return state == GT_SCHED_GIL          ? &gil
+		: gt_sched_is_blocked(state)  ? &blocked
 		: state == GT_SCHED_PREEMPTED ? &preempted
 					      : &none;
 }
@@ -36,7 +38,7 @@ uint8_t gt_sched_category(unsigned state)
 static uint32_t make_type(struct gt_writer *w, unsigned state, bool has_stack)
 {
 	const struct fields *in = fields_of(state);
-	struct gt_field fields[4];
+	struct gt_field fields[5];
 	struct gt_type type = { .name = gt_writer_string(w, names[state]),
 		.category = categories[state],
 		.op = GT_OP_OFF_CPU,
@@ -44,7 +46,7 @@ static uint32_t make_type(struct gt_writer *w, unsigned state, bool has_stack)
 		.nfields = (uint8_t)(in->n + has_stack),
 		.fields = fields };
 
-	for (unsigned i = 0; i < in->n && i < 3; i++)
+	for (unsigned i = 0; i < in->n && i < 4; i++)
 		fields[i] = (struct gt_field){ gt_writer_string(w, in->names[i]),
 			i == GT_SCHED_SYSCALL ? GT_F_I64 : GT_F_U64, GT_R_NONE };
 	if (has_stack)
@@ -79,7 +81,7 @@ int gt_sched_put(struct gt_sched_types *t, uint32_t track, const struct gt_sched
 {
 	const unsigned n = fields_of(row->state)->n;
 	const bool stacked = has_stack(t, row);
-	uint64_t args[] = { row->pid, row->tid, (uint64_t)row->syscall, 0 };
+	uint64_t args[] = { row->pid, row->tid, (uint64_t)row->syscall, row->holder, 0 };
 	const struct gt_row to = { .start = row->start,
 		.end = row->end,
 		.type = stacked ? t->stacked[row->state] : t->types[row->state],

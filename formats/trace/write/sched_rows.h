@@ -7,7 +7,7 @@
  * then runnable, from the wake-up to the switch-in, without fields. A thread that is preempted has
  * one row, from the switch-out to the switch-in, with the fields by_pid and by_tid. So the rows of
  * a thread do not overlap, and between them it runs. A row may have one more field, stack: of the
- * thread while it waits. */
+ * thread while it waits. Before that, a row of the state gil has the field holder_tid. */
 #ifndef GT_SCHED_ROWS_H
 #define GT_SCHED_ROWS_H
 #include "formats/trace/write/writer.h"
@@ -15,7 +15,10 @@
 /* clang-format off */
 #define GT_SCHED_STATE_NAMES(X) /* enum, name of the type, category */ \
 	X(FUTEX, "futex", LOCK) \
+	X(GIL, "gil", LOCK) \
 	X(IO, "io", IO) \
+	X(PIPE, "pipe read", IO) \
+	X(SOCKET, "socket read", IO) \
 	X(POLL, "poll", IO) \
 	X(SLEEP, "sleep", SLEEP) \
 	X(FAULT, "page fault", FAULT) \
@@ -24,7 +27,8 @@
 	X(RUNNABLE, "runnable", RUNNABLE) \
 	X(PREEMPTED, "preempted", RUNNABLE)
 /* clang-format on */
-/* IO: disk or network, in state D or in read, write, recv; POLL: also select, epoll_wait; SLEEP:
+/* GIL: a futex of CPython's global interpreter lock; IO: disk or network, in state D or in read,
+ * write, recv; PIPE, SOCKET: IO that reads from one; POLL: also select, epoll_wait; SLEEP:
  * nanosleep, clock_nanosleep; CHILD: wait4, waitid */
 enum gt_sched_state {
 #define X(e, name, category) GT_SCHED_##e,
@@ -42,6 +46,7 @@ struct gt_sched_row {
 	uint32_t pid, tid;
 	int64_t syscall; /* blocked: number of the system call, or GT_SCHED_NO_SYSCALL */
 	uint32_t stack;  /* of the file plus one; 0: it has none */
+	uint32_t holder; /* gil: the thread that held it during the wait; 0: unknown */
 };
 /* The types of one writer. */
 struct gt_sched_types {
@@ -69,5 +74,5 @@ static inline bool gt_sched_is_switch(unsigned state)
  * GT_SCHED_STATE_COUNT: the type is no state. name: the type's. */
 unsigned gt_sched_state_of(const struct gt_type *type, const char *name);
 /* Fields of a state, by position. GT_SCHED_BY_*: the waker, or the thread that preempts. */
-enum gt_sched_field { GT_SCHED_BY_PID, GT_SCHED_BY_TID, GT_SCHED_SYSCALL };
+enum gt_sched_field { GT_SCHED_BY_PID, GT_SCHED_BY_TID, GT_SCHED_SYSCALL, GT_SCHED_HOLDER };
 #endif

@@ -13,7 +13,7 @@ static struct gt_err err;
 static void put_state(uint32_t track, enum gt_sched_state what, int64_t from, int64_t to)
 {
 	gt_sched_put(
-		&types, track, &(struct gt_sched_row){ what, from, to, 100, 101, 202, 0 }, &err);
+		&types, track, &(struct gt_sched_row){ what, from, to, 100, 101, 202, 0, 0 }, &err);
 }
 
 /* Thread 100 makes one call of 1024 us, in turns of 1 us: waits for a lock, is runnable, runs.

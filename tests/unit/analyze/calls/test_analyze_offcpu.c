@@ -90,7 +90,7 @@ static void state(struct gpus *g, enum gt_sched_state what, int64_t from, int64_
 	uint32_t tid)
 {
 	gt_sched_put(&types, g->thread[0],
-		&(struct gt_sched_row){ what, from, to, pid, tid, 202, 0 }, &g->err);
+		&(struct gt_sched_row){ what, from, to, pid, tid, 202, 0, 0 }, &g->err);
 }
 
 static void the_thread_that_woke_it_most(void)
@@ -183,7 +183,8 @@ static void threads_of_the_recorder_are_left_out(void)
 			&g, g.process, i ? "[gt]" : "[CUPTI]", GT_TRACK_THREAD, 901 + (int)i);
 
 		gt_sched_put(&types, track,
-			&(struct gt_sched_row){ GT_SCHED_FUTEX, 1000, 1500, 0, 0, 202, 0 }, &g.err);
+			&(struct gt_sched_row){ GT_SCHED_FUTEX, 1000, 1500, 0, 0, 202, 0, 0 },
+			&g.err);
 	}
 	j = report(gpus_end(&g), names, &plain);
 	CHECK_EQ(rows(j, "offcpu"), 2);

@@ -6,11 +6,12 @@
 #include "tests/unit/stack_program.h"
 
 #define PERIOD 1000 /* ns: a sample stands for this time */
+#define WORKER_TID 101
 enum { BY_GIL = STACKS + 1, BY_SEMAPHORE };
 
 struct host_program {
 	struct stack_program p;
-	uint32_t sample, stackless, io, futex, sleep, gil, semaphore;
+	uint32_t sample, stackless, io, futex, for_gil, sleep, gil, semaphore;
 };
 
 static inline uint32_t host_wait_type(struct host_program *h, unsigned state)
@@ -18,13 +19,14 @@ static inline uint32_t host_wait_type(struct host_program *h, unsigned state)
 	struct gt_writer *w = h->p.w;
 	const struct gt_field fields[] = { { gt_writer_string(w, "waker_pid"), GT_F_U64, 0 },
 		{ gt_writer_string(w, "waker_tid"), GT_F_U64, 0 },
-		{ gt_writer_string(w, "syscall"), GT_F_I64, 0 } };
+		{ gt_writer_string(w, "syscall"), GT_F_I64, 0 },
+		{ gt_writer_string(w, "holder_tid"), GT_F_U64, 0 } };
 
 	return stack_type(&h->p, gt_sched_name(state),
 		(struct gt_type){ .category = gt_sched_category(state),
 			.op = GT_OP_OFF_CPU,
 			.layer = GT_LAYER_SCHED },
-		fields, 3);
+		fields, state == GT_SCHED_GIL ? 4 : 3);
 }
 
 static inline void host_begin(struct host_program *h, bool samples, bool waits)
@@ -49,6 +51,7 @@ static inline void host_begin(struct host_program *h, bool samples, bool waits)
 	if (waits) {
 		h->io = host_wait_type(h, GT_SCHED_IO);
 		h->futex = host_wait_type(h, GT_SCHED_FUTEX);
+		h->for_gil = host_wait_type(h, GT_SCHED_GIL);
 		h->sleep = host_wait_type(h, GT_SCHED_SLEEP);
 	}
 	if (p->without_stacks)
@@ -92,6 +95,13 @@ static inline void host_wait(
 		(uint64_t[]){ 0, 0, (uint64_t)-1, host_stack(h, by) });
 }
 
+/* holder: its thread has the GIL */
+static inline void host_gil_wait(struct host_program *h, int holder, int64_t from, int64_t to)
+{
+	stack_row(&h->p, GT_SPAN, h->p.thread[0], h->for_gil, from, to, 0,
+		(uint64_t[]){ 0, 0, (uint64_t)-1, (uint64_t)holder, h->gil });
+}
+
 /* One gap of 10,000 ns, from 1100 to 11100:
  *	1100 - 11000	outside CUDA: 3900 of it waits, and 6000 runs with 5 samples
  *	11000 - 11050	the launch in step
@@ -104,7 +114,7 @@ static inline void host_gap(struct host_program *h, bool samples, bool waits)
 	stack_launch(p, BY_STEP, 0, 11000, 50, 11100, 100);
 	if (waits) {
 		host_wait(h, h->io, BY_LOAD, 2000, 4000);
-		host_wait(h, h->futex, BY_GIL, 5000, 6000);
+		host_gil_wait(h, WORKER_TID, 5000, 6000);
 		host_wait(h, h->futex, BY_NONE, 6500, 6800);
 		host_wait(h, h->futex, BY_SEMAPHORE, 8500, 8700);
 		host_wait(h, h->sleep, BY_NONE, 9000, 9400);

@@ -102,7 +102,7 @@ static void what_the_threads_did(void)
 		{ "gil", "step (app/train.py:88)", 1000 },
 		{ "asleep", "(asleep)", 400 },
 		{ "lock", "(waiting for a lock)", 300 },
-		{ "other_lock", "step (app/train.py:88)", 200 },
+		{ "lock", "step (app/train.py:88)", 200 },
 		{ "cuda", "step (app/train.py:88)", 50 },
 		{ "nothing", "(launched, not started)", 50 },
 	};
@@ -262,6 +262,7 @@ static void check_budget(bool samples, bool waits, const struct want *want, size
 	}
 	CHECK(!samples || noted(of, "budget", "running: by 5 samples"));
 	CHECK(samples || noted(of, "budget", "gtcollect -e samples"));
+	CHECK_EQ(waits, noted(of, "budget", "GIL: held by thread 101 (worker) in 100 % of it"));
 	CHECK(!samples ||
 		noted(of, "budget", waits ? "other parts are exact" : "gtcollect -e sched"));
 	json_decref(of);
@@ -274,8 +275,8 @@ static void the_budget_divides_time_outside_cuda(void)
 {
 	CHECK_BUDGET(true, true, { "python", 2400, 2, 0, 0 }, { "native", 2400, 2, 0, 0 },
 		{ "outside", 1200, 0, 0, 0 }, { "io", 2000, 0, 0, 0 }, { "gil", 1000, 0, 0, 0 },
-		{ "lock", 300, 0, 0, 0 }, { "other_lock", 200, 0, 0, 0 },
-		{ "asleep", 400, 0, 0, 0 }, { "call", 50, 0, 0, 0 }, { "queued", 50, 0, 0, 0 });
+		{ "lock", 500, 0, 0, 0 }, { "asleep", 400, 0, 0, 0 }, { "call", 50, 0, 0, 0 },
+		{ "queued", 50, 0, 0, 0 });
 	CHECK_BUDGET(true, false, { "python", 2000, 2, 0, 0 }, { "native", 2000, 2, 0, 0 },
 		{ "outside", 5900, 0, 0, 0 }, { "call", 50, 0, 0, 0 }, { "queued", 50, 0, 0, 0 });
 }
@@ -283,8 +284,8 @@ static void the_budget_divides_time_outside_cuda(void)
 static void without_samples_the_budget_is_not_divided(void)
 {
 	CHECK_BUDGET(false, true, { "outside", 6000, 0, 0, 0 }, { "io", 2000, 0, 0, 0 },
-		{ "lock", 1500, 0, 0, 0 }, { "asleep", 400, 0, 0, 0 }, { "call", 50, 0, 0, 0 },
-		{ "queued", 50, 0, 0, 0 });
+		{ "gil", 1000, 0, 0, 0 }, { "lock", 500, 0, 0, 0 }, { "asleep", 400, 0, 0, 0 },
+		{ "call", 50, 0, 0, 0 }, { "queued", 50, 0, 0, 0 });
 }
 
 /* ---- advice ---- */
@@ -302,7 +303,8 @@ static void advice_names_lines(void)
 		"40 % in load (app/data.py:12)");
 	CHECK_STR(json_string_value(json_object_get(off, "evidence")),
 		"the GPU waits 3.900 us while the launching thread is off the processor: "
-		"1.500 us waiting for a lock (67 % of it for the GIL of Python), "
+		"500 ns waiting for a lock, "
+		"1.000 us waiting for the GIL held by thread 101 (worker) in 100 % of it, "
 		"2.000 us waiting for input or output, 400 ns asleep; "
 		"51 % in load (app/data.py:12), 31 % in step (app/train.py:88)");
 	json_decref(j);
@@ -328,12 +330,15 @@ static void advice_knows_the_gil(void)
 	host_begin(&h, true, true);
 	stack_launch(&h.p, BY_STEP, 0, 900, 10, 1000, 100);
 	host_sample(&h, 0, BY_STEP, 1500);
-	host_wait(&h, h.futex, BY_GIL, 2000, 9000);
+	host_gil_wait(&h, WORKER_TID, 2000, 8000);
+	host_gil_wait(&h, 0, 8500, 9500);
 	stack_launch(&h.p, BY_STEP, 0, 11000, 50, 11100, 100);
 	j = by_stack(stack_program_end(&h.p), "advice", NULL);
 	off = row_named(j, "advice", "rule", "off-processor");
 	CHECK_STR(json_string_value(json_object_get(off, "detail")), "waiting for the GIL");
 	CHECK(strstr(json_string_value(json_object_get(off, "remedy")), "hold the GIL less"));
+	CHECK(strstr(json_string_value(json_object_get(off, "evidence")),
+		"waiting for the GIL held by thread 101 (worker) in 86 % of it"));
 	json_decref(j);
 }
 

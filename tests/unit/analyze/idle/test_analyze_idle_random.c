@@ -90,6 +90,9 @@ static unsigned cause_of_state(enum gt_sched_state state)
 {
 	return state == GT_SCHED_RUNNABLE || state == GT_SCHED_PREEMPTED ? GT_IDLE_RUNNABLE
 		: state == GT_SCHED_FUTEX                                ? GT_IDLE_LOCK
+		: state == GT_SCHED_GIL                                  ? GT_IDLE_GIL
+		: state == GT_SCHED_PIPE                                 ? GT_IDLE_PIPE
+		: state == GT_SCHED_SOCKET                               ? GT_IDLE_SOCKET
 		: state == GT_SCHED_IO || state == GT_SCHED_POLL         ? GT_IDLE_IO
 		: state == GT_SCHED_SLEEP                                ? GT_IDLE_ASLEEP
 		: state == GT_SCHED_FAULT                                ? GT_IDLE_FAULT

@@ -47,6 +47,8 @@ static void types_are_known_again(void)
 							      : "-");
 		CHECK_STR(field(seg, type, GT_SCHED_SYSCALL),
 			gt_sched_is_blocked(state) ? "syscall" : "-");
+		CHECK_STR(field(seg, type, GT_SCHED_HOLDER),
+			state == GT_SCHED_GIL ? "holder_tid" : "-");
 	}
 	CHECK_EQ(seen, (1u << GT_SCHED_STATE_COUNT) - 1);
 	gt_reader_close(r);
