@@ -138,6 +138,7 @@ struct gt_bpf_sched {
 	GT_U32 state;   /* of the kernel: 1 interruptible, 2 uninterruptible; 0: unknown */
 	GT_U32 system_call; /* number, or GT_BPF_NO_SYSTEM_CALL */
 	GT_U32 preempted, unused;
+	GT_U64 argument; /* the first one of the system call; 0 before Linux 5.15 */
 };
 #define GT_BPF_NO_SYSTEM_CALL 0xffffffffu
 

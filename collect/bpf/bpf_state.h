@@ -73,9 +73,10 @@ struct gt_bpf_way {
 	size_t nprobes, probes_cap;
 	struct gt_probe_pairs pairs;
 	uint64_t realtime_ahead,
-		realtime_at;            /* ns: CLOCK_REALTIME minus CLOCK_MONOTONIC, and when */
-	uint32_t callbacks[GT_API_MAX]; /* CUPTI's numbers of functions, as far as needed; 0:
-					   unknown */
+		realtime_at;             /* ns: CLOCK_REALTIME minus CLOCK_MONOTONIC, and when */
+	struct gt_remote_python *python; /* bpf_waits.c: interpreters; NULL: none was looked for */
+	uint32_t callbacks[GT_API_MAX];  /* CUPTI's numbers of functions, as far as needed; 0:
+					    unknown */
 	/* records of the current drain: offsets in `bytes` */
 	struct gt_bpf_record {
 		uint64_t end;

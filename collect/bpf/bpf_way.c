@@ -628,6 +628,7 @@ void gt_bpf_way_close(struct gt_bpf_way *b)
 	gt_map_release(&b->names_map);
 	gt_buf_release(&b->bytes);
 	gt_buf_release(&b->later);
+	gt_bpf_waits_release(b);
 	gt_probe_pairs_release(&b->pairs);
 	gt_bpf_probes_release(b);
 	gt_bpf_losses_close(b);

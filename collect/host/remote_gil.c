@@ -64,9 +64,9 @@ bool gt_remote_gil(struct gt_remote_gils *g, uint32_t tgid, const struct gt_remo
 		g->searched_at = now;
 		at = find(g, l, address);
 	}
+	if (!at || !gil)
+		return at;
 	*gil = (struct gt_remote_gil){ 0 };
-	if (!at)
-		return false;
 	if (l->gil_condition <= sizeof(bytes) &&
 		!gt_read_process(tgid, at, bytes, l->gil_condition)) {
 		memcpy(&microseconds, bytes + l->gil_interval, sizeof(microseconds));

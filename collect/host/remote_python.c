@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include "collect/host/remote_code.h"
 #include "collect/host/remote_gil.h"
+#include "formats/trace/clock.h"
 
 #define FRAME_MAX 256    /* bytes of a frame that are read */
 #define STATE_MAX 512    /* bytes of a thread state that are read */
@@ -30,11 +31,14 @@
 struct retry {
 	uint32_t left, next;
 };
+/* The search for an interpreter takes long: it is repeated after 2, 4, 8 ... ms. */
+#define SEARCH_FIRST 2000000u /* ns */
+#define SEARCH_LAST 2000000000u
 struct process {
 	uint32_t tgid; /* the key */
 	bool has_interpreter;
-	struct retry retry;
-	bool is_nested; /* in a pid namespace below gtcollect's */
+	uint64_t search_at, search_interval; /* ns */
+	bool is_nested;                      /* in a pid namespace below gtcollect's */
 	struct gt_remote_interpreter in;
 	struct gt_remote_gils gils;
 	struct gt_remote_codes *codes; /* NULL: none yet */
@@ -96,6 +100,19 @@ static bool is_due(struct retry *r)
 	return true;
 }
 
+static bool is_search_due(struct process *p)
+{
+	const uint64_t now = (uint64_t)gt_clock_monotonic();
+
+	if (now < p->search_at)
+		return false;
+	p->search_interval = p->search_interval ? 2 * p->search_interval : SEARCH_FIRST;
+	if (p->search_interval > SEARCH_LAST)
+		p->search_interval = SEARCH_LAST;
+	p->search_at = now + p->search_interval;
+	return true;
+}
+
 /* ---- processes and threads ---- */
 
 /* The ids of a thread, from gtcollect's pid namespace down to its own. Returns how many; the last
@@ -139,7 +156,7 @@ static struct process *process_of(struct gt_remote_python *p, uint32_t tgid)
 	at = &p->processes[i];
 	if (!at->codes && (at->codes = calloc(1, sizeof(*at->codes))))
 		at->codes->last_number = ++p->ncodes << 32;
-	if (at->codes && !at->has_interpreter && is_due(&at->retry)) {
+	if (at->codes && !at->has_interpreter && is_search_due(at)) {
 		at->has_interpreter = gt_remote_interpreter_find(tgid, &at->in);
 		at->is_nested = at->has_interpreter && read_ids(tgid, tgid, &(uint32_t){ 0 }) > 1;
 	}
@@ -549,12 +566,13 @@ bool gt_remote_python_gil(struct gt_remote_python *p, uint32_t tgid, uint64_t fu
 	uint8_t state[STATE_MAX];
 	struct gt_remote_gil gil;
 
-	*holder = 0;
-	if (!of || !gt_remote_gil(&of->gils, tgid, &of->in, futex, &gil))
+	if (!of ||
+		!gt_remote_gil(&of->gils, tgid, &of->in, futex, holder || interval ? &gil : NULL))
 		return false;
-	*interval = gil.interval;
-	if (read_state(of, gil.holder, state))
-		*holder = outer_id(p, of, id_of(of, state));
+	if (interval)
+		*interval = gil.interval;
+	if (holder)
+		*holder = read_state(of, gil.holder, state) ? outer_id(p, of, id_of(of, state)) : 0;
 	return true;
 }
 

@@ -45,7 +45,8 @@ void gt_remote_python_free(struct gt_remote_python *p);
 void gt_remote_python_stack(
 	struct gt_remote_python *p, uint32_t tgid, uint32_t tid, struct gt_remote_stack *s);
 /* Does a thread that waits at this futex wait for the interpreter's lock? holder: the id of the
- * thread that holds the lock now, 0: unknown; interval: ns that a thread waits for it at a time. */
+ * thread that holds the lock now, 0: unknown; interval: ns that a thread waits for it at a time;
+ * both NULL: they are not read. */
 bool gt_remote_python_gil(struct gt_remote_python *p, uint32_t tgid, uint64_t futex,
 	uint32_t *holder, uint64_t *interval);
 /* The process executes another program, or has ended. at: ns; its code objects are kept for the

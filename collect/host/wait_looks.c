@@ -270,19 +270,6 @@ static bool read_call(struct gt_wait_looks *l, struct waiting *t, uint64_t numbe
 	return true;
 }
 
-/* What a thread that reads from this file waits for. */
-static enum gt_sched_state state_of_file(const struct waiting *t, uint64_t fd)
-{
-	char path[64], to[16] = "";
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/fd/%d", t->tgid, t->tid, (int)fd);
-	if (readlink(path, to, sizeof(to) - 1) < 0)
-		return GT_SCHED_IO;
-	return !strncmp(to, "pipe:", 5)      ? GT_SCHED_PIPE
-		: !strncmp(to, "socket:", 7) ? GT_SCHED_SOCKET
-					     : GT_SCHED_IO;
-}
-
 /* Outside of system calls a thread waits for memory, or is stopped. */
 static enum gt_sched_state state_outside(const struct waiting *t)
 {
@@ -305,13 +292,13 @@ static enum gt_sched_state state_of(const struct waiting *t, const uint64_t numb
 	if (numbers[CALL] == NO_CALL)
 		return state_outside(t);
 	if (gt_wait_reads((int64_t)numbers[CALL]))
-		return state_of_file(t, numbers[ARGUMENT]);
+		return gt_wait_of_file(t->tgid, t->tid, numbers[ARGUMENT]);
 	/* one file, for input: struct pollfd has an int, and the events as a short */
 	if (!gt_wait_polls((int64_t)numbers[CALL]) || numbers[ARGUMENT + 1] != 1 ||
 		gt_read_process(t->tgid, numbers[ARGUMENT], &entry, sizeof(entry)) ||
 		!(entry >> 32 & 1))
 		return state;
-	one = state_of_file(t, entry & INT32_MAX);
+	one = gt_wait_of_file(t->tgid, t->tid, entry & INT32_MAX);
 	return one == GT_SCHED_IO ? state : one;
 }
 

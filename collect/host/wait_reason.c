@@ -1,7 +1,10 @@
 #include "collect/host/wait_reason.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 /* System calls by what a thread waits for in them. Not every architecture has all of them. */
 static const struct {
@@ -69,4 +72,16 @@ bool gt_wait_polls(int64_t number)
 		return true;
 #endif
 	return number == SYS_ppoll;
+}
+
+enum gt_sched_state gt_wait_of_file(uint32_t tgid, uint32_t tid, uint64_t fd)
+{
+	char path[64], to[16] = "";
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/fd/%d", tgid, tid, (int)fd);
+	if (readlink(path, to, sizeof(to) - 1) < 0)
+		return GT_SCHED_IO;
+	return !strncmp(to, "pipe:", 5)      ? GT_SCHED_PIPE
+		: !strncmp(to, "socket:", 7) ? GT_SCHED_SOCKET
+					     : GT_SCHED_IO;
 }

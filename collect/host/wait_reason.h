@@ -9,6 +9,8 @@
 enum gt_sched_state gt_wait_reason(int64_t number);
 /* Does it read from the file of its first argument? */
 bool gt_wait_reads(int64_t number);
+/* What a thread waits for that reads from this file: PIPE, SOCKET or IO. */
+enum gt_sched_state gt_wait_of_file(uint32_t tgid, uint32_t tid, uint64_t fd);
 /* Are its first arguments an array of struct pollfd and its length? */
 bool gt_wait_polls(int64_t number);
 #endif

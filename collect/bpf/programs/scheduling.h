@@ -62,6 +62,7 @@ static __always_inline void switch_out(
 		new.by_tgid = next >> 32;
 	}
 	new.system_call = current_system_call(); /* prev is still the current thread */
+	new.argument = current_call_argument();
 	if (!bpf_map_update_elem(&waits, &tid, &new, BPF_NOEXIST))
 		return;
 	end_unseen_wait(tid, now);
@@ -173,6 +174,7 @@ int on_each_waiting_thread(struct bpf_iter__task *ctx)
 	bpf_core_read(&new.head.comm, sizeof(new.head.comm), &task->comm);
 	new.state = state_of(task);
 	new.system_call = system_call_of(task);
+	new.argument = call_argument_of(task);
 	if (bpf_map_update_elem(&waits, &tid, &new, BPF_NOEXIST) || does_wait(task))
 		return 0;
 	/* it ran before the map had the wait, so nothing else would end it */

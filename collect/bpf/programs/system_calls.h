@@ -15,6 +15,19 @@ static __always_inline __u32 system_call_of(struct task_struct *task)
 		: (__u32)((struct pt_regs *)bpf_task_pt_regs(task))->CALL_NUMBER;
 }
 
+/* The first argument of the system call. */
+static __always_inline __u64 call_argument_of(struct task_struct *task)
+{
+	return task->flags & KERNEL_THREAD
+		? 0
+		: ((struct pt_regs *)bpf_task_pt_regs(task))->CALL_ARGUMENT_1;
+}
+
+static __always_inline __u64 current_call_argument(void)
+{
+	return settings.has_registers ? call_argument_of(bpf_get_current_task_btf()) : 0;
+}
+
 static __always_inline __u32 current_system_call(void)
 {
 	struct thread *t;

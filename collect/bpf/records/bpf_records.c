@@ -10,14 +10,12 @@
 #include "collect/bpf/bpf_state.h"
 #include "collect/bpf/records/bpf_records.h"
 #include "collect/bpf/records/request_words.h"
-#include "collect/host/wait_reason.h"
 #include "formats/base/sorted.h"
 #include "formats/cuda/cuda_api.h"
 #include "formats/trace/clock.h"
+#include "formats/trace/write/sched_rows.h"
 
 /* states of a thread, as the kernel tells them */
-#define UNINTERRUPTIBLE 2u
-#define NO_WAIT 0x40cu /* stopped by a signal or a debugger; an idle thread of the kernel */
 
 /* ---- names of kernels ---- */
 
@@ -214,34 +212,6 @@ static void write_request(struct gt_bpf_way *b, const struct gt_bpf_request *r)
 		gt_ring_writer_call(&b->writer, t, &head, words.words);
 }
 
-static enum gt_sched_state reason_of(const struct gt_bpf_sched *s)
-{
-	enum gt_sched_state state;
-
-	if (s->preempted)
-		return GT_SCHED_PREEMPTED;
-	if (s->state & NO_WAIT)
-		return GT_SCHED_OTHER;
-	if (s->system_call == GT_BPF_NO_SYSTEM_CALL)
-		return GT_SCHED_FAULT; /* outside of system calls a thread waits for memory only */
-	state = gt_wait_reason(s->system_call);
-	return state == GT_SCHED_OTHER && s->state & UNINTERRUPTIBLE ? GT_SCHED_IO : state;
-}
-
-/* Its kind of lock or file, which BPF programs do not read. */
-static void add_look(struct gt_ev_sched *e, const struct gt_wait_look *look)
-{
-	if (!look->until)
-		return;
-	e->stack = look->stack;
-	if ((e->state == GT_SCHED_FUTEX && look->state == GT_SCHED_GIL) ||
-		((e->state == GT_SCHED_IO || e->state == GT_SCHED_POLL) &&
-			(look->state == GT_SCHED_PIPE || look->state == GT_SCHED_SOCKET))) {
-		e->state = look->state;
-		e->holder = look->holder;
-	}
-}
-
 /* A wait has two rows: until the thread is woken, and until it runs. One that began before the
  * window begins with it. */
 static void write_scheduling(struct gt_bpf_way *b, const struct gt_bpf_sched *s)
@@ -251,10 +221,9 @@ static void write_scheduling(struct gt_bpf_way *b, const struct gt_bpf_sched *s)
 									     : s->woken;
 	struct gt_written_thread *t;
 	struct gt_wait_look look;
-	struct gt_ev_sched e = { .state = reason_of(s),
-		.system_call = s->system_call,
-		.pid = s->by_tgid,
-		.tid = s->by_tid };
+	struct gt_ev_sched e = {
+		.system_call = s->system_call, .pid = s->by_tgid, .tid = s->by_tid
+	};
 
 	if (start >= s->head.end || start >= b->window_until)
 		return;
@@ -262,7 +231,7 @@ static void write_scheduling(struct gt_bpf_way *b, const struct gt_bpf_sched *s)
 	if (!t)
 		return;
 	look = gt_ring_writer_look(t, start, woken);
-	add_look(&e, &look);
+	gt_bpf_wait_reason(b, s, &look, &e);
 	if (start < woken)
 		gt_ring_writer_event(&b->writer, t, GT_EV_SCHED, start, woken, &e, sizeof(e));
 	if (woken == s->head.end)
@@ -282,12 +251,14 @@ void gt_bpf_write_records(struct gt_bpf_way *b)
 
 		if (h->kind == GT_BPF_CALL)
 			write_call(b, (const struct gt_bpf_call *)h);
-		else if (h->kind == GT_BPF_EXEC)
+		else if (h->kind == GT_BPF_EXEC) {
 			gt_ring_writer_exec(&b->writer, (int32_t)h->tgid, (int32_t)h->tid, h->comm,
 				(int64_t)h->start);
-		else if (h->kind == GT_BPF_EXIT) {
+			gt_bpf_waits_forget(b, h->tgid);
+		} else if (h->kind == GT_BPF_EXIT) {
 			forget_names(b, h->tgid);
 			gt_probe_pairs_end(b, h->tgid);
+			gt_bpf_waits_forget(b, h->tgid);
 		} else if (h->kind == GT_BPF_THREAD_EXIT)
 			gt_ring_writer_end_thread(&b->writer, (int32_t)h->tid);
 		else if (h->kind == GT_BPF_SCHED)

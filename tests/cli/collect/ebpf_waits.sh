@@ -90,7 +90,21 @@ is timers-of-polls-are-no-threads 0 "$(rows wakers.zst "$main && reason == \"pol
 is timers-of-sleeps-are-no-threads 0 "$(rows wakers.zst "$main && reason == \"sleep\" && by_tid")"
 check waits-are-rows test "$(rows wakers.zst "$main && reason == \"futex\"")" -ge 45
 is timers-of-waits-are-no-threads 0 "$(rows wakers.zst "$main && reason == \"futex\" && by_tid && by_pid != $wakers")"
-check writers-are-wakers test "$(rows wakers.zst "$main && reason == \"io\" && by_pid == pid && by_tid != tid")" -ge 30
+check writers-are-wakers test "$(rows wakers.zst "$main && (reason == \"io\" || reason ~ / read$/) && by_pid == pid && by_tid != tid")" -ge 30
+
+# ---- a wait for the GIL is one for a futex inside it, however short ----
+python=$(command -v /usr/bin/python3 || command -v python3 || :)
+if [ -z "$python" ]; then
+	skip gil "there is no python3"
+elif [ "$version" -lt 515 ]; then
+	skip gil "needs Linux 5.15"
+else
+	want gil 0 "$G" -q -f -e sched -o gil.zst -- "$python" "$SRC/tests/unit/collect/host/waits.py" 1
+	thread=$(sed -n 's/^main //p' want.out) holder=$(sed -n 's/^holder //p' want.out)
+	check gil-waits-are-rows test "$(rows gil.zst "tid == $thread && reason == \"gil\"")" -ge 10
+	check gil-has-its-holder test "$("$B/gtexport" --jsonl gil.zst 2>/dev/null | grep -c "\"phase\":\"B\",\"name\":\"gil\".*\"tid\":$thread,.*\"holder_tid\":$holder")" -ge 10
+	check pipe-is-a-reason test "$(rows gil.zst "tid == $thread && reason == \"pipe read\"")" -ge 5
+fi
 
 # ---- a thread of another process that preempts has a name ----
 if command -v taskset >/dev/null && taskset -c 0 true; then
