@@ -192,6 +192,8 @@ int gt_attached_open(
 		return gt_err_set(err, -ENOMEM, "out of memory (processes)");
 	if (gt_options.with_switches)
 		gt_metadata_add_missing(GT_SWITCHES_MISSING);
+	if (gt_options_has_perf() && !gt_host_reads_memory())
+		gt_metadata_add_missing(GT_MEMORY_MISSING);
 	if (gt_options.via != GT_VIA_EBPF && !gt_options.with_ebpf)
 		return 0;
 	a->bpf = gt_bpf_way_open(&opt, err);

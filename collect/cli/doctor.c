@@ -394,7 +394,7 @@ static void check_samples(struct finding *f)
 			"-e samples -- COMMAND records what threads execute, by perf events");
 	else if (gt_host_allows_samples())
 		report(f, NOTE,
-			"-e samples has no frames of Python: the kernel refuses process_vm_readv (a container's seccomp profile may do so)");
+			"-e samples has no frames of Python, and waits of -e sched have no reasons without eBPF: the kernel refuses to read other processes (kernel.yama.ptrace_scope above 1, or a seccomp profile without process_vm_readv)");
 	else
 		report(f, FINE,
 			"-e samples -- COMMAND records what threads execute, by timers of the threads, because the kernel refuses perf events (sysctl kernel.perf_event_paranoid=2 permits them; a container's seccomp profile may refuse perf_event_open)");

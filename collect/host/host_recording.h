@@ -18,7 +18,7 @@
 
 /* What a recording of switches by these lacks: a text for the user. */
 #define GT_SWITCHES_MISSING                                                                        \
-	"who wakes a thread, how long it waits for a processor, and reasons of waits below 10 ms (-e sched without eBPF, which needs root)"
+	"who wakes a thread, how long it waits for a processor, and reasons of waits below 1 ms (-e sched without eBPF, which needs root)"
 /* The same where there are neither perf events nor eBPF. */
 #define GT_ALL_SWITCHES_MISSING                                                                    \
 	"when threads do not run, and why (-e sched): the kernel refuses perf events and eBPF (sysctl kernel.perf_event_paranoid=2, or a seccomp profile of the container that permits perf_event_open)"
@@ -30,6 +30,10 @@
  * take them. */
 #define GT_TIMERS_MISSING                                                                          \
 	"samples of threads that block signals, and of programs that cannot load the library: the kernel refuses perf events, so timers of the threads take the samples (gtcollect --doctor)"
+
+/* What samples and waits lack where the memory of programs cannot be read. */
+#define GT_MEMORY_MISSING                                                                          \
+	"frames of Python, reasons and stacks of waits: the kernel refuses to read other processes (kernel.yama.ptrace_scope above 1, or a seccomp profile without process_vm_readv)"
 
 struct gt_host_options {
 	bool switches;
@@ -51,7 +55,7 @@ struct gt_host_recording;
 /* Does the kernel permit switches, or samples, to this user? */
 bool gt_host_allows_switches(void);
 bool gt_host_allows_samples(void);
-/* Does it permit to read the memory of programs, for frames of Python? */
+/* Does it permit to read the memory of children, for frames of Python and for waits? */
 bool gt_host_reads_memory(void);
 /* new: close it. pid: a child that has yet to execute its program; from then on, its threads and
  * their children's are recorded. NULL: err. */

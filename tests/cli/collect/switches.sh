@@ -99,6 +99,10 @@ says refused-is-reported 'kernel.perf_event_paranoid=2'
 check refused-leaves-no-file test ! -e "$shared/refused.zst"
 want --doctor-refused 0 user "$B/bpf/without_bpf" 1 "$G" --doctor
 check doctor-says-refused grep -q '^note *switches .*perf_event_paranoid' want.out
+want unreadable 0 user "$B/bpf/without_bpf" 1 --memory "$G" -f -e sched -o "$shared/unreadable.zst" -- true
+says unreadable-is-reported 'not recorded: frames of Python, reasons and stacks of waits'
+want unreadable-header 0 "$A" header "$shared/unreadable.zst"
+check unreadable-is-in-the-header grep -q 'ptrace_scope' want.out
 want --doctor-works 0 user "$G" --doctor
 check doctor-says-works grep -q '^ok *switches ' want.out
 
