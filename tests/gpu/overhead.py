@@ -10,7 +10,7 @@
 # CPU and CUDA, "profiler,stacks" the same with with_stack=True. In each pair every process
 # runs SECONDS in total, in turns of a quarter of a second while the others wait, forwards and
 # backwards alternately, so that drifts of the machine affect all of them equally. Every few pairs
-# all processes are replaced by new ones, so that the address layout of one process does not
+# (OVERHEAD_PAIRS_A_PROCESS, 5) all processes are replaced by new ones, so that the address layout of one process does not
 # determine the result. All are pinned to the same processors (OVERHEAD_CPUS, a list as for
 # taskset; "": not pinned), so that their placement does not either. gtcollect is not pinned.
 #
@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 
-TURN, PAIRS_A_PROCESS = 0.25, 5
+TURN, PAIRS_A_PROCESS = 0.25, int(os.environ.get("OVERHEAD_PAIRS_A_PROCESS", 5))
 pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 5
 loop = sys.argv[3] if len(sys.argv) > 3 else "mlp"
