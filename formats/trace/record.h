@@ -54,7 +54,7 @@ struct gt_row {
 	X(LAUNCH, launch) X(SYNC, sync) X(STREAM, stream) X(MODULE, module) X(GRAPH, graph) \
 	X(QUERY, query) X(INTEROP, interop) X(IOCTL, ioctl) X(FILE, file) X(KERNEL, kernel) \
 	X(SCHEDULER, scheduler) X(USER, user) X(LOCK, lock) X(IO, io) X(SLEEP, sleep) \
-	X(FAULT, fault) X(WAIT, wait) X(RUNNABLE, runnable)
+	X(FAULT, fault) X(WAIT, wait) X(RUNNABLE, runnable) X(GIL, gil)
 /* clang-format on */
 enum gt_category {
 #define X(e, w) GT_CAT_##e,

@@ -47,6 +47,7 @@ const struct gt_ink_look gt_inks[GT_INKS] = {
 	CATEGORY(IOCTL) = { "ioctl", INK(0xaf5f5f, 131, 1, 0) },
 	CATEGORY(SCHEDULER) = { "scheduler", INK(0x87875f, 101, 3, 0) },
 	CATEGORY(LOCK) = { "lock", INK(0xd75f87, 168, 5, 0) },
+	CATEGORY(GIL) = { "gil", INK(0xaf00af, 127, 5, GT_BOLD) },
 	CATEGORY(IO) = { "io", INK(0x008787, 30, 6, 0) },
 	CATEGORY(SLEEP) = { "sleep", GREY(0x767676, 243) },
 	CATEGORY(FAULT) = { "fault", INK(0xd70087, 162, 1, 0) },
@@ -148,6 +149,7 @@ struct gt_resolved_look gt_look_resolve(struct gt_look look, enum gt_colours dep
 char gt_state_letter(unsigned category)
 {
 	static const char letters[GT_CATEGORY_COUNT + 1] = { [GT_CAT_LOCK] = 'L',
+		[GT_CAT_GIL] = 'G',
 		[GT_CAT_IO] = 'I',
 		[GT_CAT_SLEEP] = 'S',
 		[GT_CAT_FAULT] = 'F',

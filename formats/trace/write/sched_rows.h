@@ -15,7 +15,7 @@
 /* clang-format off */
 #define GT_SCHED_STATE_NAMES(X) /* enum, name of the type, category */ \
 	X(FUTEX, "futex", LOCK) \
-	X(GIL, "gil", LOCK) \
+	X(GIL, "gil", GIL) \
 	X(IO, "io", IO) \
 	X(PIPE, "pipe read", IO) \
 	X(SOCKET, "socket read", IO) \

@@ -17,7 +17,8 @@ static void put_state(uint32_t track, enum gt_sched_state what, int64_t from, in
 }
 
 /* Thread 100 makes one call of 1024 us, in turns of 1 us: waits for a lock, is runnable, runs.
- * Thread 101 makes no call, and sleeps. `overlaps`: a wrong file, whose states overlap. */
+ * Thread 101 makes no call, sleeps, and waits for the GIL at the end. `overlaps`: a wrong file,
+ * whose states overlap. */
 static void open_states(struct stage *st, bool overlaps)
 {
 	struct gt_writer_options o = { .host = "node1", .boot_id = "b" };
@@ -42,7 +43,7 @@ static void open_states(struct stage *st, bool overlaps)
 	for (int64_t at = 1000; at < 1025000; at += 4000) {
 		put_state(thread[0], GT_SCHED_FUTEX, at, at + 2000);
 		put_state(thread[0], GT_SCHED_RUNNABLE, at + 2000, at + 3000);
-		put_state(thread[1], GT_SCHED_SLEEP, at, at + 3900);
+		put_state(thread[1], at < 900000 ? GT_SCHED_SLEEP : GT_SCHED_GIL, at, at + 3900);
 		if (overlaps) {
 			put_state(thread[0], GT_SCHED_IO, at - 500, at + 2500);
 			put_state(thread[0], GT_SCHED_IO, at + 1000, at + 90000);
@@ -60,7 +61,8 @@ static void without_colours(void)
 	st.screen.mono = true;
 	CHECK(play(&st, "Z r"));
 	CHECK(on_screen(&st, "off the processor") && on_screen(&st, "L=lock") &&
-		on_screen(&st, "S=sleep"));
+		on_screen(&st, "S=sleep") && on_screen(&st, "G=gil"));
+	CHECK(strstr(line(&st, line_of(&st, "thread 101")), "SSGGGG"));
 	CHECK(strstr(line(&st, line_of(&st, "off the processor")), "75.0%"));
 	CHECK(play(&st, "g '10us' Enter w w w w w w"));
 	CHECK(on_screen(&st, "R=runnable"));
