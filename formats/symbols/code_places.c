@@ -1,5 +1,5 @@
 /* DWARF is read in a forked process with limits: a file that makes libdw crash, loop or take all
- * memory costs its lines, and nothing else. The process writes what it finds into a pipe at once,
+ * memory costs its lines, and nothing else. The process writes what it finds into a pipe meanwhile,
  * so that lines found before the end of the time are kept. */
 #define _GNU_SOURCE
 #include "formats/symbols/code_places.h"
@@ -21,6 +21,7 @@
 
 #define MEMORY_MAX (4ull << 30) /* of the process, besides mapped files */
 #define ANSWER_MAX (256u << 20) /* bytes from the process */
+#define WRITTEN_AT_ONCE 16384   /* bytes from the process */
 #define SHORTEST_NS 1000000     /* no process is started for less time */
 #define TEXT_MAX 16384u         /* bytes of a name; a longer one is none */
 
@@ -72,7 +73,8 @@ static void put_levels(void *arg, size_t i, const struct gt_code_level *levels, 
 		gt_buf_add(&a->bytes, l->function, h.nfunction);
 		gt_buf_add(&a->bytes, l->file, h.nfile);
 	}
-	write_answer(a);
+	if (a->bytes.len > WRITTEN_AT_ONCE)
+		write_answer(a);
 }
 
 static void limit_process(void)
@@ -98,6 +100,7 @@ static void __attribute__((noreturn)) run_process(int fd, struct gt_debug_files 
 	for (size_t i = 0; i < files->n; i++)
 		if (!gt_debug_lines_read(files->path[i], where, addresses, n, put_levels, &a))
 			break;
+	write_answer(&a);
 	_exit(0);
 }
 

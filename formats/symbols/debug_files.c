@@ -310,5 +310,7 @@ void gt_debug_files_release(struct gt_debug_files *f)
 	free(f->found);
 	gt_buf_release(&f->paths);
 	f->found = NULL;
-	f->nfound = 0;
+	f->nfound = f->cap = 0;
+	f->nentries = 0;
+	f->is_searched = f->is_cut = false;
 }

@@ -10,10 +10,12 @@
 #include "formats/base/sorted.h"
 #include "formats/symbols/frame_places.h"
 #include "formats/text/printable.h"
+#include "formats/trace/clock.h"
 #include "formats/trace/read/added_names.h"
 
-#define LINES_NS 60000000000ll /* for the lines of a library */
-#define NAMES_SHOWN 3          /* in a message */
+#define LINES_NS 120000000000ll /* for all lines */
+#define LIBRARIES_MAX 4096u     /* further ones are not looked up */
+#define NAMES_SHOWN 3           /* in a message */
 
 /* A library of a trace, with the places that were read so far. */
 struct library {
@@ -30,6 +32,7 @@ static struct {
 	struct library *libraries;
 	size_t n, cap;
 	struct gt_map map;
+	int64_t lines_ns; /* spent */
 } symbols = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- libraries ---- */
@@ -48,7 +51,7 @@ static bool same_library(const void *arg, uint32_t value, const void *key, size_
 		!memcmp(l->module.id, k->module->id, l->module.nid) && !strcmp(l->path, k->path);
 }
 
-/* NULL: no memory. Valid until the next one is added. */
+/* NULL: no memory, or there are too many. Valid until the next one is added. */
 static struct library *library_of(const char *path, const struct gt_module *m)
 {
 	struct library_key key = { path, m };
@@ -58,7 +61,8 @@ static struct library *library_of(const char *path, const struct gt_module *m)
 
 	if (i != UINT32_MAX)
 		return &symbols.libraries[i];
-	if (gt_grow(&symbols.libraries, &symbols.cap, symbols.n + 1, sizeof(new)) ||
+	if (symbols.n >= LIBRARIES_MAX ||
+		gt_grow(&symbols.libraries, &symbols.cap, symbols.n + 1, sizeof(new)) ||
 		!(new.path = strdup(path)))
 		return NULL;
 	if (gt_map_add(&symbols.map, hash, (uint32_t)symbols.n)) {
@@ -77,7 +81,7 @@ struct segment {
 	struct gt_seg *seg;
 	struct gt_map strings, inlined_map;
 	struct inlined {
-		struct gt_frame frame; /* made by frame_places.c, all bytes of it are set */
+		struct gt_frame frame; /* the key: all bytes are set, also those between fields */
 		uint32_t id;
 	} * inlined;
 	size_t ninlined, cap;
@@ -161,11 +165,15 @@ static void add_library(struct segment *g, const struct gt_frame_sink *sink,
 {
 	const char *path = gt_str(gt_seg_segment(g->seg), list[0].module);
 	struct library *l = library_of(path, module);
+	int64_t from = gt_clock_monotonic();
 	enum gt_lines_state state;
 
 	if (!l || !l->files.n)
 		return;
-	gt_native_frames_read(&l->places, &symbols.files, &l->files, list, n, LINES_NS, &state);
+	/* without time left, the state says that lines are missing */
+	gt_native_frames_read(&l->places, &symbols.files, &l->files, list, n,
+		symbols.lines_ns < LINES_NS ? LINES_NS - symbols.lines_ns : 1, &state);
+	symbols.lines_ns += gt_clock_monotonic() - from;
 	if (state != GT_LINES_READ)
 		l->lines = state;
 	gt_native_frames_describe(sink, &l->places, list, n);
@@ -264,7 +272,7 @@ void gt_trace_symbols_report(const char *program)
 		{ is_not_found, "no file has the build id of" },
 		{ is_replaced, "not used, the file does not have the recorded build id" },
 		{ has_no_id, "the recording has no build id, so no file can be chosen, for" },
-		{ has_late_lines, "lines are missing, reading took more than 60 s, of" },
+		{ has_late_lines, "lines are missing, reading took more than 120 s, of" },
 		{ has_bad_lines, "lines are missing, the debug data are damaged, of" },
 	};
 
@@ -289,5 +297,6 @@ void gt_trace_symbols_finish(void)
 	symbols.n = symbols.cap = 0;
 	gt_map_release(&symbols.map);
 	symbols.map = (struct gt_map){ 0 };
+	symbols.lines_ns = 0;
 	gt_debug_files_release(&symbols.files);
 }
