@@ -220,6 +220,18 @@ static void print_sources(const struct gt_losses *l, const char *program, FILE *
 	}
 }
 
+static void print_symbols(const struct gt_native_symbols_missing *m, const char *program, FILE *to)
+{
+	if (m->replaced)
+		gt_message(to, program,
+			"native functions of %u librar%s have no names: the file has another build id now; gtanalyze --symbols can name them",
+			m->replaced, m->replaced == 1 ? "y" : "ies");
+	if (m->without_lines)
+		gt_message(to, program,
+			"--lines: lines of %u librar%s are missing: there was no more time, or the debug data are damaged; gtanalyze --symbols can read them later",
+			m->without_lines, m->without_lines == 1 ? "y" : "ies");
+}
+
 void gt_losses_print(const struct gt_losses *l, const char *program, FILE *to)
 {
 	const struct gt_recorder_totals *t = l->totals;
@@ -229,10 +241,7 @@ void gt_losses_print(const struct gt_losses *l, const char *program, FILE *to)
 	print_processes(&t->unrecorded, program, to);
 	print_calls(t, program, to);
 	print_sources(l, program, to);
-	if (t->libraries_without_lines)
-		gt_message(to, program,
-			"--lines: lines of %u librar%s are missing: there was no more time, or the debug data are damaged; gtanalyze --symbols can read them later",
-			t->libraries_without_lines, t->libraries_without_lines == 1 ? "y" : "ies");
+	print_symbols(&t->symbols_missing, program, to);
 	if (t->nunknown_functions && l->verbose)
 		for (size_t i = 0; i < t->nunknown_functions; i++)
 			gt_message(to, program, "not traced, unknown to this version of gt: %s",

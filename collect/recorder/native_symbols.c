@@ -43,8 +43,9 @@ static size_t list_frames(const struct gt_writer *w, bool lines, struct gt_nativ
 	return n;
 }
 
-static enum gt_lines_state resolve(struct gt_writer *w, struct gt_debug_files *where,
-	const struct gt_native_frame *list, size_t n, int64_t lines_ns)
+static void resolve(struct gt_writer *w, struct gt_debug_files *where,
+	const struct gt_native_frame *list, size_t n, int64_t lines_ns,
+	struct gt_native_symbols_missing *missing)
 {
 	const struct gt_frame_sink sink = { w, add_string, set_frame, add_inlined_frame,
 		set_inlined };
@@ -58,26 +59,25 @@ static enum gt_lines_state resolve(struct gt_writer *w, struct gt_debug_files *w
 			where, gt_writer_string_text(w, m->path), m->id, m->nid, &files);
 	if (files.n && !gt_native_frames_read(&places, where, &files, list, n, lines_ns, &state))
 		gt_native_frames_describe(&sink, &places, list, n);
+	missing->replaced += !files.n && files.other_build;
+	missing->without_lines += state != GT_LINES_READ;
 	gt_code_places_release(&places);
 	gt_library_files_release(&files);
-	return state;
 }
 
-uint32_t gt_native_symbols_resolve(struct gt_writer *w, int64_t lines_ns)
+struct gt_native_symbols_missing gt_native_symbols_resolve(struct gt_writer *w, int64_t lines_ns)
 {
 	const int64_t until = gt_clock_monotonic() + lines_ns;
 	struct gt_debug_files where = { .trust_paths = true };
 	struct gt_native_frame *list = NULL;
 	size_t n = list_frames(w, lines_ns > 0, &list), here;
-	uint32_t missing = 0;
+	struct gt_native_symbols_missing missing = { 0, 0 };
 
 	for (size_t i = 0; i < n; i += here) {
 		int64_t left = lines_ns ? until - gt_clock_monotonic() : 0;
 
 		here = gt_native_frames_of_module(list + i, n - i);
-		if (resolve(w, &where, list + i, here, lines_ns && left <= 0 ? 1 : left) !=
-			GT_LINES_READ)
-			missing++;
+		resolve(w, &where, list + i, here, lines_ns && left <= 0 ? 1 : left, &missing);
 	}
 	gt_debug_files_release(&where);
 	free(list);

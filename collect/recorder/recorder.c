@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "collect/recorder/native_symbols.h"
 
 #define EPOCH_LENGTH GT_SECOND
 #define LEVEL 3 /* of zstd */
@@ -175,7 +174,7 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 	if (!code && last)
 		code = gt_dispatch_end(r, err);
 	if (!code && last) /* of all frames, before the last epoch takes them */
-		r->totals.libraries_without_lines = gt_native_symbols_resolve(r->w, r->lines_ns);
+		r->totals.symbols_missing = gt_native_symbols_resolve(r->w, r->lines_ns);
 	if (!code && closing)
 		code = close_epoch(r, err);
 	if (!code)

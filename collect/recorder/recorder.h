@@ -3,6 +3,7 @@
 #define GT_RECORDER_H
 #include "collect/ipc/guest_server.h"
 #include "collect/ipc/shared_memory.h"
+#include "collect/recorder/native_symbols.h"
 #include "collect/recorder/other_threads.h"
 #include "formats/trace/write/writer.h"
 
@@ -25,8 +26,8 @@ struct gt_recorder_totals {
 	 * or no slot for their thread */
 	uint64_t own_dropped, own_untraced;
 	struct gt_process_losses process_losses;
-	uint64_t sched_rows;                   /* of scheduling */
-	uint32_t libraries_without_lines;      /* gt_native_symbols_resolve() */
+	uint64_t sched_rows; /* of scheduling */
+	struct gt_native_symbols_missing symbols_missing;
 	const struct gt_other_threads *others; /* borrowed until the next pass */
 	struct gt_sampling_failures unsampled; /* of samples by timers of threads */
 	uint32_t own_slots;                    /* slots of threads for these records */

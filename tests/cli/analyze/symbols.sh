@@ -70,6 +70,13 @@ compile -g -Wl,--build-id=none -o prog
 want no-build-id 0 "$C" -q -e api -o none.zst -- ./prog
 check no-build-id-own-file sh -c 'echo "$1" | grep -q "^inner\|^outer\|main"' - "$("$A" --format csv stacks none.zst)"
 
+# a program whose file is replaced before the recording ends
+cp stripped prog
+want replaced 0 "$C" -e api -o replaced.zst -- sh -c './prog; rm prog; cp other/prog prog'
+says replaced-is-said 'native functions of 1 library have no names: the file has another build id now'
+check replaced-is-not-used sh -c 'echo "$1" | grep -q "^prog+"' - "$(stack_of replaced.zst)"
+is replaced-is-named-later "$whole" "$(stack_of --symbols whole replaced.zst)"
+
 # ---- folders and files that are no help ----
 want no-folder 2 "$A" --symbols nothing stacks a.zst
 says no-folder-is-said '--symbols nothing: No such file or directory'
