@@ -1,8 +1,7 @@
-/* Time to open a trace with 20,000 native frames of 50 libraries, with and without --symbols: by
- *elapsed time, the best of three runs, with files in the page cache. Each library has 400
- *functions, each with a function that is inlined into it, and DWARF. symbols_20k_frames_s	with
- *functions, lines and inlined functions symbols_20k_frames_open_s	of that, without --symbols
-*/
+/* Time to open a trace with 20,000 native frames of 50 libraries, with --symbols
+ * (symbols_20k_frames_s) and without it (symbols_20k_frames_open_s): elapsed, the best of three
+ * runs, with files in the page cache. Each library has 400 functions, each with a function that is
+ * inlined into it, and DWARF. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
