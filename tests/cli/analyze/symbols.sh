@@ -102,7 +102,8 @@ for section in info abbrev line str line_str rnglists; do
 	cp whole/renamed damaged/prog
 	at=$(readelf -SW damaged/prog | awk -v s=".debug_$section" '{ for (i = 1; i < NF; i++) if ($i == s) print "0x" $(i + 3), "0x" $(i + 4) }')
 	[ -n "$at" ] || continue
-	head -c $((${at#* })) /dev/urandom | dd of=damaged/prog bs=1 seek=$((${at% *})) conv=notrunc 2>/dev/null
+	head -c $((${at#* })) whole/renamed | dd of=damaged/prog bs=1 seek=$((${at% *})) conv=notrunc 2>/dev/null
 	want "damaged-$section" 0 "$A" --symbols damaged --format csv stacks a.zst
-	check "damaged-$section-has-names" stdout_matches 'outer.* < main'
+	# names of files may have any bytes now
+	check "damaged-$section-has-names" sh -c 'tr "\n" " " <want.out | LC_ALL=C grep -aq "outer.* < main"'
 done
