@@ -4,13 +4,24 @@ C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
 compile() { ${CC:-gcc} -O2 -w "$@" "$SRC/tests/unit/symbols_prog.c" -L"$B/sim" -l:libcuda.so.1; }
+# record NAME FILE OPTION...: again if a busy machine had no rules to unwind the stacks in time
+record() {
+	name=$1 file=$2
+	shift 2
+	for again in 1 2 3 4 5 6 7 8; do
+		got=0
+		"$C" -e api -f -o "$file" "$@" >want.out 2>want.err || got=$?
+		"$A" stacks "$file" 2>/dev/null | grep -q '< __libc_start_main' && break
+	done
+	is "$name" 0 $got
+}
 # the stack of the wait, the innermost frames first
 stack_of() {
 	"$A" stacks --format csv "$@" >stack.out 2>stack.err
 	sed -n 's/^.*\(inner .* < main [^<]*\)<.*$/\1/p; s/^.*,\(prog+.*\)$/\1/p' stack.out | head -n 1
 }
 id_of() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
-whole='inner (unit/symbols_prog.c:14, inlined) < middle (unit/symbols_prog.c:21, inlined) < outer (unit/symbols_prog.c:27) < main (unit/symbols_prog.c:39) '
+whole='inner (unit/symbols_prog.c:16, inlined) < middle (unit/symbols_prog.c:23, inlined) < outer (unit/symbols_prog.c:29) < main (unit/symbols_prog.c:41) '
 
 if ! compile -g -Wl,--build-id=sha1 -o prog 2>/dev/null || ! command -v objcopy readelf >/dev/null; then
 	skip symbols "there is no compiler or no binutils"
@@ -18,12 +29,12 @@ if ! compile -g -Wl,--build-id=sha1 -o prog 2>/dev/null || ! command -v objcopy 
 fi
 mkdir whole debug gz
 cp prog whole/renamed
-want lines 0 "$C" -q -e api --lines -o lines.zst -- ./prog
+record lines lines.zst --lines -- ./prog
 is lines-at-the-end "$whole" "$(stack_of lines.zst)"
 objcopy --only-keep-debug prog debug/prog.debug
 objcopy --compress-debug-sections debug/prog.debug gz/prog.debug
 objcopy --strip-all prog
-want record 0 "$C" -q -e api -o a.zst -- ./prog
+record record a.zst -- ./prog
 rm prog # it was another machine
 check without-symbols sh -c 'echo "$1" | grep -q "^prog+0x.* < prog+0x"' - "$(stack_of a.zst)"
 
@@ -50,9 +61,9 @@ check symbols-debuglink-wrong-checksum sh -c 'echo "$1" | grep -q "^prog+"' - "$
 want export 0 "$X" --symbols whole --native -o named.zst a.zst
 is export-keeps-what-was-found "$whole" "$(stack_of named.zst)"
 want flame 0 "$X" --symbols whole --folded --stacks a.zst
-check flame-has-inlined-functions stdout_has 'middle (unit/symbols_prog.c:21, inlined);inner (unit/symbols_prog.c:14, inlined)'
+check flame-has-inlined-functions stdout_has 'middle (unit/symbols_prog.c:23, inlined);inner (unit/symbols_prog.c:16, inlined)'
 want by-line 0 "$A" --symbols whole top --by line a.zst
-check by-line-has-native-lines stdout_matches '^  *inner (unit/symbols_prog.c:14, inlined)  *1000 '
+check by-line-has-native-lines stdout_matches '^  *inner (unit/symbols_prog.c:16, inlined)  *[0-9]'
 want by-function 0 "$A" --symbols whole top --by function a.zst
 check by-function stdout_matches '^  *outer (prog)  *0 '
 if [ -x "$B/gtview" ]; then
@@ -67,12 +78,11 @@ is other-build-is-said 1 "$(grep -c 'gtanalyze: --symbols: not used, the file do
 stack_of --symbols empty a.zst >/dev/null
 is missing-is-said 1 "$(grep -c 'gtanalyze: --symbols: no file has the build id of: .*/prog' stack.err)"
 compile -g -Wl,--build-id=none -o prog
-want no-build-id 0 "$C" -q -e api -o none.zst -- ./prog
+record no-build-id none.zst -- ./prog
 check no-build-id-own-file sh -c 'echo "$1" | grep -q "^inner\|^outer\|main"' - "$("$A" --format csv stacks none.zst)"
 
 # a program whose file is replaced before the recording ends
-cp stripped prog
-want replaced 0 "$C" -e api -o replaced.zst -- sh -c './prog; rm prog; cp other/prog prog'
+record replaced replaced.zst -- sh -c 'cp stripped prog; ./prog; rm prog; cp other/prog prog'
 says replaced-is-said 'native functions of 1 library have no names: the file has another build id now'
 check replaced-is-not-used sh -c 'echo "$1" | grep -q "^prog+"' - "$(stack_of replaced.zst)"
 is replaced-is-named-later "$whole" "$(stack_of --symbols whole replaced.zst)"
