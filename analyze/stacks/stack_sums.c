@@ -207,10 +207,10 @@ static int add_stack(struct gt_caller_sums *c, struct gt_reader *r, const struct
 	if (at == GT_NONE)
 		return err->code;
 	add_sides(c->list[at].self, sum->side);
-	if (frame == GT_NONE || by == GT_STACK_WHOLE) {
+	if (frame == GT_NONE || by == GT_STACK_WHOLE || !gt_frame_is_function(seg, frame))
 		add_sides(c->list[at].inclusive, sum->side);
+	if (frame == GT_NONE || by == GT_STACK_WHOLE)
 		return 0;
-	}
 	return add_inclusive(c, seg, sum, stamp, by, err);
 }
 

@@ -43,6 +43,10 @@ $(FAKE)/libcuda.so.1: tests/unit/collect/guest/fake_cuda.c
 $(FAKE)/deep/libguestfifth.so: tests/unit/collect/guest/guest_third.c
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -DWHICH=5 $< -o $@
+# A thread without Python, for tests/cli/collect/autograd.sh.
+$(FAKE)/libautograd.so: tests/unit/collect/guest/autograd_engine.c
+	@mkdir -p $(@D)
+	$(CC) -shared -fPIC -O1 -g $< -pthread -o $@
 $(FAKE)/libguestfourth.so: tests/unit/collect/guest/guest_third.c
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -DWHICH=4 -Wl,-soname,libguestfourth.so $< -o $@
@@ -113,7 +117,7 @@ $(FAKE)/libunwindplugin%.so: tests/unit/collect/guest/unwind_plugin.c
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -DFRAME=$* $< -o $@
 $(BUILD)/unit/test_unwind $(BUILD)/unit/test_recent_stacks: | $(FAKE)/libunwindcalls.so $(FAKE)/libunwindplugin272.so $(FAKE)/libunwindplugin4064.so
-$(BUILD)/unit/test_guest: | $(FAKE)/damage $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nccl $(FAKE)/nvtx $(FAKE)/payload $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
+$(BUILD)/unit/test_guest: | $(FAKE)/damage $(FAKE)/libautograd.so $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nccl $(FAKE)/nvtx $(FAKE)/payload $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(FAKE)/probes $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1
 $(BUILD)/unit/test_guest_events: | $(BUILD)/sim/libcuda.so.1

@@ -303,6 +303,7 @@ void gt_call_stacks_stack(struct gt_writer *w, struct gt_thread_stacks *s,
 {
 	uint32_t frames[FRAMES_MAX], n = (uint32_t)(len / 8), id = GT_NONE;
 	size_t searched = 0;
+	bool has_python = false;
 	uint64_t word;
 
 	if (!number || number > s->nstacks + 1 || number > STACKS_MAX || n > FRAMES_MAX ||
@@ -311,6 +312,7 @@ void gt_call_stacks_stack(struct gt_writer *w, struct gt_thread_stacks *s,
 	if (gt_writer_has_name_space(w)) {
 		for (uint32_t i = 0; i < n; i++) {
 			memcpy(&word, (const uint8_t *)text + 8 * i, sizeof(word));
+			has_python |= (word & GT_STACK_KIND) == GT_STACK_PYTHON;
 			/* the file has the outermost first */
 			frames[n - 1 - i] = (word & GT_STACK_KIND) == GT_STACK_PYTHON
 				? python_frame(w, s, word, &searched)
@@ -322,5 +324,6 @@ void gt_call_stacks_stack(struct gt_writer *w, struct gt_thread_stacks *s,
 	}
 	if (number == s->nstacks + 1)
 		s->nstacks++;
-	s->stacks[number - 1] = id;
+	s->stacks[number - 1] = (struct gt_thread_stack){ id, 0, has_python };
+	o->has_python |= has_python;
 }

@@ -20,7 +20,11 @@ struct gt_thread_stacks {
 	} * codes;
 	size_t ncodes, codes_cap;
 	size_t line_bytes; /* of all line tables */
-	uint32_t *stacks;  /* the file's, by number - 1; GT_NONE: there was no space for it */
+	struct gt_thread_stack {
+		uint32_t id;     /* the file's; GT_NONE: there was no space for it */
+		uint32_t marked; /* with GT_MARK_NATIVE_ONLY: plus 1; 0: not made yet */
+		bool has_python;
+	} * stacks; /* by number - 1 */
 	size_t nstacks, stacks_cap;
 };
 void gt_thread_stacks_release(struct gt_thread_stacks *s);
@@ -41,6 +45,7 @@ struct gt_loaded_objects {
 		uint32_t text;
 	} * unplaced;
 	size_t nunplaced, unplaced_cap;
+	bool has_python; /* a stack of the process has Python frames */
 };
 void gt_loaded_objects_release(struct gt_loaded_objects *o);
 
@@ -56,6 +61,10 @@ void gt_call_stacks_stack(struct gt_writer *w, struct gt_thread_stacks *s,
 /* The file's stack of this number, or GT_NONE. */
 static inline uint32_t gt_call_stack(const struct gt_thread_stacks *s, uint64_t number)
 {
-	return number && number <= s->nstacks ? s->stacks[number - 1] : GT_NONE;
+	return number && number <= s->nstacks ? s->stacks[number - 1].id : GT_NONE;
+}
+static inline bool gt_call_stack_has_python(const struct gt_thread_stacks *s, uint64_t number)
+{
+	return number && number <= s->nstacks && s->stacks[number - 1].has_python;
 }
 #endif

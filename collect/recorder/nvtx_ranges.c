@@ -1,5 +1,6 @@
 /* Each message text has a type, because reports count by type and exporters use its name. A range
  * is written when it ends, as one row. */
+#define _GNU_SOURCE /* memmem */
 #include "collect/recorder/nvtx_ranges.h"
 
 #include <errno.h>
@@ -208,6 +209,24 @@ struct gt_nccl_calls gt_nvtx_nccl_calls(struct gt_nvtx_stack *s)
 	return found;
 }
 
+/* ---- PyTorch's sequence numbers ---- */
+
+/* "aten::linear, seq = 5, op_id = 7", "autograd::engine::evaluate_function: MulBackward0, seq = 5"
+ */
+static void read_sequence(struct gt_nvtx_open *o, const char *message)
+{
+	static const char before[] = ", seq = ";
+	const char *at = strstr(message, before), *number = at + sizeof(before) - 1;
+	char *end;
+
+	if (!at || *number < '0' || *number > '9')
+		return;
+	o->sequence = strtoull(number, &end, 10);
+	o->is_numbered = !*end || *end == ',';
+	o->is_backward = !strncmp(message, "autograd::engine::", 18) ||
+		memmem(message, (size_t)(at - message), "Backward", 8);
+}
+
 /* ---- ranges ---- */
 
 static int put_row(struct gt_nvtx *n, enum gt_kind kind, const struct gt_nvtx_open *o, int64_t end,
@@ -236,10 +255,13 @@ static int begin_range(struct gt_nvtx *n, struct gt_nvtx_stack *s,
 	struct gt_nvtx_open o = { .id = e->id,
 		.domain = e->domain,
 		.track = e->track,
+		.text = e->text,
 		.depth = e->id ? 0 : (uint32_t)s->n,
 		.start = e->when };
 
 	set_type(n, names, e, &o);
+	if (!e->id && e->text != GT_NONE)
+		read_sequence(&o, gt_writer_string_text(n->w, e->text));
 	if (s->n == OPEN_MAX || n->open == OPEN_ALL)
 		return o.type == GT_NONE ? count_lost(n, e, err)
 					 : put_row(n, GT_UNMATCHED, &o, o.start, err);
@@ -247,6 +269,7 @@ static int begin_range(struct gt_nvtx *n, struct gt_nvtx_stack *s,
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	s->open[s->n++] = o;
 	begin_nccl(s, &o);
+	s->numbered += o.is_numbered;
 	n->open++;
 	/* also without a type, so that its end finds it */
 	return o.type == GT_NONE ? count_lost(n, e, err) : 0;
@@ -268,6 +291,7 @@ static int end_range(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt
 	o = s->open[--i];
 	memmove(&s->open[i], &s->open[i + 1], (--s->n - i) * sizeof(*s->open));
 	n->open--;
+	s->numbered -= o.is_numbered;
 	end_nccl(s, &o);
 	return o.type == GT_NONE
 		? 0

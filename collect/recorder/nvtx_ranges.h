@@ -28,6 +28,10 @@ struct gt_nvtx_open {
 	uint32_t domain, type, track, depth;
 	int64_t start;
 	uint64_t args[6];
+	/* PyTorch's sequence number; of a function of the backward pass */
+	uint64_t sequence;
+	uint32_t text; /* of the message */
+	bool is_numbered, is_backward;
 	uint8_t nccl;  /* 1 + index of the communicator in args, before the bytes; 0: none */
 	uint8_t group; /* enum gt_nccl_group */
 	bool launched; /* a kernel was launched within it for NCCL */
@@ -39,6 +43,7 @@ struct gt_nvtx_stack {
 	size_t n, cap;
 	/* open ranges of NCCL's calls, of ncclGroupEnd; groups that have not ended */
 	uint32_t nccl, group_ends, groups;
+	uint32_t numbered;            /* open ranges with a sequence number */
 	struct gt_nccl_calls grouped; /* the calls in these groups */
 };
 /* Names of categories, of one process. */

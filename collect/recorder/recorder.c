@@ -333,6 +333,7 @@ static void release_process(struct gt_recorder *r, struct gt_process *p)
 {
 	gt_reported_names_release(&p->known);
 	gt_loaded_objects_release(&p->objects);
+	gt_forward_stacks_release(&p->forward);
 	gt_dispatch_release(r, p);
 }
 

@@ -5,6 +5,7 @@
 #define GT_RECORDER_INTERNAL_H
 #include "collect/correlate/gpu_correlate.h"
 #include "collect/recorder/call_stacks.h"
+#include "collect/recorder/forward_stacks.h"
 #include "collect/recorder/memory_counters.h"
 #include "collect/recorder/nvtx_ranges.h"
 #include "collect/recorder/other_threads.h"
@@ -23,6 +24,7 @@ struct gt_process {
 	struct gt_guest guest;
 	struct gt_reported_names known;
 	struct gt_loaded_objects objects;
+	struct gt_forward_stacks forward;
 	struct gt_gpu_process *gpu;       /* its GPU work; NULL: it has reported none */
 	struct gt_memory_process *memory; /* its allocations; NULL: it has made none */
 	/* some of its calls were lost or not recorded, so its live bytes are not certain */

@@ -13,8 +13,8 @@
 
 #define READS_MAX 1000 /* tries to read the stack of a thread that changes it */
 #define UNKNOWN_MAX 512
-/* Beside GT_DAMAGED. STALL: the kernel's name is not known yet. LATER: the record is for a later
- * pass. */
+/* Beside GT_DAMAGED. STALL: the kernel's name, or the forward pass, is not known yet. LATER: the
+ * record is for a later pass. */
 enum { STALL = 1, LATER = 3 };
 #define FUTURE_MAX (10 * GT_SECOND) /* ns: times further in the future are damage */
 #define CLOCK_ERROR 1000            /* ns: larger than the clock's error between two calls */
@@ -251,11 +251,43 @@ static inline bool did_its_work(const struct gt_call_type *c, int32_t ret)
 			(ret == CAPTURE_INVALIDATED || ret == CAPTURE_UNJOINED));
 }
 
+/* Is it a call within the backward pass from a thread without Python? The forward pass may be in
+ * another ring, which must be read before. */
+static bool needs_forward(
+	const struct gt_recorder *r, const struct gt_traced_thread *t, uint64_t number)
+{
+	return t->ranges.numbered && r->procs[t->proc].objects.has_python &&
+		!gt_call_stack_has_python(&t->stacks, number);
+}
+
+/* The file's stack of a call (forward_stacks.h), or GT_NONE. */
+static uint32_t stack_of_call(
+	struct gt_recorder *r, const struct gt_traced_thread *t, uint64_t number, int64_t at)
+{
+	uint32_t stack = gt_call_stack(&t->stacks, number);
+	struct gt_process *p = &r->procs[t->proc];
+	const struct gt_forward_call call = { &t->ranges, at, t->track, stack };
+
+	if (stack == GT_NONE || !p->objects.has_python)
+		return stack;
+	if (!gt_call_stack_has_python(&t->stacks, number)) {
+		uint32_t *marked = &t->stacks.stacks[number - 1].marked;
+
+		if (!t->ranges.numbered && *marked)
+			return *marked - 1;
+		stack = gt_forward_stacks_get(&p->forward, r->w, &call);
+		*marked = t->ranges.numbered ? *marked : stack + 1;
+		return stack;
+	}
+	gt_forward_stacks_add(&p->forward, &call);
+	return stack;
+}
+
 /* Adds the stack to the row's arguments, which are in `own` afterwards, if it is known. */
 static const uint64_t *add_stack(struct gt_recorder *r, const struct gt_traced_thread *t,
 	uint16_t id, uint64_t number, struct gt_row *row, const uint64_t *args, uint64_t *own)
 {
-	uint32_t stack = gt_call_stack(&t->stacks, number),
+	uint32_t stack = stack_of_call(r, t, number, row->start),
 		 type = stack == GT_NONE ? GT_NONE
 					 : gt_types_stacked(&r->types, &r->types.calls[id]);
 
@@ -281,6 +313,8 @@ static inline int put_call(struct gt_recorder *r, struct gt_traced_thread *t,
 	row.end = gt_clock_ns(&r->clock, rec->end);
 	if (row.start < r->earliest || row.end < r->earliest || row.start - row.end > CPU_SKEW_MAX)
 		return GT_DAMAGED;
+	if (rec->stack && r->may_stall && needs_forward(r, t, rec->stack))
+		return STALL;
 	if (rec->id < gt_api_count) {
 		const struct gt_call_type *c = gt_types_call(&r->types, rec->id);
 

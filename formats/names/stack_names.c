@@ -129,6 +129,13 @@ bool gt_frame_is_function(const struct gt_segment *seg, uint32_t text)
 	return !f || f->kind != GT_FRAME_MARK;
 }
 
+/* Is it one of a thread without Python in a program of Python? */
+static bool has_mark(const struct gt_segment *seg, const struct gt_stack *s)
+{
+	return s && s->n && !gt_frame_is_function(seg, s->frames[0]) &&
+		!strcmp(gt_str(seg, s->frames[0]), GT_MARK_NATIVE_ONLY);
+}
+
 uint32_t gt_stack_caller(const struct gt_segment *seg, uint64_t stack)
 {
 	const struct gt_stack *s = stack < seg->nstacks ? &seg->stacks[stack] : NULL;
@@ -142,7 +149,7 @@ uint32_t gt_stack_caller(const struct gt_segment *seg, uint64_t stack)
 		if (inner == GT_NONE && (!f || f->kind != GT_FRAME_MARK))
 			inner = s->frames[i];
 	}
-	return inner;
+	return has_mark(seg, s) ? s->frames[0] : inner;
 }
 
 void gt_stack_text(

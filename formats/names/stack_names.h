@@ -22,7 +22,8 @@ void gt_frame_name(
 /* Is the frame a function? Otherwise it says why the stack has no frames beyond it. */
 bool gt_frame_is_function(const struct gt_segment *seg, uint32_t text);
 /* The string id of the frame that a stack counts for: the innermost Python frame; in a thread
- * without Python the innermost function. GT_NONE: no stack has this id, or it has no function. */
+ * without Python the innermost function, or GT_MARK_NATIVE_ONLY if the stack has it. GT_NONE: no
+ * stack has this id, or it has no function. */
 uint32_t gt_stack_caller(const struct gt_segment *seg, uint64_t stack);
 /* Does any recording have stacks? */
 bool gt_has_stacks(const struct gt_reader *r);

@@ -223,6 +223,8 @@ enum gt_frame_kind {
 	GT_FRAME_MARK,   /* no function: says why the stack has no frames beyond it */
 	GT_FRAME_INLINED /* native, put by the compiler into the function of the frame before */
 };
+/* The mark of a stack of a thread without Python in a program of Python: its outermost frame. */
+#define GT_MARK_NATIVE_ONLY "[native only]"
 struct gt_frame {
 	/* string ids or GT_NONE: unknown. function: qualified name, or symbol (mangled); file:
 	 * path of the source; module: path of the ELF file */

@@ -391,6 +391,23 @@ uint32_t gt_writer_stack(struct gt_writer *w, const uint32_t *frames, size_t n)
 	return gt_dict_stack(&w->dict, frames, n);
 }
 
+size_t gt_writer_stack_frames(const struct gt_writer *w, uint32_t stack, const uint32_t **frames)
+{
+	if (stack >= w->dict.nstacks)
+		return 0;
+	*frames = w->dict.stacks[stack].frames;
+	return w->dict.stacks[stack].n;
+}
+
+bool gt_writer_is_python(const struct gt_writer *w, uint32_t text)
+{
+	const struct gt_dict *d = &w->dict;
+	uint32_t i =
+		gt_map_find_item(&d->frame_map, d->frames, sizeof(*d->frames), &text, sizeof(text));
+
+	return i != GT_NONE && d->frames[i].frame.kind == GT_FRAME_PYTHON;
+}
+
 static bool has_strings_of(const struct gt_writer *w, uint32_t text, const struct gt_frame *f)
 {
 	return text < w->dict.nstrings && is_string_or_none(w, f->function) &&

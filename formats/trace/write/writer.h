@@ -59,6 +59,11 @@ const struct gt_type *gt_writer_type_get(const struct gt_writer *w, uint32_t typ
 const char *gt_writer_string_text(const struct gt_writer *w, uint32_t string);
 /* A stack of string ids, outermost frame first; the same stack gives the same id. */
 uint32_t gt_writer_stack(struct gt_writer *w, const uint32_t *frames, size_t n);
+/* The number of frames of a stack, and the frames, borrowed until the next stack is added. 0: there
+ * is no such stack. */
+size_t gt_writer_stack_frames(const struct gt_writer *w, uint32_t stack, const uint32_t **frames);
+/* Is the frame with this text (string id) known to be one of Python? */
+bool gt_writer_is_python(const struct gt_writer *w, uint32_t text);
 /* Adds function, file, line and module of the frame that has this text (string id) in stacks.
  * Later data of the same text replace earlier ones. 0; -EINVAL: a string does not exist; -ENOMEM:
  * no memory, or names need all they may: the file then has only the frame's text. */
