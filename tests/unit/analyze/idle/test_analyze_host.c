@@ -306,7 +306,9 @@ static void advice_names_lines(void)
 		"500 ns waiting for a lock, "
 		"1.000 us waiting for the GIL held by thread 101 (worker) in 100 % of it, "
 		"2.000 us waiting for input or output, 400 ns asleep; "
-		"51 % in load (app/data.py:12), 31 % in step (app/train.py:88)");
+		"51 % waiting for input or output in load (app/data.py:12), "
+		"26 % waiting for the GIL in step (app/train.py:88), "
+		"5 % waiting for a lock in step (app/train.py:88)");
 	json_decref(j);
 }
 
