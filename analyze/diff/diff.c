@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/core/report.h"
+#include "analyze/diff/diff_lines.h"
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
 #include "formats/names/kernel_names.h"
@@ -385,7 +386,7 @@ static struct gt_cell deviation(const struct gt_sample *s)
 	return (struct gt_cell){ .absent = !s->scatters, .d = s->deviation };
 }
 
-static struct gt_cell verdict_cell(enum gt_verdict verdict)
+struct gt_cell gt_diff_verdict_cell(enum gt_verdict verdict)
 {
 	return gt_cell_toned(gt_cell_text(verdict_words[verdict]),
 		verdict == GT_VERDICT_SLOWER           ? GT_TONE_BAD
@@ -433,7 +434,7 @@ static void add_name(struct gt_table *t, const struct name *n, struct gt_kernel_
 	gt_table_add(t,
 		(struct gt_cell[NNAME]){
 			gt_cell_text(kernel ? gt_kernel_names_shown(kernels, n->name) : n->name),
-			verdict_cell(n->verdict),
+			gt_diff_verdict_cell(n->verdict),
 			both ? percent(gt_change((long double)n->a.mean, (long double)n->b.mean))
 			     : gt_cell_none(),
 			by,
@@ -780,5 +781,9 @@ int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_di
 		rc = compare_figures(a, b, request, &tables[n++], err);
 	if (!rc)
 		explain_tables(a, b, request, tables, n);
+	if (!rc && request->lines) {
+		rc = gt_diff_lines(a, b, request->top, &tables[n], err);
+		n += tables[n] != NULL;
+	}
 	return rc ? rc : n;
 }

@@ -66,6 +66,7 @@ struct gt_side {
 struct gt_diff_request {
 	bool is_requested[GT_DIFF_RULES_MOST]; /* by index in gt_diff_rules */
 	unsigned names;                        /* enum gt_diff_names; 0: names are not compared */
+	bool lines;                            /* compare by line of the program */
 	unsigned top;                          /* rows to show; 0: all, also unchanged ones */
 	enum gt_name_form form;                /* kernel name style */
 };
@@ -111,12 +112,15 @@ bool gt_figure(const struct gt_diff_rule *rule, const struct gt_table *t, unsign
 long double gt_change(long double a, long double b);
 
 /* Makes the tables "files", "step_medians" (only if the figures are of steady steps), "verdicts",
- * "names" (these two only if names are compared) and "figures"; the caller owns them. Returns their
- * number, or negative. */
-#define GT_DIFF_TABLES 5
+ * "names" (these two only if names are compared), "figures", and "lines" (only if a file has call
+ * stacks or samples); the caller owns them. Returns their number, or negative. */
+#define GT_DIFF_TABLES 6
 int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *request,
 	struct gt_table *tables[GT_DIFF_TABLES], struct gt_err *err);
 
 /* "names": operations with count, mean and deviation; not in gt_analyses */
 extern const struct gt_analysis gt_diff_names_report;
+extern const struct gt_analysis gt_diff_kernel_lines_report; /* likewise: "kernel_lines" */
+/* In red or green where it is an improvement or not. */
+struct gt_cell gt_diff_verdict_cell(enum gt_verdict verdict);
 #endif

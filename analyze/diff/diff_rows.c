@@ -8,6 +8,7 @@
 #include "analyze/core/report.h"
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
+#include "formats/names/stack_names.h"
 
 /* ---- one file ---- */
 
@@ -21,6 +22,7 @@ bool gt_diff_request_report(struct gt_diff_request *request, const char *report)
 			request->names |= r->names;
 			any = true;
 		}
+	request->lines |= !report || !strcmp(report, "host") || !strcmp(report, "kernels");
 	return any;
 }
 
@@ -36,14 +38,18 @@ static unsigned choose(const struct gt_analysis **chosen, unsigned n, const stru
 int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *request,
 	struct gt_analysis_options *opt, unsigned threads, struct gt_err *err)
 {
-	/* the header, names, and at most one for each rule */
-	const struct gt_analysis *chosen[2 + GT_DIFF_RULES_MOST];
+	/* the header, steady, names, two with lines, and at most one for each rule */
+	const struct gt_analysis *chosen[5 + GT_DIFF_RULES_MOST];
 	unsigned nchosen = choose(chosen, 0, gt_analysis_find("header"));
 	int rc;
 
 	s->steady = opt->only_steady;
 	if (s->steady)
 		nchosen = choose(chosen, nchosen, gt_analysis_find("steady"));
+	if (request->lines && (gt_has_stacks(r) || gt_has_samples(r))) {
+		nchosen = choose(chosen, nchosen, gt_analysis_find("host"));
+		nchosen = choose(chosen, nchosen, &gt_diff_kernel_lines_report);
+	}
 	if (request->names)
 		nchosen = choose(chosen, nchosen, &gt_diff_names_report);
 	for (const struct gt_diff_rule *rule = gt_diff_rules; rule->table; rule++)

@@ -97,7 +97,7 @@ const struct gt_diff_rule gt_diff_rules[] = {
 		.keys = "caller",
 		.less = "idle_ns",
 		.gates =
-			"share_percent error_percent samples inclusive_ns inclusive_percent host_ns" },
+			"share_percent error_percent error_ns samples inclusive_ns inclusive_percent host_ns host_samples" },
 	{ .table = "host_doing",
 		.report = "host",
 		.layer = GT_LAYER_GPU,

@@ -54,11 +54,12 @@ static int host_configure(
 			{ "samples", "Samples", GT_C_COUNT },                                      \
 			{ "inclusive_ns", "Inclusive", GT_C_NS },                                  \
 			{ "inclusive_percent", "Inclusive %", GT_C_PERCENT },                      \
+			{ "host_ns", "Host time", GT_C_NS }, { "error_ns", NULL, GT_C_NS },        \
 		{                                                                                  \
-			"host_ns", "Host time", GT_C_NS                                            \
+			"host_samples", NULL, GT_C_COUNT                                           \
 		}                                                                                  \
 	}
-#define NCOLUMNS 8
+#define NCOLUMNS 10
 static const struct gt_column columns[][NCOLUMNS] = { COLUMNS("Line"), COLUMNS("Function"),
 	COLUMNS("Module"), COLUMNS("Stack, innermost frame first"), COLUMNS("Thread") };
 static const char *const titles[] = { "Idle time of GPUs by line of the host",
@@ -97,7 +98,10 @@ static int add_lines(
 					    : gt_cell_none(),
 				gt_cell_u(self->count), gt_cell_u(inclusive->total),
 				gt_cell_share(inclusive->total, all),
-				gt_cell_u(one->inclusive[GT_HOST_TIME].total) });
+				gt_cell_u(one->inclusive[GT_HOST_TIME].total),
+				gt_cell_known(self->count,
+					gt_outside_error(&h->idle->shares.sum, self->count)),
+				gt_cell_u(one->inclusive[GT_HOST_TIME].count) });
 	}
 	gt_table_note_cut(t, sums->n, shown);
 	free(shares);

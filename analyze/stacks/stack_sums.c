@@ -24,6 +24,7 @@ static void add_figures(struct gt_stack_figures *to, const struct gt_stack_figur
 	to->count += from->count;
 	to->failed += from->failed;
 	to->total = gt_sat_add(to->total, from->total);
+	to->squares += from->squares;
 	to->largest = from->largest > to->largest ? from->largest : to->largest;
 }
 
@@ -55,7 +56,8 @@ int gt_stack_sums_add(struct gt_stack_sums *s, const struct gt_cols *cols, uint3
 		}
 		add_figures(
 			&((struct gt_stack_sum *)gt_group_table_at(&s->groups, group))->side[side],
-			&(struct gt_stack_figures){ 1, p.ret != 0, ns, ns });
+			&(struct gt_stack_figures){
+				1, p.ret != 0, ns, ns, (double)ns * (double)ns });
 	}
 	return 0;
 }

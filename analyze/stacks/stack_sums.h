@@ -13,6 +13,7 @@
 struct gt_stack_figures {
 	uint64_t count, failed;
 	uint64_t total, largest; /* of durations in ns or of bytes; sums stay at UINT64_MAX */
+	double squares;          /* sum of the squared durations; 0: not counted */
 };
 enum gt_stack_side { GT_STACK_CALLS, GT_STACK_GPU, GT_STACK_SIDES };
 struct gt_stack_sum {
