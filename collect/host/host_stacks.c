@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "collect/host/host_internal.h"
+#include "collect/ipc/code_piece.h"
 #include "formats/base/buf.h"
 #include "formats/symbols/elf_symbols.h"
 
-#define NUMBERS_MAX 65536       /* stacks that a thread remembers */
-#define LINES_PIECE (24u << 10) /* bytes of a line table in one record */
-#define COMPILED_MAX 512        /* bytes of a name */
+#define NUMBERS_MAX 65536 /* stacks that a thread remembers */
+#define COMPILED_MAX 512  /* bytes of a name */
 
 struct frames {
 	uint32_t n;
@@ -164,26 +164,24 @@ static void add_native(const struct target *g, const struct gt_native_stack *s, 
 
 /* ---- frames of Python ---- */
 
-static bool put_lines(const struct target *g, uint32_t number, const struct gt_remote_code *c)
+static bool put_code(const struct target *g, uint32_t number, const struct gt_remote_code *c)
 {
-	struct {
-		struct gt_rec_code head;
-		uint8_t lines[LINES_PIECE];
-	} piece = { .head = { .version = c->version,
-			    .first_line = c->first_line,
-			    .name = gt_ring_hash(c->name, c->nname),
-			    .file = gt_ring_hash(c->file, c->nfile),
-			    .total = c->nlines } };
-	uint32_t n;
+	const uint64_t name = gt_ring_hash(c->name, c->nname),
+		       file = gt_ring_hash(c->file, c->nfile);
+	struct gt_code_piece piece;
 
+	piece.head = (struct gt_rec_code){ .version = c->version,
+		.first_line = c->first_line,
+		.name = name,
+		.file = file,
+		.total = c->nlines };
+	if (!put(g, GT_REC_STRING, name, c->name, c->nname) ||
+		!put(g, GT_REC_STRING, file, c->file, c->nfile))
+		return false;
 	do {
-		n = c->nlines - piece.head.at;
-		n = n < LINES_PIECE ? n : LINES_PIECE;
-		memcpy(piece.lines, c->lines + piece.head.at, n);
-		if (!put(g, GT_REC_CODE, number, &piece, sizeof(piece.head) + n))
+		if (!put(g, GT_REC_CODE, number, &piece, gt_code_piece_fill(&piece, c->lines)))
 			return false;
-		piece.head.at += n;
-	} while (piece.head.at < c->nlines);
+	} while (gt_code_piece_next(&piece, c->lines));
 	return true;
 }
 
@@ -195,11 +193,7 @@ static uint32_t code_number(const struct target *g, const struct gt_remote_code 
 
 	if (number)
 		return number;
-	if (!put(g, GT_REC_STRING, gt_ring_hash(c->name, c->nname), c->name, c->nname) ||
-		!put(g, GT_REC_STRING, gt_ring_hash(c->file, c->nfile), c->file, c->nfile) ||
-		!put_lines(g, codes->count + 1, c))
-		return 0;
-	return add_number(codes, c->number);
+	return put_code(g, codes->count + 1, c) ? add_number(codes, c->number) : 0;
 }
 
 static void add_python(const struct target *g, const struct gt_remote_stack *p, struct frames *f)

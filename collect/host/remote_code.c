@@ -2,47 +2,29 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "formats/python/python_read.h"
 #include "formats/python/python_text.h"
 
 #define CODES_MAX 65536       /* of a process */
 #define BYTES_MAX (64u << 20) /* of texts and line tables of a process */
-#define LINES_MAX (1u << 20)  /* bytes of a line table */
-#define TEXT_MAX 1024         /* bytes of a name */
 
-static uint64_t word(const uint8_t *bytes, size_t at)
-{
-	uint64_t v;
-
-	memcpy(&v, bytes + at, sizeof(v));
-	return v;
-}
-
-static uint32_t half(const uint8_t *bytes, size_t at) { return (uint32_t)word(bytes, at); }
-
-/* Bits of a text's state from text_shift on: 3 bytes per character, 1 "compact", 1 "ASCII". new:
- * the UTF-8 bytes; NULL: it is no text. */
+/* new: the UTF-8 bytes; NULL: it is no text. */
 static char *read_text(
 	uint32_t tgid, const struct gt_remote_interpreter *in, uint64_t object, uint32_t *n)
 {
-	const struct gt_python_layout *l = &in->layout;
-	uint8_t head[128] = { 0 }, raw[4 * TEXT_MAX];
-	char text[TEXT_MAX], *copy;
-	unsigned bits, width;
-	uint64_t length;
+	const size_t size = in->layout.other_data;
+	uint8_t head[128], raw[4 * GT_PYTHON_TEXT];
+	char text[GT_PYTHON_TEXT], *copy;
+	struct gt_python_characters c;
+	uint64_t used;
 
-	if (l->other_data > sizeof(head) - 8 ||
-		gt_read_process(tgid, object, head, l->other_data) ||
-		word(head, l->type) != in->text_type)
+	if (size > sizeof(head) || gt_read_process(tgid, object, head, size) ||
+		!gt_python_characters(&in->layout, head, in->text_type, &c))
 		return NULL;
-	length = word(head, l->text_length);
-	bits = half(head, l->text_state) >> l->text_shift;
-	width = bits & 7;
-	length = length < TEXT_MAX ? length : TEXT_MAX;
-	if (!(bits & 8) || (width != 1 && width != 2 && width != 4) ||
-		gt_read_process(tgid, object + (bits & 16 ? l->ascii_data : l->other_data), raw,
-			length * width))
+	used = c.n < GT_PYTHON_TEXT ? c.n : GT_PYTHON_TEXT;
+	if (gt_read_process(tgid, object + c.offset, raw, used * c.width))
 		return NULL;
-	*n = gt_python_utf8(raw, width, length, text, sizeof(text));
+	*n = gt_python_utf8(raw, c.width, used, text, sizeof(text));
 	copy = malloc(*n + 1);
 	if (copy) {
 		memcpy(copy, text, *n);
@@ -55,16 +37,17 @@ static bool read_lines(uint32_t tgid, const struct gt_remote_interpreter *in, ui
 	struct gt_remote_code *c)
 {
 	const struct gt_python_layout *l = &in->layout;
-	uint8_t head[64] = { 0 };
+	uint8_t head[64];
 	uint64_t n;
 
-	if (l->bytes_data > sizeof(head) - 8 ||
-		gt_read_process(tgid, object, head, l->bytes_data) ||
-		word(head, l->type) != in->bytes_type)
+	if (l->bytes_data > sizeof(head) || gt_read_process(tgid, object, head, l->bytes_data) ||
+		GT_READ(uint64_t, head + l->type) != in->bytes_type)
 		return false;
-	n = word(head, l->size);
-	c->lines = n <= LINES_MAX ? malloc(n + 1) : NULL;
-	c->nlines = (uint32_t)n;
+	n = GT_READ(uint64_t, head + l->size);
+	c->nlines = n <= GT_PYTHON_LINES_MAX ? (uint32_t)n : GT_PYTHON_LINES_MAX + 1;
+	if (c->nlines > GT_PYTHON_LINES_MAX)
+		return true;
+	c->lines = malloc(n + 1);
 	return c->lines && (!n || !gt_read_process(tgid, object + l->bytes_data, c->lines, n));
 }
 
@@ -76,9 +59,10 @@ static bool read_extent(uint32_t tgid, const struct gt_remote_interpreter *in, c
 	uint64_t bytes = 0;
 
 	if (l->instruction_kind == GT_PYTHON_POINTER) {
-		bytes = 2 * word(head, l->size);
-		c->first_traceable = 2 * half(head, l->first_traceable);
-	} else if (gt_read_process(tgid, word(head, l->start) + l->size, &bytes, sizeof(bytes))) {
+		bytes = 2 * GT_READ(uint64_t, head + l->size);
+		c->first_traceable = 2 * GT_READ(uint32_t, head + l->first_traceable);
+	} else if (gt_read_process(tgid, GT_READ(uint64_t, head + l->start) + l->size, &bytes,
+			   sizeof(bytes))) {
 		return false;
 	}
 	c->bytes = (uint32_t)bytes;
@@ -105,10 +89,10 @@ static struct gt_remote_code *read_code(
 	if (!c)
 		return NULL;
 	c->version = l->version;
-	c->first_line = half(head, l->first_line);
-	c->name = read_text(tgid, in, word(head, l->qualname), &c->nname);
-	c->file = read_text(tgid, in, word(head, l->file), &c->nfile);
-	if (c->name && c->file && read_lines(tgid, in, word(head, l->lines), c) &&
+	c->first_line = GT_READ(uint32_t, head + l->first_line);
+	c->name = read_text(tgid, in, GT_READ(uint64_t, head + l->qualname), &c->nname);
+	c->file = read_text(tgid, in, GT_READ(uint64_t, head + l->file), &c->nfile);
+	if (c->name && c->file && read_lines(tgid, in, GT_READ(uint64_t, head + l->lines), c) &&
 		read_extent(tgid, in, head, c))
 		return c;
 	free_code(c);
@@ -118,9 +102,10 @@ static struct gt_remote_code *read_code(
 /* An object at the address of a freed one has other texts or another table. */
 static uint64_t hash_of(const struct gt_python_layout *l, const uint8_t *head)
 {
-	const uint64_t parts[] = { half(head, l->first_line), word(head, l->name),
-		word(head, l->qualname), word(head, l->file), word(head, l->lines),
-		word(head, l->size) };
+	const uint64_t parts[] = { GT_READ(uint32_t, head + l->first_line),
+		GT_READ(uint64_t, head + l->name), GT_READ(uint64_t, head + l->qualname),
+		GT_READ(uint64_t, head + l->file), GT_READ(uint64_t, head + l->lines),
+		GT_READ(uint64_t, head + l->size) };
 
 	return gt_hash(parts, sizeof(parts));
 }
@@ -132,7 +117,7 @@ const struct gt_remote_code *gt_remote_code(struct gt_remote_codes *c, uint32_t 
 	struct gt_remote_code_item new = { .key = { address, 0 } };
 	uint32_t i;
 
-	if (word(head, l->type) != in->code_type)
+	if (GT_READ(uint64_t, head + l->type) != in->code_type)
 		return NULL;
 	new.key.hash = hash_of(l, head);
 	i = gt_map_find_item(&c->map, c->items, sizeof(new), &new.key, sizeof(new.key));

@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include "collect/host/remote_code.h"
 #include "collect/host/remote_gil.h"
+#include "formats/python/python_read.h"
 #include "formats/trace/clock.h"
 
 #define FRAME_MAX 256    /* bytes of a frame that are read */
@@ -79,14 +80,6 @@ struct gt_remote_python {
 	} pages[PAGES];
 	unsigned next_page;
 };
-
-static uint64_t word(const uint8_t *bytes, size_t at)
-{
-	uint64_t v;
-
-	memcpy(&v, bytes + at, sizeof(v));
-	return v;
-}
 
 static bool is_due(struct retry *r)
 {
@@ -241,8 +234,9 @@ static uint32_t id_of(const struct process *of, const uint8_t *bytes)
 	uint32_t id = 0;
 
 	if (l->native_id != GT_PYTHON_NO)
-		return (uint32_t)word(bytes, l->native_id);
-	gt_read_process(of->tgid, word(bytes, l->thread_id) + LIBC_TID, &id, sizeof(id));
+		return (uint32_t)GT_READ(uint64_t, bytes + l->native_id);
+	gt_read_process(
+		of->tgid, GT_READ(uint64_t, bytes + l->thread_id) + LIBC_TID, &id, sizeof(id));
 	return id;
 }
 
@@ -251,7 +245,7 @@ static uint64_t innermost_of(
 	const struct process *of, uint64_t state, const uint8_t *bytes, uint64_t *place)
 {
 	const struct gt_python_layout *l = &of->in.layout;
-	uint64_t frame = word(bytes, l->thread_frame);
+	uint64_t frame = GT_READ(uint64_t, bytes + l->thread_frame);
 
 	*place = state + l->thread_frame;
 	if (l->innermost == GT_PYTHON_NO || !frame)
@@ -274,7 +268,7 @@ static uint64_t search_state(const struct process *of, uint32_t own_id)
 		if (gt_read_process(of->tgid, interpreter + l->interpreter_threads, &state, 8))
 			break;
 		for (; visits++ < MAX_STATES && read_state(of, state, bytes);
-			state = word(bytes, l->thread_next)) {
+			state = GT_READ(uint64_t, bytes + l->thread_next)) {
 			if (id_of(of, bytes) != own_id)
 				continue;
 			if (innermost_of(of, state, bytes, &place))
@@ -351,7 +345,7 @@ static void read_frames(struct gt_remote_python *p, const struct process *of)
 	r->n = 0;
 	while (frame && r->n < GT_REMOTE_FRAMES && copy_frame(p, of, frame, r->frames[r->n])) {
 		r->address[r->n] = frame;
-		frame = word(r->frames[r->n++], of->in.layout.previous);
+		frame = GT_READ(uint64_t, r->frames[r->n++] + of->in.layout.previous);
 	}
 	r->is_cut = frame;
 }
@@ -365,7 +359,7 @@ static void add_range(
 
 static uint64_t code_of(const struct gt_python_layout *l, const uint8_t *frame)
 {
-	return word(frame, l->code) & ~(uint64_t)l->tag_bits;
+	return GT_READ(uint64_t, frame + l->code) & ~(uint64_t)l->tag_bits;
 }
 
 /* Reads the frames again, the outermost first, and the pointer to the innermost one; then the
@@ -412,8 +406,8 @@ static bool is_same_frame(
 {
 	const size_t size = l->instruction_kind == GT_PYTHON_POINTER ? 8 : 4;
 
-	return word(a, l->code) == word(b, l->code) &&
-		word(a, l->previous) == word(b, l->previous) &&
+	return GT_READ(uint64_t, a + l->code) == GT_READ(uint64_t, b + l->code) &&
+		GT_READ(uint64_t, a + l->previous) == GT_READ(uint64_t, b + l->previous) &&
 		(!with_instruction || !memcmp(a + l->instruction, b + l->instruction, size));
 }
 
@@ -472,11 +466,12 @@ static bool read_offset(const struct process *of, const uint8_t *frame, uint64_t
 	if (l->copies != GT_PYTHON_NO) {
 		memcpy(&index, frame + l->copy_index, sizeof(index));
 		if (index < 0 ||
-			gt_read_process(of->tgid, word(head, l->copies) + 8 + 8 * (uint64_t)index,
+			gt_read_process(of->tgid,
+				GT_READ(uint64_t, head + l->copies) + 8 + 8 * (uint64_t)index,
 				&start, sizeof(start)))
 			return false;
 	}
-	*offset = (int64_t)(word(frame, l->instruction) - start);
+	*offset = (int64_t)(GT_READ(uint64_t, frame + l->instruction) - start);
 	return *offset >= -2 && *offset < c->bytes && !(*offset & 1);
 }
 

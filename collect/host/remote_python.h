@@ -18,7 +18,8 @@
 struct gt_remote_code {
 	uint64_t number;  /* no other one of any process has it */
 	uint32_t version; /* of the interpreter; 0x030b: 3.11 */
-	uint32_t first_line, nname, nfile, nlines;
+	uint32_t first_line, nname, nfile;
+	uint32_t nlines; /* above GT_PYTHON_LINES_MAX: `lines` is NULL */
 	uint32_t bytes,
 		first_traceable; /* of its instructions; frames before that are incomplete */
 	char *name, *file;       /* UTF-8, without a terminating zero */

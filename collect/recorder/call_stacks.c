@@ -8,9 +8,9 @@
 #include <string.h>
 #include "collect/recorder/python_lines.h"
 #include "formats/base/buf.h"
+#include "formats/python/python_layout.h"
 
 /* A damaged ring may define anything, so the memory and time for it have limits. */
-#define LINES_MAX (1u << 20)       /* bytes of a line table */
 #define ALL_LINES_MAX (256u << 20) /* bytes of all line tables of a thread */
 #define SEARCHED_MAX (16u << 20)   /* bytes of line tables that are searched for one stack */
 #define CODES_MAX (256u << 10)     /* of a thread */
@@ -80,8 +80,8 @@ void gt_call_stacks_code(struct gt_thread_stacks *s, uint64_t number, const void
 		c->name = name;
 		c->file = file;
 	}
-	if (c->head.total > LINES_MAX || head.at != c->head.at || n > c->head.total - head.at ||
-		n > ALL_LINES_MAX - s->line_bytes ||
+	if (c->head.total > GT_PYTHON_LINES_MAX || head.at != c->head.at ||
+		n > c->head.total - head.at || n > ALL_LINES_MAX - s->line_bytes ||
 		gt_grow(&c->lines, &c->lines_cap, head.at + n + 1, 1))
 		return;
 	memcpy(c->lines + head.at, (const uint8_t *)text + sizeof(head), n);

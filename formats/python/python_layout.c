@@ -52,9 +52,10 @@ static bool words_are_plausible(const struct published *p, const uint64_t *w, si
 			return false;
 	return w[RUNTIME_SIZE] == bytes && w[FINALIZING] < bytes && frame <= 256 &&
 		(object == 16 || object == 32) && w[p->object + 1] == object - 8 &&
-		w[p->bytes + 1] == object && w[p->text + 2] == object && start <= 512 &&
-		w[p->code] > start && w[p->code] <= start + 16 && w[p->thread] <= UINT16_MAX &&
-		w[p->text + 3] <= 128 && w[p->text + 1] < w[p->text + 3];
+		w[p->bytes + 1] == object && w[p->bytes + 2] == object + 16 &&
+		w[p->text + 2] == object && start <= 512 && w[p->code] > start &&
+		w[p->code] <= start + 16 && w[p->thread] <= UINT16_MAX && w[p->text + 3] <= 128 &&
+		w[p->text + 3] >= object + 8 && w[p->text + 1] <= w[p->text + 3] - sizeof(uint32_t);
 }
 
 /* An unsigned long is before the holder, and another one behind `locked`: they are not published.

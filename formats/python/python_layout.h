@@ -18,6 +18,9 @@ enum gt_python_instruction {
 
 #define GT_PYTHON_GENERATOR 1 /* owner of the frame of a generator or coroutine */
 
+/* Bytes of a line table. A longer one is neither read nor written: its code has no lines. */
+#define GT_PYTHON_LINES_MAX (1u << 20)
+
 /* Offsets in bytes. GT_PYTHON_NO: this version has no such field. */
 #define GT_PYTHON_NO 0xffff
 struct gt_python_layout {

@@ -1,8 +1,22 @@
 #include "formats/python/python_text.h"
 
-/* of any address, as damaged pointers are */
-#define READ(type, address)                                                                        \
-	(((const struct { type value; } __attribute__((packed, may_alias)) *)(address))->value)
+#include "formats/python/python_read.h"
+
+bool gt_python_characters(const struct gt_python_layout *l, const void *object, uint64_t text_type,
+	struct gt_python_characters *c)
+{
+	const uint8_t *at = object;
+	uint32_t bits; /* 3: bytes per character, 1: "compact", 1: "ASCII" */
+
+	if (GT_READ(uint64_t, at + l->type) != text_type)
+		return false;
+	bits = GT_READ(uint32_t, at + l->text_state) >> l->text_shift;
+	c->n = GT_READ(uint64_t, at + l->text_length);
+	c->width = bits & 7;
+	c->is_ascii = bits & 16;
+	c->offset = c->is_ascii ? l->ascii_data : l->other_data;
+	return (bits & 8) && (c->width == 1 || c->width == 2 || c->width == 4) && c->n <= INT32_MAX;
+}
 
 static char *append_utf8(char *at, uint32_t c)
 {
@@ -33,8 +47,8 @@ uint32_t gt_python_utf8(const void *from, unsigned width, uint64_t n, char *text
 
 	for (uint64_t i = 0; i < n && at + 4 <= text + size; i++)
 		at = append_utf8(at,
-			width == 1           ? READ(uint8_t, data + i)
-				: width == 2 ? READ(uint16_t, data + 2 * i)
-					     : READ(uint32_t, data + 4 * i));
+			width == 1           ? GT_READ(uint8_t, data + i)
+				: width == 2 ? GT_READ(uint16_t, data + 2 * i)
+					     : GT_READ(uint32_t, data + 4 * i));
 	return (uint32_t)(at - text);
 }

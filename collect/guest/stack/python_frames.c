@@ -17,8 +17,9 @@
 #include "formats/python/python_text.h"
 
 #define PAGE (1u << GT_READABLE_SHIFT)
-#define MAX_STATES 4096  /* thread states and interpreters that one search visits */
-#define MAX_SKIPPED 4096 /* frames of no function that a walk passes */
+#define MAX_STATES 4096      /* thread states and interpreters that one search visits */
+#define MAX_SKIPPED 4096     /* frames of no function that a walk passes */
+#define MAX_TABLE (1u << 24) /* bytes of a line table; a longer one is damaged */
 
 /* ---- the state of this thread ---- */
 
@@ -26,14 +27,14 @@ static bool is_state_of(const struct gt_python_layout *l, struct gt_readable *r,
 	uintptr_t thread_id)
 {
 	return !(state & 7) && gt_readable(r, state, l->thread_id + sizeof(uintptr_t)) &&
-		READ(uintptr_t, state + l->thread_id) == thread_id;
+		GT_READ(uintptr_t, state + l->thread_id) == thread_id;
 }
 
 /* 0: it has no frames */
 static uintptr_t innermost_frame(
 	const struct gt_python_layout *l, struct gt_readable *r, uintptr_t state, bool *damaged)
 {
-	uintptr_t frame = READ(uintptr_t, state + l->thread_frame);
+	uintptr_t frame = GT_READ(uintptr_t, state + l->thread_frame);
 
 	if (l->innermost == GT_PYTHON_NO || !frame)
 		return frame;
@@ -41,7 +42,7 @@ static uintptr_t innermost_frame(
 		*damaged = true;
 		return 0;
 	}
-	return READ(uintptr_t, frame + l->innermost);
+	return GT_READ(uintptr_t, frame + l->innermost);
 }
 
 struct search {
@@ -56,7 +57,7 @@ static void consider_state(
 	const struct gt_python_layout *l, struct gt_readable *r, uintptr_t state, struct search *s)
 {
 	bool damaged = false;
-	uintptr_t place = READ(uintptr_t, state + l->thread_frame);
+	uintptr_t place = GT_READ(uintptr_t, state + l->thread_frame);
 
 	if (!innermost_frame(l, r, state, &damaged))
 		return;
@@ -76,14 +77,14 @@ static uintptr_t search_states(const struct gt_interpreter *in, struct gt_readab
 	struct search s = { 0 };
 	uintptr_t i, state, id = in->thread_id();
 
-	for (i = READ(uintptr_t, in->runtime + l->interpreters);
+	for (i = GT_READ(uintptr_t, in->runtime + l->interpreters);
 		i && !(i & 7) && s.visits++ < MAX_STATES &&
 		gt_readable(r, i, l->interpreter_threads + sizeof(uintptr_t));
-		i = READ(uintptr_t, i + l->interpreter_next))
-		for (state = READ(uintptr_t, i + l->interpreter_threads);
+		i = GT_READ(uintptr_t, i + l->interpreter_next))
+		for (state = GT_READ(uintptr_t, i + l->interpreter_threads);
 			state && !(state & 7) && s.visits++ < MAX_STATES &&
 			gt_readable(r, state, l->thread_id + sizeof(uintptr_t));
-			state = READ(uintptr_t, state + l->thread_next))
+			state = GT_READ(uintptr_t, state + l->thread_next))
 			if (is_state_of(l, r, state, id))
 				consider_state(l, r, state, &s);
 	return s.ambiguous ? 0 : s.found;
@@ -111,13 +112,13 @@ static uintptr_t thread_state(
 			return 0;
 		*state = GT_PYTHON_UNKNOWN;
 		if (gt_unlikely(l->searches_states &&
-			    READ(int64_t, in->runtime + l->next_interpreter_id) > 1) &&
+			    GT_READ(int64_t, in->runtime + l->next_interpreter_id) > 1) &&
 			!(found = search_states(in, r)))
 			return 0;
 		if (!is_state_of(l, r, found, id))
 			return 0;
 	}
-	finalizing = READ(uintptr_t, in->runtime + l->finalizing);
+	finalizing = GT_READ(uintptr_t, in->runtime + l->finalizing);
 	if (gt_likely(!finalizing || finalizing == found))
 		return found;
 	/* The thread that finalizes frees the states and frames of all others. */
@@ -137,16 +138,16 @@ INLINE bool sample_lines(
 	/* a bytes object has space for eight bytes, also if it is shorter */
 	if (gt_unlikely(!gt_readable(r, lines, l->bytes_data + sizeof(uint64_t))))
 		return false;
-	n = READ(int64_t, lines + l->size);
-	*sample = READ(uint64_t, data);
-	if (gt_likely((uint64_t)n - 8 < GT_PYTHON_MAX_LINES)) {
+	n = GT_READ(int64_t, lines + l->size);
+	*sample = GT_READ(uint64_t, data);
+	if (gt_likely((uint64_t)n - 8 < MAX_TABLE)) {
 		uintptr_t last = data + (uintptr_t)n - 8, middle = data + (uintptr_t)n / 2 - 4;
 
 		if (gt_unlikely((data ^ (last + 7)) >> GT_READABLE_SHIFT) &&
 			(!gt_readable(r, last, 8) || !gt_readable(r, middle, 8)))
 			return false;
-		*sample += READ(uint64_t, middle) * 0xc2b2ae3d27d4eb4full +
-			READ(uint64_t, last) * 0x165667b19e3779f9ull;
+		*sample += GT_READ(uint64_t, middle) * 0xc2b2ae3d27d4eb4full +
+			GT_READ(uint64_t, last) * 0x165667b19e3779f9ull;
 	} else if (n >= 0 && n < 8) {
 		*sample &= n ? ~0ull >> (64 - 8 * n) : 0;
 	} else {
@@ -160,14 +161,14 @@ INLINE bool sample_lines(
 INLINE bool identify(
 	const struct gt_python_layout *l, struct gt_readable *r, uintptr_t code, uint32_t *check)
 {
-	uintptr_t lines = READ(uintptr_t, code + l->lines);
+	uintptr_t lines = GT_READ(uintptr_t, code + l->lines);
 	uint64_t sample;
 
 	if (gt_unlikely(!sample_lines(l, r, lines, &sample)))
 		return false;
-	sample += lines + READ(uint32_t, code + l->name) * 0x85ebca77ull +
-		READ(uint32_t, code + l->file) * 0xc2b2ae3d00ull +
-		READ(uint32_t, code + l->first_line);
+	sample += lines + GT_READ(uint32_t, code + l->name) * 0x85ebca77ull +
+		GT_READ(uint32_t, code + l->file) * 0xc2b2ae3d00ull +
+		GT_READ(uint32_t, code + l->first_line);
 	*check = (uint32_t)(sample >> 32) ^ (uint32_t)sample;
 	return true;
 }
@@ -188,42 +189,42 @@ INLINE bool readable_code(const struct gt_python_layout *l, struct gt_readable *
 static uintptr_t start_of_copy(
 	const struct gt_python_layout *l, struct gt_readable *r, uintptr_t frame, uintptr_t code)
 {
-	uintptr_t copies = READ(uintptr_t, code + l->copies), entry;
-	int32_t index = READ(int32_t, frame + l->copy_index);
+	uintptr_t copies = GT_READ(uintptr_t, code + l->copies), entry;
+	int32_t index = GT_READ(int32_t, frame + l->copy_index);
 
 	if (!copies || (copies & 7) || index < 0 || !gt_readable(r, copies, sizeof(uintptr_t)) ||
-		index >= READ(int64_t, copies))
+		index >= GT_READ(int64_t, copies))
 		return 0;
 	entry = copies + sizeof(uintptr_t) * (1 + (uintptr_t)index);
-	return gt_readable(r, entry, sizeof(uintptr_t)) ? READ(uintptr_t, entry) : 0;
+	return gt_readable(r, entry, sizeof(uintptr_t)) ? GT_READ(uintptr_t, entry) : 0;
 }
 
 /* Offset of the instruction in bytes, of frames with an index of it. */
 INLINE enum gt_python_frame_kind read_index(const struct gt_python_layout *l, struct gt_readable *r,
 	uintptr_t frame, uintptr_t code, uint32_t *offset)
 {
-	uintptr_t start = READ(uintptr_t, code + l->start);
-	int64_t at = READ(int32_t, frame + l->instruction);
+	uintptr_t start = GT_READ(uintptr_t, code + l->start);
+	int64_t at = GT_READ(int32_t, frame + l->instruction);
 
 	if (gt_unlikely(!gt_readable(r, start, l->bytes_data)))
 		return GT_FRAME_BROKEN;
 	if (l->instruction_kind == GT_PYTHON_UNITS && at > 0)
 		at *= 2;
 	*offset = (uint32_t)at;
-	return at >= -1 && at < READ(int64_t, start + l->size) ? GT_FRAME_FUNCTION
-							       : GT_FRAME_BROKEN;
+	return at >= -1 && at < GT_READ(int64_t, start + l->size) ? GT_FRAME_FUNCTION
+								  : GT_FRAME_BROKEN;
 }
 
 /* The same, of frames with its address. */
 INLINE enum gt_python_frame_kind read_pointer(const struct gt_python_layout *l,
 	struct gt_readable *r, uintptr_t frame, uintptr_t code, uint8_t owner, uint32_t *offset)
 {
-	uintptr_t start = code + l->start, units = READ(uintptr_t, code + l->size), unit;
-	int64_t first = READ(int32_t, code + l->first_traceable), at;
+	uintptr_t start = code + l->start, units = GT_READ(uintptr_t, code + l->size), unit;
+	int64_t first = GT_READ(int32_t, code + l->first_traceable), at;
 
 	if (gt_unlikely(l->copies != GT_PYTHON_NO) && !(start = start_of_copy(l, r, frame, code)))
 		return GT_FRAME_BROKEN;
-	at = (int64_t)(READ(uintptr_t, frame + l->instruction) - start);
+	at = (int64_t)(GT_READ(uintptr_t, frame + l->instruction) - start);
 	*offset = (uint32_t)at;
 	/* it is between the two limits, and even: an odd number becomes large */
 	unit = (uintptr_t)at >> 1 | (uintptr_t)at << 63;
@@ -238,13 +239,14 @@ INLINE enum gt_python_frame_kind read_pointer(const struct gt_python_layout *l,
 INLINE enum gt_python_frame_kind read_frame(const struct gt_python_layout *l, uintptr_t code_type,
 	struct gt_readable *r, uintptr_t frame, struct gt_python_frame *out)
 {
-	uint8_t owner = l->owner == GT_PYTHON_NO ? 0 : READ(uint8_t, frame + l->owner);
-	uintptr_t code = READ(uintptr_t, frame + l->code) & ~(uintptr_t)l->tag_bits;
+	uint8_t owner = l->owner == GT_PYTHON_NO ? 0 : GT_READ(uint8_t, frame + l->owner);
+	uintptr_t code = GT_READ(uintptr_t, frame + l->code) & ~(uintptr_t)l->tag_bits;
 	enum gt_python_frame_kind kind;
 
 	if (gt_unlikely(owner >= l->first_skipped))
 		return owner <= l->last_owner ? GT_FRAME_SKIPPED : GT_FRAME_BROKEN;
-	if (gt_unlikely(!readable_code(l, r, code) || READ(uintptr_t, code + l->type) != code_type))
+	if (gt_unlikely(
+		    !readable_code(l, r, code) || GT_READ(uintptr_t, code + l->type) != code_type))
 		return GT_FRAME_BROKEN;
 	kind = l->instruction_kind == GT_PYTHON_POINTER
 		? read_pointer(l, r, frame, code, owner, &out->offset)
@@ -280,7 +282,7 @@ INLINE uint32_t walk_by(const struct gt_python_layout *l, struct walk *w,
 	enum gt_python_frame_kind kind;
 
 	*state = GT_PYTHON_DAMAGED;
-	for (; frame; frame = READ(uintptr_t, frame + l->previous)) {
+	for (; frame; frame = GT_READ(uintptr_t, frame + l->previous)) {
 		if (gt_unlikely(f == end || w->skipped == MAX_SKIPPED)) {
 			*state = GT_PYTHON_TRUNCATED;
 			break;
@@ -321,7 +323,7 @@ static uint32_t walk(struct walk *w, struct gt_python_frame *frames, enum gt_pyt
 
 static uintptr_t next_frame(const struct walk *w, uintptr_t frame)
 {
-	return READ(uintptr_t, frame + w->l->previous);
+	return GT_READ(uintptr_t, frame + w->l->previous);
 }
 
 /* Returns the number of frames before the chain repeats one; 0: it does not, as far as this
@@ -588,56 +590,54 @@ static bool readable_range(struct gt_readable *r, uintptr_t from, size_t bytes)
 	return from + bytes >= from;
 }
 
-/* Bits of a text's state from text_shift on: 3 bytes per character, 1 "compact", 1 "ASCII". */
 static bool read_text(const struct gt_interpreter *in, struct gt_readable *r, uintptr_t object,
 	char *text, const char **out, uint32_t *n)
 {
-	const struct gt_python_layout *l = &in->layout;
-	uint64_t length, used;
-	uint32_t bits;
-	unsigned width;
-	uintptr_t data;
+	struct gt_python_characters c;
+	uint64_t used;
+	const char *data;
 
-	if (!gt_readable(r, object, l->other_data) ||
-		READ(uintptr_t, object + l->type) != in->text_type)
+	if (!gt_readable(r, object, in->layout.other_data) ||
+		!gt_python_characters(&in->layout, (const void *)object, in->text_type, &c))
 		return false;
-	length = READ(uint64_t, object + l->text_length);
-	bits = READ(uint32_t, object + l->text_state) >> l->text_shift;
-	width = bits & 7;
-	used = length < GT_PYTHON_TEXT ? length : GT_PYTHON_TEXT;
-	data = object + (bits & 16 ? l->ascii_data : l->other_data);
-	if (!(bits & 8) || (width != 1 && width != 2 && width != 4) || length > INT32_MAX ||
-		!readable_range(r, data, used * width))
+	used = c.n < GT_PYTHON_TEXT ? c.n : GT_PYTHON_TEXT;
+	data = (const char *)object + c.offset;
+	if (!readable_range(r, (uintptr_t)data, used * c.width))
 		return false;
-	*out = bits & 16 ? (const char *)data : text;
-	*n = bits & 16 ? (uint32_t)used
-		       : gt_python_utf8((const void *)data, width, used, text, GT_PYTHON_TEXT);
+	*out = c.is_ascii ? data : text;
+	*n = c.is_ascii ? (uint32_t)used
+			: gt_python_utf8(data, c.width, used, text, GT_PYTHON_TEXT);
 	return true;
+}
+
+static bool read_lines(const struct gt_interpreter *in, struct gt_readable *r, uintptr_t object,
+	struct gt_python_code *c)
+{
+	const struct gt_python_layout *l = &in->layout;
+	uint64_t n;
+
+	if (!gt_readable(r, object, l->bytes_data) ||
+		GT_READ(uintptr_t, object + l->type) != in->bytes_type)
+		return false;
+	n = GT_READ(uint64_t, object + l->size);
+	c->nlines = n <= GT_PYTHON_LINES_MAX ? (uint32_t)n : GT_PYTHON_LINES_MAX + 1;
+	c->lines = n <= GT_PYTHON_LINES_MAX ? (const uint8_t *)object + l->bytes_data : NULL;
+	return !c->lines || readable_range(r, (uintptr_t)c->lines, n);
 }
 
 static bool read_code(const struct gt_interpreter *in, struct gt_readable *r, uintptr_t code,
 	struct gt_python_code *c)
 {
 	const struct gt_python_layout *l = &in->layout;
-	uintptr_t lines;
-	uint64_t n;
 
 	if (!gt_readable(r, code, l->start + sizeof(uintptr_t)) ||
-		READ(uintptr_t, code + l->type) != in->code_type)
+		GT_READ(uintptr_t, code + l->type) != in->code_type)
 		return false;
-	c->first_line = READ(uint32_t, code + l->first_line);
-	lines = READ(uintptr_t, code + l->lines);
-	if (!gt_readable(r, lines, l->bytes_data) ||
-		READ(uintptr_t, lines + l->type) != in->bytes_type)
-		return false;
-	n = READ(uint64_t, lines + l->size);
-	if (n > GT_PYTHON_MAX_LINES || !readable_range(r, lines + l->bytes_data, n))
-		return false;
-	c->nlines = (uint32_t)n;
-	c->lines = (const uint8_t *)lines + l->bytes_data;
-	return read_text(
-		       in, r, READ(uintptr_t, code + l->qualname), c->text, &c->name, &c->nname) &&
-		read_text(in, r, READ(uintptr_t, code + l->file), c->text + GT_PYTHON_TEXT,
+	c->first_line = GT_READ(uint32_t, code + l->first_line);
+	return read_lines(in, r, GT_READ(uintptr_t, code + l->lines), c) &&
+		read_text(in, r, GT_READ(uintptr_t, code + l->qualname), c->text, &c->name,
+			&c->nname) &&
+		read_text(in, r, GT_READ(uintptr_t, code + l->file), c->text + GT_PYTHON_TEXT,
 			&c->file, &c->nfile);
 }
 

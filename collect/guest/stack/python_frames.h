@@ -9,6 +9,7 @@
 #ifndef GT_PYTHON_FRAMES_H
 #define GT_PYTHON_FRAMES_H
 #include "collect/guest/stack/readable.h"
+#include "formats/python/python_text.h"
 
 /* offset: of the instruction that the frame executes, in bytes from the first code unit; -1 as
  * unsigned number: the frame has not started (3.9 and 3.10). It is what gt_python_line takes.
@@ -48,9 +49,9 @@ uint32_t gt_python_walk(struct gt_readable *r, const struct gt_python_top *top,
 /* What a code object says about itself. Pointers lead into the interpreter's memory or to `text`;
  * they are valid as long as a frame of this thread executes the code. Names are UTF-8 without a
  * terminating zero, cut at GT_PYTHON_TEXT bytes. A lone surrogate becomes U+FFFD. */
-#define GT_PYTHON_TEXT 1024
 struct gt_python_code {
-	uint32_t first_line, nname, nfile, nlines;
+	uint32_t first_line, nname, nfile;
+	uint32_t nlines;         /* above GT_PYTHON_LINES_MAX: `lines` is NULL */
 	const char *name, *file; /* name: qualified from 3.11 on */
 	const uint8_t *lines;    /* the line table, for gt_python_line */
 	char text[2 * GT_PYTHON_TEXT];

@@ -3,13 +3,10 @@
 #define GT_PYTHON_INTERNAL_H
 #include "collect/guest/stack/python_frames.h"
 #include "formats/python/python_offsets.h"
+#include "formats/python/python_read.h"
 
-/* of any address, as damaged pointers are */
-#define READ(type, address)                                                                        \
-	(((const struct { type value; } __attribute__((packed, may_alias)) *)(address))->value)
 /* with the offsets of one version as constants */
 #define INLINE static inline __attribute__((always_inline))
-#define GT_PYTHON_MAX_LINES (1u << 24) /* bytes of a line table */
 
 struct gt_interpreter {
 	struct gt_python_layout layout;

@@ -17,28 +17,28 @@ static void remember_code(
 
 	s->code = code;
 	s->check = check;
-	s->first_line = READ(uint32_t, code + l->first_line);
-	s->name = READ(uintptr_t, code + l->name);
-	s->file = READ(uintptr_t, code + l->file);
-	s->lines = READ(uintptr_t, code + l->lines);
+	s->first_line = GT_READ(uint32_t, code + l->first_line);
+	s->name = GT_READ(uintptr_t, code + l->name);
+	s->file = GT_READ(uintptr_t, code + l->file);
+	s->lines = GT_READ(uintptr_t, code + l->lines);
 	data = s->lines + l->bytes_data;
-	s->nlines = n = READ(uint64_t, s->lines + l->size);
+	s->nlines = n = GT_READ(uint64_t, s->lines + l->size);
 	s->middle = n < 8 ? data : data + n / 2 - 4;
 	s->last = n < 8 ? data : data + n - 8;
-	s->at_first = READ(uint64_t, data);
-	s->at_middle = READ(uint64_t, s->middle);
-	s->at_last = READ(uint64_t, s->last);
+	s->at_first = GT_READ(uint64_t, data);
+	s->at_middle = GT_READ(uint64_t, s->middle);
+	s->at_last = GT_READ(uint64_t, s->last);
 }
 
 INLINE uint64_t instruction_of(const struct gt_python_layout *l, uintptr_t frame)
 {
-	return l->instruction_kind == GT_PYTHON_POINTER ? READ(uint64_t, frame + l->instruction)
-							: READ(uint32_t, frame + l->instruction);
+	return l->instruction_kind == GT_PYTHON_POINTER ? GT_READ(uint64_t, frame + l->instruction)
+							: GT_READ(uint32_t, frame + l->instruction);
 }
 
 INLINE uint16_t owner_of(const struct gt_python_layout *l, uintptr_t frame)
 {
-	return l->owner == GT_PYTHON_NO ? 0 : READ(uint8_t, frame + l->owner);
+	return l->owner == GT_PYTHON_NO ? 0 : GT_READ(uint8_t, frame + l->owner);
 }
 
 static void place_function(struct gt_python_memory *m, const struct gt_python_layout *l,
@@ -64,7 +64,8 @@ bool gt_python_remember(struct gt_python_memory *m, struct gt_readable *r,
 	*n = 0;
 	if (l->copies != GT_PYTHON_NO)
 		return false;
-	for (frame = top->frame; frame && *n < max; frame = READ(uintptr_t, frame + l->previous)) {
+	for (frame = top->frame; frame && *n < max;
+		frame = GT_READ(uintptr_t, frame + l->previous)) {
 		struct gt_python_place *p = &places[(*n)++];
 
 		*p = (struct gt_python_place){ .frame = frame,
@@ -95,13 +96,14 @@ bool gt_python_remember(struct gt_python_memory *m, struct gt_readable *r,
 INLINE bool is_same_code(
 	const struct gt_python_layout *l, const struct gt_python_seen *s, uintptr_t code)
 {
-	return READ(uintptr_t, code + l->lines) == s->lines &&
-		READ(uintptr_t, code + l->name) == s->name &&
-		READ(uintptr_t, code + l->file) == s->file &&
-		READ(uint32_t, code + l->first_line) == s->first_line &&
-		READ(uint64_t, s->lines + l->size) == s->nlines &&
-		READ(uint64_t, s->lines + l->bytes_data) == s->at_first &&
-		READ(uint64_t, s->middle) == s->at_middle && READ(uint64_t, s->last) == s->at_last;
+	return GT_READ(uintptr_t, code + l->lines) == s->lines &&
+		GT_READ(uintptr_t, code + l->name) == s->name &&
+		GT_READ(uintptr_t, code + l->file) == s->file &&
+		GT_READ(uint32_t, code + l->first_line) == s->first_line &&
+		GT_READ(uint64_t, s->lines + l->size) == s->nlines &&
+		GT_READ(uint64_t, s->lines + l->bytes_data) == s->at_first &&
+		GT_READ(uint64_t, s->middle) == s->at_middle &&
+		GT_READ(uint64_t, s->last) == s->at_last;
 }
 
 INLINE bool is_unchanged(const struct gt_python_layout *l, const struct gt_python_memory *m,
@@ -119,13 +121,13 @@ INLINE bool is_unchanged(const struct gt_python_layout *l, const struct gt_pytho
 		if (l->owner != GT_PYTHON_NO && owner_of(l, frame) != p->owner)
 			return false;
 		if (gt_likely(p->code != GT_PLACE_SKIPPED)) {
-			code = READ(uintptr_t, frame + l->code) & ~(uintptr_t)l->tag_bits;
+			code = GT_READ(uintptr_t, frame + l->code) & ~(uintptr_t)l->tag_bits;
 			if (gt_unlikely(code != s->code || p->check != s->check ||
 				    instruction_of(l, frame) != p->instruction ||
 				    !is_same_code(l, s, code)))
 				return false;
 		}
-		frame = READ(uintptr_t, frame + l->previous);
+		frame = GT_READ(uintptr_t, frame + l->previous);
 	}
 	return !frame;
 }

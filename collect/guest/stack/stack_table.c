@@ -5,14 +5,14 @@
 #include <time.h>
 #include "collect/guest/stack/recent_stacks.h"
 #include "collect/guest/stack/unwind_rules.h"
+#include "collect/ipc/code_piece.h"
 
-#define STACKS 8192u            /* that a thread remembers */
-#define CODES 4096u             /* code objects whose definition it remembers */
-#define WAYS 8u                 /* places in the table for one hash */
-#define LINES_PIECE (24u << 10) /* bytes of a line table in one record */
-#define RULES_WAITS 10          /* times 50 us, and the kernel's slack, which is as much */
-#define REFUSED_MAX 64          /* calls that may come from a signal handler */
-#define FIND_PYTHON_EVERY 64u   /* new stacks, while no interpreter is there */
+#define STACKS 8192u          /* that a thread remembers */
+#define CODES 4096u           /* code objects whose definition it remembers */
+#define WAYS 8u               /* places in the table for one hash */
+#define RULES_WAITS 10        /* times 50 us, and the kernel's slack, which is as much */
+#define REFUSED_MAX 64        /* calls that may come from a signal handler */
+#define FIND_PYTHON_EVERY 64u /* new stacks, while no interpreter is there */
 
 struct known_stack {
 	uint64_t hash;
@@ -21,11 +21,6 @@ struct known_stack {
 struct known_code {
 	uint64_t code;
 	uint32_t check, number;
-};
-/* What a record of a code object's definition holds. */
-struct code_piece {
-	struct gt_rec_code head;
-	uint8_t lines[LINES_PIECE];
 };
 /* The frames of one stack. The arrays have GT_STACK_FRAMES places. */
 struct frames {
@@ -56,7 +51,7 @@ struct gt_stack_state {
 	struct gt_python_frame python[GT_STACK_FRAMES];
 	uint64_t native[GT_STACK_FRAMES], words[2 * GT_STACK_FRAMES + 2];
 	struct gt_python_code code_read;
-	struct code_piece piece;
+	struct gt_code_piece piece;
 	/* of a sample; the pages that can be read are tried again for each */
 	struct frames sample;
 	struct gt_readable sample_readable;
@@ -122,12 +117,11 @@ static bool put_name(struct gt_tcb *t, const char *name, uint32_t n, uint64_t *h
 	return t->sent_texts[*hash % GT_SENT_TEXTS] == *hash;
 }
 
-/* Writes the definition of a code object in pieces of its line table. */
+/* Writes the definition of a code object. */
 static bool put_code(struct gt_tcb *t, struct gt_stack_state *s, uint32_t number)
 {
 	const struct gt_python_code *c = &s->code_read;
-	struct code_piece *piece = &s->piece;
-	uint32_t n;
+	struct gt_code_piece *piece = &s->piece;
 
 	piece->head = (struct gt_rec_code){
 		.version = gt_python_version(), .first_line = c->first_line, .total = c->nlines
@@ -136,14 +130,10 @@ static bool put_code(struct gt_tcb *t, struct gt_stack_state *s, uint32_t number
 		!put_name(t, c->file, c->nfile, &piece->head.file))
 		return false;
 	do {
-		n = c->nlines - piece->head.at;
-		n = n < LINES_PIECE ? n : LINES_PIECE;
-		memcpy(piece->lines, c->lines + piece->head.at, n);
 		if (!gt_ring_put_text(t, GT_REC_CODE, number, (const char *)piece,
-			    (uint32_t)sizeof(piece->head) + n))
+			    gt_code_piece_fill(piece, c->lines)))
 			return false;
-		piece->head.at += n;
-	} while (piece->head.at < c->nlines);
+	} while (gt_code_piece_next(piece, c->lines));
 	return true;
 }
 

@@ -21,6 +21,7 @@ if [ -n "$python" ]; then
 	same python-stacks-are-the-program-s-own wanted got
 	"$prog" python.zst >all
 	check python-native-function-is-named grep -q 'cuStreamSynchronize | .*ffi_call.* | plain (guest/stacks.py:' all
+	check python-line-table-above-the-limit grep -q 'cuCtxSynchronize | .*| long_table (guest/stacks.py) | all_kinds (guest/stacks.py:' all
 	check python-deep-recursion-is-marked grep -q 'recursion (guest/stacks.py:[0-9]*) | \[more Python frames\]$' all
 
 	want damaged 0 "$C" -q -e api -o damaged.zst -- "$python" "$SRC/tests/unit/collect/guest/damaged_frames.py"

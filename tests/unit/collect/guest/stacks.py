@@ -109,7 +109,16 @@ def by_exec(i):
          globals())
 
 
+def long_table():
+    cu.cuCtxSynchronize()
+
+
+table = "co_linetable" if hasattr(long_table.__code__, "co_linetable") else "co_lnotab"
+long_table.__code__ = long_table.__code__.replace(**{table: b"\xff" * ((1 << 20) + 2)})
+
+
 def all_kinds(i):
+    long_table()
     plain()
     recursion(i % 60)
     for _ in inner_generator():
