@@ -101,7 +101,9 @@ $(FAKE)/libpythonimage.so $(FAKE)/libpythonimage-old.so: tests/unit/collect/gues
 	@mkdir -p $(@D)
 	$(CC) -O1 -g -w -shared -fPIC $(if $(filter %-old.so,$@),-DOLD) $< -o $@
 EXTRA_test_python_frames := $(HOSTED_OBJ)
-$(BUILD)/unit/test_python_frames: | $(FAKE)/libpythonimage.so $(FAKE)/libpythonimage-old.so
+EXTRA_test_python_damage := $(HOSTED_OBJ)
+EXTRA_test_remote_python := $(HOSTED_OBJ)
+$(BUILD)/unit/test_python_frames $(BUILD)/unit/test_python_damage $(BUILD)/unit/test_remote_python: | $(FAKE)/libpythonimage.so $(FAKE)/libpythonimage-old.so
 # A library of C++ where there is a compiler for it; two versions of a library that is closed.
 $(FAKE)/libunwindcalls.so: tests/unit/collect/guest/unwind_calls.cc
 	@mkdir -p $(@D)
