@@ -192,6 +192,8 @@ int gt_attached_open(
 		return gt_err_set(err, -ENOMEM, "out of memory (processes)");
 	if (gt_options.with_switches)
 		gt_metadata_add_missing(GT_SWITCHES_MISSING);
+	if (gt_options.with_samples && gt_host_lacks_kernel_samples())
+		gt_metadata_add_missing(GT_SAMPLES_MISSING);
 	if (gt_options_has_perf() && !gt_host_reads_memory())
 		gt_metadata_add_missing(GT_MEMORY_MISSING);
 	if (gt_options.via != GT_VIA_EBPF && !gt_options.with_ebpf)
@@ -309,8 +311,6 @@ static int open_host(struct gt_attached_programs *a, pid_t pid, struct gt_err *e
 	if (!a->host)
 		return err->code;
 	gt_host_set_window(a->host, a->window_from, a->window_until);
-	if (gt_host_lacks_kernel(a->host))
-		gt_metadata_add_missing(GT_SAMPLES_MISSING);
 	return 0;
 }
 

@@ -22,12 +22,25 @@ static struct gt_perf_options perf_options(const struct gt_host_options *opt)
 
 bool gt_host_allows_switches(void)
 {
-	return gt_perf_is_allowed(&(struct gt_perf_options){ .switches = true });
+	bool only_user;
+
+	return gt_perf_is_allowed(&(struct gt_perf_options){ .switches = true }, &only_user);
 }
+
+static const struct gt_perf_options samples = { .period = 1000000 };
 
 bool gt_host_allows_samples(void)
 {
-	return gt_perf_is_allowed(&(struct gt_perf_options){ .period = 1000000 });
+	bool only_user;
+
+	return gt_perf_is_allowed(&samples, &only_user);
+}
+
+bool gt_host_lacks_kernel_samples(void)
+{
+	bool only_user;
+
+	return gt_perf_is_allowed(&samples, &only_user) && only_user;
 }
 
 /* Reading the own memory is always permitted, so a child is read. */
@@ -227,11 +240,6 @@ struct gt_host_recording *gt_host_open(pid_t pid, const struct gt_host_options *
 }
 
 void gt_host_totals(const struct gt_host_recording *h, struct gt_host_totals *t) { *t = h->totals; }
-
-bool gt_host_lacks_kernel(const struct gt_host_recording *h)
-{
-	return h->opt.rate && h->perf.only_user;
-}
 
 void gt_host_set_window(struct gt_host_recording *h, int64_t from, int64_t until)
 {

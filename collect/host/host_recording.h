@@ -55,6 +55,8 @@ struct gt_host_recording;
 /* Does the kernel permit switches, or samples, to this user? */
 bool gt_host_allows_switches(void);
 bool gt_host_allows_samples(void);
+/* Are samples permitted, but only outside the kernel? */
+bool gt_host_lacks_kernel_samples(void);
 /* Does it permit to read the memory of children, for frames of Python and for waits? */
 bool gt_host_reads_memory(void);
 /* new: close it. pid: a child that has yet to execute its program; from then on, its threads and
@@ -62,8 +64,6 @@ bool gt_host_reads_memory(void);
 struct gt_host_recording *gt_host_open(pid_t pid, const struct gt_host_options *opt,
 	struct gt_rings *rings, struct gt_guest_server *server, struct gt_err *err);
 void gt_host_totals(const struct gt_host_recording *h, struct gt_host_totals *t);
-/* Are samples in the kernel missing? */
-bool gt_host_lacks_kernel(const struct gt_host_recording *h);
 /* Rows that begin in this time count; ns. */
 void gt_host_set_window(struct gt_host_recording *h, int64_t from, int64_t until);
 /* Writes the rows of events that are some ms old to the session's rings. */

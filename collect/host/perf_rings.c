@@ -78,10 +78,12 @@ static int open_permitted(
 	return open_event(pid, processor, opt, true);
 }
 
-bool gt_perf_is_allowed(const struct gt_perf_options *opt)
+bool gt_perf_is_allowed(const struct gt_perf_options *opt, bool *only_user)
 {
-	bool only_user = false;
-	int fd = open_permitted(0, 0, opt, &only_user);
+	int fd;
+
+	*only_user = false;
+	fd = open_permitted(0, 0, opt, only_user);
 
 	if (fd >= 0)
 		close(fd);

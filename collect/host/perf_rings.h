@@ -65,8 +65,8 @@ struct gt_perf_rings {
 	pthread_mutex_t lock; /* of the kernel's rings, arrived and fresh */
 };
 
-/* Does the kernel permit them to this user? */
-bool gt_perf_is_allowed(const struct gt_perf_options *opt);
+/* Does the kernel permit them to this user? *only_user: samples outside the kernel only. */
+bool gt_perf_is_allowed(const struct gt_perf_options *opt, bool *only_user);
 /* pid: a child that has yet to execute its program; from then on, its threads and their children's
  * are recorded. 0 or negative: of perf_event_open. Close it also after an error. */
 int gt_perf_rings_open(struct gt_perf_rings *r, pid_t pid, const struct gt_perf_options *opt,

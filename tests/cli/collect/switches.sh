@@ -103,6 +103,12 @@ want unreadable 0 user "$B/bpf/without_bpf" 1 --memory "$G" -f -e sched -o "$sha
 says unreadable-is-reported 'not recorded: frames of Python, reasons and stacks of waits'
 want unreadable-header 0 "$A" header "$shared/unreadable.zst"
 check unreadable-is-in-the-header grep -q 'ptrace_scope' want.out
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -eq 2 ]; then
+	want user-samples 0 user "$G" -f -e samples -o "$shared/samples.zst" -- true
+	says kernel-is-missing 'not recorded: samples of time in the kernel'
+	want user-samples-header 0 "$A" header "$shared/samples.zst"
+	check kernel-is-missing-in-the-header grep -q 'samples of time in the kernel' want.out
+fi
 want --doctor-works 0 user "$G" --doctor
 check doctor-says-works grep -q '^ok *switches ' want.out
 
