@@ -82,6 +82,8 @@ void gt_code_maps_fork(struct gt_code_maps *m, uint32_t parent, uint32_t child)
 {
 	struct gt_code_process *to = process_of(m, child, true), *from;
 
+	if (to)
+		to->threads = 0;
 	from = to ? process_of(m, parent, false) : NULL;
 	if (!from || from == to || gt_grow(&to->items, &to->cap, from->n, sizeof(*to->items)))
 		return;
@@ -90,6 +92,21 @@ void gt_code_maps_fork(struct gt_code_maps *m, uint32_t parent, uint32_t child)
 		to->items[i] = from->items[i];
 		to->items[i].is_defined = false;
 	}
+}
+
+void gt_code_maps_add_thread(struct gt_code_maps *m, uint32_t tgid)
+{
+	struct gt_code_process *p = process_of(m, tgid, true);
+
+	if (p)
+		p->threads++;
+}
+
+bool gt_code_maps_end_thread(struct gt_code_maps *m, uint32_t tgid)
+{
+	struct gt_code_process *p = process_of(m, tgid, false);
+
+	return !p || !p->threads--;
 }
 
 void gt_code_maps_forget(struct gt_code_maps *m, uint32_t tgid)

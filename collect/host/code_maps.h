@@ -24,7 +24,8 @@ struct gt_mapped_code {
 	uint64_t bias;
 };
 struct gt_code_process {
-	uint32_t tgid; /* the key */
+	uint32_t tgid;    /* the key */
+	uint32_t threads; /* besides the first one */
 	struct gt_mapped_code *items;
 	size_t n, cap;
 	/* of addresses that were looked up: the item's index plus one, by page; 0: none */
@@ -43,7 +44,11 @@ struct gt_code_maps { /* zeroed: empty */
 void gt_code_maps_add(
 	struct gt_code_maps *m, uint32_t tgid, const struct gt_mapped_code *code, const char *path);
 void gt_code_maps_fork(struct gt_code_maps *m, uint32_t parent, uint32_t child);
-/* The process executes another program, or ends. */
+/* The process starts a thread. */
+void gt_code_maps_add_thread(struct gt_code_maps *m, uint32_t tgid);
+/* A thread has ended. True: it was the last one of the process. */
+bool gt_code_maps_end_thread(struct gt_code_maps *m, uint32_t tgid);
+/* The process executes another program, or has ended. */
 void gt_code_maps_forget(struct gt_code_maps *m, uint32_t tgid);
 /* NULL: none is known there. Borrowed until the next change. */
 struct gt_mapped_code *gt_code_maps_find(struct gt_code_maps *m, uint32_t tgid, uint64_t address);

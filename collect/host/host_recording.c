@@ -154,13 +154,26 @@ static void take_mapping(struct gt_host_recording *h, const struct gt_perf_recor
 		m->path);
 }
 
-/* Body: the child's process, its parent. */
+/* Body: the new thread's process, its parent. */
 static void take_fork(struct gt_host_recording *h, const struct gt_perf_record *e)
 {
 	const uint32_t *ids = gt_perf_body(&h->perf, e);
 
-	if (e->bytes >= 16 && ids[0] != ids[1])
+	if (e->bytes < 16)
+		return;
+	if (ids[0] == ids[1])
+		gt_code_maps_add_thread(&h->code, ids[0]);
+	else
 		gt_code_maps_fork(&h->code, ids[1], ids[0]);
+}
+
+static void take_exit(struct gt_host_recording *h, struct gt_host_thread *t)
+{
+	if (gt_code_maps_end_thread(&h->code, t->tgid))
+		forget_code(h, t->tgid);
+	if (h->writer == &h->own_writer)
+		gt_ring_writer_end_thread(h->writer, (int32_t)t->tid);
+	remove_thread(h, t);
 }
 
 static void take_record(struct gt_host_recording *h, const struct gt_perf_record *e)
@@ -180,11 +193,7 @@ static void take_record(struct gt_host_recording *h, const struct gt_perf_record
 	} else if (e->kind == PERF_RECORD_SAMPLE) {
 		gt_thread_sample(h, t, e);
 	} else if (e->kind == PERF_RECORD_EXIT) {
-		if (t->tid == t->tgid)
-			forget_code(h, t->tgid);
-		if (h->writer == &h->own_writer)
-			gt_ring_writer_end_thread(h->writer, (int32_t)t->tid);
-		remove_thread(h, t);
+		take_exit(h, t);
 	} else {
 		gt_thread_switch(h, t, e);
 	}

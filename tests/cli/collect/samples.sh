@@ -36,6 +36,8 @@ is fork-two-processes 2 "$(grep -e 'work_a\|work_child' fork.rows | cut -d ' ' -
 record exec "$work" exec
 check exec-before test "$(rows exec 'work_a | main')" -ge 25
 check exec-after test "$(rows exec 'work_b | shares | main')" -ge 60
+record ends-first "$work" ends-first
+check threads-after-the-first-one-have-names test "$(rows ends-first 'work_thread | later_thread')" -ge 30
 record short "$work" short 50
 check short-lived-threads-run test "$(tail -n 1 want.out)" -ge 100
 record ends true

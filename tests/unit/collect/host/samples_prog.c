@@ -86,6 +86,24 @@ static void count_alarm(int number)
 	alarms++;
 }
 
+static void *later_thread(void *first)
+{
+	pthread_join(*(pthread_t *)first, NULL);
+	work_thread(300 * ms);
+	exit(0);
+}
+
+/* Another thread works after the first one has ended. */
+static void ends_first(void)
+{
+	static pthread_t first;
+	pthread_t t;
+
+	first = pthread_self();
+	pthread_create(&t, NULL, later_thread, &first);
+	pthread_exit(NULL);
+}
+
 /* With the program's own timer of processor time. Prints its signals. */
 __attribute__((noinline)) static void own_timer(void)
 {
@@ -226,6 +244,8 @@ int main(int argc, char **argv)
 		threads(n, 50 * ms, 1);
 	else if (!strcmp(mode, "short"))
 		threads(n, 2 * ms, 0);
+	else if (!strcmp(mode, "ends-first"))
+		ends_first();
 	else if (!strcmp(mode, "own-timer"))
 		own_timer();
 	else if (!strcmp(mode, "blocked"))

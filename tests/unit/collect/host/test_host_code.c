@@ -54,6 +54,14 @@ static void mapped_code(void)
 	CHECK(!gt_code_maps_find(&m, 3, 150)->is_defined);
 	gt_code_maps_fork(&m, 77, 78);
 	CHECK_STR(at(&m, 78, 150), "");
+	/* code stays until the last thread has ended */
+	gt_code_maps_add_thread(&m, 1);
+	gt_code_maps_add_thread(&m, 1);
+	CHECK(!gt_code_maps_end_thread(&m, 1));
+	CHECK(!gt_code_maps_end_thread(&m, 1));
+	CHECK(gt_code_maps_end_thread(&m, 1));
+	CHECK(gt_code_maps_end_thread(&m, 78));
+	CHECK(gt_code_maps_end_thread(&m, 79));
 	gt_code_maps_forget(&m, 1);
 	CHECK_STR(at(&m, 1, 150), "");
 	CHECK_STR(at(&m, 3, 150), "/c");
