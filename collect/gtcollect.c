@@ -321,6 +321,7 @@ static const struct gt_recording *recording(const char *program)
 		.sources = &run.sources,
 		.failure = &run.failure,
 		.start = run.start,
+		.from = run.from,
 		.stop = run.stop,
 		.stalled = run.stalled,
 		.simulated = run.simulated,

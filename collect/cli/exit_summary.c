@@ -242,7 +242,7 @@ void gt_status_line_show(const struct gt_recording *r, int64_t now)
 	shown_at = now;
 	snprintf(line, sizeof(line),
 		"gtcollect: %.0f s, %" PRIu64 " event%s, %s, %" PRIu64 " lost, %u process%s",
-		seconds(now - r->start), events(r), gt_plural(events(r), "s"),
+		seconds(now - r->from), events(r), gt_plural(events(r), "s"),
 		size_text(size, sizeof(size), r->stats->bytes), gt_losses_count(&lost),
 		r->totals->processes, gt_plural(r->totals->processes, "es"));
 	fprintf(stderr, "\r\033[K%.*s", columns(), line);
@@ -373,7 +373,7 @@ static void print_file(const struct gt_recording *r, bool empty)
 		size_text(size, sizeof(size), file ? (uint64_t)st.st_size : r->stats->bytes),
 		events(r), gt_plural(events(r), "s"), ranges, scheduling, work, values,
 		t->processes, gt_plural(t->processes, "es"), losses_text(r, lost, sizeof(lost)),
-		seconds(r->stop - r->start), *ending ? "; " : "", ending,
+		seconds(r->stop - r->from), *ending ? "; " : "", ending,
 		empty                       ? ""
 			: gt_options.report ? "; next: gtview "
 					    : "; next: gtanalyze ",

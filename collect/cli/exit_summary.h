@@ -13,7 +13,8 @@ struct gt_recording {
 	const struct gt_writer_stats *stats;
 	const struct gt_sources *sources;
 	const struct gt_err *failure; /* why recording stopped early; code 0: it did not */
-	int64_t start, stop;          /* ns */
+	int64_t start, stop;          /* ns; start: of the trace's times */
+	int64_t from;                 /* ns: all programs are attached */
 	int64_t stalled;              /* ns: when the output, a pipe, last became full */
 	bool simulated, has_gates;    /* has_gates: it can record calls */
 	bool had_no_ring;             /* some thread got no ring */
