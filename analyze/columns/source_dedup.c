@@ -276,10 +276,8 @@ static int count_duplicates(void *arg, unsigned worker, const struct gt_cols *c)
 
 static bool is_recorder_thread(const struct gt_segment *seg, const struct gt_track *track)
 {
-	const char *name = gt_str(seg, track->name);
-
 	return track->kind == GT_TRACK_THREAD &&
-		(!strcmp(name, GT_OWN_THREAD_NAME) || !strcmp(name, GT_CUPTI_THREAD_NAME));
+		gt_is_recorder_thread_name(gt_str(seg, track->name));
 }
 
 static int find_recorder_threads(struct part *p, const struct gt_segment *seg)

@@ -153,7 +153,8 @@ static int name_thread(
 		const struct gt_traced_thread *t = gt_live_thread(r, k);
 
 		if (t->proc == proc && t->tid == tid && !t->producer)
-			return gt_writer_track_name(r->w, t->track, name, err);
+			return gt_writer_track_name(
+				r->w, t->track, gt_program_thread_name(r->w, name), err);
 	}
 	return 0;
 }

@@ -252,6 +252,17 @@ static void forget_thread_tracks(struct gt_recorder *r)
 				offsetof(struct gt_thread_track, track));
 }
 
+uint32_t gt_program_thread_name(struct gt_writer *w, uint32_t name)
+{
+	const char *text = gt_writer_string_text(w, name);
+	char longer[32];
+
+	if (!gt_is_recorder_thread_name(text))
+		return name;
+	snprintf(longer, sizeof(longer), "%s" GT_PROGRAM_THREAD_SUFFIX, text);
+	return gt_writer_string(w, longer);
+}
+
 /* False: its process is not attached yet. */
 static bool attach_thread(struct gt_recorder *r, uint32_t i)
 {
@@ -289,7 +300,7 @@ static bool attach_thread(struct gt_recorder *r, uint32_t i)
 		return true;
 	}
 	if (name[0])
-		track.name = gt_writer_string(r->w, name);
+		track.name = gt_program_thread_name(r->w, gt_writer_string(r->w, name));
 	t->track = thread_track(r, &track);
 	/* the dictionary is full, so its calls cannot be written */
 	t->broken = t->track == GT_NONE;
@@ -429,7 +440,8 @@ static int read_name(
 		!strcmp(name, t->name) || !gt_writer_has_name_space(r->w))
 		return 0;
 	memcpy(t->name, name, sizeof(name));
-	return gt_writer_track_name(r->w, t->track, gt_writer_string(r->w, name), err);
+	return gt_writer_track_name(
+		r->w, t->track, gt_program_thread_name(r->w, gt_writer_string(r->w, name)), err);
 }
 
 /* A thread may rename itself at any time. The guest does not read the name, because that takes a

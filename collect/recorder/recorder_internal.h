@@ -242,6 +242,9 @@ int gt_memory_calls_end_process(struct gt_recorder *r, struct gt_process *p, str
 void gt_memory_calls_release(struct gt_process *p);
 
 /* ---- process_registry.c ---- */
+
+/* The name of a thread of the program: not one of recorder_threads.h. Both are string ids. */
+uint32_t gt_program_thread_name(struct gt_writer *w, uint32_t name);
 void gt_registry_attach(
 	struct gt_recorder *r); /* attaches the slots whose bit says that they became live */
 void gt_registry_scan(

@@ -41,6 +41,12 @@ want busy 0 user "$G" -q -f -e sched -o "$shared/busy.zst" -- sh -c 'i=0; while 
 is busy-waits-for-little yes "$("$A" --format csv --top 0 offcpu "$shared/busy.zst" 2>/dev/null | awk -F, '$1 == "pid" { table++; for (i = 1; i <= NF; i++) if (table == 1) c[$i] = i; next }
 	table == 1 && $c["reason"] != "preempted" { waits += $c["total_ns"] } END { print (waits < 50e6) ? "yes" : waits }')"
 
+# ---- a thread of the program that has the name of those of gt ----
+ln -s "$(command -v sleep)" "$shared/[gt]"
+want same-name 0 user "$G" -q -f -e sched -o "$shared/name.zst" -- "$shared/[gt]" 0.01
+"$A" offcpu "$shared/name.zst" >name.out 2>&1
+check same-name-is-a-thread-of-the-program grep -q ' \[gt\] (program) ' name.out
+
 # ---- the stack of a long wait, of Python and with the function of the C library ----
 python=$(command -v /usr/bin/python3 || command -v python3 || :)
 py=$SRC/tests/unit/collect/host/samples.py
