@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "formats/base/buf.h"
+#include "formats/base/map.h"
 #include "formats/trace/clock.h"
 
 #define LATE (4 * 1000000u) /* ns */
@@ -27,6 +28,7 @@ struct gt_python_sampler {
 	struct gt_wait_looks *waits;       /* NULL: they are not looked at */
 	struct gt_python_sample **samples; /* by the time of their reading */
 	size_t nsamples, samples_cap;
+	struct gt_map samples_map; /* by thread and time */
 };
 
 /* ---- the thread ---- */
@@ -51,6 +53,17 @@ static struct gt_python_sample *copy_sample(const struct gt_python_sample *from)
 	return to ? memcpy(to, from, n) : NULL;
 }
 
+/* samples_lock is held, and there is space. False: no memory. */
+static bool add_sample(struct gt_python_sampler *s, struct gt_python_sample *sample)
+{
+	const uint64_t key[] = { sample->tid, sample->time };
+
+	if (gt_map_add(&s->samples_map, gt_hash(key, sizeof(key)), (uint32_t)s->nsamples))
+		return false;
+	s->samples[s->nsamples++] = sample;
+	return true;
+}
+
 static void read_sample(struct gt_python_sampler *s, const struct gt_perf_record *e)
 {
 	struct gt_python_sample sample = { .tid = e->tid, .time = e->time };
@@ -68,10 +81,9 @@ static void read_sample(struct gt_python_sampler *s, const struct gt_perf_record
 	if (!copy)
 		return;
 	pthread_mutex_lock(&s->samples_lock);
-	if (gt_grow(&s->samples, &s->samples_cap, s->nsamples + 1, sizeof(*s->samples)))
+	if (gt_grow(&s->samples, &s->samples_cap, s->nsamples + 1, sizeof(*s->samples)) ||
+		!add_sample(s, copy))
 		free(copy);
-	else
-		s->samples[s->nsamples++] = copy;
 	pthread_mutex_unlock(&s->samples_lock);
 }
 
@@ -151,30 +163,40 @@ struct gt_thread_look *const *gt_python_sampler_waits(struct gt_python_sampler *
 	return s->waits ? gt_wait_looks_take(s->waits, n) : NULL;
 }
 
+static bool is_sample(const void *sampler, uint32_t i, const void *key, size_t len)
+{
+	const struct gt_python_sample *sample =
+		((const struct gt_python_sampler *)sampler)->samples[i];
+	const uint64_t own[] = { sample->tid, sample->time };
+
+	return !memcmp(own, key, len);
+}
+
 const struct gt_python_sample *gt_python_sampler_find(
 	struct gt_python_sampler *s, uint32_t tid, uint64_t time)
 {
-	const struct gt_python_sample *found = NULL;
+	const uint64_t key[] = { tid, time };
+	const struct gt_python_sample *found;
+	uint32_t i;
 
 	pthread_mutex_lock(&s->samples_lock);
-	for (size_t i = 0; i < s->nsamples && !found; i++)
-		if (s->samples[i]->tid == tid && s->samples[i]->time == time)
-			found = s->samples[i];
+	i = gt_map_get(&s->samples_map, gt_hash(key, sizeof(key)), is_sample, s, key, sizeof(key));
+	found = i == UINT32_MAX ? NULL : s->samples[i];
 	pthread_mutex_unlock(&s->samples_lock);
 	return found;
 }
 
 void gt_python_sampler_forget(struct gt_python_sampler *s, uint64_t until)
 {
-	size_t left = 0;
+	size_t n;
 
 	pthread_mutex_lock(&s->samples_lock);
-	for (size_t i = 0; i < s->nsamples; i++)
-		if (s->samples[i]->time > until)
-			s->samples[left++] = s->samples[i];
-		else
+	n = s->nsamples;
+	s->nsamples = 0;
+	gt_map_clear(&s->samples_map);
+	for (size_t i = 0; i < n; i++)
+		if (s->samples[i]->time <= until || !add_sample(s, s->samples[i]))
 			free(s->samples[i]);
-	s->nsamples = left;
 	pthread_mutex_unlock(&s->samples_lock);
 	pthread_mutex_lock(&s->python_lock);
 	if (s->python)
@@ -248,5 +270,6 @@ void gt_python_sampler_close(struct gt_python_sampler *s)
 		close(s->epoll_fd);
 	free(s->seen);
 	free(s->samples);
+	gt_map_release(&s->samples_map);
 	free(s);
 }
