@@ -179,7 +179,7 @@ is waits-are-recorded 0 $?
 at_least() { is "$1" yes "$(awk -F, -v r="$2" -v ms="$3" '$1 == "pid" { table++; for (i = 1; i <= NF; i++) if (table == 1) c[$i] = i }
 	table == 1 && $c["reason"] == r && $c["max_ns"] >= ms * 1e6 { y = "yes" } END { print y }' waits.csv)"; }
 at_least lock-is-futex futex 150
-at_least byte-is-io io 149
+at_least byte-is-read-from-a-pipe "pipe read" 149
 at_least poll-is-poll poll 120
 at_least sleep-is-sleep sleep 200
 check child-is-recorded test "$(awk -F, '$1 ~ /^[0-9]+$/ { print $1 }' waits.csv | sort -u | wc -l)" -ge 2
