@@ -5,15 +5,21 @@
 # collect and analyze include formats, and viewer includes formats and analyze. A token that ends with .h or * is a
 # header or a pattern of headers; collect/guest includes nothing but what its rows name.
 # It also fails on a folder that no table names, on NAME_internal.h included from another folder, on an outside
-# library outside its folders, on two files of one name, on a struct tag gt_* that is defined twice, and on a file or a
-# function that docs/architecture.md names and that does not exist.
+# library outside its folders, on a file in the root that is not listed below, on two files of one name, on a
+# struct tag gt_* that is defined twice, and on a file or a function that docs/architecture.md names and that does
+# not exist.
 tree=$(cd "${1:-$(dirname "$0")/..}" && pwd) || exit 2
 plan=$(cd "$(dirname "$0")/.." && pwd)/docs/architecture.md
 cd "$tree" || exit 2
 # The top folders of the programs' sources.
 programs='formats collect analyze viewer command'
+root='.clang-format .git-blame-ignore-revs .gitignore CONTRIBUTING.md LICENSE Makefile NEWS.md README.md'
 status=0
 complain() { echo "$*"; status=1; }
+
+for file in $(git ls-files -- ':(glob)*' 2>/dev/null | tr ' ' '_'); do
+	case " $root " in *" $file "*) ;; *) complain "$file: an unknown file in the root" ;; esac
+done
 
 found=$(mktemp) || exit 2
 trap 'rm -f "$found"' EXIT
