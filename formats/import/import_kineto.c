@@ -16,6 +16,7 @@
  *      import_kineto_order.c   sorts calls and ranges by time, and nests them
  *      import_kineto_gpu.c     GPU work, joined to its calls
  *      import_kineto_stacks.c  call stacks
+ *      import_kineto_forward.c stacks of the backward pass
  *
  * Times are microseconds with decimals and are read as whole ns. Their base may be anywhere in the
  * file (baseTimeNanoseconds): a clock anchor at the end has the time of day. All other keys of the
@@ -331,6 +332,10 @@ static void put_counts(struct gt_out *o, const struct document *d)
 	put_count(o, "events_not_understood", c->not_understood);
 	put_count(o, "events_damaged", c->damaged);
 	put_count(o, "arguments_left_out", c->args_left_out);
+	if (c->backward) {
+		put_count(o, "backward_calls", c->backward);
+		put_count(o, "backward_calls_without_forward", c->no_forward);
+	}
 	put_count(o, "values_no_number", d->j.no_numbers);
 	put_count(o, "metadata_left_out", d->left_out);
 	put_accelerators(o, &d->k);
@@ -461,6 +466,7 @@ static void release(struct document *d)
 	}
 	gt_sorter_release(&k->ordered);
 	gt_kineto_gpu_release(k);
+	free(k->forwards);
 	free(k->threads);
 	free(k->classes);
 	gt_kineto_stacks_release(&k->stacks);

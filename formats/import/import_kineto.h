@@ -111,7 +111,10 @@ struct gt_kineto_event {
 	uint32_t extra_at;      /* index in gt_kineto.arg_sets */
 	int64_t change;         /* bytes allocated, or freed when negative */
 	int64_t thread;
-	uint32_t stack;   /* plus 1; 0: none */
+	uint32_t stack; /* plus 1; 0: none */
+	/* of an operator: PyTorch's sequence number plus 1, 0 none; not 0: it is of the backward
+	 * pass, and this is PyTorch's number of the thread of the forward pass */
+	uint64_t sequence, forward_thread;
 	uint64_t period;  /* ns, of a sample in a file of gtexport; 0: none */
 	unsigned nvalues; /* of a counter */
 	/* the members from here on are not zeroed */
@@ -140,6 +143,10 @@ struct gt_kineto_nest {
 	struct {
 		int64_t end;
 		uint8_t op;
+		/* of ranges: */
+		uint32_t cls;
+		uint64_t sequence; /* as in args of gt_kineto_order */
+		uint64_t frame;    /* of gt_kineto_add_frame; 0: not added */
 	} * open;
 	size_t n, cap;
 };
@@ -156,6 +163,9 @@ struct gt_kineto_class {
 	uint32_t type, inner;
 	uint8_t op, first_arg, nfields;
 	bool call;
+	/* as a frame of a stack: enum gt_frame_kind, and string id plus 1; 0: not known yet */
+	uint8_t frame_kind;
+	uint32_t frame_text;
 };
 /* a name that comes before its track */
 struct gt_kineto_name {
@@ -192,6 +202,12 @@ struct gt_kineto {
 	/* track of the process with the first call or range, or GT_NONE */
 	uint32_t first_process;
 	struct gt_sorter ordered;
+	/* GPU work that waits for the stack of its call: there are operators with sequence numbers.
+	 * The record that was read last is in next_work */
+	struct gt_sorter stacked_works;
+	struct gt_kineto_stacked_work *next_work;
+	bool has_sequences, has_backward;
+	struct gt_kineto_forward *forwards; /* of import_kineto_forward.c */
 	struct gt_kineto_ring calls, works, flows;
 	/* of GPUs, by the process number that the file has for them */
 	struct gt_kineto_owner {
@@ -229,6 +245,7 @@ struct gt_kineto {
 			gpu_ranges;
 		uint64_t no_time, negative, not_nested, names_left_out, not_understood;
 		uint64_t args_left_out;
+		uint64_t backward, no_forward; /* calls of the backward pass */
 		/* lost: damaged events that may have been calls or GPU work */
 		uint64_t damaged, lost;
 		uint64_t phases[128]; /* by phase: events of phases that are not imported */
@@ -269,12 +286,16 @@ int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
 	const struct gt_row *row, const struct gt_kineto_class *cls, const uint64_t *args,
 	struct gt_err *err);
 int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err);
+/* The class for the same calls with a stack, or the same class if there are too many. Or negative.
+ */
+int64_t gt_kineto_stacked_class(struct gt_kineto *k, uint32_t cls, struct gt_err *err);
 /* Call it after each row, with the row's end: closes the epoch when it is due. */
 int gt_kineto_close_due_epoch(struct gt_kineto *k, int64_t end, struct gt_err *err);
 
 /* ---- import_kineto_order.c ---- */
-/* of a call: correlation id and kernel; of a range: category and extra_at; then the stack */
-#define GT_KINETO_ARGS 3
+/* of a call: correlation id and kernel; of a range: category and extra_at; then the stack, and of
+ * an operator its sequence number (gt_kineto_sequence) */
+#define GT_KINETO_ARGS 4
 uint64_t gt_kineto_next_number(const struct gt_kineto *k); /* of the next call or range */
 int gt_kineto_order(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
 	uint32_t cls, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err);
@@ -289,12 +310,34 @@ int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, str
  * *kernel: the name of the first kernel that waited, or GT_NONE. */
 int gt_kineto_add_call(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
 	uint32_t *kernel, struct gt_err *err);
+/* Writes the work whose call has this number and time, with the stack of the call (plus 1; 0:
+ * none), and work of earlier calls that is left. For each call, in order of time. */
+int gt_kineto_put_stacked(struct gt_kineto *k, uint64_t number, int64_t start, int64_t end,
+	uint32_t stack, struct gt_err *err);
 int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
 /* Writes the work that still waits as work of an unknown call. */
 int gt_kineto_gpu_finish(struct gt_kineto *k, struct gt_err *err);
 void gt_kineto_gpu_release(struct gt_kineto *k);
 
+/* ---- import_kineto_forward.c ---- */
+/* The sequence number of an operator as one value, 0: none. */
+#define GT_KINETO_BACKWARD 1u
+static inline uint64_t gt_kineto_sequence(const struct gt_kineto_event *ev)
+{
+	return ev->sequence << 1 | (ev->sequence && ev->forward_thread ? GT_KINETO_BACKWARD : 0);
+}
+/* Call it for each operator with a sequence number, in order of time: the innermost open range of
+ * the thread, which starts then. */
+int gt_kineto_note_forward(struct gt_kineto *k, size_t thread, int64_t start, struct gt_err *err);
+/* The stack of a call of this thread that starts at this time: that of the forward operator, if the
+ * thread is in an operator of the backward pass. Plus 1; 0: it has none. */
+uint32_t gt_kineto_backward_stack(struct gt_kineto *k, size_t thread, int64_t start);
+
 /* ---- import_kineto_stacks.c ---- */
+/* Adds a frame within the frame `parent`, 0: the outermost one. text: a string id. Returns its id;
+ * 0: there are too many. */
+uint64_t gt_kineto_add_frame(
+	struct gt_kineto *k, uint64_t parent, uint32_t text, enum gt_frame_kind kind);
 /* The stack whose innermost frame has this id, plus 1; 0: none, there are too many. */
 uint32_t gt_kineto_stack(struct gt_kineto *k, uint64_t frame);
 /* The id of a frame: of the token, which is a number, string or key. */

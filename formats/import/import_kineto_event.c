@@ -371,6 +371,29 @@ static const struct key call_args[] = {
 	KEY("layer", on_layer),
 	KEY("thread", on_thread),
 };
+/* The thread of the forward pass: PyTorch's own number of it. */
+static void on_forward_thread(struct reading *r, const struct key *key, int t)
+{
+	if (read_u64(r, t, &r->ev->forward_thread) && r->ev->forward_thread)
+		r->k->has_backward = true;
+}
+
+/* AccumulateGrad has the largest number, for none. */
+static void on_sequence(struct reading *r, const struct key *key, int t)
+{
+	uint64_t v;
+
+	if (!read_u64(r, t, &v) || v >= (uint64_t)1 << 62)
+		return;
+	r->ev->sequence = v + 1;
+	r->k->has_sequences = true;
+}
+
+static const struct key range_args[] = {
+	KEY("Sequence number", on_sequence),
+	KEY("Fwd thread id", on_forward_thread),
+	KEY("thread", on_thread),
+};
 static const struct key meta_args[] = { KEY("name", on_label), KEY("labels", on_label) };
 
 static void on_unmatched(struct reading *r, const struct key *key, int t)
@@ -398,6 +421,11 @@ static const struct key *find(const struct key *in, size_t n, const char *word, 
 }
 #define FIND(in, word, len) find(in, sizeof(in) / sizeof(*(in)), word, len)
 
+static bool is_range(const struct gt_kineto_event *ev)
+{
+	return ev->cat == GT_KINETO_RANGE && ev->cat_name != GT_NONE && ev->phase == 'X';
+}
+
 static const struct key *find_arg(const struct gt_kineto_event *ev, const char *word, size_t len)
 {
 	if (ev->phase == 'M')
@@ -406,6 +434,8 @@ static const struct key *find_arg(const struct gt_kineto_event *ev, const char *
 		return FIND(instant_args, word, len);
 	if (ev->cat >= GT_KINETO_KERNEL && ev->cat <= GT_KINETO_WAIT)
 		return FIND(gpu_args, word, len);
+	if (is_range(ev))
+		return FIND(range_args, word, len);
 	return FIND(call_args, word, len);
 }
 
@@ -555,8 +585,6 @@ static int read_args(struct reading *r, struct gt_err *err)
 {
 	const struct key *key;
 	const char *word;
-	bool range =
-		r->ev->cat == GT_KINETO_RANGE && r->ev->cat_name != GT_NONE && r->ev->phase == 'X';
 	unsigned extra;
 	size_t len;
 	int t, e = 0;
@@ -565,9 +593,7 @@ static int read_args(struct reading *r, struct gt_err *err)
 		t = r->ev->phase == 'C' || r->ev->cat == GT_KINETO_METRICS
 			? 0
 			: gt_json_pair(r->j, &word, &len);
-		key = t && (!range || (len == 6 && !memcmp(word, "thread", 6)))
-			? find_arg(r->ev, word, len)
-			: NULL;
+		key = t ? find_arg(r->ev, word, len) : NULL;
 		if (key)
 			key->read(r, key, t);
 		else if (t && (extra = extra_key(word, len)) < GT_KINETO_NEXTRA)

@@ -18,6 +18,7 @@
 #define CALL_BITS 19 /* 512 Ki calls and 64 Ki works at most */
 #define WORK_BITS 16
 #define FLOW_BITS 16
+#define STACKED 4096   /* works in memory that wait for stacks: 1.5 MiB */
 #define NEAR 64        /* works between one and the end of its arrow */
 #define CHAIN_MAX 4096 /* items of a bucket that are searched; only a malicious file has more */
 #define AT_PLACE (1ull << 63) /* marks keys that are no correlation id */
@@ -385,6 +386,88 @@ static void take_times_of_call(struct gt_kineto *k, struct work *w, const struct
 	w->end = end;
 }
 
+/* Work of a file with forward and backward operators: its call's stack is not known before all
+ * calls are in order. */
+struct gt_kineto_stacked_work {
+	int64_t start, end; /* of the call */
+	uint64_t number;    /* of the call */
+	uint64_t at;        /* number of the work */
+	struct work work;
+};
+
+/* Is this call before that one in the order of import_kineto_order.c? */
+static bool is_before(
+	const struct gt_kineto_stacked_work *w, int64_t start, int64_t end, uint64_t n)
+{
+	if (w->start != start)
+		return w->start < start;
+	if (w->end != end)
+		return w->end > end;
+	return w->number < n;
+}
+
+static bool stacked_before(const void *a, const void *b)
+{
+	const struct gt_kineto_stacked_work *x = a, *y = b;
+
+	return is_before(x, y->start, y->end, y->number) ||
+		(x->number == y->number && x->at < y->at);
+}
+
+static int put_later(struct gt_kineto *k, struct work *w, const struct call *c, struct gt_err *err)
+{
+	struct gt_sorter *s = &k->stacked_works;
+	struct gt_kineto_stacked_work *later;
+	int e = s->size ? 0 : gt_sorter_init(s, sizeof(*later), STACKED, stacked_before, err);
+
+	later = e ? NULL : gt_sorter_add(s, err);
+	if (!later)
+		return e ? e : err->code;
+	w->done = true;
+	*later = (struct gt_kineto_stacked_work){ c->start, c->start + (int64_t)c->ns, c->number,
+		s->added, *w };
+	return 0;
+}
+
+/* Reads the next work that waits. 1, 0 at the end, or negative. */
+static int next_work(struct gt_kineto *k, struct gt_err *err)
+{
+	int more = gt_sorter_next(&k->stacked_works, k->next_work, err);
+
+	if (more > 0)
+		return 1;
+	free(k->next_work);
+	k->next_work = NULL;
+	gt_sorter_release(&k->stacked_works);
+	k->stacked_works.size = 0;
+	return more;
+}
+
+int gt_kineto_put_stacked(struct gt_kineto *k, uint64_t number, int64_t start, int64_t end,
+	uint32_t stack, struct gt_err *err)
+{
+	int e = 0;
+
+	if (!k->stacked_works.size)
+		return 0;
+	if (!k->next_work) {
+		k->next_work = malloc(sizeof(*k->next_work));
+		e = k->next_work ? next_work(k, err) : gt_kineto_no_memory(err);
+	}
+	while (e >= 0 && k->next_work) {
+		struct gt_kineto_stacked_work *w = k->next_work;
+		bool own = w->number == number;
+
+		if (!own && !is_before(w, start, end, number))
+			break;
+		if (own && !w->work.stack)
+			w->work.stack = stack;
+		e = put(k, &w->work, err);
+		e = e ? e : next_work(k, err);
+	}
+	return e < 0 ? e : 0;
+}
+
 static int put_with(struct gt_kineto *k, struct work *w, struct call *c, struct gt_err *err)
 {
 	struct gt_kineto_thread *t = &k->threads[c->thread];
@@ -401,7 +484,7 @@ static int put_with(struct gt_kineto *k, struct work *w, struct call *c, struct 
 		e = gt_kineto_name_launch(
 			k, c->number, c->start, c->start + (int64_t)c->ns, w->name, err);
 	}
-	return e ? e : put(k, w, err);
+	return e ? e : k->has_sequences ? put_later(k, w, c, err) : put(k, w, err);
 }
 
 /* Writes all work that waits for this call. Removes written work from the chain, so
@@ -588,13 +671,15 @@ void gt_kineto_gpu_release(struct gt_kineto *k)
 	ring_release(&k->works);
 	ring_release(&k->calls);
 	ring_release(&k->flows);
+	gt_sorter_release(&k->stacked_works);
+	free(k->next_work);
 	gt_gpu_types_release(&k->gpu);
 }
 
 int gt_kineto_gpu_finish(struct gt_kineto *k, struct gt_err *err)
 {
 	uint64_t size = (uint64_t)1 << WORK_BITS;
-	int e = 0;
+	int e = gt_kineto_put_stacked(k, UINT64_MAX, INT64_MAX, INT64_MIN, 0, err);
 
 	for (uint64_t i = k->works.n > size ? k->works.n - size + 1 : 1; !e && i <= k->works.n;
 		i++) {

@@ -14,9 +14,9 @@
 
 #include "formats/base/buf.h"
 
-#define BUFFER 32768u   /* records in memory: 1.5 MiB */
-#define DEPTH_MAX 4096u /* nested calls (or ranges) that are stored */
-#define KERNEL 1        /* in args */
+#define BUFFER 32768u                 /* records in memory: 1.5 MiB */
+#define DEPTH_MAX 4096u               /* nested calls (or ranges) that are stored */
+enum { KERNEL = 1, STACK, SEQUENCE }; /* in args */
 
 struct ordered {
 	int64_t start, end;
@@ -96,12 +96,15 @@ static size_t pop_ended(struct gt_kineto_nest *nest, int64_t start)
 	return nest->n;
 }
 
-static uint8_t push_open(struct gt_kineto_nest *nest, int64_t end, uint8_t op)
+static uint8_t push_open(struct gt_kineto_nest *nest, const struct ordered *o, uint8_t op)
 {
 	size_t depth = nest->n, size = sizeof(*nest->open);
 
 	if (depth < DEPTH_MAX && !gt_grow(&nest->open, &nest->cap, depth + 1, size)) {
-		nest->open[nest->n].end = end;
+		memset(&nest->open[nest->n], 0, size);
+		nest->open[nest->n].end = o->end;
+		nest->open[nest->n].cls = o->cls;
+		nest->open[nest->n].sequence = o->args[SEQUENCE];
 		nest->open[nest->n++].op = op;
 	}
 	return depth < UINT8_MAX ? (uint8_t)depth : UINT8_MAX;
@@ -120,11 +123,28 @@ static enum gt_kind nest_call(struct gt_kineto *k, const struct ordered *o, stru
 	}
 	if (depth && calls->open[depth - 1].op == cls->op)
 		row->type = cls->inner;
-	row->depth = push_open(calls, o->end, cls->op);
+	row->depth = push_open(calls, o, cls->op);
 	return GT_CALL;
 }
 
-static int put(struct gt_kineto *k, const struct ordered *o, struct gt_err *err)
+static int put_range(struct gt_kineto *k, const struct ordered *o, struct gt_err *err)
+{
+	const struct gt_kineto_class *cls = &k->classes[o->cls];
+	struct gt_kineto_thread *t = &k->threads[o->thread];
+	struct gt_row row = {
+		.start = o->start, .end = o->end, .type = cls->type, .nargs = cls->nfields
+	};
+	int e = 0;
+
+	row.ret = o->ret;
+	pop_ended(&t->ranges, o->start);
+	row.depth = push_open(&t->ranges, o, GT_OP_NONE);
+	if (o->args[SEQUENCE] && k->has_backward)
+		e = gt_kineto_note_forward(k, o->thread, o->start, err);
+	return e ? e : gt_kineto_put_host(k, GT_SPAN, t->track, &row, cls, o->args, err);
+}
+
+static int put_call(struct gt_kineto *k, const struct ordered *o, struct gt_err *err)
 {
 	const struct gt_kineto_class *cls = &k->classes[o->cls];
 	struct gt_kineto_thread *t = &k->threads[o->thread];
@@ -133,15 +153,30 @@ static int put(struct gt_kineto *k, const struct ordered *o, struct gt_err *err)
 		.type = cls->type,
 		.ret = o->ret,
 		.nargs = cls->nfields };
-	enum gt_kind kind = GT_SPAN;
+	enum gt_kind kind = nest_call(k, o, &row);
 
-	if (cls->call) {
-		kind = nest_call(k, o, &row);
-	} else {
-		pop_ended(&t->ranges, o->start);
-		row.depth = push_open(&t->ranges, o->end, GT_OP_NONE);
-	}
 	return gt_kineto_put_host(k, kind, t->track, &row, cls, o->args, err);
+}
+
+/* Writes a call, with the stack of its forward operator if it is of the backward pass, and the GPU
+ * work that waits for this. */
+static int put_stacked_call(struct gt_kineto *k, struct ordered *o, struct gt_err *err)
+{
+	uint32_t stack = 0;
+	int64_t cls = o->cls;
+	int e;
+
+	if (k->has_backward && !(k->classes[o->cls].extra & GT_KINETO_STACKED))
+		stack = gt_kineto_backward_stack(k, o->thread, o->start);
+	if (stack) {
+		cls = gt_kineto_stacked_class(k, o->cls, err);
+		if (cls < 0)
+			return (int)cls;
+		o->cls = (uint32_t)cls;
+		o->args[STACK] = stack - 1;
+	}
+	e = put_call(k, o, err);
+	return e ? e : gt_kineto_put_stacked(k, o->number, o->start, o->end, stack, err);
 }
 
 int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err)
@@ -156,7 +191,7 @@ int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err)
 		}
 		if (name.cls == GT_NONE && o.number == name.number)
 			o.args[KERNEL] = name.args[KERNEL];
-		e = put(k, &o, err);
+		e = k->classes[o.cls].call ? put_stacked_call(k, &o, err) : put_range(k, &o, err);
 	}
 	return e ? e : more;
 }

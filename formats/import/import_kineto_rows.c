@@ -206,6 +206,15 @@ static int64_t class_of(
 	return class_with(k, name, cat, cat_name, 0, err);
 }
 
+int64_t gt_kineto_stacked_class(struct gt_kineto *k, uint32_t cls, struct gt_err *err)
+{
+	const struct gt_kineto_class *c = &k->classes[cls];
+
+	if (k->nclasses == CLASSES_MAX || !gt_writer_has_name_space(k->w))
+		return cls;
+	return class_with(k, c->name, c->cat, c->cat_name, c->extra | GT_KINETO_STACKED, err);
+}
+
 /* ---- extra arguments ---- */
 
 /* Finds or adds the event's set of extra arguments. If there are too many sets, or
@@ -259,7 +268,8 @@ static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size
 		.nargs = w->nfields };
 	bool correlated = w->call || w->cat == GT_KINETO_OUTER;
 	uint64_t args[GT_KINETO_ARGS] = { correlated ? ev->gpu.correlation : w->cat_name,
-		w->extra & ~GT_KINETO_STACKED ? ev->extra_at : kernel, ev->stack - 1 };
+		w->extra & ~GT_KINETO_STACKED ? ev->extra_at : kernel, ev->stack - 1,
+		gt_kineto_sequence(ev) };
 
 	if (thread != SIZE_MAX && kind == GT_SPAN && w->op != GT_OP_OFF_CPU)
 		return gt_kineto_order(k, thread, ev, cls, args, err);

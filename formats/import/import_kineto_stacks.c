@@ -120,6 +120,25 @@ int gt_kineto_frames(struct gt_kineto *k, struct gt_json *j, int token, struct g
 	return e;
 }
 
+uint64_t gt_kineto_add_frame(
+	struct gt_kineto *k, uint64_t parent, uint32_t text, enum gt_frame_kind kind)
+{
+	struct gt_kineto_stacks *s = &k->stacks;
+	uint64_t key[] = { parent, (uint64_t)text << 8 | kind };
+	struct gt_kineto_frame one = { .id = gt_hash(key, sizeof(key)) | 1,
+		.parent = parent,
+		.text = text,
+		.kind = (uint8_t)kind,
+		.has_parent = parent != 0 };
+	uint32_t i =
+		gt_map_find_item(&s->frame_map, s->frames, sizeof(one), &one.id, sizeof(one.id));
+
+	if (i == GT_NONE && s->nframes < STACKS_MAX)
+		i = gt_map_add_item(&s->frame_map, &s->frames, &s->nframes, &s->frames_cap,
+			sizeof(one), &one, sizeof(one.id));
+	return i == GT_NONE ? 0 : one.id;
+}
+
 /* ---- descriptions ---- */
 
 static uint32_t part(struct gt_kineto *k, const char *from, size_t n)
