@@ -136,13 +136,15 @@ static void print_screen(const struct gt_live_figures *f, FILE *to, unsigned top
 	fputc('\n', to);
 }
 
-void gt_live_figures_print(struct gt_live_figures *f, const struct gt_segment *seg, FILE *to,
+bool gt_live_figures_print(struct gt_live_figures *f, const struct gt_segment *seg, FILE *to,
 	bool terminal, unsigned top, int64_t start)
 {
 	double s;
 
 	f->to = seg->closed ? seg->max_end : seg->complete_to;
-	s = f->to > f->from ? (double)(f->to - f->from) / 1e9 : 1;
+	if (f->to <= f->from)
+		return false;
+	s = (double)(f->to - f->from) / 1e9;
 	for (size_t i = 0; i < f->n; i++)
 		f->functions[i].name = gt_type_name(seg, (uint32_t)f->functions[i].type);
 	GT_SORT(f->functions, f->n, by_count);
@@ -150,6 +152,7 @@ void gt_live_figures_print(struct gt_live_figures *f, const struct gt_segment *s
 		(double)(f->to - start) / 1e9, (double)f->calls / s);
 	(terminal ? print_screen : print_line)(f, to, top, s);
 	fflush(to);
+	return true;
 }
 
 void gt_live_figures_next(struct gt_live_figures *f)

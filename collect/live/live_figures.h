@@ -29,8 +29,9 @@ struct gt_live_figures { /* zeroed: ready; release it */
 /* Rows come by start. True: the figures have changed. */
 bool gt_live_figures_add(struct gt_live_figures *f, const struct gt_event *ev);
 /* The part up to which the trace is complete. seg: of the rows. terminal: replaces the screen; else
- * one line. start: ns, of the recording. */
-void gt_live_figures_print(struct gt_live_figures *f, const struct gt_segment *seg, FILE *to,
+ * one line. start: ns, of the recording. False: the trace is not complete to a time behind
+ * the part's begin, so that there are no rates; nothing is printed. */
+bool gt_live_figures_print(struct gt_live_figures *f, const struct gt_segment *seg, FILE *to,
 	bool terminal, unsigned top, int64_t start);
 /* Starts the next part; work that GPUs still do, and losses, remain. */
 void gt_live_figures_next(struct gt_live_figures *f);

@@ -52,8 +52,9 @@ static void show_figures(struct gt_live_view *v, int64_t now)
 {
 	bool terminal = isatty(STDERR_FILENO);
 
-	gt_live_figures_print(&v->figures, gt_reader_segment(v->trace.reader, 0), stderr, terminal,
-		terminal ? TOP_SCREEN : TOP_LINE, v->opt.start);
+	if (!gt_live_figures_print(&v->figures, gt_reader_segment(v->trace.reader, 0), stderr,
+		    terminal, terminal ? TOP_SCREEN : TOP_LINE, v->opt.start))
+		return;
 	gt_live_figures_next(&v->figures);
 	v->shown_at = now;
 	v->has_new = false;

@@ -30,13 +30,15 @@ static void add(struct gt_live_figures *f, enum gt_kind kind, uint32_t track, ui
 }
 
 /* The trace is complete up to this time. */
-static void print(struct gt_live_figures *f, int64_t complete_ms, char *to, size_t size)
+static bool print(struct gt_live_figures *f, int64_t complete_ms, char *to, size_t size)
 {
 	FILE *file = fmemopen(to, size, "w");
+	bool is_printed;
 
 	segment.complete_to = complete_ms * 1000000;
-	gt_live_figures_print(f, &segment, file, false, 1, -4000000000);
+	is_printed = gt_live_figures_print(f, &segment, file, false, 1, -4000000000);
 	fclose(file);
+	return is_printed;
 }
 
 /* Operations of two streams overlap: the GPU is busy from 0.1 to 0.4 s of one second. */
@@ -98,5 +100,21 @@ static void rows_that_end_later(void)
 	gt_live_figures_release(&f);
 }
 
+/* A call that has ended behind the time up to which the trace is complete. */
+static void a_part_without_length(void)
+{
+	struct gt_live_figures f = { .n = 0 };
+	char text[400] = "";
+
+	add(&f, GT_CALL, 0, 0, 1, 2);
+	CHECK(!print(&f, 1, text, sizeof(text)));
+	CHECK_STR(text, "");
+	CHECK(!print(&f, 0, text, sizeof(text)));
+	CHECK(print(&f, 2001, text, sizeof(text)));
+	CHECK(strstr(text, ": 6.0 s: 0 calls/s"));
+	gt_live_figures_release(&f);
+}
+
 T_MAIN({ "one_part", one_part }, { "next_part", next_part },
-	{ "rows_that_end_later", rows_that_end_later })
+	{ "rows_that_end_later", rows_that_end_later },
+	{ "a_part_without_length", a_part_without_length })
