@@ -145,7 +145,7 @@ static bool has_calls(const struct gt_recording *r)
 static uint64_t annotations(const struct gt_recording *r)
 {
 	return r->stats->rows[GT_SPAN] + r->stats->rows[GT_INSTANT] + r->stats->rows[GT_UNMATCHED] -
-		r->totals->sched_rows;
+		r->totals->sched_rows - r->totals->samples;
 }
 
 static struct gt_losses losses(const struct gt_recording *r)
@@ -351,7 +351,7 @@ static void print_file(const struct gt_recording *r, bool empty)
 	const struct gt_recorder_totals *t = r->totals;
 	static char name[5 * PATH_MAX];
 	char size[32], lost[48], ending[320], values[160], work[48] = "", ranges[64] = "",
-							   scheduling[48] = "";
+							   scheduling[48] = "", samples[48] = "";
 	struct stat st;
 	bool file = !stat(r->path, &st) && S_ISREG(st.st_mode);
 
@@ -365,13 +365,16 @@ static void print_file(const struct gt_recording *r, bool empty)
 	if (t->sched_rows)
 		snprintf(scheduling, sizeof(scheduling), "%" PRIu64 " scheduler row%s, ",
 			t->sched_rows, gt_plural(t->sched_rows, "s"));
+	if (t->samples)
+		snprintf(samples, sizeof(samples), "%" PRIu64 " sample%s, ", t->samples,
+			gt_plural(t->samples, "s"));
 	gt_exit_describe(ending, sizeof(ending), r->child, t->open, file ? r->path : NULL);
 	quote_for_shell(r->path, name);
 	gt_message(stderr, TOOL,
-		"%s%s: %s, %" PRIu64 " event%s, %s%s%s%s%u process%s, %s, %.2f s%s%s%s%s",
+		"%s%s: %s, %" PRIu64 " event%s, %s%s%s%s%s%u process%s, %s, %.2f s%s%s%s%s",
 		r->simulated ? "simulated GPU: " : "", name,
 		size_text(size, sizeof(size), file ? (uint64_t)st.st_size : r->stats->bytes),
-		events(r), gt_plural(events(r), "s"), ranges, scheduling, work, values,
+		events(r), gt_plural(events(r), "s"), ranges, scheduling, samples, work, values,
 		t->processes, gt_plural(t->processes, "es"), losses_text(r, lost, sizeof(lost)),
 		seconds(r->stop - r->from), *ending ? "; " : "", ending,
 		empty                       ? ""

@@ -305,6 +305,7 @@ static int take_sample(struct gt_recorder *r, const struct gt_traced_thread *t, 
 	if (!r->samples.w && gt_sample_types_init(&r->samples, r->w, err))
 		return err->code;
 	r->active = true;
+	r->totals.samples++;
 	return gt_sample_put(
 		&r->samples, t->track, at, s->period, gt_call_stack(&t->stacks, s->stack), err);
 }

@@ -27,6 +27,7 @@ struct gt_recorder_totals {
 	uint64_t own_dropped, own_untraced;
 	struct gt_process_losses process_losses;
 	uint64_t sched_rows; /* of scheduling */
+	uint64_t samples;    /* of the host's threads */
 	struct gt_native_symbols_missing symbols_missing;
 	const struct gt_other_threads *others; /* borrowed until the next pass */
 	struct gt_sampling_failures unsampled; /* of samples by timers of threads */

@@ -42,7 +42,8 @@ record short "$work" short 50
 check short-lived-threads-run test "$(tail -n 1 want.out)" -ge 100
 record ends true
 check ends-at-once test "$(wc -l <ends.rows)" -lt 10
-want rate 0 "$G" -q -f -e samples --sample-rate 997 -o rate.zst -- "$work" shares
+want rate 0 "$G" -f -e samples --sample-rate 997 -o rate.zst -- "$work" shares
+says end-line-counts-samples '^gtcollect: rate.zst: [^,]*, 0 events, [1-9][0-9]* samples, 1 process'
 n=$("$prog" rate.zst host | wc -l)
 near sample-rate $((n * 1000 / 997)) "$(tail -n 1 want.out)" 12
 want rate-is-checked 2 "$G" -q -f -e samples --sample-rate 0 -o rate.zst -- true
