@@ -1,5 +1,6 @@
 /* Commands after a colon, their completion, and bookmarks in their file. */
 #define _GNU_SOURCE
+#include "tests/unit/own_folder.h"
 #include "tests/unit/viewer/view_stage.h"
 #include <sys/stat.h>
 #include <unistd.h>
@@ -421,8 +422,8 @@ static void a_range_is_exported(void)
 	strike(&st);
 }
 
-T_MAIN(T(bookmarks_come_back), T(broken_and_foreign_files), T(they_stand_in_the_users_folder_else),
-	T(with_the_last_one_the_file_goes), T(an_own_file_hides_the_other),
-	T(commands_do_what_keys_do), T(every_view_has_them), T(tab_completes),
-	T(what_is_typed_is_taken_as_a_whole), T(expressions_have_bounds), T(two_viewers_share_them),
-	T(bookmarks_are_set_and_jumped_to), T(a_range_is_exported))
+T_MAIN_IN_OWN_FOLDER(T(bookmarks_come_back), T(broken_and_foreign_files),
+	T(they_stand_in_the_users_folder_else), T(with_the_last_one_the_file_goes),
+	T(an_own_file_hides_the_other), T(commands_do_what_keys_do), T(every_view_has_them),
+	T(tab_completes), T(what_is_typed_is_taken_as_a_whole), T(expressions_have_bounds),
+	T(two_viewers_share_them), T(bookmarks_are_set_and_jumped_to), T(a_range_is_exported))

@@ -1,6 +1,7 @@
 /* Exports in the background: the file equals the one that gtexport writes, a stopped export
  * leaves no file, and a file gets its name only when it is complete. */
 #define _GNU_SOURCE
+#include "tests/unit/own_folder.h"
 #include "tests/unit/viewer/view_stage.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -288,7 +289,7 @@ static void an_unfinished_file_with_a_name(void)
 	close(folder);
 }
 
-T_MAIN(T(it_goes_on_in_the_background), T(its_end_waits_for_a_line_of_its_own),
+T_MAIN_IN_OWN_FOLDER(T(it_goes_on_in_the_background), T(its_end_waits_for_a_line_of_its_own),
 	T(nothing_is_left_of_what_was_stopped), T(a_search_is_stopped_first),
 	T(names_are_as_in_a_shell), T(an_existing_file_is_replaced_on_command),
 	T(a_full_disk_is_reported), T(every_view_exports_what_is_seen),

@@ -2,6 +2,7 @@
  * characters that a terminal can show, and cells that were exact after all work was done are
  * drawn the same again. */
 #define _GNU_SOURCE
+#include "tests/unit/own_folder.h"
 #include "tests/unit/viewer/key_script.h"
 #include "tests/unit/viewer/view_program.h"
 #include "viewer/term/glyphs.h"
@@ -116,4 +117,4 @@ static void any_keys_on_any_trace(void)
 	}
 }
 
-T_MAIN(T(any_keys_on_any_trace))
+T_MAIN_IN_OWN_FOLDER(T(any_keys_on_any_trace))

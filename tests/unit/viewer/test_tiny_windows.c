@@ -2,6 +2,7 @@
  * any order. A sanitized build detects reads and writes outside the screen. In the smallest window
  * q quits. */
 #define _GNU_SOURCE
+#include "tests/unit/own_folder.h"
 #include "tests/unit/viewer/key_script.h"
 #include "tests/unit/viewer/view_program.h"
 #include "viewer/app/ui.h"
@@ -82,4 +83,4 @@ static void any_size_can_be_drawn(void)
 	gt_reader_close(r);
 }
 
-T_MAIN(T(any_size_can_be_drawn))
+T_MAIN_IN_OWN_FOLDER(T(any_size_can_be_drawn))

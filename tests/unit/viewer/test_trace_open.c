@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include "tests/unit/t.h"
+#include "tests/unit/own_folder.h"
 #include "tests/unit/traces.h"
 #include "formats/import/importers.h"
 #include "viewer/app/index_cache.h"
@@ -738,7 +738,7 @@ static void a_file_that_is_no_trace_is_reported(void)
 	CHECK(!files_in("cache/gt") && !files_in("tmp"));
 }
 
-T_MAIN(T(a_closed_trace_is_open_at_once), T(another_tools_file_is_indexed_once),
+T_MAIN_IN_OWN_FOLDER(T(a_closed_trace_is_open_at_once), T(another_tools_file_is_indexed_once),
 	T(a_killed_recording_is_indexed_and_reported), T(a_damaged_one_is_not_kept),
 	T(it_is_cancelled_at_any_moment), T(what_cannot_be_kept_is_used_all_the_same),
 	T(a_full_disk_is_reported), T(a_full_cache_gives_way_to_the_temporary_folder),

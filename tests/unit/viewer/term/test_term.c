@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "tests/unit/viewer/term/emulator.h"
-#include "tests/unit/t.h"
+#include "tests/unit/own_folder.h"
 #include "viewer/term/glyphs.h"
 #include "viewer/term/term.h"
 
@@ -729,6 +729,7 @@ static void given_back(void)
 	gt_term_close(NULL);
 }
 
-T_MAIN(T(frames_256), T(frames_8), T(frames_without_colours), T(frames_in_ascii), T(locale_decides),
-	T(frames_of_16_million), T(unknown_and_dumb), T(into_a_file), T(only_changes), T(resized),
-	T(keys_come), T(keys_of_other_terminals), T(noise), T(keys_then_the_end), T(given_back))
+T_MAIN_IN_OWN_FOLDER(T(frames_256), T(frames_8), T(frames_without_colours), T(frames_in_ascii),
+	T(locale_decides), T(frames_of_16_million), T(unknown_and_dumb), T(into_a_file),
+	T(only_changes), T(resized), T(keys_come), T(keys_of_other_terminals), T(noise),
+	T(keys_then_the_end), T(given_back))
