@@ -44,6 +44,19 @@ if [ -n "$python" ]; then
 	awk -F' [|] ' '{ s = $1; for (i = 2; i <= NF && i <= 513; i++) s = s " | " $i; print s }' expected | sort -s -k 1,1n >wanted
 	same python-stacks-are-the-program-s-own wanted got
 	check python-many test "$(wc -l <got)" -gt 100
+	cat >named.py <<'P'
+import ctypes, threading
+cuda = ctypes.CDLL("libcuda.so.1")
+def run():
+    ctypes.CDLL(None).prctl(15, b"worker-one", 0, 0, 0)
+    cuda.cuDeviceGetCount(ctypes.byref(ctypes.c_int()))
+cuda.cuInit(0)
+t = threading.Thread(target=run)
+t.start()
+t.join()
+P
+	want named-threads 0 "$C" -q -f --inject -e api -o injected.zst -- "$python" named.py
+	is threads-have-names worker-one "$("$A" threads --format csv injected.zst 2>/dev/null | awk -F, 'NR == 2 { print $4 }')"
 else
 	skip python-stacks "there is no python3"
 fi
