@@ -67,6 +67,21 @@ if [ -n "$python" ]; then
 	is python-lines-are-right "$((a + b))" "$(grep -c '| [ab] (host' python.rows)"
 	is python-no-line-of-the-other 0 "$(grep '| a (host' python.rows | grep -c "samples.py:\($(line 'line b')\|$(line 'calls b')\))")"
 	is python-all-are-below-their-thread "$((a + b))" "$(grep '| [ab] (host' python.rows | grep -c '| Thread._bootstrap_inner \|| _bootstrap_inner ')"
+	# ---- native frames end before the interpreter: those of Python are there all the same ----
+	cat >cut.py <<'P'
+import time
+def show(nest):
+    while time.thread_time() < 0.6:
+        repr(nest)
+nest = list(range(20000))
+for i in range(700):
+    nest = [nest]  # repr's native stack is longer than a sample's part of it
+show(nest)
+P
+	record cut "$python" cut.py
+	grep '\[native frames unknown\]' cut.rows | grep -v '\[unreadable Python frame\]' >cut.read
+	check cut-many test "$(wc -l <cut.read)" -ge 30
+	is cut-python-is-there "$(wc -l <cut.read)" "$(grep -c '\[native frames unknown\] | show (.*cut.py:4) | <module> (.*cut.py:8)' cut.read)"
 	# ---- beside -e sched, with eBPF or without: the stack of a wait ----
 	want python-waits 0 "$G" -q -f -e samples,sched -o waits.zst -- "$python" "$py" 4
 	"$prog" waits.zst host | grep '^[0-9]* sleep' >waits.rows
