@@ -73,5 +73,5 @@ else
 		check "installed-${m##*/}" grep -q '^\.SH' "$m"
 	done
 	left=$(make -n -s -C "$SRC" BUILD="${B#"$SRC"/}" all units replays 2>&1 | grep -v 'Nothing to be done' | head -n 1)
-	if [ -z "$left" ]; then ok nothing-left-to-build; else fail nothing-left-to-build "$left"; fi
+	if [ -z "$left" ]; then ok nothing-left-to-build; else fail nothing-left-to-build "'make all units replays' would still run: $left"; fi
 fi
