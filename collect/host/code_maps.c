@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "formats/base/buf.h"
+#include "formats/symbols/vdso_image.h"
 
 #define PAGE 4096u     /* no mapping begins within one */
 #define CODES_MAX 8192 /* of a process: a program may map and unmap code for ever */
@@ -143,12 +144,24 @@ struct gt_mapped_code *gt_code_maps_find(struct gt_code_maps *m, uint32_t tgid, 
 	return NULL;
 }
 
-void gt_code_path(uint32_t tgid, const char *path, char to[GT_CODE_PATH])
+bool gt_mapped_code_path(const struct gt_code_maps *m, uint32_t tgid,
+	const struct gt_mapped_code *code, char to[GT_CODE_PATH])
 {
+	const char *path = m->files[code->file], *vdso;
+	uint64_t bytes;
+
+	if (gt_is_vdso(path, strlen(path))) {
+		vdso = gt_vdso_path(&bytes);
+		if (!vdso || bytes != code->high - code->low) /* of another word size */
+			return false;
+		snprintf(to, GT_CODE_PATH, "%s", vdso);
+		return true;
+	}
 	snprintf(to, GT_CODE_PATH, "/proc/%u/root", tgid);
 	if (access(to, X_OK))
 		*to = 0;
 	strncat(to, path, PATH_MAX);
+	return true;
 }
 
 void gt_code_maps_release(struct gt_code_maps *m)

@@ -53,7 +53,8 @@ void gt_code_maps_forget(struct gt_code_maps *m, uint32_t tgid);
 /* NULL: none is known there. Borrowed until the next change. */
 struct gt_mapped_code *gt_code_maps_find(struct gt_code_maps *m, uint32_t tgid, uint64_t address);
 void gt_code_maps_release(struct gt_code_maps *m);
-/* Where this program finds a file that a process has mapped by this path: it is one in the root of
- * the process. Once the process has ended, only this program's root is there. */
-void gt_code_path(uint32_t tgid, const char *path, char to[GT_CODE_PATH]);
+/* Where this program finds the file of a process's code: it is one in the root of the process. Once
+ * the process has ended, only this program's root is there. False: it has none. */
+bool gt_mapped_code_path(const struct gt_code_maps *m, uint32_t tgid,
+	const struct gt_mapped_code *code, char to[GT_CODE_PATH]);
 #endif

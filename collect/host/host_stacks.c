@@ -7,6 +7,7 @@
 #include "collect/ipc/code_piece.h"
 #include "formats/base/buf.h"
 #include "formats/symbols/elf_symbols.h"
+#include "formats/symbols/vdso_image.h"
 
 #define NUMBERS_MAX 65536 /* stacks that a thread remembers */
 #define COMPILED_MAX 512  /* bytes of a name */
@@ -79,8 +80,9 @@ static bool write_code(const struct target *g, struct gt_mapped_code *code)
 
 	if (!code->is_read) {
 		code->is_read = true;
-		gt_code_path(g->t->tgid, path, there);
-		gt_elf_mapping(there, code->offset, &code->place);
+		code->place.address = code->offset;
+		if (gt_mapped_code_path(&g->h->code, g->t->tgid, code, there))
+			gt_elf_mapping(there, code->offset, &code->place);
 	}
 	text.head.base = code->low - m->address;
 	text.head.nbuild_id = m->nbuild_id;
@@ -92,7 +94,8 @@ static bool write_code(const struct target *g, struct gt_mapped_code *code)
 /* Does the mapping have no file of its own? */
 static bool is_anonymous(const char *path)
 {
-	return strncmp(path, "/", 1) || !strncmp(path, "//", 2) || !strncmp(path, "/memfd:", 7) ||
+	return (strncmp(path, "/", 1) && !gt_is_vdso(path, strlen(path))) ||
+		!strncmp(path, "//", 2) || !strncmp(path, "/memfd:", 7) ||
 		!strncmp(path, "/dev/", 5);
 }
 

@@ -2,17 +2,13 @@
 #include "collect/host/native_unwind.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "formats/base/buf.h"
 
-#define FILES_MAX 512   /* that are open at a time; frames in further ones are not known */
-#define VDSO_MAX 65536u /* bytes */
+#define FILES_MAX 512 /* that are open at a time; frames in further ones are not known */
 
 /* A file, for all processes that have mapped it. */
 struct unwind_file {
@@ -48,33 +44,17 @@ void gt_native_unwinder_free(struct gt_native_unwinder *u)
 	free(u);
 }
 
-/* A copy of the functions that the kernel maps into each process; negative: none. */
-static int open_vdso(void)
-{
-	const void *image = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	int fd = image ? memfd_create("vdso", MFD_CLOEXEC) : -1;
-
-	if (fd >= 0 && write(fd, image, VDSO_MAX) <= 0) { /* up to the end of the mapping */
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 /* Another file may be there by now. Negative: the mapped one is not. */
-static int open_mapped(uint32_t tgid, const char *path, uint64_t inode, struct stat *st)
+static int open_mapped(
+	const struct gt_native_thread *t, const struct gt_mapped_code *m, struct stat *st)
 {
 	char there[GT_CODE_PATH];
-	int fd;
+	int fd = gt_mapped_code_path(t->code, t->tgid, m, there)
+		? open(there, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+		: -1;
 
-	if (!strcmp(path, "[vdso]")) {
-		fd = open_vdso();
-		inode = 0;
-	} else {
-		gt_code_path(tgid, path, there);
-		fd = open(there, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	}
-	if (fd >= 0 && !fstat(fd, st) && S_ISREG(st->st_mode) && (!inode || st->st_ino == inode))
+	if (fd >= 0 && !fstat(fd, st) && S_ISREG(st->st_mode) &&
+		(!m->inode || st->st_ino == m->inode))
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -82,14 +62,14 @@ static int open_mapped(uint32_t tgid, const char *path, uint64_t inode, struct s
 }
 
 /* NULL: nothing is known of its functions. */
-static struct gt_elf_cfi *find_file(
-	struct gt_native_unwinder *u, uint32_t tgid, const char *path, uint64_t inode)
+static struct gt_elf_cfi *find_file(struct gt_native_unwinder *u, const struct gt_native_thread *t,
+	const struct gt_mapped_code *m)
 {
 	struct unwind_file new;
 	struct stat st;
 	uint32_t i;
 
-	new.fd = open_mapped(tgid, path, inode, &st);
+	new.fd = open_mapped(t, m, &st);
 	if (new.fd < 0)
 		return NULL;
 	new.key.device = st.st_dev;
@@ -141,7 +121,7 @@ static const struct gt_mapped_code *find_code(const struct walk *w, uint64_t add
 
 	if (m && !m->is_searched) {
 		m->is_searched = true;
-		m->cfi = find_file(w->u, w->t->tgid, w->t->code->files[m->file], m->inode);
+		m->cfi = find_file(w->u, w->t, m);
 		m->bias = m->cfi ? m->low - gt_elf_cfi_address(m->cfi, m->offset) : 0;
 	}
 	return m;

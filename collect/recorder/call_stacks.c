@@ -9,6 +9,7 @@
 #include "collect/recorder/python_lines.h"
 #include "formats/base/buf.h"
 #include "formats/python/python_layout.h"
+#include "formats/symbols/vdso_image.h"
 
 /* A damaged ring may define anything, so the memory and time for it have limits. */
 #define ALL_LINES_MAX (256u << 20) /* bytes of all line tables of a thread */
@@ -178,6 +179,8 @@ void gt_call_stacks_object(
 	if (len > prefix && !memcmp(path, GT_OBJECT_COMPILED, prefix)) {
 		new.function = gt_writer_string_n(w, path + prefix, len - prefix);
 		new.module = gt_writer_string(w, "[compiled]");
+	} else if (gt_is_vdso(path, len)) {
+		new.module = gt_writer_string(w, GT_VDSO_NAME);
 	} else {
 		new.module = gt_writer_string_n(w, path, len);
 	}

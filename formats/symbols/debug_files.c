@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "formats/symbols/elf_file.h"
+#include "formats/symbols/vdso_image.h"
 #include "formats/trace/wire.h"
 
 #define SYSTEM_FOLDER "/usr/lib/debug"
@@ -277,6 +278,7 @@ void gt_debug_files_find(struct gt_debug_files *f, const char *path, const uint8
 	struct gt_library_files *to)
 {
 	struct library l = { .f = f, .name = base_name(path), .id = id, .nid = nid, .to = to };
+	uint64_t bytes;
 	size_t n;
 
 	if (nid > GT_DEBUG_ID_MAX)
@@ -290,7 +292,9 @@ void gt_debug_files_find(struct gt_debug_files *f, const char *path, const uint8
 		try_found(&l);
 	for (size_t i = 0; nid && i < f->nfolders; i++)
 		try_format(&l, "%s/%s/executable", f->folders[i], l.hex);
-	if (*path == '/')
+	if (gt_is_vdso(path, strlen(path)))
+		path = gt_vdso_path(&bytes);
+	if (path && *path == '/')
 		try_path(&l, path);
 	n = to->n;
 	for (size_t i = 0; i < n; i++)

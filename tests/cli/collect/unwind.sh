@@ -56,6 +56,13 @@ check deep-has-the-inner-frames grep -q 'enter_second | enter_first | \[native f
 record compiled samples "$host/unwind" compiled
 whole compiled '.*0x.*' '\[native frames unknown\]' compiled main
 
+# ---- the vDSO, which has no file ----
+record clock samples "$host/unwind" clock
+is clock-functions-have-names 0 "$(grep -c 'vdso.*+0x' clock.rows)"
+n=$(grep -c '| __\(vdso\|kernel\)_clock_gettime |' clock.rows)
+check clock-is-read-there test "$n" -ge 20
+is clock-stacks-are-whole "$n" "$(grep -c '| __\(vdso\|kernel\)_clock_gettime | \([^|]*clock_gettime[^|]* | \)*read_clock | main |' clock.rows)"
+
 # ---- a library that is unloaded below a stack, and another one at its place ----
 record unloaded samples "$host/unwind" unload "$host/libunwind3.so"
 whole unloaded align_first below
@@ -67,6 +74,6 @@ check replaced-has-whole-ones test "${s%% *}" -ge 5
 # ---- a wait of some 100 ms: gtcollect looks at it, unless the machine is too busy ----
 for again in 1 2 3; do
 	record wait samples,sched "$host/unwind" wait
-	if grep -q '^[0-9]* io |' wait.rows; then break; fi
+	if grep -q '^[0-9]* pipe read |' wait.rows; then break; fi
 done
-is wait-has-its-stack 1 "$(grep -c '^[0-9]* io | [^|]*read | wait_for_byte | compare |.*| enter_second | wait_inner | wait_outer | wait_in_read | main | ' wait.rows)"
+is wait-has-its-stack 1 "$(grep -c '^[0-9]* pipe read | [^|]*read | wait_for_byte | compare |.*| enter_second | wait_inner | wait_outer | wait_in_read | main | ' wait.rows)"

@@ -180,6 +180,17 @@ FRAME void compiled(void)
 	sink += ((long (*)(step_fn *, long))(void *)page)(work, 1);
 }
 
+/* ---- code that the kernel maps: the vDSO ---- */
+
+FRAME void read_clock(void)
+{
+	struct timespec t;
+
+	while (used(CLOCK_THREAD_CPUTIME_ID) < 400000000)
+		for (int i = 0; i < 5000; i++)
+			clock_gettime(CLOCK_MONOTONIC, &t);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -194,6 +205,8 @@ int main(int argc, char **argv)
 		sink += interrupted(1);
 	else if (!strcmp(mode, "compiled"))
 		compiled();
+	else if (!strcmp(mode, "clock"))
+		read_clock();
 	else if (!strcmp(mode, "unload") && argc > 2)
 		unload(argv[2], argv[3]);
 	return 0;
