@@ -59,8 +59,6 @@ static int collect(struct flame_idle *f, struct gt_err *err)
 		const struct gt_host_share *share = gt_group_table_at(&h->list, i);
 		struct gt_flame_sum key = { GT_NONE, GT_NONE, GT_NONE, GT_NONE, 0 };
 
-		if (share->cause == GT_HOST_ALL)
-			continue;
 		if (!gt_group_table_is_rest(&h->list, share))
 			key = (struct gt_flame_sum){ share->segment,
 				track_of(f, share->segment, share->thread), share->stack,

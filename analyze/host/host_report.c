@@ -22,6 +22,7 @@ static int host_init(
 	h->idle = opt->engine;
 	h->by = by ? *by : (unsigned)GT_STACK_LINE;
 	gt_idle_want_shares(h->idle, true);
+	h->idle->shares.by_thread = h->by == GT_HOST_BY_THREAD;
 	return h->by == GT_HOST_BY_STEP ? gt_host_steps_init(&h->steps, h->idle, err) : 0;
 }
 

@@ -12,30 +12,38 @@ struct step_rows {
 	struct step_row *list;
 	size_t n, cap;
 	struct step_row outside; /* time in no step */
+	struct step_row further; /* time beyond GT_HOST_SHARES_MOST: steps are not known */
 };
 
 /* ---- sums ---- */
 
-/* The shares are sorted by group. */
-static void sum_group(const struct gt_host_steps *h, uint32_t group, size_t *at, size_t *thread_at,
-	struct step_row *to)
+/* Indices of the next items, which are sorted by group. */
+struct next {
+	size_t share, processor, thread;
+};
+
+static void sum_group(
+	const struct gt_host_steps *h, uint32_t group, struct next *next, struct step_row *to)
 {
 	const struct gt_host_shares *s = &h->shares.shares;
 
-	for (; *at < s->list.n; ++*at) {
-		const struct gt_host_share *one = gt_group_table_at(&s->list, *at);
+	for (; next->share < s->list.n; next->share++) {
+		const struct gt_host_share *one = gt_group_table_at(&s->list, next->share);
 
 		if (one->group > group)
 			break;
-		if (one->cause == GT_HOST_ALL) {
-			to->host = gt_sat_add(to->host, one->ns);
-			continue;
-		}
 		to->idle = gt_sat_add(to->idle, one->ns);
 		to->samples += one->samples;
 	}
-	for (; *thread_at < s->threads.n; ++*thread_at) {
-		const struct gt_idle_thread *t = gt_group_table_at(&s->threads, *thread_at);
+	for (; next->processor < s->processor.n; next->processor++) {
+		const struct gt_host_share *one = gt_group_table_at(&s->processor, next->processor);
+
+		if (one->group > group)
+			break;
+		to->host = gt_sat_add(to->host, one->ns);
+	}
+	for (; next->thread < s->threads.n; next->thread++) {
+		const struct gt_idle_thread *t = gt_group_table_at(&s->threads, next->thread);
 
 		if (t->group > group)
 			break;
@@ -45,20 +53,21 @@ static void sum_group(const struct gt_host_steps *h, uint32_t group, size_t *at,
 
 static int add_steps(struct gt_host_steps *h, struct step_rows *rows, struct gt_err *err)
 {
-	size_t at = 0, thread_at = 0;
+	struct next next = { 0 };
 
 	for (size_t i = 0; i < h->loops.n; i++)
 		for (size_t k = 0; k < h->loops.list[i].steps; k++) {
 			struct step_row row = { .loop = i, .step = k };
 
-			sum_group(h, gt_step_group(&h->shares, i, k), &at, &thread_at, &row);
+			sum_group(h, gt_step_group(&h->shares, i, k), &next, &row);
 			if (!gt_step_is_selected(&h->shares, &h->loops.list[i], k))
 				continue;
 			if (gt_grow(&rows->list, &rows->cap, rows->n + 1, sizeof(row)))
 				return gt_err_set(err, -ENOMEM, "out of memory (steps)");
 			rows->list[rows->n++] = row;
 		}
-	sum_group(h, UINT32_MAX, &at, &thread_at, &rows->outside);
+	sum_group(h, GT_STEP_OUTSIDE, &next, &rows->outside);
+	sum_group(h, UINT32_MAX, &next, &rows->further);
 	return 0;
 }
 
@@ -148,6 +157,11 @@ static void add_notes(
 	if (rows->outside.idle)
 		gt_table_note(t, "%s of idle time in no step",
 			gt_scaled(GT_C_NS, gt_clamp(rows->outside.idle)).text);
+	if (rows->further.idle || rows->further.host)
+		gt_table_note(t,
+			"%s of idle time and %s of host time in steps that are not known, as more than %u steps, each with its threads and stacks, were found",
+			gt_scaled(GT_C_NS, gt_clamp(rows->further.idle)).text,
+			gt_scaled(GT_C_NS, gt_clamp(rows->further.host)).text, GT_HOST_SHARES_MOST);
 	if (!gt_has_samples(h->idle->report.reader))
 		gt_table_note(t, "code outside CUDA by line: gtcollect -e samples");
 }
@@ -160,11 +174,12 @@ static int fill(
 	int rc = 0;
 
 	GT_SORT(rows->list, rows->n, by_idle);
-	/* the time in no step has the last share */
-	if (gt_grow(&rows->list, &rows->cap, rows->n + 1, sizeof(*rows->list)))
+	/* the time in no row has the last shares */
+	if (gt_grow(&rows->list, &rows->cap, rows->n + 2, sizeof(*rows->list)))
 		return gt_err_set(err, -ENOMEM, "out of memory (steps)");
 	rows->list[rows->n] = rows->outside;
-	shares = GT_NEW_SHARES(rows->list, rows->n + 1, idle, err);
+	rows->list[rows->n + 1] = rows->further;
+	shares = GT_NEW_SHARES(rows->list, rows->n + 2, idle, err);
 	for (size_t i = 0; shares && !rc && i < shown; i++)
 		rc = add_row(h, t, &rows->list[i], shares[i], err);
 	gt_table_note_cut(t, rows->n, shown);

@@ -9,12 +9,33 @@ struct lines {
 	const struct gt_host_shares *shares;
 	unsigned by;
 	uint32_t doings;
-	size_t first, end, first_thread, end_thread; /* shares and threads of the group */
+	uint32_t group;
 };
+
+/* The shares of one table, or its threads, that are of the group. */
+struct items {
+	const struct gt_group_table *of;
+	enum gt_stack_side side; /* of shares */
+	size_t at, end;
+};
+
+static struct items items_of(
+	const struct lines *l, const struct gt_group_table *g, enum gt_stack_side side)
+{
+	if (!l->shares->group_of) /* one group, and the share of all beyond the limit */
+		return (struct items){ g, side, 0, g->n };
+	return (struct items){ g, side, gt_host_group_first(g, l->group),
+		gt_host_group_first(g, l->group + 1) };
+}
+
+static const void *next_item(struct items *i)
+{
+	return i->at < i->end ? gt_group_table_at(i->of, i->at++) : NULL;
+}
 
 static bool is_selected(const struct lines *l, const struct gt_host_share *share)
 {
-	return !l->doings || (l->doings & GT_BIT(share->doing) && share->cause != GT_HOST_ALL);
+	return !l->doings || l->doings & GT_BIT(share->doing);
 }
 
 /* "main (TID 100)" */
@@ -31,9 +52,10 @@ static void thread_label(
 }
 
 /* The name of a share that has no stack, or whose stack does not matter. */
-static void label_of(char label[160], const struct lines *l, const struct gt_host_share *share)
+static void label_of(char label[160], const struct lines *l, const struct gt_group_table *table,
+	const struct gt_host_share *share)
 {
-	if (gt_group_table_is_rest(&l->shares->list, share))
+	if (gt_group_table_is_rest(table, share))
 		snprintf(label, 160, "(further stacks)");
 	else if (l->by == GT_HOST_BY_THREAD && share->thread != GT_NONE)
 		thread_label(label, l->idle, share->segment, share->thread);
@@ -48,28 +70,33 @@ static bool has_stack(const struct lines *l, const struct gt_host_share *share)
 	return l->by != GT_HOST_BY_THREAD && share->stack != GT_NONE;
 }
 
-static enum gt_stack_side side_of(const struct gt_host_share *share)
+static int add_stacks(
+	const struct lines *l, struct gt_stack_sums *sums, struct items items, struct gt_err *err)
 {
-	return share->cause == GT_HOST_ALL ? GT_HOST_TIME : GT_HOST_IDLE;
+	const struct gt_host_share *share;
+	int rc = 0;
+
+	while (!rc && (share = next_item(&items)))
+		if (has_stack(l, share) && is_selected(l, share))
+			rc = gt_stack_sums_add_figures(sums,
+				gt_reader_segment(l->idle->report.reader, share->segment),
+				share->stack, items.side,
+				&(struct gt_stack_figures){
+					.count = share->samples, .total = share->ns },
+				err);
+	return rc;
 }
 
 static int collect_stacks(struct lines *l, struct gt_err *err)
 {
 	struct gt_reader *r = l->idle->report.reader;
 	struct gt_stack_sums sums;
-	int rc = 0;
+	int rc;
 
 	gt_stack_sums_init(&sums);
-	for (size_t i = l->first; !rc && i < l->end; i++) {
-		const struct gt_host_share *share = gt_group_table_at(&l->shares->list, i);
-
-		if (has_stack(l, share) && is_selected(l, share))
-			rc = gt_stack_sums_add_figures(&sums, gt_reader_segment(r, share->segment),
-				share->stack, side_of(share),
-				&(struct gt_stack_figures){
-					.count = share->samples, .total = share->ns },
-				err);
-	}
+	rc = add_stacks(l, &sums, items_of(l, &l->shares->list, GT_HOST_IDLE), err);
+	if (!rc && !l->doings)
+		rc = add_stacks(l, &sums, items_of(l, &l->shares->processor, GT_HOST_TIME), err);
 	if (!rc)
 		rc = gt_caller_sums_collect(l->to, &sums, r, l->by, err);
 	gt_stack_sums_release(&sums);
@@ -77,18 +104,17 @@ static int collect_stacks(struct lines *l, struct gt_err *err)
 }
 
 /* Shares without a stack. */
-static int collect_others(struct lines *l, struct gt_err *err)
+static int collect_others(struct lines *l, struct items items, struct gt_err *err)
 {
+	const struct gt_host_share *share;
 	char label[160];
 	int rc = 0;
 
-	for (size_t i = l->first; !rc && i < l->end; i++) {
-		const struct gt_host_share *share = gt_group_table_at(&l->shares->list, i);
-
+	while (!rc && (share = next_item(&items))) {
 		if (has_stack(l, share) || !is_selected(l, share))
 			continue;
-		label_of(label, l, share);
-		rc = gt_caller_sums_add(l->to, label, side_of(share),
+		label_of(label, l, items.of, share);
+		rc = gt_caller_sums_add(l->to, label, items.side,
 			&(struct gt_stack_figures){ .count = share->samples, .total = share->ns },
 			err);
 	}
@@ -97,12 +123,12 @@ static int collect_others(struct lines *l, struct gt_err *err)
 
 static int collect_unknown(struct lines *l, struct gt_err *err)
 {
+	struct items items = items_of(l, &l->shares->threads, GT_HOST_IDLE);
+	const struct gt_idle_thread *t;
 	char label[160];
 	int rc = 0;
 
-	for (size_t i = l->first_thread; !rc && i < l->end_thread; i++) {
-		const struct gt_idle_thread *t = gt_group_table_at(&l->shares->threads, i);
-
+	while (!rc && (t = next_item(&items))) {
 		if (!t->unknown)
 			continue;
 		snprintf(label, sizeof(label), "(%s)", gt_host_doing_words(GT_DOES_OUTSIDE));
@@ -118,24 +144,15 @@ int gt_host_lines_collect(struct gt_caller_sums *to, const struct gt_idle *s, un
 	const struct gt_host_selection *of, struct gt_err *err)
 {
 	const struct gt_host_shares *h = of->shares ? of->shares : &s->shares;
-	struct lines l = { .to = to,
-		.idle = s,
-		.shares = h,
-		.by = by,
-		.doings = of->doings,
-		.first = gt_host_shares_first(h, of->group),
-		.end = gt_host_shares_first(h, of->group + 1),
-		.first_thread = gt_host_shares_first_thread(h, of->group),
-		.end_thread = gt_host_shares_first_thread(h, of->group + 1) };
-	int rc;
+	struct lines l = {
+		.to = to, .idle = s, .shares = h, .by = by, .doings = of->doings, .group = of->group
+	};
+	int rc = collect_stacks(&l, err);
 
-	if (!h->group_of) { /* one group, and the share of what is beyond the limit */
-		l.end = h->list.n;
-		l.end_thread = h->threads.n;
-	}
-	rc = collect_stacks(&l, err);
 	if (!rc)
-		rc = collect_others(&l, err);
+		rc = collect_others(&l, items_of(&l, &h->list, GT_HOST_IDLE), err);
+	if (!rc && !of->doings)
+		rc = collect_others(&l, items_of(&l, &h->processor, GT_HOST_TIME), err);
 	if (!rc && (!of->doings || of->doings & GT_BIT(GT_DOES_OUTSIDE)))
 		rc = collect_unknown(&l, err);
 	return rc;
@@ -154,6 +171,18 @@ const char *gt_host_why_unanswered(const struct gt_idle *s)
 				 : "no samples were recorded (gtcollect -e samples)";
 }
 
+static void note_limit(const struct gt_host_shares *h, struct gt_table *t)
+{
+	const struct gt_host_share *idle = gt_host_shares_rest(&h->list),
+				   *all = gt_host_shares_rest(&h->processor);
+
+	if (idle || all)
+		gt_table_note(t,
+			"in the row (further stacks): %s of idle time and %s of host time, as more than %u pairs of thread and stack were found",
+			gt_scaled(GT_C_NS, gt_clamp(idle ? idle->ns : 0)).text,
+			gt_scaled(GT_C_NS, gt_clamp(all ? all->ns : 0)).text, GT_HOST_SHARES_MOST);
+}
+
 void gt_host_note_samples(const struct gt_idle *s, struct gt_table *t)
 {
 	struct gt_reader *r = s->report.reader;
@@ -167,4 +196,5 @@ void gt_host_note_samples(const struct gt_idle *s, struct gt_table *t)
 				: "CUDA calls are exact; waits need gtcollect -e sched");
 	else
 		gt_table_note(t, "code outside CUDA by line: gtcollect -e samples");
+	note_limit(&s->shares, t);
 }

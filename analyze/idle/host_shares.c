@@ -82,16 +82,18 @@ void gt_host_shares_init(struct gt_host_shares *h)
 {
 	gt_group_table_init(&h->list, sizeof(struct gt_host_share),
 		offsetof(struct gt_host_share, stack) + sizeof(uint32_t), GT_HOST_SHARES_MOST);
+	gt_group_table_init(&h->processor, h->list.size, h->list.key, GT_HOST_SHARES_MOST);
 	gt_group_table_init(&h->threads, sizeof(struct gt_idle_thread),
 		offsetof(struct gt_idle_thread, thread) + sizeof(uint32_t), GT_HOST_SHARES_MOST);
 	gt_group_table_init(&h->gil_holders, sizeof(struct gt_gil_holder),
 		offsetof(struct gt_gil_holder, tid) + sizeof(uint32_t), GT_HOST_SHARES_MOST);
-	h->last_share = h->last_thread = GT_GROUP_TABLE_NONE;
+	h->last_share = h->last_processor = h->last_thread = GT_GROUP_TABLE_NONE;
 }
 
 void gt_host_shares_release(struct gt_host_shares *h)
 {
 	gt_group_table_release(&h->list);
+	gt_group_table_release(&h->processor);
 	gt_group_table_release(&h->threads);
 	gt_group_table_release(&h->gil_holders);
 }
@@ -110,15 +112,19 @@ static uint32_t group_of(
 	return h->group_of ? h->group_of(h->arg, at, until) : 0;
 }
 
-/* Mostly the share is the same as the last time. */
+/* Mostly it is the same as the last time. */
+static void *find_item(
+	struct gt_group_table *g, uint32_t *last, const void *key, struct gt_err *err)
+{
+	if (*last == GT_GROUP_TABLE_NONE || memcmp(gt_group_table_at(g, *last), key, g->key))
+		*last = gt_group_table_find(g, key, err);
+	return *last == GT_GROUP_TABLE_NONE ? NULL : gt_group_table_at(g, *last);
+}
+
 static struct gt_host_share *find_share(
 	struct gt_host_shares *h, const struct gt_host_share *key, struct gt_err *err)
 {
-	if (h->last_share == GT_GROUP_TABLE_NONE ||
-		memcmp(gt_group_table_at(&h->list, h->last_share), key, h->list.key))
-		h->last_share = gt_group_table_find(&h->list, key, err);
-	return h->last_share == GT_GROUP_TABLE_NONE ? NULL
-						    : gt_group_table_at(&h->list, h->last_share);
+	return find_item(&h->list, &h->last_share, key, err);
 }
 
 static struct gt_idle_thread *find_thread(
@@ -128,12 +134,7 @@ static struct gt_idle_thread *find_thread(
 		.group = of->group, .segment = of->segment, .thread = of->thread
 	};
 
-	if (h->last_thread == GT_GROUP_TABLE_NONE ||
-		memcmp(gt_group_table_at(&h->threads, h->last_thread), &key, h->threads.key))
-		h->last_thread = gt_group_table_find(&h->threads, &key, err);
-	return h->last_thread == GT_GROUP_TABLE_NONE
-		? NULL
-		: gt_group_table_at(&h->threads, h->last_thread);
+	return find_item(&h->threads, &h->last_thread, &key, err);
 }
 
 int gt_host_shares_add_sample(struct gt_host_shares *h, const struct gt_segment *seg,
@@ -149,8 +150,8 @@ int gt_host_shares_add_sample(struct gt_host_shares *h, const struct gt_segment 
 		.segment = seg->index,
 		.thread = thread,
 		.cause = GT_HOST_ALL,
-		.stack = sample->stack };
-	struct gt_host_share *share = find_share(h, &key, err);
+		.stack = h->by_thread ? GT_NONE : sample->stack };
+	struct gt_host_share *share = find_item(&h->processor, &h->last_processor, &key, err);
 
 	if (!share)
 		return err->code;
@@ -185,6 +186,8 @@ static int add_outside(struct gt_host_shares *h, const struct gt_idle_slice *sli
 		share->weight += one->ns;
 		t->samples++;
 		t->weight += one->ns;
+		if (gt_group_table_is_rest(&h->list, share))
+			t->further_weight += one->ns;
 	}
 	return 0;
 }
@@ -295,12 +298,11 @@ int gt_host_shares_add_slice(struct gt_host_shares *h, const struct gt_idle_slic
 /* ---- the end ---- */
 
 /* Rounds the sum of the shares so far, so that they add up to the whole. */
-static uint64_t share_of_samples(
-	struct gt_idle_thread *t, const struct gt_host_share *share, bool states)
+static uint64_t share_of_samples(struct gt_idle_thread *t, uint64_t weight, bool states)
 {
-	uint64_t sum, ns = share->weight;
+	uint64_t sum, ns = weight;
 
-	t->given_weight += share->weight;
+	t->given_weight += weight;
 	if (states || t->weight > t->outside) {
 		sum = t->weight
 			? (uint64_t)((unsigned __int128)t->outside * t->given_weight / t->weight)
@@ -316,18 +318,16 @@ static int divide(
 {
 	struct gt_idle_thread *t;
 
-	if (share->cause == GT_HOST_ALL)
-		share->ns = share->weight;
 	if (share->cause != GT_IDLE_OUTSIDE)
 		return 0;
 	t = find_thread(h, share, err);
 	if (!t)
 		return err->code;
-	share->ns = share_of_samples(t, share, states);
+	share->ns = share_of_samples(t, share->weight, states);
 	return 0;
 }
 
-/* Both structs begin with the key, whose first member is the group. */
+/* All structs begin with the key, whose first member is the group. */
 static int by_first_member(const void *pa, const void *pb)
 {
 	const uint32_t *a = pa, *b = pb;
@@ -342,15 +342,38 @@ static void add_thread(struct gt_outside *to, const struct gt_idle_thread *t)
 	to->samples += t->samples;
 }
 
-int gt_host_shares_finish(
+static int divide_all(
 	struct gt_host_shares *h, struct gt_reader *r, bool states, struct gt_err *err)
 {
+	struct gt_host_share *rest = NULL;
+
 	for (size_t i = 0; i < h->list.n; i++) {
 		struct gt_host_share *share = gt_group_table_at(&h->list, i);
 
 		share->doing = (uint8_t)doing_of(share, r);
-		if (!gt_group_table_is_rest(&h->list, share) && divide(h, share, states, err))
+		if (gt_group_table_is_rest(&h->list, share))
+			rest = share;
+		else if (divide(h, share, states, err))
 			return err->code;
+	}
+	for (size_t i = 0; rest && i < h->threads.n; i++) {
+		struct gt_idle_thread *t = gt_group_table_at(&h->threads, i);
+
+		rest->ns = gt_sat_add(rest->ns, share_of_samples(t, t->further_weight, states));
+	}
+	return 0;
+}
+
+int gt_host_shares_finish(
+	struct gt_host_shares *h, struct gt_reader *r, bool states, struct gt_err *err)
+{
+	if (divide_all(h, r, states, err))
+		return err->code;
+	for (size_t i = 0; i < h->processor.n; i++) {
+		struct gt_host_share *share = gt_group_table_at(&h->processor, i);
+
+		share->doing = (uint8_t)doing_of(share, r);
+		share->ns = share->weight;
 	}
 	for (size_t i = 0; i < h->threads.n; i++) {
 		struct gt_idle_thread *t = gt_group_table_at(&h->threads, i);
@@ -360,6 +383,7 @@ int gt_host_shares_finish(
 	}
 	if (h->group_of) {
 		gt_group_table_sort(&h->list, by_first_member);
+		gt_group_table_sort(&h->processor, by_first_member);
 		gt_group_table_sort(&h->threads, by_first_member);
 	}
 	return 0;
@@ -370,21 +394,22 @@ static uint32_t group_at(const struct gt_group_table *g, size_t i)
 	return *(const uint32_t *)gt_group_table_at(g, i);
 }
 
-size_t gt_host_shares_first(const struct gt_host_shares *h, uint32_t group)
+size_t gt_host_group_first(const struct gt_group_table *g, uint32_t group)
 {
-	return GT_LOWER_BOUND(i, 0, h->list.n, group_at(&h->list, i) < group);
+	return GT_LOWER_BOUND(i, 0, g->n, group_at(g, i) < group);
 }
 
-size_t gt_host_shares_first_thread(const struct gt_host_shares *h, uint32_t group)
+/* It is the last one, also in the order of groups. */
+const struct gt_host_share *gt_host_shares_rest(const struct gt_group_table *g)
 {
-	return GT_LOWER_BOUND(i, 0, h->threads.n, group_at(&h->threads, i) < group);
+	return g->n > g->most ? gt_group_table_at(g, g->n - 1) : NULL;
 }
 
 struct gt_outside gt_host_shares_outside(const struct gt_host_shares *h, uint32_t group)
 {
 	struct gt_outside sum = { 0 };
 
-	for (size_t i = gt_host_shares_first_thread(h, group);
+	for (size_t i = gt_host_group_first(&h->threads, group);
 		i < h->threads.n && group_at(&h->threads, i) == group; i++)
 		add_thread(&sum, gt_group_table_at(&h->threads, i));
 	return sum;

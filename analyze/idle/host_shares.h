@@ -6,7 +6,8 @@
  * waited.
  * - waits: exact, by the stack of the wait if it was read
  * - CUDA calls: exact, by the stack of the call
- * Besides it counts all samples of each stack: the processor time of the host.
+ * Besides it counts all samples of each stack, in a table of its own: the processor time of the
+ * host.
  *
  * A moment that is idle on several GPUs counts once for each, and so do the samples in it. */
 #ifndef GT_HOST_SHARES_H
@@ -45,8 +46,8 @@ const char *gt_host_doing_words(unsigned doing);
 struct gt_host_share {
 	/* the key. group: by group_of, else 0; thread: track number over all segments, or GT_NONE;
 	 * cause: enum gt_idle_cause, or GT_HOST_ALL: all samples of the thread; stack: id in the
-	 * segment or GT_NONE. After GT_HOST_SHARES_MOST shares, all further ones are one with
-	 * GT_NONE everywhere. */
+	 * segment or GT_NONE. After GT_HOST_SHARES_MOST shares of a table, all further ones are one
+	 * with GT_NONE everywhere. */
 	uint32_t group, segment, thread, cause, stack;
 	uint64_t ns;      /* of idle time; of GT_HOST_ALL: of processor time, by samples */
 	uint64_t samples; /* outside CUDA, and GT_HOST_ALL */
@@ -58,11 +59,12 @@ struct gt_host_share {
 #define GT_HOST_SHARES_MOST (1u << 18)
 
 struct gt_idle_thread {
-	uint32_t group, segment, thread;      /* the key */
-	uint64_t outside;                     /* ns of slices outside CUDA */
-	uint64_t unknown;                     /* of these, in no share */
-	uint64_t samples;                     /* in these slices */
-	uint64_t weight, given_weight, given; /* private */
+	uint32_t group, segment, thread; /* the key */
+	uint64_t outside;                /* ns of slices outside CUDA */
+	uint64_t unknown;                /* of these, in no share */
+	uint64_t samples;                /* in these slices */
+	/* private. further_weight: of samples beyond the limit of shares */
+	uint64_t weight, further_weight, given_weight, given;
 };
 
 /* The time outside CUDA of all threads: members of struct gt_idle_thread. */
@@ -86,14 +88,17 @@ struct gt_host_shares { /* zero-initialised: nothing is collected */
 	/* Set before the first row. wanted: time outside CUDA and waits; all: also calls, causes
 	 * that are not the host's, and GT_HOST_ALL. */
 	bool wanted, all;
+	bool by_thread;             /* processor time has no stacks */
 	gt_host_group_fn *group_of; /* NULL: all shares are in group 0 */
 	void *arg;
 	/* complete after gt_host_shares_finish() */
-	struct gt_group_table list, threads, gil_holders;
+	struct gt_group_table list;      /* struct gt_host_share of idle time */
+	struct gt_group_table processor; /* struct gt_host_share of GT_HOST_ALL */
+	struct gt_group_table threads, gil_holders;
 	uint64_t left_out;     /* samples that were too late or too many */
 	struct gt_outside sum; /* after gt_host_shares_finish(): of all groups */
 	/* private */
-	uint32_t last_thread, last_share;
+	uint32_t last_thread, last_share, last_processor;
 };
 
 void gt_host_shares_init(struct gt_host_shares *h);
@@ -104,8 +109,8 @@ int gt_host_shares_add_sample(struct gt_host_shares *h, const struct gt_segment 
 /* activity: of the slice's thread; NULL: none. 0 or negative. */
 int gt_host_shares_add_slice(struct gt_host_shares *h, const struct gt_idle_slice *slice,
 	struct gt_host_activity *activity, struct gt_err *err);
-/* After the last slice: divides the time outside CUDA, of each group by itself, and sorts shares
- * and threads by group. states: switches of threads were recorded. 0 or negative. */
+/* After the last slice: divides the time outside CUDA, of each group by itself, and sorts all
+ * tables by group. states: switches of threads were recorded. 0 or negative. */
 int gt_host_shares_finish(
 	struct gt_host_shares *h, struct gt_reader *r, bool states, struct gt_err *err);
 void gt_host_shares_reset(struct gt_host_shares *h); /* removes all shares */
@@ -120,7 +125,8 @@ struct gt_outside gt_host_shares_outside(const struct gt_host_shares *h, uint32_
 /* Half the width of the 95 % confidence interval of a part of the time outside CUDA, in ns.
  * samples: those that the part is based on. */
 uint64_t gt_outside_error(const struct gt_outside *o, uint64_t samples);
-/* The first share, and the first thread, of this group or a later one. */
-size_t gt_host_shares_first(const struct gt_host_shares *h, uint32_t group);
-size_t gt_host_shares_first_thread(const struct gt_host_shares *h, uint32_t group);
+/* The first item of this group or a later one, in `list`, `processor` or `threads`. */
+size_t gt_host_group_first(const struct gt_group_table *g, uint32_t group);
+/* The share of all beyond GT_HOST_SHARES_MOST, or NULL. */
+const struct gt_host_share *gt_host_shares_rest(const struct gt_group_table *g);
 #endif

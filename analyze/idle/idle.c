@@ -608,7 +608,9 @@ static int read_second_time(struct gt_idle *s, struct gt_err *err)
 	struct gt_idle fresh = { .nlisteners = s->nlisteners,
 		.has_gap_listener = s->has_gap_listener,
 		.full = s->full,
-		.shares = { .wanted = s->shares.wanted, .all = s->shares.all },
+		.shares = { .wanted = s->shares.wanted,
+			.all = s->shares.all,
+			.by_thread = s->shares.by_thread },
 		.ngrouped = s->ngrouped,
 		.report = s->report };
 	struct gt_report_state report = s->report;

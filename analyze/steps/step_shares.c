@@ -86,6 +86,7 @@ void gt_step_shares_init(
 	gt_host_shares_init(&s->shares);
 	s->shares.group_of = group_of;
 	s->shares.arg = s;
+	s->shares.by_thread = true;
 	gt_idle_add_grouped(idle, &s->shares);
 }
 
