@@ -76,6 +76,15 @@ static uint64_t sum_of(const struct gt_caller_sums *sums)
 	return all;
 }
 
+/* Both columns say the same of equal times, though shares are rounded so that they add up. */
+static struct gt_cell inclusive_share(
+	uint64_t inclusive, uint64_t self, int64_t share, uint64_t all)
+{
+	struct gt_cell cell = gt_cell_share(inclusive, all);
+
+	return all && (inclusive == self || cell.i < share) ? gt_cell_i(share) : cell;
+}
+
 static int add_lines(
 	const struct host *h, struct gt_table *t, struct gt_caller_sums *sums, struct gt_err *err)
 {
@@ -98,7 +107,7 @@ static int add_lines(
 						      all)
 					    : gt_cell_none(),
 				gt_cell_u(self->count), gt_cell_u(inclusive->total),
-				gt_cell_share(inclusive->total, all),
+				inclusive_share(inclusive->total, self->total, shares[i], all),
 				gt_cell_u(one->inclusive[GT_HOST_TIME].total),
 				gt_cell_known(self->count,
 					gt_outside_error(&h->idle->shares.sum, self->count)),

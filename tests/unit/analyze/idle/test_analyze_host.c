@@ -37,6 +37,8 @@ static void check_rows(json_t *j, const struct want *want, size_t n)
 		CHECK_EQ((long long)num(r, "inclusive_ns"), want[i].inclusive);
 		CHECK_EQ((long long)num(r, "host_ns"), want[i].host);
 		CHECK(want[i].samples ? num(r, "error_percent") > 0 : absent(r, "error_percent"));
+		CHECK(want[i].inclusive != want[i].idle ||
+			num(r, "inclusive_percent") == num(r, "share_percent"));
 		shares += num(r, "share_percent");
 	}
 	CHECK(shares > 99.995 && shares < 100.005);
