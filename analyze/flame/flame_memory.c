@@ -58,6 +58,8 @@ static int finish(void *state, struct gt_table **tables, unsigned max, struct gt
 
 	if (!why)
 		why = partial ? partial : gt_memory_why_unknown(&m->tracker, r, partial);
+	if (!rc && !why && !m->tracker.groups.n)
+		why = "no allocations were recorded";
 	if (!rc && !why)
 		rc = collect(m, err);
 	if (rc)

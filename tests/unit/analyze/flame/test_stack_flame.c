@@ -208,5 +208,15 @@ static void without_data(void)
 	}
 }
 
+static void without_allocations(void)
+{
+	struct gt_err err;
+
+	CHECK(!flame_of(stack_program(), GT_STACK_FLAME_MEMORY, &gt_export_folded,
+		&(struct gt_filter){ 0 }, &err));
+	CHECK_EQ(err.code, -ENODATA);
+	CHECK(strstr(err.text, "cannot answer: no allocations were recorded"));
+}
+
 T_MAIN(T(host_time), T(idle_time), T(idle_time_has_stacks), T(kernel_time), T(memory_at_the_peak),
-	T(titles), T(without_data))
+	T(titles), T(without_data), T(without_allocations))
