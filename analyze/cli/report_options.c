@@ -2,6 +2,8 @@
 
 #include <string.h>
 #include "analyze/cli/time_range_option.h"
+#include "formats/base/buf.h"
+#include "formats/base/numbers.h"
 
 /* ---- the table ---- */
 
@@ -125,6 +127,40 @@ static const char *taker(
 	return name;
 }
 
+/* Appends the names of all reports that take it, and whether there are several. */
+static bool put_takers(struct gt_buf *to, const struct gt_option_row *row)
+{
+	const char *last = NULL;
+	bool several = false;
+
+	gt_buf_printf(to, "%s", row->report);
+	for (unsigned i = 0; gt_analyses[i]; i++) {
+		if (!strcmp(gt_analyses[i]->name, row->report) ||
+			!gt_report_takes(gt_analyses[i], row))
+			continue;
+		if (last)
+			gt_buf_printf(to, ", %s", last);
+		last = gt_analyses[i]->name;
+		several = true;
+	}
+	if (last)
+		gt_buf_printf(to, " and %s", last);
+	gt_buf_byte(to, 0);
+	return several;
+}
+
+static int refuse(const struct gt_option_row *row, struct gt_err *err)
+{
+	struct gt_buf names = { 0 };
+	bool several = put_takers(&names, row);
+	int rc = gt_err_set(err, -EINVAL, "--%s is for the report%s %s: gtanalyze %s --%s ... FILE",
+		row->opt.name, gt_plural(several ? 2 : 1, "s"),
+		names.failed ? row->report : (const char *)names.data, row->report, row->opt.name);
+
+	gt_buf_release(&names);
+	return rc;
+}
+
 int gt_report_options_check(const struct gt_report_options *o,
 	const struct gt_analysis *const *list, unsigned n, struct gt_err *err)
 {
@@ -136,9 +172,7 @@ int gt_report_options_check(const struct gt_report_options *o,
 			continue;
 		report = taker(row, list, n);
 		if (!report)
-			return gt_err_set(err, -EINVAL,
-				"--%s is for the report %s: gtanalyze %s --%s ... FILE",
-				row->opt.name, row->report, row->report, row->opt.name);
+			return refuse(row, err);
 		if (n > 2) /* the header and this report */
 			return gt_err_set(err, -EINVAL,
 				"with --%s no other report can be given beside %s", row->opt.name,

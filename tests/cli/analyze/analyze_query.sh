@@ -43,7 +43,7 @@ points agg --agg 'count,sum(name)' 10 "name is not a quantity"
 points order --order-by 'p99(dur)' 0 "rows are sorted by one of the aggregates of --agg"
 
 want query-without 2 $A --where failed $R/h200-streams.zst
-check query-without-message stderr_has "gtanalyze: --where is for the report query: gtanalyze query --where ... FILE"
+check query-without-message stderr_has "gtanalyze: --where is for the reports query and histogram: gtanalyze query --where ... FILE"
 want query-top-by 2 $A top --by name $R/h200-streams.zst
 want query-beside 2 $A query top --where failed $R/h200-streams.zst
 check query-beside-message stderr_has "gtanalyze: with --where no other report can be given beside query"

@@ -84,6 +84,11 @@ static void a_report_must_take_the_option(void)
 	CHECK_STR(err.text, "--of is for the report histogram: gtanalyze histogram --of ... FILE");
 	gt_report_options_release(&o);
 	err = (struct gt_err)GT_ERR_INIT;
+	CHECK_EQ(PARSE("gaps", NULL, "--by", "line"), -EINVAL);
+	CHECK_STR(err.text,
+		"--by is for the reports query, top, memory, histogram, host and kernels: gtanalyze query --by ... FILE");
+	gt_report_options_release(&o);
+	err = (struct gt_err)GT_ERR_INIT;
 	CHECK_EQ(PARSE("histogram", "top", "--by", "name"), -EINVAL);
 	CHECK_STR(err.text, "with --by no other report can be given beside histogram");
 	gt_report_options_release(&o);
