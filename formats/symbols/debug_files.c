@@ -81,11 +81,13 @@ static void search_folder(struct gt_debug_files *f, int fd, const char *path, un
 
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
-		f->is_cut = ++f->nentries > GT_DEBUG_ENTRIES || depth > GT_DEBUG_FOLDER_DEPTH;
+		f->is_cut = ++f->nentries > GT_DEBUG_ENTRIES;
 		if (f->is_cut || fstatat(dirfd(d), e->d_name, &st, 0) ||
 			asprintf(&inner, "%s/%s", path, e->d_name) < 0)
 			continue;
-		if (S_ISDIR(st.st_mode))
+		if (S_ISDIR(st.st_mode) && depth >= GT_DEBUG_FOLDER_DEPTH)
+			f->has_deep_folders = true;
+		else if (S_ISDIR(st.st_mode))
 			search_folder(f,
 				openat(dirfd(d), e->d_name,
 					O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
@@ -316,5 +318,5 @@ void gt_debug_files_release(struct gt_debug_files *f)
 	f->found = NULL;
 	f->nfound = f->cap = 0;
 	f->nentries = 0;
-	f->is_searched = f->is_cut = false;
+	f->is_searched = f->is_cut = f->has_deep_folders = false;
 }

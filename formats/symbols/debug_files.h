@@ -15,7 +15,7 @@
 #define GT_DEBUG_FILES_MAX 8u     /* of a library; further ones are ignored */
 #define GT_DEBUG_ID_MAX 64u       /* bytes of a build id */
 #define GT_DEBUG_ENTRIES 200000u  /* of all folders: further ones are not searched */
-#define GT_DEBUG_FOLDER_DEPTH 24u /* of folders in folders, likewise */
+#define GT_DEBUG_FOLDER_DEPTH 24u /* of folders in folders: deeper ones are not searched */
 
 struct gt_debug_files {
 	const char *const *folders; /* borrowed */
@@ -32,7 +32,9 @@ struct gt_debug_files {
 	size_t nfound, cap;
 	struct gt_buf paths;
 	uint32_t nentries;
-	bool is_searched, is_cut;
+	bool is_searched;
+	/* after the search: beyond GT_DEBUG_ENTRIES; below GT_DEBUG_FOLDER_DEPTH */
+	bool is_cut, has_deep_folders;
 };
 /* Of one library. Zero-initialised; release it. */
 struct gt_library_files {

@@ -251,9 +251,9 @@ static void report(const char *program, bool (*is)(const struct library *), cons
 
 		if (!is(l) || n++ >= NAMES_SHOWN)
 			continue;
-		gt_buf_printf(&names, "%s%s%s%s", n > 1 ? ", " : "", l->path,
-			other && is == is_replaced ? ": " : "",
-			other && is == is_replaced ? other : "");
+		gt_buf_printf(&names, "%s%s", n > 1 ? ", " : "", l->path);
+		if (other && is == is_replaced)
+			gt_buf_printf(&names, " (found: %s)", other);
 	}
 	if (n > NAMES_SHOWN)
 		gt_buf_printf(&names, " and %zu more", n - NAMES_SHOWN);
@@ -278,6 +278,10 @@ void gt_trace_symbols_report(const char *program)
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
 		report(program, reasons[i].is, reasons[i].reason);
+	if (symbols.files.has_deep_folders)
+		gt_message(stderr, program,
+			"--symbols: folders below more than %u folders were not searched",
+			GT_DEBUG_FOLDER_DEPTH);
 	if (symbols.files.is_cut)
 		gt_message(stderr, program,
 			"--symbols: only the first %u files and folders were searched",

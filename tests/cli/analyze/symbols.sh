@@ -74,7 +74,12 @@ fi
 mkdir other empty
 compile -g -DOTHER -Wl,--build-id=0x0123456789abcdef -o other/prog
 check other-build-is-not-used sh -c 'echo "$1" | grep -q "^prog+"' - "$(stack_of --symbols other a.zst)"
-is other-build-is-said 1 "$(grep -c 'gtanalyze: --symbols: not used, the file does not have the recorded build id: .*/prog: other/prog$' stack.err)"
+is other-build-is-said 1 "$(grep -c 'gtanalyze: --symbols: not used, the file does not have the recorded build id: .*/prog (found: other/prog)$' stack.err)"
+# a folder that is too deep leaves the others
+mkdir -p deepest/a/$(printf 'd/%.0s' $(seq 30)) deepest/b
+cp whole/* deepest/b
+is deep-folder-leaves-others "$whole" "$(stack_of --symbols deepest a.zst)"
+is deep-folder-is-said 1 "$(grep -c 'gtanalyze: --symbols: folders below more than 24 folders were not searched$' stack.err)"
 stack_of --symbols empty a.zst >/dev/null
 is missing-is-said 1 "$(grep -c 'gtanalyze: --symbols: no file has the build id of: .*/prog' stack.err)"
 compile -g -Wl,--build-id=none -o prog
