@@ -41,10 +41,13 @@ static const char *const costs[] = { "time", "count", "bytes", NULL };
 /* "calls", then the words of gt_stack_flames */
 static const char *const stacks[] = { "calls", "host", "idle", "kernel", "memory", NULL };
 
-/* One flag per exporter, then the common options. Returns the number of rows. */
-static size_t make_options(struct args *a, struct gt_opt *o)
+#define ADD_ROWS(to, n, rows)                                                                      \
+	(memcpy((to) + (n), rows, sizeof(rows)), (n) + sizeof(rows) / sizeof(*(rows)))
+
+static size_t add_output_options(struct args *a, struct gt_opt *o, size_t n)
 {
-	const struct gt_opt common[] = {
+	const struct gt_opt rows[] = {
+		{ .name = NULL, .kind = GT_OPT_TEXT, .help = "Output" },
 		{ .name = "output",
 			.letter = 'o',
 			.kind = GT_OPT_STR,
@@ -60,6 +63,14 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 			.kind = GT_OPT_FLAG,
 			.to = &a->no_progress,
 			.help = "do not show on a terminal how far reading is, if it takes more than 1 s" },
+	};
+
+	return ADD_ROWS(o, n, rows);
+}
+
+static size_t add_row_options(struct args *a, struct gt_opt *o, size_t n)
+{
+	const struct gt_opt rows[] = {
 		{ .name = NULL, .kind = GT_OPT_TEXT, .help = "What to export" },
 		{ .name = "from",
 			.kind = GT_OPT_NS,
@@ -92,6 +103,14 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 			.to = &a->exclude,
 			.arg = "GLOB",
 			.help = "no names that match, or @CATEGORY; repeat it to exclude more" },
+	};
+
+	return ADD_ROWS(o, n, rows);
+}
+
+static size_t add_stack_options(struct args *a, struct gt_opt *o, size_t n)
+{
+	const struct gt_opt rows[] = {
 		{ .name = "symbols",
 			.kind = GT_OPT_LIST,
 			.to = &a->symbols,
@@ -110,6 +129,13 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 			.help = "folded stacks and flame graphs by call stack: of calls and GPU work, of the host's time, of the idle time of GPUs, of kernel time, or of memory at the peak",
 			.words = stacks },
 	};
+
+	return ADD_ROWS(o, n, rows);
+}
+
+/* One flag per exporter, then the common options. Returns the number of rows. */
+static size_t make_options(struct args *a, struct gt_opt *o)
+{
 	size_t n = 0;
 
 	o[n++] = (struct gt_opt){ .kind = GT_OPT_TEXT, .help = "Formats" };
@@ -118,9 +144,9 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 			.kind = GT_OPT_FLAG,
 			.to = &a->exporter[i],
 			.help = gt_exporters[i]->help };
-	o[n++] = (struct gt_opt){ .kind = GT_OPT_TEXT, .help = "Output" };
-	memcpy(o + n, common, sizeof(common));
-	return n + sizeof(common) / sizeof(*common);
+	n = add_output_options(a, o, n);
+	n = add_row_options(a, o, n);
+	return add_stack_options(a, o, n);
 }
 
 static const struct gt_exporter *find_exporter(const struct args *a, struct gt_err *err)
