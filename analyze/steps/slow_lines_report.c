@@ -61,8 +61,15 @@ static void add_lines(struct gt_table *t, const struct gt_slow_lines *l)
 		l->nslow, gt_scaled(GT_C_NS, (int64_t)l->loop->limit).text, l->nusual);
 }
 
-static void add_notes(const struct gt_steps *s, struct gt_table *t)
+static void add_notes(
+	const struct gt_steps *s, const struct gt_host_shares *shares, struct gt_table *t)
 {
+	const struct gt_host_share *rest = gt_host_shares_rest(&shares->list);
+
+	if (rest)
+		gt_table_note(t,
+			"%s of idle time in steps that are not known, as more than %u pairs of thread and stack were found",
+			gt_scaled(GT_C_NS, gt_clamp(rest->ns)).text, GT_HOST_SHARES_MOST);
 	if (!gt_table_rows(t)) {
 		gt_table_note(t, "no step after the warm-up is slow");
 		return;
@@ -128,7 +135,7 @@ int gt_slow_lines_fill(const struct gt_steps *s, struct gt_table *t, struct gt_e
 	else if (!rc)
 		rc = add_loops(&shares, &loops, t, err);
 	if (!rc && !cannot)
-		add_notes(s, t);
+		add_notes(s, &shares.shares, t);
 	gt_step_shares_release(&shares);
 	gt_loops_release(&loops);
 	if (idle)
