@@ -220,7 +220,7 @@ void gt_replaced_find(void)
 	static const char *const names[GT_REPLACED] = { "ioctl", "open", "open64", "openat",
 		"openat64", "close", "mmap", "mmap64", "execve", "execv", "execvp", "execvpe",
 		"fexecve", "execveat", "abort", "__assert_fail", "dlclose", "pthread_create",
-		"sigaction", "signal", "prctl" };
+		"sigaction", "signal", "prctl", "sigtimedwait", "signalfd" };
 
 	for (unsigned i = 0; i < GT_REPLACED; i++)
 		__atomic_store_n(

@@ -52,6 +52,8 @@ enum gt_replaced {
 	GT_LIBC_SIGACTION,
 	GT_LIBC_SIGNAL,
 	GT_LIBC_PRCTL,
+	GT_LIBC_SIGTIMEDWAIT,
+	GT_LIBC_SIGNALFD,
 	GT_REPLACED
 };
 void *gt_replaced_function(enum gt_replaced which);

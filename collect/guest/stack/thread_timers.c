@@ -15,8 +15,8 @@
  * have no timers, and an exec deletes all.
  *
  * SIGNAL. It is a real-time signal near the end of their range that has its default action. If the
- * program sets an action for it later, or limits its own system calls, all timers are deleted
- * first. */
+ * program sets an action for it later, reads it by a descriptor, or limits its own system calls,
+ * all timers are deleted first. Where the program waits for it, those of the timers are ignored. */
 #define _GNU_SOURCE
 #include "collect/guest/stack/thread_timers.h"
 
@@ -47,9 +47,11 @@
 /* Of this process; the kernel clears it in a forked child. */
 static struct timers {
 	uint32_t next;
-	int32_t id[TIMERS]; /* the kernel's number plus 1; 0: free */
+	int32_t id[TIMERS];      /* the kernel's number plus 1; 0: free */
+	int32_t blocked[TIMERS]; /* the thread's id: it counts as one that blocks the signal */
 } * timers;
 static uint64_t period;   /* ns */
+static int32_t process;   /* its id; a child of vfork has the same memory, but another id */
 static int signal_number; /* 0: threads are not sampled */
 static uint32_t key;      /* of thread-specific data; set: the thread has a timer */
 static const char marker; /* its address is the value of our signals */
@@ -159,6 +161,7 @@ static void take_sample(uint64_t ns, uint64_t blocked, const uintptr_t at[3])
 	if (blocked && !own.has_blocked) {
 		COUNT(blocked);
 		own.has_blocked = true;
+		timers->blocked[own.place - 1] = gt_own_tid();
 	}
 
 	if (!t->ring && can_write)
@@ -352,6 +355,7 @@ static void end_thread(void *unused)
 	delete_timer(place - 1);
 	if (is_pending(number) && !own.has_blocked)
 		COUNT(blocked);
+	timers->blocked[place - 1] = 0;
 	add_missed();
 	t = gt_self;
 	if (t->ring && !gt_inside && !(t->depth & GT_COMMITTING))
@@ -373,7 +377,24 @@ static bool blocks_signal(const char *tid, int number)
 	return set >> (number - 1) & 1;
 }
 
-/* Threads that still run when the process ends, and have had no sample. */
+static uint64_t number_of(const char *text)
+{
+	uint64_t n = 0;
+
+	for (; text && *text >= '0' && *text <= '9'; text++)
+		n = n * 10 + (uint64_t)(*text - '0');
+	return n;
+}
+
+static bool is_counted(int32_t tid)
+{
+	for (uint32_t i = 0; i < TIMERS; i++)
+		if (timers->blocked[i] == tid)
+			return true;
+	return false;
+}
+
+/* Other threads that still run when the process ends, and do not count yet. */
 static void count_blocked_threads(int number)
 {
 	static char names[4096];
@@ -385,12 +406,15 @@ static void count_blocked_threads(int number)
 	} * e;
 	int fd = (int)syscall(
 		SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int32_t tid;
 	long n;
 
 	while (fd >= 0 && (n = syscall(SYS_getdents64, fd, names, sizeof(names))) > 0)
 		for (long i = 0; i < n; i += e->bytes) {
 			e = (const void *)(names + i);
-			if (*e->name != '.' && blocks_signal(e->name, number))
+			tid = (int32_t)number_of(e->name);
+			if (tid && tid != gt_own_tid() && !is_counted(tid) &&
+				blocks_signal(e->name, number))
 				COUNT(blocked);
 		}
 	if (fd >= 0)
@@ -398,12 +422,15 @@ static void count_blocked_threads(int number)
 }
 
 /* Ends the samples of this process. To ignore a signal removes those that wait for threads that
- * block it. True: the samples have not ended before. */
+ * block it. A child of vfork has actions of its own: it ends nothing. True: the samples end now. */
 static bool step_back(void)
 {
 	struct sigaction act = { .sa_handler = SIG_IGN };
-	int number = __atomic_exchange_n(&signal_number, 0, __ATOMIC_SEQ_CST);
+	int number;
 
+	if (gt_own_pid() != process)
+		return false;
+	number = __atomic_exchange_n(&signal_number, 0, __ATOMIC_SEQ_CST);
 	for (uint32_t i = 0; number && i < TIMERS; i++)
 		delete_timer(i);
 	if (!number)
@@ -471,6 +498,90 @@ GT_EXPORT int NAME(prctl)(
 	return real(option, a, b, c, d);
 }
 
+static bool has_signal(const sigset_t *set)
+{
+	uint64_t bits = 0;
+	int number = signal_number;
+
+	if (number && set)
+		memcpy(&bits, set, sizeof(bits));
+	return number && bits >> (number - 1) & 1;
+}
+
+GT_EXPORT int NAME(sigtimedwait)(
+	const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
+
+/* A thread that blocks all signals and waits for any must not get those of its timer. */
+GT_EXPORT int NAME(sigtimedwait)(
+	const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) =
+		gt_replaced_function(GT_LIBC_SIGTIMEDWAIT);
+	uint64_t until;
+	struct timespec left;
+	siginfo_t got;
+	int number;
+
+	if (!real) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (gt_likely(!has_signal(set)))
+		return real(set, info, timeout);
+	until = timeout ? gt_monotonic() + (uint64_t)timeout->tv_sec * 1000000000 +
+			(uint64_t)timeout->tv_nsec
+			: 0;
+	number = real(set, &got, timeout);
+	while (number > 0 && got.si_code == SI_TIMER && got.si_value.sival_ptr == &marker) {
+		uint64_t now = gt_monotonic();
+
+		left = timespec_of(until > now ? until - now : 0);
+		number = real(set, &got, timeout ? &left : NULL);
+	}
+	if (number > 0 && info)
+		*info = got;
+	return number;
+}
+
+GT_EXPORT int NAME(sigwaitinfo)(const sigset_t *set, siginfo_t *info);
+
+GT_EXPORT int NAME(sigwaitinfo)(const sigset_t *set, siginfo_t *info)
+{
+	return NAME(sigtimedwait)(set, info, NULL);
+}
+
+GT_EXPORT int NAME(sigwait)(const sigset_t *set, int *number);
+
+GT_EXPORT int NAME(sigwait)(const sigset_t *set, int *number)
+{
+	int saved = errno, got, error;
+
+	do
+		got = NAME(sigtimedwait)(set, NULL, NULL);
+	while (got < 0 && errno == EINTR);
+	error = got < 0 ? errno : 0;
+	errno = saved;
+	if (!error)
+		*number = got;
+	return error;
+}
+
+GT_EXPORT int NAME(signalfd)(int fd, const sigset_t *set, int flags);
+
+/* Whoever reads the descriptor would get signals of the timers. */
+GT_EXPORT int NAME(signalfd)(int fd, const sigset_t *set, int flags)
+{
+	int (*real)(int, const sigset_t *, int) = gt_replaced_function(GT_LIBC_SIGNALFD);
+
+	if (!real) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (gt_unlikely(has_signal(set)) && step_back())
+		COUNT(taken);
+	return real(fd, set, flags);
+}
+
 /* What a new thread runs; in memory of its own. */
 struct thread_start {
 	void *(*run)(void *);
@@ -516,6 +627,7 @@ GT_EXPORT int NAME(pthread_create)(
 static void in_forked_child(void)
 {
 	memset(&own, 0, sizeof(own));
+	process = gt_own_pid();
 	if (signal_number)
 		start_timer();
 }
@@ -532,15 +644,6 @@ static bool register_fork(void)
 	return plain && !plain(NULL, NULL, in_forked_child);
 }
 
-static uint64_t number_of(const char *text)
-{
-	uint64_t n = 0;
-
-	for (; text && *text >= '0' && *text <= '9'; text++)
-		n = n * 10 + (uint64_t)(*text - '0');
-	return n;
-}
-
 void gt_timers_start(void)
 {
 	int (*create_key)(pthread_key_t *, void (*)(void *)) =
@@ -555,6 +658,7 @@ void gt_timers_start(void)
 	if (!libc.set_specific || !libc.action || !timers || create_key(&key, end_thread) ||
 		!register_fork())
 		return;
+	process = gt_own_pid();
 	if (!install_handler()) {
 		COUNT(taken);
 		return;

@@ -46,6 +46,8 @@ all_time own-timer 20
 check programs-own-timer test "$(sed -n 's/^alarms //p' want.out)" -ge 20
 record blocked "$work" blocked
 says blocked-threads '2 threads have no samples while signals are blocked there'
+record to-the-end "$work" blocked-to-the-end
+says blocked-thread-counts-once '1 thread has no samples while signals are blocked there'
 record while "$work" blocked-for-a-while
 all_time while 20
 check while-blocked-no-stack-is-wrong test "$(rows while 'work_b | ')" -ge 10
@@ -53,6 +55,14 @@ is while-blocked-no-function 0 "$(rows while 'work_a | ')"
 record takes "$work" takes-signals
 check signal-is-the-programs grep -qx 'others 0, came 0' want.out
 says signal-is-reported '1 process has no further samples'
+record waits "$work" waits-for-signals
+is waits-get-the-programs-signals 'wrong 0' "$(head -n 1 want.out)"
+all_time waits 30
+record reads "$work" reads-signals
+is reads-get-the-programs-signals 'wrong 0' "$(head -n 1 want.out)"
+says reads-are-reported '1 process has no further samples'
+record vfork "$work" vfork
+all_time vfork 20
 want killed 0 $refuse "$G" -q -f -e samples -o killed.zst -- "$work" killed
 is signals-of-others-end-a-process 'killed 20' "$(head -n 1 want.out)"
 record no-timers "$work" no-timers

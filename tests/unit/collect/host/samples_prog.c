@@ -1,13 +1,16 @@
 /* Programs for tests/cli/collect/samples.sh, which spend known processor time in known functions:
  * samples MODE [N]. Each prints the processor time that it has used, in ms. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -147,6 +150,68 @@ __attribute__((noinline)) static void blocked_for_a_while(void)
 	work_b(300 * ms);
 }
 
+/* Signals are blocked from now on, while the thread works. */
+static sigset_t block_all(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	work_a(100 * ms);
+	return all;
+}
+
+/* A thread waits for any signal: it gets those that are sent, and no other one. */
+static void waits_for_signals(void)
+{
+	const struct timespec soon = { 0, 10 * ms };
+	sigset_t all = block_all();
+	siginfo_t info;
+	int number = 0, right = 0;
+
+	kill(getpid(), SIGALRM);
+	right += !sigwait(&all, &number) && number == SIGALRM;
+	work_a(50 * ms);
+	right += sigtimedwait(&all, &info, &soon) == -1 && errno == EAGAIN;
+	for (int i = SIGRTMIN; i <= SIGRTMAX; i++) {
+		work_a(10 * ms);
+		kill(getpid(), i);
+		right += sigwaitinfo(&all, i % 2 ? &info : NULL) == i;
+	}
+	printf("wrong %d\n", SIGRTMAX - SIGRTMIN + 3 - right);
+}
+
+/* The same by a descriptor. */
+static void reads_signals(void)
+{
+	struct signalfd_siginfo info;
+	sigset_t all = block_all();
+	int fd = signalfd(-1, &all, SFD_NONBLOCK), right;
+
+	work_a(50 * ms);
+	right = read(fd, &info, sizeof(info)) == -1 && errno == EAGAIN;
+	kill(getpid(), SIGUSR1);
+	right += read(fd, &info, sizeof(info)) > 0 && info.ssi_signo == SIGUSR1;
+	printf("wrong %d\n", 2 - right);
+}
+
+/* A child that has its own actions, but shares the memory. */
+__attribute__((noinline)) static void vfork_child(void)
+{
+	pid_t pid = vfork();
+
+	if (!pid) {
+		for (int i = SIGRTMIN; i <= SIGRTMAX; i++) {
+			sigaction(i, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
+			signal(i, SIG_DFL);
+		}
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	work_a(300 * ms);
+}
+
 /* Children that send a signal to themselves: each ends by it. */
 static void killed(void)
 {
@@ -252,6 +317,14 @@ int main(int argc, char **argv)
 		blocked();
 	else if (!strcmp(mode, "blocked-for-a-while"))
 		blocked_for_a_while();
+	else if (!strcmp(mode, "blocked-to-the-end"))
+		block_all();
+	else if (!strcmp(mode, "waits-for-signals"))
+		waits_for_signals();
+	else if (!strcmp(mode, "reads-signals"))
+		reads_signals();
+	else if (!strcmp(mode, "vfork"))
+		vfork_child();
 	else if (!strcmp(mode, "killed"))
 		killed();
 	else if (!strcmp(mode, "no-timers"))
