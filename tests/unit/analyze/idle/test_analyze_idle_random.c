@@ -85,7 +85,8 @@ static bool finds_no_room(const struct naive *n, const struct rp_call *c, int64_
 	return n->room && before >= n->room;
 }
 
-/* The cause of a state of the scheduler. */
+/* The cause of a state of the scheduler: written a second time, as all of this count, so that a
+ * wrong row in the table of idle_causes.c is seen. */
 static unsigned cause_of_state(enum gt_sched_state state)
 {
 	return state == GT_SCHED_RUNNABLE || state == GT_SCHED_PREEMPTED ? GT_IDLE_RUNNABLE
