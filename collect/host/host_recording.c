@@ -135,14 +135,7 @@ static void take_comm(
 
 static void take_mapping(struct gt_host_recording *h, const struct gt_perf_record *e)
 {
-	const struct {
-		uint32_t tgid, tid;
-		uint64_t address, length, offset;
-		uint32_t device[2];
-		uint64_t inode, generation;
-		uint32_t protection, flags;
-		char path[];
-	} *m = gt_perf_body(&h->perf, e);
+	const struct gt_perf_mapping *m = gt_perf_body(&h->perf, e);
 
 	if (e->bytes <= sizeof(*m) || !memchr(m->path, 0, e->bytes - sizeof(*m)))
 		return;

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "collect/host/remote_interpreter.h"
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
 
@@ -242,9 +243,16 @@ static size_t cut_sample(const struct gt_perf_processor *p, uint64_t at, size_t 
 	return sizeof(s) + (s.stack_bytes && bytes < n ? bytes & ~7ull : n);
 }
 
-static bool is_urgent(const struct gt_perf_record *e)
+static bool maps_python(const struct gt_perf_mapping *m, size_t bytes)
 {
-	return e->kind == PERF_RECORD_SAMPLE || e->kind == PERF_RECORD_SWITCH ||
+	return bytes > sizeof(*m) && memchr(m->path, 0, bytes - sizeof(*m)) &&
+		gt_is_python_file(m->path);
+}
+
+static bool is_urgent(const struct gt_perf_record *e, const void *body)
+{
+	return (e->kind == PERF_RECORD_MMAP2 && maps_python(body, e->bytes)) ||
+		e->kind == PERF_RECORD_SAMPLE || e->kind == PERF_RECORD_SWITCH ||
 		e->kind == PERF_RECORD_EXIT ||
 		(e->kind == PERF_RECORD_COMM && e->misc & PERF_RECORD_MISC_COMM_EXEC);
 }
@@ -261,6 +269,7 @@ static void take_record(struct gt_perf_rings *r, unsigned i, uint64_t at,
 		.time = end->time,
 		.bytes = h->size - sizeof(*h) };
 	uint64_t lost;
+	uint8_t *body;
 
 	at += sizeof(*h);
 	if (e.kind == PERF_RECORD_LOST) {
@@ -271,14 +280,14 @@ static void take_record(struct gt_perf_rings *r, unsigned i, uint64_t at,
 		return;
 	if (e.kind == PERF_RECORD_SAMPLE)
 		e.bytes = cut_sample(p, at, e.bytes);
-	if (add_record(b, &e) ||
-		(is_urgent(&e) &&
-			gt_grow(&r->fresh, &r->fresh_cap, r->nfresh + 1, sizeof(*r->fresh)))) {
+	if (add_record(b, &e)) {
 		add_loss(r, i, 1, end->time);
 		return;
 	}
-	copy_from_ring(p, at, b->bytes + b->records[b->n - 1].at, e.bytes);
-	if (is_urgent(&e))
+	body = b->bytes + b->records[b->n - 1].at;
+	copy_from_ring(p, at, body, e.bytes);
+	if (is_urgent(&e, body) &&
+		!gt_grow(&r->fresh, &r->fresh_cap, r->nfresh + 1, sizeof(*r->fresh)))
 		r->fresh[r->nfresh++] = e;
 }
 

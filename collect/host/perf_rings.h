@@ -39,6 +39,15 @@ struct gt_perf_sample {
 	uint64_t abi, registers[GT_PERF_REGISTERS];
 	uint64_t stack_bytes; /* that the kernel had space for; those of the stack follow */
 };
+/* The body of PERF_RECORD_MMAP2. */
+struct gt_perf_mapping {
+	uint32_t tgid, tid;
+	uint64_t address, length, offset; /* offset: in the file */
+	uint32_t device[2];
+	uint64_t inode, generation;
+	uint32_t protection, flags;
+	char path[]; /* ends with a zero */
+};
 struct gt_perf_processor {
 	int fd;
 	struct perf_event_mmap_page *page; /* then the ring */
@@ -82,9 +91,10 @@ static inline const void *gt_perf_body(
 }
 /* Nothing more is recorded. */
 void gt_perf_rings_disable(struct gt_perf_rings *r);
-/* Calls fn for each sample, switch, execution of a program (PERF_RECORD_COMM) and end of a thread
- * that arrived since the last call, and empties the kernel's rings. The call may come from another
- * thread than that of gt_perf_rings_read. e: without a body. */
+/* Calls fn for each sample, switch, execution of a program (PERF_RECORD_COMM), mapping of an
+ * interpreter of Python (PERF_RECORD_MMAP2) and end of a thread that arrived since the last call,
+ * and empties the kernel's rings. The call may come from another thread than that of
+ * gt_perf_rings_read. e: without a body. */
 typedef void gt_perf_look_fn(void *arg, const struct gt_perf_record *e);
 void gt_perf_rings_look(struct gt_perf_rings *r, gt_perf_look_fn *fn, void *arg);
 #endif

@@ -14,7 +14,8 @@
 
 #define LATE (4 * 1000000u) /* ns */
 #define READY_MAX 16
-#define SLICE 100000 /* ns; the least that the kernel knows */
+#define MAPPED 2000000u /* ns after its code, an interpreter's data is there, too */
+#define SLICE 100000    /* ns; the least that the kernel knows */
 
 struct gt_python_sampler {
 	struct gt_perf_rings *rings;
@@ -25,6 +26,11 @@ struct gt_python_sampler {
 	size_t nseen, seen_cap;
 	pthread_mutex_t python_lock, samples_lock;
 	struct gt_remote_python *python;
+	struct search {
+		uint32_t tgid;
+		uint64_t at; /* ns */
+	} * searches;        /* for interpreters that were mapped */
+	size_t nsearches, searches_cap;
 	struct gt_wait_looks *waits;       /* NULL: they are not looked at */
 	struct gt_python_sample **samples; /* by the time of their reading */
 	size_t nsamples, samples_cap;
@@ -94,12 +100,39 @@ static void forget_process(struct gt_python_sampler *s, uint32_t tgid)
 	pthread_mutex_unlock(&s->python_lock);
 }
 
+static void add_search(struct gt_python_sampler *s, const struct gt_perf_record *e)
+{
+	if (!gt_grow(&s->searches, &s->searches_cap, s->nsearches + 1, sizeof(*s->searches)))
+		s->searches[s->nsearches++] = (struct search){ e->tgid, e->time + MAPPED };
+}
+
+/* Before the first sample or wait, so that nothing has to wait for the search. */
+static void search_mapped(struct gt_python_sampler *s)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < s->nsearches; i++) {
+		const struct search next = s->searches[i];
+
+		if (now() < next.at) {
+			s->searches[left++] = next;
+			continue;
+		}
+		pthread_mutex_lock(&s->python_lock);
+		gt_remote_python_search(s->python, next.tgid);
+		pthread_mutex_unlock(&s->python_lock);
+	}
+	s->nsearches = left;
+}
+
 static void take_seen(struct gt_python_sampler *s, const struct gt_perf_record *e)
 {
 	if (e->kind == PERF_RECORD_SAMPLE)
 		read_sample(s, e);
 	else if (e->kind == PERF_RECORD_COMM || (e->kind == PERF_RECORD_EXIT && e->tid == e->tgid))
 		forget_process(s, e->tgid);
+	else if (e->kind == PERF_RECORD_MMAP2)
+		add_search(s, e);
 	if (!s->waits)
 		return;
 	if (e->kind == PERF_RECORD_SWITCH)
@@ -136,14 +169,16 @@ static void *run(void *arg)
 	struct gt_python_sampler *s = arg;
 	struct epoll_event ready[READY_MAX];
 	bool is_stopped = false;
-	int n, timeout = s->waits ? 1 : -1;
+	int n, timeout = s->waits ? 1 : -1, pause;
 
 	ask_for_short_slices();
 	while (!is_stopped) {
-		n = epoll_wait(s->epoll_fd, ready, READY_MAX, timeout);
+		pause = s->nsearches ? 1 : timeout;
+		n = epoll_wait(s->epoll_fd, ready, READY_MAX, pause);
 		if (n < 0)
 			continue;
 		look(s);
+		search_mapped(s);
 		if (s->waits)
 			timeout = gt_wait_looks_run(s->waits, s->python, &s->python_lock);
 		for (int i = 0; i < n; i++) {
@@ -269,6 +304,7 @@ void gt_python_sampler_close(struct gt_python_sampler *s)
 	if (s->epoll_fd >= 0)
 		close(s->epoll_fd);
 	free(s->seen);
+	free(s->searches);
 	free(s->samples);
 	gt_map_release(&s->samples_map);
 	free(s);

@@ -78,6 +78,14 @@ static uint32_t version_of_name(const char *name)
 	return minor && minor < 256 ? 0x030000f0 | minor << 16 : 0;
 }
 
+/* Extension modules have "cpython" in their names. */
+bool gt_is_python_file(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return base && (!strncmp(base, "/libpython", 10) || !strncmp(base, "/python", 7));
+}
+
 static int look_at(void *arg, const struct gt_mapping *m, struct gt_err *err)
 {
 	struct search *s = arg;
@@ -87,8 +95,7 @@ static int look_at(void *arg, const struct gt_mapping *m, struct gt_err *err)
 	if (*m->name != '/' || m->flags[2] != 'x')
 		return 0;
 	is_program = !strcmp(m->name, s->program);
-	/* extension modules have "cpython" in their names */
-	if (!is_program && strncmp(base, "/libpython", 10) && strncmp(base, "/python", 7))
+	if (!is_program && !gt_is_python_file(m->name))
 		return 0;
 	add_file(s, m, is_program);
 	if (!s->version)

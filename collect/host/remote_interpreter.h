@@ -9,6 +9,8 @@ struct gt_remote_interpreter {
 };
 /* Looks for it among the files that the process has mapped. False: there is none, or one of an
  * unknown version. Costs some ms. */
+/* By its name: an interpreter, or the library that has it. */
+bool gt_is_python_file(const char *path);
 bool gt_remote_interpreter_find(uint32_t tgid, struct gt_remote_interpreter *in);
 /* Reads memory of a process. 0 or negative. */
 int gt_read_process(uint32_t tgid, uint64_t address, void *to, size_t n);

@@ -517,6 +517,8 @@ static void describe_frames(struct gt_remote_python *p, const struct process *of
 
 /* ---- interface ---- */
 
+void gt_remote_python_search(struct gt_remote_python *p, uint32_t tgid) { process_of(p, tgid); }
+
 void gt_remote_python_stack(
 	struct gt_remote_python *p, uint32_t tgid, uint32_t tid, struct gt_remote_stack *s)
 {

@@ -42,6 +42,8 @@ struct gt_remote_stack {
 struct gt_remote_python;
 struct gt_remote_python *gt_remote_python_new(void); /* new: free it; NULL: no memory */
 void gt_remote_python_free(struct gt_remote_python *p);
+/* Searches for the interpreter of a process, which takes some ms, once. */
+void gt_remote_python_search(struct gt_remote_python *p, uint32_t tgid);
 /* The stack of a thread; n is 0 if it executes no Python code. */
 void gt_remote_python_stack(
 	struct gt_remote_python *p, uint32_t tgid, uint32_t tid, struct gt_remote_stack *s);

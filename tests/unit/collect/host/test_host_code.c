@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "collect/host/code_maps.h"
 #include "collect/host/jit_maps.h"
+#include "collect/host/remote_interpreter.h"
 #include "collect/host/remote_python.h"
 #include "collect/ipc/process_maps.h"
 #include "formats/symbols/elf_symbols.h"
@@ -67,6 +68,16 @@ static void mapped_code(void)
 	CHECK_STR(at(&m, 3, 150), "/c");
 	gt_code_maps_forget(&m, 1);
 	gt_code_maps_release(&m);
+}
+
+static void interpreters_have_names(void)
+{
+	CHECK(gt_is_python_file("/usr/bin/python3.11"));
+	CHECK(gt_is_python_file("/opt/conda/lib/libpython3.12.so.1.0"));
+	CHECK(!gt_is_python_file(
+		"/usr/lib/python3.11/lib-dynload/_json.cpython-311-x86_64-linux-gnu.so"));
+	CHECK(!gt_is_python_file("//anon"));
+	CHECK(!gt_is_python_file("[vdso]"));
 }
 
 /* The name of the function that was compiled there, or "". It looks often enough to read again. */
@@ -167,4 +178,5 @@ static void no_python(void)
 	free(s);
 }
 
-T_MAIN(T(mapped_code), T(compiled_functions), T(places_of_a_mapped_file), T(no_python))
+T_MAIN(T(mapped_code), T(interpreters_have_names), T(compiled_functions),
+	T(places_of_a_mapped_file), T(no_python))
