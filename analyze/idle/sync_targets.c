@@ -1,5 +1,5 @@
 /* A slice of a gap has the thread and the call; the row of a wait has both and the stream. A hash
- * table by thread and start of the call joins them. Each slot holds the last row only: a slice
+ * table by thread and start of the call joins them. Each bucket holds its last BUCKET rows: a slice
  * needs a recent call. If the row of a call was overwritten, its stream is unknown. */
 #include "analyze/idle/sync_targets.h"
 
@@ -15,14 +15,23 @@
 #include "formats/cuda/gpu_rows.h"
 
 #define SLOTS (1u << 17) /* 2 MiB */
+#define BUCKET 8u        /* slots, the newest row first */
 #define SUMS 4096u       /* pairs of call and stream; further ones are added up per call */
 
 /* ---- rows ---- */
 
-static struct gt_sync_call *place_of(
+static struct gt_sync_call *bucket_of(
 	const struct gt_sync_targets *a, uint32_t thread, int64_t start)
 {
-	return &a->calls[gt_hash_u64((uint64_t)start * 31 + thread) & (SLOTS - 1)];
+	return &a->calls[gt_hash_u64((uint64_t)start * 31 + thread) & (SLOTS - BUCKET)];
+}
+
+static void add_call(struct gt_sync_targets *a, struct gt_sync_call call)
+{
+	struct gt_sync_call *bucket = bucket_of(a, call.thread, call.start);
+
+	memmove(bucket + 1, bucket, (BUCKET - 1) * sizeof(*bucket));
+	*bucket = call;
 }
 
 static void add_calls(struct gt_sync_targets *a, const struct gt_idle *s,
@@ -39,8 +48,8 @@ static void add_calls(struct gt_sync_targets *a, const struct gt_idle *s,
 			: GT_NONE;
 
 		if (thread != GT_NONE)
-			*place_of(a, thread, (int64_t)starts[i]) =
-				(struct gt_sync_call){ thread, stream + 1, (int64_t)starts[i] };
+			add_call(
+				a, (struct gt_sync_call){ thread, stream + 1, (int64_t)starts[i] });
 	}
 }
 
@@ -65,9 +74,12 @@ void gt_sync_targets_rows(
 static uint32_t stream_of(const struct gt_sync_targets *a, uint32_t thread, int64_t start)
 {
 	const struct gt_sync_call *c =
-		a->calls && thread != GT_NONE ? place_of(a, thread, start) : NULL;
+		a->calls && thread != GT_NONE ? bucket_of(a, thread, start) : NULL;
 
-	return c && c->stream && c->thread == thread && c->start == start ? c->stream - 1 : GT_NONE;
+	for (unsigned i = 0; c && i < BUCKET; i++)
+		if (c[i].stream && c[i].thread == thread && c[i].start == start)
+			return c[i].stream - 1;
+	return GT_NONE;
 }
 
 /* NULL: no memory. */

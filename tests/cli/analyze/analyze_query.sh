@@ -120,3 +120,16 @@ check names-full grep -q '"void at::native::vectorized_elementwise_kernel<4, at:
 check names-mangled grep -q '^_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctor' mangled.csv
 want names-none 2 $A kernels --names long $R/h200-train.zst
 check names-none-message stderr_has "gtanalyze: --names: invalid value 'long'; choose short, full or mangled"
+
+# A wait keeps its stream among thousands of waits.
+awk 'BEGIN {
+	row = "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%d,\"dur\":%d,\"args\":{\"correlation\":%d%s}}"
+	on = ",\"device\":0,\"stream\":7,\"context\":1"; printf "{\"traceEvents\":["
+	for (i = 1; i <= 4000; i++) {
+		printf (i > 1 ? ",\n" : "") row, "cuda_driver", "cuLaunchKernel", 9, 9, i * 100, 5, 2 * i, ""
+		printf "," row, "cuda_driver", "cuStreamSynchronize", 9, 9, i * 100 + 6, 60, 2 * i + 1, ""
+		printf "," row, "kernel", "k", 0, 7, i * 100 + 10, 20, 2 * i, on
+		printf "," row, "cuda_sync", "Stream Sync", 0, 7, i * 100 + 6, 60, 2 * i + 1, on
+	}
+	print "]}" }' >waits.json
+is gaps-of-many-waits 'stream 7 3999' "$($A gaps --format tsv waits.json 2>/dev/null | awk -F "\t" '/^# / { on = $0 == "# gaps_waits" } on && /^cuStream/ { print $2, $4 }')"
