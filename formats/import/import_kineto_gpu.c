@@ -43,7 +43,7 @@ struct work {
 	int64_t start, end, pid;
 	uint64_t place;
 	uint32_t name, process;
-	uint32_t thread; /* of overhead */
+	uint32_t thread; /* of overhead; 0: of no thread */
 	uint32_t stack;  /* plus 1; 0: none */
 	struct gt_gpu_cause cause;
 	uint32_t extra_at;
@@ -314,12 +314,15 @@ static void note_owner(struct gt_kineto *k, int64_t pid, uint32_t process)
 		*o = (struct gt_kineto_owner){ pid, process };
 }
 
-/* The process of work: that of its call, or of other work of that GPU, or the first process. */
+/* The process of work: that of its call, or of other work of that GPU, or the first process. In a
+ * file of gtexport, overhead of a thread is on a lane of its own process. */
 static int64_t process_of(struct gt_kineto *k, const struct work *w, struct gt_err *err)
 {
 	const struct gt_kineto_owner *o = w->cause.join ? NULL : owner_of(k, w->pid);
 	int64_t p;
 
+	if (w->cat == GT_KINETO_OVERHEAD && w->thread)
+		return gt_kineto_process_of(k, w->pid, err);
 	if (w->cause.join || o)
 		return o ? o->process : w->process;
 	if (k->first_process == GT_NONE) {
@@ -661,7 +664,7 @@ int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, str
 		c = ring_find(&k->calls, ev->gpu.correlation);
 	if (!e && c)
 		e = put_with(k, w, c, err);
-	else if (!e && ev->cat == GT_KINETO_OVERHEAD && k->first_process != GT_NONE)
+	else if (!e && ev->cat == GT_KINETO_OVERHEAD && (w->thread || k->first_process != GT_NONE))
 		e = put(k, w, err);
 	return e;
 }

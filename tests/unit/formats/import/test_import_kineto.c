@@ -199,6 +199,12 @@ static void overhead(void)
 			    "Lazy Function Loading", "-1", "0", "5", "2", "") "]}",
 		"S 0/10 CUPTI buffer request 1000+2000 d0 r0 thread=0\nS 10/11 a 1000+9000 d0 r0 category='cpu_op'\n"
 		"S 0/10 lazy function loading 5000+2000 d0 r0 thread=0\n"));
+	/* gtexport writes the thread; the overhead belongs to the process of that lane */
+	CHECK(lists(HEAD X("cpu_op", "a", "10", "11", "1", "1", "") "," X("overhead",
+			    "lazy function loading", "20", "1000000000", "5", "2",
+			    "\"thread\":21") "]}",
+		"S 10/11 a 1000+1000 d0 r0 category='cpu_op'\n"
+		"S 0/20 lazy function loading 5000+2000 d0 r0 thread=21\n"));
 }
 
 static void names_before_and_after(void)
