@@ -289,7 +289,7 @@ static int stacks_finish(void *state, struct gt_table **tables, unsigned max, st
 	int rc = 0;
 
 	tables[0] = gt_report_table(&s->report, "stacks", "Call stacks, the most frequent first",
-		columns, NCOLUMNS, "failed operations", err);
+		columns, NCOLUMNS, "failed operations calls_ns", err);
 	if (!tables[0])
 		return err->code;
 	if (why)
