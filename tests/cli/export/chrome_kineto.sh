@@ -52,8 +52,9 @@ tracelens-metadata	[.traceEvents[] | select(.ph == "M") | {process_name: .args.n
 # Viewers: each id has one arrow; the slices of a thread nest.
 viewers-flows	[.traceEvents[] | select(.ph == "s" or .ph == "f")] | group_by(.id) | map([.[].ph] | sort == ["f", "s"]) | all
 viewers-nest	[.traceEvents[] | select(.ph == "X")] | group_by([.pid, .tid]) | map(sort_by(.ts, -.dur) | reduce .[] as $e ({open: [], good: true}; ($e.ts * 1000 | round) as $from | ($e.ts * 1000 + $e.dur * 1000 | round) as $to | until((.open | length) == 0 or .open[-1] > $from; .open |= .[:-1]) | .good = (.good and ((.open | length) == 0 or .open[-1] >= $to)) | .open += [$to]) | .good) | all
-# Each GPU is a process with the GPU's number; its streams are threads.
-place	[.traceEvents[] | select(.ph == "X" and .cat == "kernel") | .pid == .args.device and .tid == .args.stream] | all
+# Each GPU is a process with the GPU's number; its streams are threads. A kernel that begins before its predecessor on the stream has
+# ended is on a lane beside the stream.
+place	[.traceEvents[] | select(.ph == "X" and .cat == "kernel") | {pid, tid, s: .args.stream, d: .args.device, from: .ts, to: (.ts + .dur)}] as $all | [$all[] | .pid == .d and (.tid == .s or (. as $k | .tid >= 1000000000 and any($all[]; .tid == $k.s and .pid == $k.pid and .from < $k.to and .to > $k.from)))] | all
 END
 { echo '['; grep -v '^#' filters | while IFS='	' read -r name filter; do printf '{name: "%s", holds: ((%s) == true)},\n' "$name" "$filter"; done
   echo 'empty] | .[] | "\(.name) \(.holds)"'; } >program
