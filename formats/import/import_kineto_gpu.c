@@ -29,6 +29,7 @@ struct call {
 	int64_t start;
 	uint64_t ns;
 	uint32_t thread, name;
+	uint32_t stack; /* plus 1; 0: none */
 	/* for gt_kineto_name_launch; has it a kernel's name? */
 	uint64_t number : 63, named : 1;
 };
@@ -482,6 +483,8 @@ static int put_with(struct gt_kineto *k, struct work *w, struct call *c, struct 
 	note_owner(k, w->pid, w->process);
 	w->cause = (struct gt_gpu_cause){ w->inferred ? GT_JOIN_ORDER : GT_JOIN_CORRELATION,
 		t->track, c->name, c->start, c->ns, 0 };
+	if (!w->stack && !w->gpu.graph && w->cat != GT_KINETO_OVERHEAD)
+		w->stack = c->stack; /* a graph's nodes were created by other code */
 	if (w->cat == GT_KINETO_KERNEL && !c->named) {
 		c->named = true;
 		e = gt_kineto_name_launch(
@@ -530,6 +533,7 @@ int gt_kineto_add_call(struct gt_kineto *k, size_t thread, const struct gt_kinet
 	c->start = ev->ts;
 	c->ns = (uint64_t)ev->dur;
 	c->thread = (uint32_t)thread;
+	c->stack = ev->stack;
 	c->name = ev->name == GT_NONE ? k->no_name : ev->name;
 	c->number = gt_kineto_next_number(k);
 	c->named = true; /* the caller sets the name: the call is not in the sorter yet */

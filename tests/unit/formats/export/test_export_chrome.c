@@ -686,11 +686,36 @@ static void foreign_stack_frames(void)
 	gt_reader_close(r);
 }
 
-T_MAIN(T(stacks_survive_a_round_trip), T(foreign_stack_frames), T(events_have_stacks),
-	T(many_calls_have_stacks), T(chrome_says_it_all), T(chrome_times_have_three_decimals),
-	T(chrome_of_nothing), T(chrome_long_call_over_epochs), T(chrome_of_lies),
-	T(chrome_spans_get_lanes), T(chrome_runs_out_of_lanes), T(chrome_spans_beside_calls),
-	T(chrome_open_calls), T(chrome_losses_counters_unmatched), T(chrome_flows),
-	T(chrome_flows_are_in_slices), T(chrome_flows_beyond_all_lanes),
-	T(chrome_flows_of_the_row_itself), T(chrome_filters), T(chrome_two_hosts),
-	T(chrome_devices_of_processes))
+/* Only the launch has "sf". Work of a graph does not get the stack of the graph's launch: other
+ * code created its nodes. */
+static void work_has_the_stack_of_its_launch(void)
+{
+	struct gt_reader *r = imported(
+		"{\"stackFrames\":{\"1\":{\"name\":\"main\"},\"2\":{\"name\":\"draw\",\"parent\":1}},"
+		"\"traceEvents\":["
+		"{\"ph\":\"X\",\"name\":\"early\",\"cat\":\"kernel\",\"pid\":0,\"tid\":7,\"ts\":20,\"dur\":5,"
+		"\"args\":{\"device\":0,\"stream\":7,\"correlation\":1}},"
+		"{\"ph\":\"X\",\"name\":\"cudaLaunchKernel\",\"cat\":\"cuda_runtime\",\"pid\":1,\"tid\":1,"
+		"\"ts\":1,\"dur\":5,\"sf\":2,\"args\":{\"correlation\":1}},"
+		"{\"ph\":\"X\",\"name\":\"cudaLaunchKernel\",\"cat\":\"cuda_runtime\",\"pid\":1,\"tid\":1,"
+		"\"ts\":10,\"dur\":5,\"sf\":1,\"args\":{\"correlation\":2}},"
+		"{\"ph\":\"X\",\"name\":\"late\",\"cat\":\"kernel\",\"pid\":0,\"tid\":7,\"ts\":30,\"dur\":5,"
+		"\"args\":{\"device\":0,\"stream\":7,\"correlation\":2}},"
+		"{\"ph\":\"X\",\"name\":\"node\",\"cat\":\"kernel\",\"pid\":0,\"tid\":7,\"ts\":40,\"dur\":5,"
+		"\"args\":{\"device\":0,\"stream\":7,\"correlation\":2,\"graph id\":5}},"
+		"{\"ph\":\"X\",\"name\":\"own\",\"cat\":\"kernel\",\"pid\":0,\"tid\":7,\"ts\":50,\"dur\":5,"
+		"\"sf\":2,\"args\":{\"device\":0,\"stream\":7,\"correlation\":2}}]}");
+	char *list = r ? list_stacks(r, GT_BIT(GT_GPU)) : strdup("");
+
+	CHECK_STR(list, "4 19000 draw < main\n4 29000 main\n4 39000 \n4 49000 draw < main\n");
+	free(list);
+	gt_reader_close(r);
+}
+
+T_MAIN(T(stacks_survive_a_round_trip), T(foreign_stack_frames), T(work_has_the_stack_of_its_launch), T(events_have_stacks), T(many_calls_have_stacks),
+	T(chrome_says_it_all), T(chrome_times_have_three_decimals), T(chrome_of_nothing),
+	T(chrome_long_call_over_epochs), T(chrome_of_lies), T(chrome_spans_get_lanes),
+	T(chrome_runs_out_of_lanes), T(chrome_spans_beside_calls), T(chrome_open_calls),
+	T(chrome_losses_counters_unmatched), T(chrome_flows), T(chrome_flows_are_in_slices),
+	T(chrome_flows_beyond_all_lanes), T(chrome_flows_of_the_row_itself), T(chrome_filters),
+	T(chrome_two_hosts), T(chrome_devices_of_processes))
