@@ -53,6 +53,8 @@ static const struct {
 		" {call has|calls have} no duration and {counts|count} as 0 ns (strace -T prints it)" },
 	{ "arguments_left_out", "0", "of the imported file ",
 		" {argument|arguments} did not fit into memory" },
+	{ "stacks_left_out", "0", "of the imported file ",
+		" {call stack is|call stacks are} beyond the limit of 8,388,608 frames or of the memory for names" },
 	{ "processes_shut_out", "0", "",
 		" {process was|processes were} not recorded: gtcollect did not respond for 10 s" },
 	{ "processes_of_other_users", "0", "",

@@ -336,6 +336,7 @@ static void put_counts(struct gt_out *o, const struct document *d)
 		put_count(o, "backward_calls", c->backward);
 		put_count(o, "backward_calls_without_forward", c->no_forward);
 	}
+	put_count(o, "stacks_left_out", c->stacks_left_out);
 	put_count(o, "values_no_number", d->j.no_numbers);
 	put_count(o, "metadata_left_out", d->left_out);
 	put_accelerators(o, &d->k);

@@ -244,7 +244,7 @@ struct gt_kineto {
 		uint64_t events, kernels, copies, sets, waits, exact, inferred, unjoined,
 			gpu_ranges;
 		uint64_t no_time, negative, not_nested, names_left_out, not_understood;
-		uint64_t args_left_out;
+		uint64_t args_left_out, stacks_left_out;
 		uint64_t backward, no_forward; /* calls of the backward pass */
 		/* lost: damaged events that may have been calls or GPU work */
 		uint64_t damaged, lost;

@@ -16,6 +16,7 @@
 
 #define STACKS_MAX (1u << 20) /* and frames: 40 MiB */
 #define DEEPEST 4096u         /* frames of a stack; also ends a cycle */
+#define TOTAL_MAX (8u << 20)  /* frames of all stacks: 32 MiB */
 
 struct gt_kineto_frame {
 	uint64_t id, parent; /* parent: id, if it has one */
@@ -203,7 +204,9 @@ static uint32_t place_of(struct gt_kineto *k, struct gt_kineto_frame *f)
 
 /* ---- stacks ---- */
 
-static int define(struct gt_kineto *k, uint64_t leaf, uint32_t frames[DEEPEST], struct gt_err *err)
+/* Puts the stack of this leaf at the end of `frames`. Returns its depth, or -ENOMEM. */
+static int collect_frames(
+	struct gt_kineto *k, uint64_t leaf, uint32_t frames[DEEPEST], struct gt_err *err)
 {
 	struct gt_kineto_stacks *s = &k->stacks;
 	uint32_t n = 0;
@@ -221,20 +224,30 @@ static int define(struct gt_kineto *k, uint64_t leaf, uint32_t frames[DEEPEST], 
 			break;
 		id = s->frames[i].parent;
 	}
-	/* with too many names later stacks are unknown */
-	gt_writer_next_stack(k->w, frames + DEEPEST - n, n);
-	return 0;
+	return (int)n;
 }
 
+/* At a limit of the frames or of the memory for names, this stack and all later ones stay unknown:
+ * their numbers follow each other. */
 int gt_kineto_stacks_finish(struct gt_kineto *k, struct gt_err *err)
 {
-	uint32_t *frames = k->stacks.nleaves ? malloc(DEEPEST * sizeof(*frames)) : NULL;
-	int e = k->stacks.nleaves && !frames ? gt_kineto_no_memory(err) : 0;
+	struct gt_kineto_stacks *s = &k->stacks;
+	uint32_t *frames = s->nleaves ? malloc(DEEPEST * sizeof(*frames)) : NULL;
+	int n = s->nleaves && !frames ? gt_kineto_no_memory(err) : 0;
+	size_t i = 0, total = 0;
 
-	for (size_t i = 0; !e && i < k->stacks.nleaves; i++)
-		e = define(k, k->stacks.leaves[i], frames, err);
+	for (; n >= 0 && i < s->nleaves; i++) {
+		n = collect_frames(k, s->leaves[i], frames, err);
+		if (n < 0)
+			break;
+		total += (size_t)n;
+		if (total > TOTAL_MAX ||
+			gt_writer_next_stack(k->w, frames + DEEPEST - n, (size_t)n) == GT_NONE)
+			break;
+	}
+	k->counts.stacks_left_out = s->nleaves - i;
 	free(frames);
-	return e;
+	return n < 0 ? n : 0;
 }
 
 void gt_kineto_stacks_release(struct gt_kineto_stacks *s)

@@ -364,6 +364,7 @@ static void notes_use_the_singular(void)
 		"1 event has an unknown form",
 		"1 line has an earlier time",
 		"1 argument did not fit",
+		"of the imported file 1 call stack is beyond the limit of 8,388,608 frames or of the memory for names",
 		"GPU: 1 launch, copy or set has no time: no CUDA event could be recorded around it, or the event could not be read",
 		"CUPTI dropped 1 record: GPU figures do not include it",
 		"GPU: 1 record has times of another profiler's clock, which used CUPTI at the time: GPU figures do not include it",
@@ -378,7 +379,7 @@ static void notes_use_the_singular(void)
 	begin(&t, true);
 	gt_writer_meta(t.w,
 		"{\"recovered\":{\"unread_bytes\":1},\"events_without_time\":1,\"negative_durations\":1,\"calls_not_nested\":1,"
-		"\"names_left_out\":1,\"events_not_understood\":1,\"lines_back_in_time\":1,\"arguments_left_out\":1,\"gpu_untimed\":1,"
+		"\"names_left_out\":1,\"events_not_understood\":1,\"lines_back_in_time\":1,\"arguments_left_out\":1,\"stacks_left_out\":1,\"gpu_untimed\":1,"
 		"\"gpu_records_dropped\":1,\"gpu_records_foreign\":1,\"gpu_records_lost\":1,\"gpu_records_impossible\":1,"
 		"\"gpu_launches_without_record\":1,\"waits_without_stream\":1}",
 		&t.err);

@@ -712,7 +712,34 @@ static void work_has_the_stack_of_its_launch(void)
 	gt_reader_close(r);
 }
 
-T_MAIN(T(stacks_survive_a_round_trip), T(foreign_stack_frames), T(work_has_the_stack_of_its_launch), T(events_have_stacks), T(many_calls_have_stacks),
+/* Each frame of a cycle is the innermost frame of an event: every stack has 4,096 frames. */
+static void stacks_have_a_limit_together(void)
+{
+	enum { FRAMES = 2100 };
+	struct gt_buf text = { 0 };
+	struct gt_reader *r;
+
+	gt_buf_printf(&text, "{\"traceEvents\":[");
+	for (int i = 0; i < FRAMES; i++)
+		gt_buf_printf(&text,
+			"%s{\"ph\":\"X\",\"name\":\"a\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":1,"
+			"\"ts\":%d,\"dur\":5,\"sf\":%d}",
+			i ? "," : "", 10 * i, i);
+	gt_buf_printf(&text, "],\"stackFrames\":{");
+	for (int i = 0; i < FRAMES; i++)
+		gt_buf_printf(&text, "%s\"%d\":{\"name\":\"f\",\"parent\":%d}", i ? "," : "", i,
+			(i + 1) % FRAMES);
+	gt_buf_printf(&text, "}}");
+	gt_buf_byte(&text, 0);
+	r = imported((char *)text.data);
+	CHECK(r && gt_reader_segment(r, 0)->nstacks == 2048);
+	CHECK(r && strstr(gt_reader_segment(r, 0)->meta_json, "\"stacks_left_out\":52,"));
+	gt_reader_close(r);
+	gt_buf_release(&text);
+}
+
+T_MAIN(T(stacks_survive_a_round_trip), T(foreign_stack_frames), T(work_has_the_stack_of_its_launch),
+	T(stacks_have_a_limit_together), T(events_have_stacks), T(many_calls_have_stacks),
 	T(chrome_says_it_all), T(chrome_times_have_three_decimals), T(chrome_of_nothing),
 	T(chrome_long_call_over_epochs), T(chrome_of_lies), T(chrome_spans_get_lanes),
 	T(chrome_runs_out_of_lanes), T(chrome_spans_beside_calls), T(chrome_open_calls),
