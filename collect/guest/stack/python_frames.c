@@ -503,10 +503,11 @@ static void describe(
 static bool keep_loaded(const struct gt_interpreter *in, const struct gt_object *o)
 {
 	static uintptr_t kept; /* the interpreter's runtime */
+	void *(*load)(const char *, int) = gt_find_libc_function("dlopen");
 
 	/* the loader's lock may stay locked in a forked child */
-	if (kept != in->runtime && !gt_is_forked() &&
-		dlopen(o->path, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE))
+	if (kept != in->runtime && !gt_is_forked() && load &&
+		load(o->path, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE))
 		kept = in->runtime;
 	return kept == in->runtime;
 }

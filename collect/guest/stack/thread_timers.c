@@ -568,7 +568,7 @@ GT_EXPORT int NAME(sigwait)(const sigset_t *set, int *number)
 
 GT_EXPORT int NAME(signalfd)(int fd, const sigset_t *set, int flags);
 
-/* Whoever reads the descriptor would get signals of the timers. */
+/* A reader of the descriptor would get signals of the timers. */
 GT_EXPORT int NAME(signalfd)(int fd, const sigset_t *set, int flags)
 {
 	int (*real)(int, const sigset_t *, int) = gt_replaced_function(GT_LIBC_SIGNALFD);

@@ -15,7 +15,7 @@ if [ -z "$taboo" ]; then ok asks-libc-for-nothing-it-may-not; else fail asks-lib
 sed -n 's/^GT_API(\(cu[A-Za-z0-9_]*\),.*/\1/p' "$SRC/formats/cuda/cuda_api.def" | sort >table
 printf '%s\n' cuptiActivityDisable cuptiActivityDisableContext cuptiActivityEnable \
 	cuptiActivityEnableAndDump cuptiActivityEnableContext cuptiActivityEnableDriverApi cuptiActivityEnableRuntimeApi cuptiActivityFlushAll \
-	cuptiActivityRegisterCallbacks cuptiActivityRegisterTimestampCallback cuptiFinalize cuptiSubscribe gt_attach InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExtension __assert_fail abort close dlclose dlsym execl execle execlp execv execve execveat execvp execvpe fexecve ioctl mmap mmap64 open open64 openat openat64 pthread_create prctl sigaction signal >>table
+	cuptiActivityRegisterCallbacks cuptiActivityRegisterTimestampCallback cuptiFinalize cuptiSubscribe gt_attach InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExtension __assert_fail abort close dlclose dlsym execl execle execlp execv execve execveat execvp execvpe fexecve ioctl mmap mmap64 open open64 openat openat64 pthread_create prctl sigaction signal signalfd sigtimedwait sigwait sigwaitinfo >>table
 objdump -T "$lib" | awk '$4 == ".text" { print $NF }' | sort >exports
 sort table >want
 same exports-the-table-and-no-more want exports
