@@ -152,11 +152,13 @@ flame_same ranges h200-nvtx.zst --from 100ms
 flame_same imported kineto-h200-mlp.json.gz
 flame_same gpus h200x2-nccl.zst --from 8.96s --to 9.05s
 # By call stack: the same as gtexport --stacks; a message says what a trace lacks.
-for what in kernel idle memory; do
+for what in kernel idle; do
 	"$B/gtexport" --flame -f --stacks=$what -o wanted.svg "$SRC/tests/fuzz/corpus/fuzz_import/b_stacks"
 	want "view-svg-stacks-$what" 0 "$V" --svg --view flame-$what "$SRC/tests/fuzz/corpus/fuzz_import/b_stacks"
 	same "view-svg-stacks-$what-same" wanted.svg want.out
 done
+want view-svg-stacks-memory 1 "$V" --svg --view flame-memory "$SRC/tests/fuzz/corpus/fuzz_import/b_stacks"
+says view-svg-stacks-memory-message 'no allocations were recorded'
 want view-svg-stacks-none 1 "$V" --svg --view flame-host "$R/h200-streams.zst"
 says view-svg-stacks-none-message 'gtcollect -e samples,sched'
 want view-flame-idle-narrow 0 "$V" --render 40x10 --ascii --view flame-idle "$R/h200-streams.zst"

@@ -47,7 +47,7 @@ done
 type_in www; seen zoomed 'cell 16.78 ms'
 type_in "$(printf '\033[<65;60;6M')"; seen wheel-out 'cell 33.55 ms'
 type_in "$(printf '\033[<64;60;6M\033[<64;60;6M')"; seen wheel-in 'cell 8.389 ms'
-type_in f; seen fit 'cell 115.9 ms'
+type_in r; seen fit 'cell 115.9 ms'
 type_in ":export jsonl 'a b.jsonl'"; t send-keys Enter; seen export 'wrote .* to a b.jsonl'
 check export-is-there test -s 'a b.jsonl'
 is export-leaves-nothing 0 "$(ls -A | grep -c '^\.')"

@@ -148,7 +148,7 @@ static void names_beyond_the_bound_are_counted_together(void)
 /* Each sample and each wait has a stack of its own: beyond the bound they are one row. */
 static void stacks_of_samples_beyond_the_bound_are_one(void)
 {
-	json_t *j = one("samples", 240000, "host");
+	json_t *j = one("samples", 340000, "host");
 
 	CHECK(num(row_named(j, "host", "caller", "(further stacks)"), "idle_ns") > 0);
 	json_decref(j);
