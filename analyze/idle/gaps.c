@@ -238,7 +238,7 @@ static struct gt_cell line_cell(const struct gt_segment *seg, uint32_t frame, st
 	gt_buf_clear(name);
 	if (frame == GT_NONE)
 		return gt_cell_none();
-	gt_frame_name(name, seg, frame, GT_STACK_LINE);
+	gt_stack_row_name(name, seg, frame, GT_STACK_LINE);
 	gt_buf_byte(name, 0);
 	return name->failed ? gt_cell_none() : gt_cell_text((const char *)name->data);
 }

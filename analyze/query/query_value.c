@@ -308,7 +308,7 @@ static char *make_stack_text(const struct gt_segment *seg, uint32_t stack, enum 
 	if (id == GT_Q_STACK)
 		gt_stack_text(&text, seg, stack, GT_STACK_LINE);
 	else
-		gt_frame_name(&text, seg, gt_stack_caller(seg, stack),
+		gt_stack_row_name(&text, seg, gt_stack_caller(seg, stack),
 			(enum gt_stack_by)(GT_STACK_LINE + (id - GT_Q_LINE)));
 	gt_buf_byte(&text, 0);
 	copy = text.failed ? NULL : strdup((const char *)text.data);

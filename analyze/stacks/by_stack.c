@@ -135,7 +135,7 @@ static int caller_rows(
 	gt_table_note_cut(t, sums->n, shown);
 	if (s->by != GT_STACK_WHOLE)
 		gt_table_note(t,
-			"a row has the %s whose innermost Python frame (without Python: innermost function) it is; inclusive: all whose stack contains it",
+			"a row has the %s whose innermost Python frame (without Python: innermost function outside CUDA's libraries) it is; inclusive: all whose stack contains it",
 			s->side == GT_STACK_GPU ? "kernels" : "calls");
 	free(shares);
 	return 0;

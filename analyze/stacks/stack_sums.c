@@ -143,7 +143,7 @@ static uint32_t caller_of_frame(struct gt_caller_sums *c, const struct gt_segmen
 	if (!known->caller || gt_group_table_is_rest(&c->by_frame, known)) {
 		size_t at = c->text.len;
 
-		gt_frame_name(&c->text, seg, text, by);
+		gt_stack_row_name(&c->text, seg, text, by);
 		known->caller = find_name(c, at, err) + 1;
 	}
 	return known->caller - 1;

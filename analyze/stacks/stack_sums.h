@@ -2,8 +2,8 @@
  * program.
  *
  * A row counts once for its caller: the innermost Python frame, in threads without Python the
- * innermost function (gt_stack_caller). Besides, it counts once for each line (function, module)
- * that its stack contains: the inclusive figures. */
+ * innermost function outside CUDA's libraries (gt_stack_caller). Besides, it counts once for each
+ * line (function, module) that its stack contains: the inclusive figures. */
 #ifndef GT_STACK_SUMS_H
 #define GT_STACK_SUMS_H
 #include "analyze/columns/column_cursor.h"

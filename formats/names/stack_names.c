@@ -122,6 +122,20 @@ void gt_frame_name(
 		gt_buf_str(to, gt_str(seg, text));
 }
 
+void gt_stack_row_name(
+	struct gt_buf *to, const struct gt_segment *seg, uint32_t text, enum gt_stack_by by)
+{
+	const struct gt_frame *f = gt_segment_frame(seg, text);
+
+	if (by == GT_STACK_MODULE || !f || f->kind == GT_FRAME_PYTHON || f->module == GT_NONE ||
+		f->function != GT_NONE) {
+		gt_frame_name(to, seg, text, by);
+	} else {
+		gt_frame_name(to, seg, text, GT_STACK_MODULE);
+		gt_buf_str(to, " (no symbols)");
+	}
+}
+
 bool gt_frame_is_function(const struct gt_segment *seg, uint32_t text)
 {
 	const struct gt_frame *f = gt_segment_frame(seg, text);
@@ -136,20 +150,52 @@ static bool has_mark(const struct gt_segment *seg, const struct gt_stack *s)
 		!strcmp(gt_str(seg, s->frames[0]), GT_MARK_NATIVE_ONLY);
 }
 
+static bool begins_with_any(const char *text, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(text, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+/* Is the function one of CUDA's libraries, or of the runtime that is linked into the program? Its
+ * callers say more about the program. */
+static bool is_of_cuda(const struct gt_segment *seg, const struct gt_frame *f)
+{
+	static const char *const libraries[] = { "libcuda", "libcublas", "libcudnn", "libcufft",
+		"libcurand", "libcusparse", "libcusolver", "libnvrtc", "libnvJitLink", "libcupti",
+		"libnccl" };
+	static const char *const functions[] = { "libcudart_static_", "__cuda", "cudart::" };
+	const char *name = f && f->function != GT_NONE ? gt_str(seg, f->function) : "";
+
+	if (f && f->module != GT_NONE &&
+		begins_with_any(end_of_path(gt_str(seg, f->module), 1), libraries,
+			sizeof(libraries) / sizeof(*libraries)))
+		return true;
+	return begins_with_any(name, functions, sizeof(functions) / sizeof(*functions)) ||
+		(!strncmp(name, "cuda", 4) && name[4] >= 'A' && name[4] <= 'Z');
+}
+
 uint32_t gt_stack_caller(const struct gt_segment *seg, uint64_t stack)
 {
 	const struct gt_stack *s = stack < seg->nstacks ? &seg->stacks[stack] : NULL;
-	uint32_t inner = GT_NONE;
+	uint32_t inner = GT_NONE, of_cuda = GT_NONE;
 
 	for (uint32_t i = s ? s->n : 0; i-- > 0;) {
 		const struct gt_frame *f = gt_segment_frame(seg, s->frames[i]);
 
 		if (f && f->kind == GT_FRAME_PYTHON)
 			return s->frames[i];
-		if (inner == GT_NONE && (!f || f->kind != GT_FRAME_MARK))
+		if (inner != GT_NONE || (f && f->kind == GT_FRAME_MARK))
+			continue;
+		if (is_of_cuda(seg, f))
+			of_cuda = s->frames[i];
+		else
 			inner = s->frames[i];
 	}
-	return has_mark(seg, s) ? s->frames[0] : inner;
+	if (has_mark(seg, s))
+		return s->frames[0];
+	return inner == GT_NONE ? of_cuda : inner;
 }
 
 void gt_stack_text(

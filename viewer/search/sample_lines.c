@@ -132,7 +132,7 @@ void gt_sample_lines_put(const struct gt_sample_lines *l, unsigned most, char *t
 		struct gt_buf name = { 0 };
 		char share[GT_BRIEF];
 
-		gt_frame_name(&name, seg, one->frame, GT_STACK_LINE);
+		gt_stack_row_name(&name, seg, one->frame, GT_STACK_LINE);
 		gt_buf_byte(&name, 0);
 		gt_brief_share(share, one->n, l->n);
 		if (!name.failed)

@@ -200,5 +200,55 @@ static void a_stack_counts_for_its_innermost_line_of_python(void)
 	gt_reader_close(k.r);
 }
 
+static uint32_t native(struct tiny *t, const char *text, const char *function, const char *module)
+{
+	const struct gt_frame f = { .kind = GT_FRAME_NATIVE,
+		.function = string_of(t, function),
+		.file = GT_NONE,
+		.module = string_of(t, module),
+		.offset = 16 };
+	uint32_t id = string_of(t, text);
+
+	gt_writer_frame(t->w, id, &f);
+	return id;
+}
+
+/* The frames of CUDA's libraries are no callers, nor those of its runtime in a program. */
+static void the_caller_is_outside_cuda(void)
+{
+	struct tiny t;
+	int fd = temp_file(), keep = dup(fd);
+	uint32_t own, torch, runtime, helper, blas, nameless[2];
+	const struct gt_segment *seg;
+	struct gt_reader *r;
+	struct gt_buf b = { 0 };
+
+	tiny_open(&t, fd, true);
+	own = native(&t, "app+0x1", "step", "/home/x/app");
+	torch = native(&t, "libtorch_cuda.so+0x2", "gemm", "/opt/libtorch_cuda.so");
+	runtime = native(&t, "app+0x3", "libcudart_static_4d8b", "/home/x/app");
+	helper = native(&t, "app+0x4", "cudaLaunchKernel", "/home/x/app");
+	blas = native(&t, "libcublasLt.so.13+0x5", NULL, "/opt/libcublasLt.so.13");
+	nameless[0] = native(&t, "libz.so.1+0x6", NULL, "/lib/libz.so.1");
+	nameless[1] = native(&t, "libz.so.1+0x7", NULL, "/lib/libz.so.1");
+	gt_writer_stack(t.w, (uint32_t[]){ own, helper, runtime }, 3);
+	gt_writer_stack(t.w, (uint32_t[]){ own, torch, blas }, 3);
+	gt_writer_stack(t.w, (uint32_t[]){ blas, runtime }, 2);
+	gt_writer_close(t.w, NULL);
+	r = gt_reader_open_fd(keep, NULL);
+	seg = gt_reader_segment(r, 0);
+	CHECK_STR(gt_str(seg, gt_stack_caller(seg, 0)), "app+0x1");
+	CHECK_STR(gt_str(seg, gt_stack_caller(seg, 1)), "libtorch_cuda.so+0x2");
+	CHECK_STR(gt_str(seg, gt_stack_caller(seg, 2)), "libcublasLt.so.13+0x5");
+	for (int i = 0; i < 2; i++) {
+		gt_buf_clear(&b);
+		gt_stack_row_name(&b, seg, nameless[i], i ? GT_STACK_FUNCTION : GT_STACK_LINE);
+		gt_buf_byte(&b, 0);
+		CHECK_STR((const char *)b.data, "libz.so.1 (no symbols)");
+	}
+	gt_buf_release(&b);
+	gt_reader_close(r);
+}
+
 T_MAIN(T(frames_have_names), T(files_of_one_name_are_told_apart), T(cxx_functions_have_names),
-	T(a_stack_counts_for_its_innermost_line_of_python))
+	T(a_stack_counts_for_its_innermost_line_of_python), T(the_caller_is_outside_cuda))
