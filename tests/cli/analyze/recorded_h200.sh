@@ -88,3 +88,10 @@ is nvtx-torch-operators 20 "$(ranges '/aten::linear, seq = [0-9]+, op_id = [0-9]
 is nvtx-torch-steps-are-steps 'marks 20' "$($A steps --format csv "$R/h200-nvtx.zst" 2>/dev/null | awk -F, '$4 == "marks" { print $4, $5 }')"
 is nccl-devices 2 "$($A gpu --format csv "$R/h200x2-nccl.zst" | grep -c ',[01],NVIDIA H200,')"
 is graphs-nodes-have-their-creation '7800 7800' "$($E --chrome -o - "$R/h200-graphs.zst" | awk '/"cat":"kernel"/ && /"graph node id"/ { n++; made += /"created_by":"cuLaunchKernel/ } END { print n, made }')"
+
+# A loop that waits for Python: the page names the line, and the parts of the idle time add up to it.
+want decode 0 $A "$R/h200-decode.zst"
+check decode-names-the-line stdout_has 'in forbidden_by_search (record/decode.py:36)'
+$A host --steady --format tsv "$R/h200-decode.zst" 2>/dev/null >decode.tsv
+is decode-line-has-most yes "$(awk -F '\t' 'NR == 3 { print ($1 == "forbidden_by_search (record/decode.py:36)" && $3 > 75 && $3 < 88 && $5 > 300) ? "yes" : $0 }' decode.tsv)"
+is decode-parts-add-up 0 "$($A budget --format tsv "$R/h200-decode.zst" 2>/dev/null | awk -F '\t' '/^$/ { exit } $6 == 1 { n += $2 } $5 == "idle" { n -= $2 } END { print n }')"
