@@ -1,3 +1,5 @@
+# serial
+# With -a, probes of the simulated driver run in the programs of other tests, too.
 # -a with --comm and --cgroup: only processes that match are recorded, from the moment on at which they match until they do not. The
 # simulated driver; the probes are real.
 . "$SRC/tests/lib.sh"
