@@ -216,10 +216,10 @@ struct gt_nccl_calls gt_nvtx_nccl_calls(struct gt_nvtx_stack *s)
 static void read_sequence(struct gt_nvtx_open *o, const char *message)
 {
 	static const char before[] = ", seq = ";
-	const char *at = strstr(message, before), *number = at + sizeof(before) - 1;
+	const char *at = strstr(message, before), *number = at ? at + sizeof(before) - 1 : "";
 	char *end;
 
-	if (!at || *number < '0' || *number > '9')
+	if (*number < '0' || *number > '9')
 		return;
 	o->sequence = strtoull(number, &end, 10);
 	o->is_numbered = !*end || *end == ',';

@@ -656,6 +656,7 @@ static int reap_process(struct gt_recorder *r, struct gt_process *p, struct gt_e
 	gt_dispatch_release(r, p);
 	gt_reported_names_release(&p->known);
 	gt_loaded_objects_release(&p->objects);
+	gt_forward_stacks_release(&p->forward);
 	p->used = false;
 	if (r->rings->written)
 		r->rings->written[p - r->procs] = GT_WRITTEN_NOT;

@@ -58,6 +58,12 @@ static void dereference(struct machine *m, const struct gt_cfi_context *in, uint
 		push(m, word << (64 - 8 * bytes - shift) >> (64 - 8 * bytes));
 }
 
+/* bits: below 64 */
+static uint64_t shift_signed(uint64_t a, uint64_t bits)
+{
+	return a >> 63 ? ~(~a >> bits) : a >> bits;
+}
+
 static uint64_t compute(uint8_t atom, uint64_t a, uint64_t b)
 {
 	switch (atom) {
@@ -69,7 +75,7 @@ static uint64_t compute(uint8_t atom, uint64_t a, uint64_t b)
 	case DW_OP_xor: return a ^ b;
 	case DW_OP_shl: return b < 64 ? a << b : 0;
 	case DW_OP_shr: return b < 64 ? a >> b : 0;
-	case DW_OP_shra: return (uint64_t)((int64_t)a >> (b < 64 ? b : 63));
+	case DW_OP_shra: return shift_signed(a, b < 64 ? b : 63);
 	case DW_OP_eq: return a == b;
 	case DW_OP_ne: return a != b;
 	case DW_OP_lt: return (int64_t)a < (int64_t)b;
