@@ -2,8 +2,8 @@
  * the kernels that it launched.
  *
  * A line is that of a function in a file. Code moves: lines of one function are paired by the one
- * shift that pairs most of their time, and no shift if that pairs as much. What is left is gone or
- * added. */
+ * shift that pairs most of their time, and no shift if that pairs as much. Lines without a pair are
+ * gone or added. */
 #ifndef GT_DIFF_LINES_H
 #define GT_DIFF_LINES_H
 #include "analyze/diff/diff.h"

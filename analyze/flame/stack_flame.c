@@ -153,12 +153,12 @@ static char *copy_note(const struct gt_table *t)
 	return note ? strdup(note) : NULL;
 }
 
-int gt_stack_flame_tree(
+/* Adds the nodes of a table to an empty tree. */
+static int make_tree(
 	struct gt_stack_tree *to, const struct gt_table *t, bool bytes, struct gt_err *err)
 {
 	unsigned n = gt_table_rows(t);
 
-	to->err = err;
 	to->cost = bytes ? GT_COST_BYTES : GT_COST_TIME;
 	if (gt_table_answer(t) == GT_UNANSWERED)
 		return refuse(t, err);
@@ -195,7 +195,7 @@ int gt_stack_flame_run(struct gt_stack_tree *to, enum gt_stack_flame_kind kind, 
 	if (rc >= 0 && gt_table_failed(tables[0]))
 		rc = gt_err_set(err, -ENOMEM, "out of memory");
 	if (rc >= 0)
-		rc = gt_stack_flame_tree(to, tables[0], flame->bytes, err);
+		rc = make_tree(to, tables[0], flame->bytes, err);
 	for (unsigned i = 0; i < GT_RUN_TABLES; i++)
 		gt_table_free(tables[i]);
 	return rc;

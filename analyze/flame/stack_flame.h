@@ -3,7 +3,7 @@
  *
  * Each kind is an analysis, so that both programs run it as they run reports. It sums values by
  * process, thread, stack and a last frame (the kernel, the reason of a wait). The result is one
- * table whose rows are the nodes of a tree, parents first; gt_stack_flame_tree() makes a tree of
+ * table whose rows are the nodes of a tree, parents first; gt_stack_flame_run() makes a tree of
  * it. The values of a tree add up to the total of the report of the same name. */
 #ifndef GT_STACK_FLAME_H
 #define GT_STACK_FLAME_H
@@ -30,13 +30,9 @@ enum gt_flame_columns { GT_FLAME_PARENT, GT_FLAME_LABEL, GT_FLAME_VALUE, GT_FLAM
 /* Can the trace have values of this kind? If not, the table says why. */
 bool gt_stack_flame_has(struct gt_reader *r, enum gt_stack_flame_kind kind);
 
-/* Adds the nodes of a table to a tree, which is empty or, but for err, zeroed. Sets title and note.
- * 0; -ENODATA: the table has no answer, err has the reason; or another error. Release the tree in
- * all cases. */
-int gt_stack_flame_tree(
-	struct gt_stack_tree *to, const struct gt_table *t, bool bytes, struct gt_err *err);
-/* Runs an analysis with a filter, and makes a tree of its result. As above. restrictions: as in
- * gt_analysis_options. */
+/* Runs an analysis with a filter, and makes a tree of its result, with title and note. 0; -ENODATA:
+ * there is no answer, err has the reason; or another error. Release the tree in all cases.
+ * restrictions: as in gt_analysis_options. */
 int gt_stack_flame_run(struct gt_stack_tree *to, enum gt_stack_flame_kind kind, struct gt_reader *r,
 	const struct gt_filter *filter, const char *restrictions, struct gt_err *err);
 

@@ -22,6 +22,6 @@ int gt_host_lines_collect(struct gt_caller_sums *to, const struct gt_idle *s, un
 	const struct gt_host_selection *of, struct gt_err *err);
 /* Why there are no shares, or NULL. */
 const char *gt_host_why_unanswered(const struct gt_idle *s);
-/* Notes which of the shares are statistical, and what is beyond their limit. */
+/* Notes which shares are statistical, and how much time is beyond their limit. */
 void gt_host_note_samples(const struct gt_idle *s, struct gt_table *t);
 #endif

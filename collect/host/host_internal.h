@@ -64,7 +64,7 @@ static inline bool gt_host_in_window(const struct gt_host_recording *h, uint64_t
 /* The thread stops to run, or runs again. */
 void gt_thread_switch(
 	struct gt_host_recording *h, struct gt_host_thread *t, const struct gt_perf_record *e);
-/* Takes what was read of threads that waited up to this time, ns. */
+/* Takes the looks at waiting threads up to this time, ns. */
 void gt_thread_switches_take_looks(struct gt_host_recording *h, uint64_t until);
 /* Waits end now. */
 void gt_thread_switches_end(struct gt_host_recording *h, uint64_t now);

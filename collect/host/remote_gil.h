@@ -17,8 +17,8 @@ struct gt_remote_gil {
 	uint64_t holder;   /* address of the state of the thread that holds it; 0: none */
 };
 
-/* Is this address, of a futex, inside a GIL? Then *gil has what it is now. NULL: that is not read.
- */
+/* Is this address of a futex inside a GIL? Then *gil has the current state of that GIL; NULL: it is
+ * not read. */
 bool gt_remote_gil(struct gt_remote_gils *g, uint32_t tgid, const struct gt_remote_interpreter *in,
 	uint64_t address, struct gt_remote_gil *gil);
 #endif

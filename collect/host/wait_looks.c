@@ -20,8 +20,8 @@
 #define TIMEOUT_LATE MS     /* ns that a thread may run after its timeout */
 #define CHAIN_LEAST 200000u /* ns of a wait; the next one that soon is looked at sooner */
 #define QUIET (20 * MS)     /* without switches, the next look is later */
-/* ns of looking in a second: a twentieth of a processor. What is left of BUDGET_MOST goes to stacks
- * of short waits. */
+/* Looks take at most a twentieth of a processor. Stacks of short waits are read only while more
+ * than half of BUDGET_MOST (ns) is left. */
 #define BUDGET_SHARE 20
 #define BUDGET_MOST (10 * (int64_t)MS)
 #define DEBT_MOST ((int64_t)MS) /* the search for an interpreter takes longer, once */

@@ -21,7 +21,7 @@ struct gt_thread_look {
 	bool is_expected;           /* nothing was read: the wait seems to go on after a timeout */
 	bool repeats;               /* its stack is that of the look before */
 	uint64_t stack_pointer, pc; /* pc: behind the instruction of the system call */
-	uint8_t *memory;            /* what is at the stack pointer */
+	uint8_t *memory;            /* of the stack, from the stack pointer on */
 	size_t memory_bytes;
 	struct gt_remote_stack *python; /* there is only space for the frames that it has */
 };

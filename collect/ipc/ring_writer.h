@@ -14,7 +14,7 @@
 #define GT_NAMED_PROBES 1024u
 #define GT_WAIT_LOOKS 32u
 
-/* What was read of a thread that waited. */
+/* A look at a thread while it waited. */
 struct gt_wait_look {
 	uint64_t from, until; /* ns: it was in this wait all that time; until 0: no look */
 	uint64_t stack_until; /* ns: and until then while its stack was read */
@@ -74,8 +74,8 @@ void gt_ring_writer_open_call(struct gt_ring_writer *w, struct gt_written_thread
 /* Writes an event of whole words. */
 bool gt_ring_writer_event(struct gt_ring_writer *w, struct gt_written_thread *t,
 	enum gt_ring_event id, uint64_t start, uint64_t end, const void *body, size_t bytes);
-/* What was read of a wait of the thread from start to end, ns; its stack may be that of another
- * look. until is 0 if there is nothing. */
+/* The look at a wait of the thread from start to end, ns; its stack may be that of another look.
+ * until is 0 if there was none. */
 struct gt_wait_look gt_ring_writer_look(
 	const struct gt_written_thread *t, uint64_t start, uint64_t end);
 /* Writes a text: kind is GT_REC_NAME (key: the handle) or GT_REC_STRING (key: its hash). */

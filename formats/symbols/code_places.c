@@ -1,6 +1,6 @@
 /* DWARF is read in a forked process with limits: a file that makes libdw crash, loop or take all
- * memory costs its lines, and nothing else. The process writes what it finds into a pipe meanwhile,
- * so that lines found before the end of the time are kept. */
+ * memory costs its lines, and nothing else. The process writes each result into a pipe at once, so
+ * that lines found before the end of the time are kept. */
 #define _GNU_SOURCE
 #include "formats/symbols/code_places.h"
 

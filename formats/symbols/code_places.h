@@ -27,7 +27,7 @@ enum gt_lines_state {
 	GT_LINES_BAD   /* the DWARF of a file is damaged: lines are missing */
 };
 /* offsets: n ones, sorted, each different: the address in the ELF file behind an instruction (the
- * return address of a call), as in struct gt_frame. What is found is that of the instruction.
+ * return address of a call), as in struct gt_frame. The results are those of the instruction.
  * lines_ns: lines are read for at most so long; 0: no lines. 0 or -ENOMEM. Zero-initialised;
  * release it. */
 int gt_code_places_read(struct gt_code_places *p, struct gt_debug_files *where,

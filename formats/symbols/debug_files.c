@@ -188,7 +188,7 @@ static void try_found(const struct library *l)
 	}
 }
 
-/* ---- .gnu_debuglink: the name and the checksum of a file of what was stripped off ---- */
+/* ---- .gnu_debuglink: the name and the checksum of the file with the stripped sections ---- */
 
 /* The name; NULL: it has none. new: free it. */
 static char *read_link(const char *path, uint32_t *crc)

@@ -1,5 +1,5 @@
-/* Source lines and inlined functions of addresses, from DWARF; libdw. libdw is not made for files
- * that somebody prepared to break it, so this runs in a process of its own (code_places.h). */
+/* Source lines and inlined functions of addresses, from DWARF; libdw. Hostile files can crash
+ * libdw, so this runs in a process of its own (code_places.h). */
 #ifndef GT_DEBUG_LINES_H
 #define GT_DEBUG_LINES_H
 #include <stddef.h>

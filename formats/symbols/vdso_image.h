@@ -1,5 +1,5 @@
-/* The vDSO: code that the kernel maps into each process, of which there is no file. Processes of
- * the same kernel and the same word size have the same one, so this process's stands for it. */
+/* The vDSO: code that the kernel maps into each process without a file. Processes of the same
+ * kernel and the same word size have the same one, so that of this process is used for all. */
 #ifndef GT_VDSO_IMAGE_H
 #define GT_VDSO_IMAGE_H
 #include <stdbool.h>

@@ -23,7 +23,7 @@ import sys
 name, said, report = sys.argv[1:]
 want = {l.split()[0]: float(l.split()[1]) for l in open(said) if len(l.split()) == 2 and l.split()[1][0].isdigit()}
 got = dict.fromkeys(want, 0.0)
-head, idle, all_idle = None, None, 0
+head = None
 for l in open(report):
     row = l.rstrip("\n").split("\t")
     if "inclusive_ns" in row:
@@ -36,7 +36,6 @@ for l in open(report):
     else:
         head = None
 total = sum(want.values())
-measured = sum(got.values()) or 1
 for f, s in want.items():
     a, b = 100 * s / total, 100 * got[f] / 1e9 / total
     print(f"{'PASS' if abs(a - b) <= 1 else 'FAIL'} {name}: {f}: {a:.2f} % by the program, {b:.2f} % by gtanalyze host")

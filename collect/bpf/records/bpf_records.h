@@ -27,7 +27,7 @@ const char *gt_bpf_probe_text(const struct gt_bpf_probe *p, unsigned i);
 void gt_bpf_write_probe(struct gt_bpf_way *b, const struct gt_bpf_probe *p);
 size_t gt_bpf_probe_size(const struct gt_bpf_probe *p); /* of the record, in bytes */
 void gt_bpf_probes_release(struct gt_bpf_way *b);
-/* bpf_waits.c: sets the state of a wait, its stack and what goes with the state. */
+/* bpf_waits.c: sets the state of a wait, its stack and the fields of the state. */
 void gt_bpf_wait_reason(struct gt_bpf_way *b, const struct gt_bpf_sched *s,
 	const struct gt_wait_look *look, struct gt_ev_sched *e);
 /* The process executes another program, or has ended. */

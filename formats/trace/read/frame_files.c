@@ -53,7 +53,8 @@ static void tell_apart(struct gt_frame_files *f, struct gt_frame_file *new,
 	}
 }
 
-int gt_frame_files_add(struct gt_frame_files *f, uint32_t path, uint32_t parts,
+/* parts: so many are shown at least */
+static int add_path(struct gt_frame_files *f, uint32_t path, uint32_t parts,
 	const char *(*text)(const void *arg, uint32_t id), const void *arg)
 {
 	struct gt_frame_file new = { path, parts, 0 };
@@ -89,9 +90,9 @@ int gt_frame_files_add_frame(struct gt_frame_files **f, const struct gt_frame *f
 	if (!*f && !(*f = calloc(1, sizeof(**f))))
 		return -ENOMEM;
 	if (frame->file != GT_NONE)
-		rc = gt_frame_files_add(*f, frame->file, GT_SOURCE_PARTS, text, arg);
+		rc = add_path(*f, frame->file, GT_SOURCE_PARTS, text, arg);
 	if (!rc && frame->module != GT_NONE)
-		rc = gt_frame_files_add(*f, frame->module, GT_MODULE_PARTS, text, arg);
+		rc = add_path(*f, frame->module, GT_MODULE_PARTS, text, arg);
 	return rc;
 }
 

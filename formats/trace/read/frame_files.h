@@ -27,11 +27,8 @@ struct gt_frame_files {
 	size_t nends, ends_cap;
 	struct gt_map by_end;
 };
-/* Adds the path with this id, which the texts of ids have; parts: how many are shown at least. 0 or
- * -ENOMEM. */
-int gt_frame_files_add(struct gt_frame_files *f, uint32_t path, uint32_t parts,
-	const char *(*text)(const void *arg, uint32_t id), const void *arg);
-/* The same for the file and the module of a frame; *f: NULL is no file yet. */
+/* Adds the file and the module of a frame; text: has the texts of string ids; *f: NULL is no file
+ * yet. 0 or -ENOMEM. */
 int gt_frame_files_add_frame(struct gt_frame_files **f, const struct gt_frame *frame,
 	const char *(*text)(const void *arg, uint32_t id), const void *arg);
 void gt_frame_files_free(struct gt_frame_files *f);

@@ -18,7 +18,7 @@ static void add(struct gt_seg *seg, void *arg)
 
 		if (f.kind != GT_FRAME_NATIVE || strcmp(gt_str(s, text), "lib+0x9"))
 			continue;
-		CHECK(f.function == GT_NONE); /* what was added before is gone */
+		CHECK(f.function == GT_NONE); /* the names added before are gone */
 		f.function = gt_seg_add_string(seg, "outer");
 		f.file = gt_seg_add_string(seg, "/src/lib.c");
 		f.line = 7;
@@ -51,7 +51,7 @@ static void check_names(const struct gt_segment *seg, uint32_t nstacks)
 	}
 }
 
-/* A reader that follows a file adds them anew, with the names that the file has meanwhile. */
+/* A reader that follows a file adds them again, to the names that the file has then. */
 static void names_are_added_to_all_readers(void)
 {
 	struct tiny t;
