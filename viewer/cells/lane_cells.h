@@ -34,9 +34,10 @@ enum gt_cell_certainty {
 };
 struct gt_cell_sums {
 	enum gt_cell_certainty sureness;
-	uint64_t busy;         /* ns covered by at least one row; at most the cell's width */
-	uint64_t count, bytes; /* of the rows that start in the cell */
-	uint64_t longest;      /* ns: longest of these rows */
+	uint64_t busy; /* ns covered by at least one row; at most the cell's width */
+	/* of the rows that start in the cell; bytes of samples: the time they stand for, ns */
+	uint64_t count, bytes;
+	uint64_t longest; /* ns: longest of these rows */
 	/* its start, segment's time; 0 if there is none or the cell is rough */
 	int64_t longest_at;
 	/* the category that covers most of the busy time, or GT_CELL_COMMUNICATION */

@@ -58,7 +58,7 @@ static void part_label(
 	case GT_ASPECT_RANGES: snprintf(to, room, "level %u ranges", what->depth + 1u); return;
 	case GT_ASPECT_CALLS: snprintf(to, room, "level %u calls", what->depth + 1u); return;
 	case GT_ASPECT_SAMPLES: snprintf(to, room, "samples"); return;
-	case GT_ASPECT_STATES: snprintf(to, room, "off the processor"); return;
+	case GT_ASPECT_STATES: snprintf(to, room, "state"); return;
 	default: snprintf(to, room, "%s", others_label(o->seg->tracks[what->track].kind));
 	}
 }
@@ -108,6 +108,10 @@ void gt_lanes_label(
 		snprintf(to, GT_LANE_LABEL, "queue depth");
 		return;
 	}
+	if (what->kind == GT_LANE_SAMPLED_STATE) {
+		snprintf(to, GT_LANE_LABEL, "state");
+		return;
+	}
 	if (what->kind == GT_LANE_PART) {
 		part_label(o, what, to, GT_LANE_LABEL);
 		return;
@@ -127,7 +131,7 @@ static bool is_only_process(const struct gt_lanes *l, const struct gt_lanes_of *
 /* True if the line is below the line of its track. */
 static bool is_beneath(const struct gt_lane_line *what)
 {
-	return what->kind == GT_LANE_PART || what->kind == GT_LANE_MORE || gt_lane_is_counter(what);
+	return what->kind == GT_LANE_MORE || gt_lane_is_part(what);
 }
 
 void gt_lanes_path(const struct gt_lanes *l, const struct gt_lane_line *what, char *to, size_t room)

@@ -8,9 +8,10 @@
  * contexts on a GPU, each context has a line above its streams. A single context, the usual
  * case, would repeat the GPU's line, so it has none and its streams are below the GPU. A thread
  * shows its outermost calls; below it are its inner calls and ioctls. The program's ranges
- * enclose calls, so they are above their thread. The states of a thread off the processor are one
- * line, directly below the thread's, and its samples the next one. The existing lanes are found
- * while the trace is read; the list is then rebuilt.
+ * enclose calls, so they are above their thread. The states of a thread are one line, directly
+ * below the thread's: from its switches, or if these were not recorded, from its samples. Its
+ * samples are the next line. The existing lanes are found while the trace is read; the list is then
+ * rebuilt.
  *
  * Counters are below their GPU or process, after its streams or threads. Before a GPU's counters
  * is the number of launches that wait for it; each of several streams has such a line too.
@@ -160,11 +161,14 @@ static enum part part_of(const struct gt_lane_line *line)
 		[GT_ASPECT_STATES] = STATES,
 		[GT_ASPECT_SAMPLES] = SAMPLES };
 
-	return line->kind == GT_LANE_PART       ? (enum part)parts[line->aspect]
-		: line->kind == GT_LANE_QUEUE   ? QUEUE
-		: line->kind == GT_LANE_COUNTER ? COUNTERS
-		: line->kind == GT_LANE_RANGES  ? RANGES
-						: TRACK;
+	switch (line->kind) {
+	case GT_LANE_PART: return (enum part)parts[line->aspect];
+	case GT_LANE_SAMPLED_STATE: return STATES;
+	case GT_LANE_QUEUE: return QUEUE;
+	case GT_LANE_COUNTER: return COUNTERS;
+	case GT_LANE_RANGES: return RANGES;
+	default: return TRACK;
+	}
 }
 
 static bool is_hidden(const struct gt_lanes *l, const struct gt_lane_line *line)
@@ -216,9 +220,24 @@ static void add_deeper(struct gt_lanes *l, const struct gt_lane_line *of, enum g
 			add_part(l, of, aspect, false, d);
 }
 
+static void add_sampled_state(struct gt_lanes *l, const struct gt_lane_line *of)
+{
+	struct gt_lane_line line = { .segment = of->segment,
+		.track = of->track,
+		.kind = GT_LANE_SAMPLED_STATE,
+		.aspect = GT_ASPECT_SAMPLES,
+		.indent = (uint8_t)(of->indent + 1) };
+
+	if (!depths(l, of, GT_ASPECT_STATES, false) && depths(l, of, GT_ASPECT_SAMPLES, false) &&
+		!is_hidden(l, &line))
+		add(l, &line);
+}
+
 /* Lists the lines below a track's line: its own lanes, then its child tracks. */
 static void add_parts_above(struct gt_lanes *l, const struct gt_lane_line *of)
 {
+	if (!of->derived)
+		add_sampled_state(l, of);
 	for (unsigned a = GT_ASPECT_STATES; a <= GT_ASPECT_SAMPLES; a++)
 		if (of->aspect != a && !of->derived && depths(l, of, (enum gt_aspect)a, false))
 			add_part(l, of, (enum gt_aspect)a, false, 0);
@@ -584,7 +603,7 @@ bool gt_lanes_fold(struct gt_lanes *l, const struct gt_lane_line *what, bool fol
 		o->open = !fold;
 		return changes;
 	}
-	if (what->kind == GT_LANE_PART || gt_lane_is_counter(what))
+	if (gt_lane_is_part(what))
 		return false;
 	was = o->flags[what->track];
 	o->flags[what->track] = fold ? was & ~bit : was | bit;

@@ -21,7 +21,10 @@ enum gt_lane_kind {
 	/* waiting launches of a GPU or stream, below its line (queue_lanes.h) */
 	GT_LANE_QUEUE,
 	/* part of a track below its line: deeper calls or ranges, ioctls, copies, waits ... */
-	GT_LANE_PART
+	GT_LANE_PART,
+	/* when samples found a thread running, for one whose switches were not recorded; below the
+	 * thread's line. Its events are the samples. */
+	GT_LANE_SAMPLED_STATE
 };
 /* A lane is identified by kind, segment, track, type, aspect, derived and depth. Folding, hiding
  * and moving do not change these. */
@@ -50,6 +53,13 @@ static inline struct gt_lane_key gt_lane_of_line(const struct gt_lane_line *line
 static inline bool gt_lane_is_counter(const struct gt_lane_line *line)
 {
 	return line->kind == GT_LANE_COUNTER || line->kind == GT_LANE_QUEUE;
+}
+
+/* True if the line belongs to its track's line, which is above it, and has no lines below it. */
+static inline bool gt_lane_is_part(const struct gt_lane_line *line)
+{
+	return line->kind == GT_LANE_PART || line->kind == GT_LANE_SAMPLED_STATE ||
+		gt_lane_is_counter(line);
 }
 
 /* Callbacks that describe the tracks; called when lanes are created and listed. */

@@ -53,7 +53,8 @@ struct gt_open_block {
 	const uint32_t *type; /* type id, or GT_NONE: losses */
 	/* enum gt_aspect; of a copy its direction's; 0: it is not drawn in a strip */
 	const uint8_t *depth, *aspect;
-	/* of a counter: its value, the bits of its field. NULL: none has any */
+	/* of a counter: its value, the bits of its field; of a sample: its period, ns. NULL: none
+	 * has any */
 	const uint64_t *bytes;
 	const int32_t *ret; /* NULL: all 0 */
 	/* it cannot be read: there are no rows, and `why` has the reason */

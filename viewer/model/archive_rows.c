@@ -63,7 +63,10 @@ static enum gt_aspect aspect_of_type(const struct gt_cols *c, const struct gt_ty
 /* The field for gt_open_block.bytes. */
 static int number_of(enum gt_kind kind, const struct gt_type *type)
 {
-	return kind != GT_COUNTER ? gt_bytes_field(type) : type->nfields ? 0 : -1;
+	if (kind == GT_COUNTER)
+		return type->nfields ? 0 : -1;
+	return type->op == GT_OP_SAMPLE ? (int)gt_type_field(type, GT_R_VALUE)
+					: gt_bytes_field(type);
 }
 
 /* Copies the rows of one code: type, aspect (by direction for copies) and bytes. */

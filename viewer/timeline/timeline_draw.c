@@ -5,8 +5,8 @@
  *
  * The height of a cell is its value, its colour the category with the most time. Unknown cells
  * are dotted and rough ones are dim. A cross marks a damaged block, and a triangle an unfinished
- * call. In the line of a thread's states off the processor, a dash is a cell in which it runs. All
- * of this is also readable without colours: states are letters then. */
+ * call. In the line of a thread's states, a dash is a cell in which it runs. All of this is also
+ * readable without colours: reasons why it does not run are letters then. */
 #include "viewer/timeline/timeline_draw_internal.h"
 
 #include <string.h>
@@ -14,7 +14,6 @@
 #include "formats/base/numbers.h"
 
 #define CROSS 0x2573
-#define TICK 0x257b /* half a heavy line */
 #define DASHES_DOWN 0x254e
 #define GRID 0x2506
 #define FOLDED 0x25b8
@@ -51,16 +50,21 @@ static uint64_t height_of(const struct gt_cell_sums *c, enum gt_height m)
 	}
 }
 
-static void put_figure(
-	const struct gt_picture *p, uint64_t sum, uint64_t longest, char to[GT_BRIEF])
+uint64_t gt_visible_ns(const struct gt_picture *p)
 {
 	const struct gt_time_extent *e = &p->scene->extent;
 	int64_t from = gt_cell_start(&p->scene->window, 0), end = gt_window_end(&p->scene->window);
 
 	from = from < e->from ? e->from : from;
 	end = end > e->to - 1 ? e->to - 1 : end; /* the extent has one more */
+	return end > from ? (uint64_t)(end - from) : 1;
+}
+
+static void put_figure(
+	const struct gt_picture *p, uint64_t sum, uint64_t longest, char to[GT_BRIEF])
+{
 	if (p->heights == GT_HEIGHT_BUSY)
-		gt_brief_share(to, sum, end > from ? (uint64_t)(end - from) : 1);
+		gt_brief_share(to, sum, gt_visible_ns(p));
 	else if (p->heights == GT_HEIGHT_COUNT)
 		gt_brief_count(to, sum);
 	else if (p->heights == GT_HEIGHT_LONGEST)
@@ -163,37 +167,6 @@ static void draw_running(
 	for (unsigned i = first; i < last; i++)
 		if (!cells[i].busy && cells[i].sureness == GT_CELL_EXACT)
 			gt_screen_put(to, (int)(p->at.left + i), y, LINE_ACROSS, gt_look_axis);
-}
-
-/* Samples are ticks: a line each, or where cells have several, their number as a height. */
-static void draw_samples(
-	const struct gt_picture *p, const struct gt_cell_sums *cells, int y, struct gt_screen *to)
-{
-	uint64_t largest = 0;
-
-	for (unsigned i = 0; i < p->at.cells; i++)
-		largest = cells[i].count > largest ? cells[i].count : largest;
-	for (unsigned i = 0; i < p->at.cells; i++) {
-		int x = (int)(p->at.left + i);
-
-		if (largest == 1 && cells[i].count && cells[i].sureness == GT_CELL_EXACT)
-			gt_screen_put(to, x, y, TICK,
-				(struct gt_look){
-					gt_category_ink(cells[i].category), GT_INK_NONE, 0 });
-		else
-			gt_cell_draw(to, x, y, &cells[i], gt_part_eighths(cells[i].count, largest));
-	}
-}
-
-/* The number of samples in the visible time. */
-static void put_samples_figure(
-	const struct gt_picture *p, const struct gt_cell_sums *cells, char to[GT_BRIEF])
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < p->at.cells; i++)
-		n = gt_sat_add(n, cells[i].count);
-	gt_brief_count(to, n);
 }
 
 /* ---- a line of a counter ---- */
@@ -381,8 +354,8 @@ static void put_label(
 static void draw_label(
 	const struct gt_picture *p, const struct gt_lane_line *line, int y, struct gt_screen *to)
 {
-	struct gt_look look = line->kind == GT_LANE_PART || gt_lane_is_counter(line) ? gt_look_faint
-		: line->kind == GT_LANE_SEGMENT || !line->indent                     ? gt_look_title
+	struct gt_look look = gt_lane_is_part(line)              ? gt_look_faint
+		: line->kind == GT_LANE_SEGMENT || !line->indent ? gt_look_title
 								 : gt_look_plain;
 	int x = line->indent < 8 ? line->indent : 8, width;
 	char label[GT_LANE_LABEL];
@@ -420,8 +393,8 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 		draw_gauge(p, line, p->gauges + i * p->at.cells, y, to);
 		put_gauge_figure(p, line, p->gauges + i * p->at.cells, figure);
 	} else if (line->aspect == GT_ASPECT_SAMPLES) {
-		draw_samples(p, cells, y, to);
-		put_samples_figure(p, cells, figure);
+		gt_sample_line_draw(p, line, cells, y, to);
+		gt_sample_line_figure(p, line, cells, figure);
 	} else if (line->aspect) {
 		draw_cells(p, cells, y, to);
 		if (line->aspect == GT_ASPECT_STATES)

@@ -9,16 +9,13 @@
 #include "viewer/util/number_text.h"
 #include "formats/base/numbers.h"
 
-/* Writes the sums of a cell; state: what its busy time is. Returns the column after the text. */
-static int put_cell_words(const struct gt_cell_sums *c, const char *state, uint64_t width, int y,
+/* Writes the sums of a cell; state: what its busy time is. Returns the number of columns. */
+static int put_busy_words(const struct gt_cell_sums *c, const char *state, uint64_t width, int y,
 	int x, struct gt_screen *to)
 {
 	char share[GT_BRIEF];
+	int before = x;
 
-	if (c->sureness == GT_CELL_UNKNOWN)
-		return x + gt_screen_text(to, x, y, -1, "not known yet  ", gt_look_faint);
-	if (c->sureness == GT_CELL_DAMAGED)
-		return x + gt_screen_text(to, x, y, -1, "cannot be read  ", gt_hole_look);
 	gt_brief_share(share, c->busy, width);
 	x += gt_screen_printf(to, x, y, -1, gt_look_plain, "%s%s %s, %" PRIu64 " begin",
 		c->sureness == GT_CELL_ROUGH ? "about " : "", share, state, c->count);
@@ -34,18 +31,20 @@ static int put_cell_words(const struct gt_cell_sums *c, const char *state, uint6
 	if (c->open)
 		x += gt_screen_printf(
 			to, x, y, -1, gt_look_warn, ", %" PRIu32 " still open", c->open);
-	return x + gt_screen_text(to, x, y, -1, "  ", gt_look_plain);
+	return x + gt_screen_text(to, x, y, -1, "  ", gt_look_plain) - before;
 }
 
-static int put_samples_words(const struct gt_cell_sums *c, int y, int x, struct gt_screen *to)
+static int put_cell_words(const struct gt_lane_line *line, const struct gt_cell_sums *c,
+	uint64_t width, int y, int x, struct gt_screen *to)
 {
 	if (c->sureness == GT_CELL_UNKNOWN)
-		return x + gt_screen_text(to, x, y, -1, "not known yet  ", gt_look_faint);
+		return gt_screen_text(to, x, y, -1, "not known yet  ", gt_look_faint);
 	if (c->sureness == GT_CELL_DAMAGED)
-		return x + gt_screen_text(to, x, y, -1, "cannot be read  ", gt_hole_look);
-	return x +
-		gt_screen_printf(to, x, y, -1, gt_look_plain, "%" PRIu64 " sample%s  ", c->count,
-			gt_plural(c->count, "s"));
+		return gt_screen_text(to, x, y, -1, "cannot be read  ", gt_hole_look);
+	if (line->aspect == GT_ASPECT_SAMPLES)
+		return gt_sample_line_words(line, c, width, y, x, to);
+	return put_busy_words(c, line->aspect == GT_ASPECT_STATES ? "off the processor" : "busy",
+		width, y, x, to);
 }
 
 static struct gt_scaled gauge_value(bool bytes, double value)
@@ -97,12 +96,8 @@ void gt_detail_draw(const struct gt_picture *p, struct gt_screen *to)
 	if (gt_lane_is_counter(line))
 		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column],
 			line->kind == GT_LANE_QUEUE, gt_counts_bytes(p, line), p->at.detail, x, to);
-	else if (line->aspect == GT_ASPECT_SAMPLES)
-		x = put_samples_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column],
-			p->at.detail, x, to);
 	else if (line->aspect)
-		x = put_cell_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column],
-			line->aspect == GT_ASPECT_STATES ? "off the processor" : "busy",
+		x += put_cell_words(line, &p->cells[(p->cursor - p->top) * p->at.cells + p->column],
 			gt_cell_width(w, p->column), p->at.detail, x, to);
 	gt_lanes_path(p->lanes, line, path, sizeof(path));
 	gt_screen_text(to, x, p->at.detail, -1, path, gt_look_faint);
