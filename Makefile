@@ -38,6 +38,7 @@ ANALYZE  := $(call sources,analyze,analyze/gtanalyze.c analyze/gtexport.c)
 LIBGT    := $(BUILD)/libgt.a
 include collect/bpf/bpf.mk
 include formats/names/system_call_names.mk
+include formats/export/html/html.mk
 obj       = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 # Only gtview needs ncurses. Without it there is no gtview, and all else is there; what of viewer/ knows no terminal is tested all the same.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "analyze/cli/page_tables.h"
 #include "analyze/flame/stack_flame.h"
 #include "formats/base/alloc_failure.h"
 #include "formats/base/buf.h"
@@ -31,7 +32,7 @@ struct args {
 	bool exporter[EXPORTERS_MAX], force, no_progress;
 	const char *output;
 	int64_t from, to;
-	uint64_t pid, tid;
+	uint64_t pid, tid, max_size;
 	struct gt_opt_list match, exclude, symbols;
 	int cost;
 	int stacks; /* index in stacks[], or -1 */
@@ -59,6 +60,11 @@ static size_t add_output_options(struct args *a, struct gt_opt *o, size_t n)
 			.kind = GT_OPT_FLAG,
 			.to = &a->force,
 			.help = "replace FILE if it exists" },
+		{ .name = "max-size",
+			.kind = GT_OPT_SIZE,
+			.to = &a->max_size,
+			.arg = "BYTES",
+			.help = "html: FILE gets no larger than BYTES (64M, 1G); if the trace is, short neighbours become one slice; default 200M" },
 		{ .name = "no-progress",
 			.kind = GT_OPT_FLAG,
 			.to = &a->no_progress,
@@ -316,6 +322,24 @@ static bool is_progress_wanted(const struct args *a, const char *output)
 		(strcmp(output, "-") || (!fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode)));
 }
 
+/* Adds the tables of reports for an exporter that writes them. */
+static int add_reports(const struct gt_exporter *x, struct gt_reader *r,
+	struct gt_export_options *opt, struct gt_out *json, struct gt_err *err)
+{
+	int rc;
+
+	gt_out_memory(json);
+	if (!x->has_reports)
+		return 0;
+	rc = gt_page_reports(r, &opt->filter, opt->name,
+		opt->filter.match ? "--match, --exclude" : NULL, json, err);
+	gt_out_add(json, "", 1); /* its end */
+	if (!rc && json->failed)
+		rc = gt_err_set(err, json->failed, "out of memory");
+	opt->reports = rc ? NULL : json->data;
+	return rc;
+}
+
 /* --stacks: the tree of an analysis, else what the exporter reads. */
 static void export_rows(const struct args *a, const struct gt_exporter *x, struct gt_reader *r,
 	struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
@@ -339,12 +363,15 @@ static void export_rows(const struct args *a, const struct gt_exporter *x, struc
 static int run(
 	const struct args *a, const struct gt_exporter *x, const char *trace, const char *output)
 {
+	const char *slash = strrchr(trace, '/');
 	struct gt_export_options opt = { .cost = (enum gt_cost)a->cost,
-		.by_stack = a->stacks >= 0 };
+		.by_stack = a->stacks >= 0,
+		.name = slash ? slash + 1 : trace,
+		.max_size = a->max_size };
 	struct gt_err err = GT_ERR_INIT, out_err = GT_ERR_INIT;
 	struct gt_name_patterns match;
 	struct gt_reader *r;
-	struct gt_out out;
+	struct gt_out out, reports;
 	char *cut = NULL;
 	int status = 0, unwritten;
 
@@ -367,8 +394,10 @@ static int run(
 	if ((opt.filter.ranged || opt.filter.pid || opt.filter.tid || opt.filter.match) &&
 		!(opt.cut = cut = describe_filter(a, &opt.filter)))
 		gt_err_set(&err, -ENOMEM, "out of memory");
-	if (!err.code)
+	if (!add_reports(x, r, &opt, &reports, &err) && !err.code)
 		export_rows(a, x, r, &opt, &out, &err);
+	gt_out_close(&reports, &out_err);
+	out_err = (struct gt_err)GT_ERR_INIT;
 	if (gt_alloc_failed())
 		gt_err_set(&err, -ENOMEM, GT_ALLOC_FAILURE_TEXT);
 	gt_progress_line_stop();
@@ -428,6 +457,8 @@ int main(int argc, char **argv)
 			operands ? "give only one trace" : "no trace given (see gtexport --help)");
 	if (!rc && !(x = find_exporter(&a, &err)))
 		rc = -EINVAL;
+	if (!rc && a.max_size && !x->limits_size)
+		rc = gt_err_set(&err, -EINVAL, "--max-size is not for --%s", x->name);
 	if (!rc && a.stacks > 0 && a.cost)
 		rc = gt_err_set(&err, -EINVAL, "--cost is for flame graphs of calls and GPU work");
 	if (!rc && a.from != NOT_GIVEN && a.to != NOT_GIVEN && a.from >= a.to)

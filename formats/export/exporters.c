@@ -7,10 +7,10 @@
 #include "formats/base/buf.h"
 #include "formats/base/heap.h"
 
-extern const struct gt_exporter gt_export_chrome, gt_export_folded, gt_export_jsonl,
+extern const struct gt_exporter gt_export_chrome, gt_export_folded, gt_export_html, gt_export_jsonl,
 	gt_export_native;
 const struct gt_exporter *const gt_exporters[] = { &gt_export_chrome, &gt_export_folded,
-	&gt_export_flame, &gt_export_jsonl, &gt_export_native, NULL };
+	&gt_export_flame, &gt_export_html, &gt_export_jsonl, &gt_export_native, NULL };
 
 static const char *const directions[] = { "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP" };
 #define DIRECTIONS (sizeof(directions) / sizeof(*directions))

@@ -17,6 +17,10 @@ struct gt_export_options {
 	const struct gt_stack_tree *tree;
 	/* native: the filter as metadata {"cut":{...}} for the copy; NULL: it selects everything */
 	const char *cut;
+	/* html: name of the trace, for users, and the tables of reports as JSON
+	 * (analyze/cli/page_tables.h); NULL: none */
+	const char *name, *reports;
+	uint64_t max_size; /* of exporters that limit the size: bytes; 0: their default */
 	/* the number of rows read so far, for a progress display in another thread; or NULL
 	 **/
 	_Atomic uint64_t *rows_done;
@@ -25,6 +29,8 @@ struct gt_exporter {
 	const char *name;   /* the option: --NAME */
 	const char *suffix; /* default file name: TRACE.SUFFIX */
 	const char *help;
+	bool has_reports; /* writes opt->reports */
+	bool limits_size; /* heeds opt->max_size */
 	/* Writes everything that opt selects; err must not be NULL. On failure, out has what
 	 * was written before. */
 	int (*export)(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out,

@@ -18,7 +18,7 @@ want export-native 0 "$X" --native -o t.zst t.jsonl
 want export-native-is-zstd 0 zstd -tq t.zst
 tty() { script -qec "'$X' $*" /dev/null </dev/null; }	# the output is a terminal
 script -qec true /dev/null </dev/null >/dev/null 2>&1 && has_tty=1 || { has_tty=; skip export-at-a-terminal "no script(1) that gives a terminal"; }
-for f in chrome:json folded:folded flame:svg jsonl:jsonl native:gt.zst; do
+for f in chrome:json folded:folded flame:svg html:html jsonl:jsonl native:gt.zst; do
 	n=${f%%:*} out=d/t.${f#*:}
 	rm -rf d; mkdir d; cp t.zst d/
 	want export-$n-to-a-file 0 "$X" --$n -o $n.out d/t.zst
