@@ -48,10 +48,11 @@ enum gt_kineto_cat {
 	GT_KINETO_OVERHEAD,
 	/* a range of CUPTI's range profiler: its arguments are metrics, which become counters */
 	GT_KINETO_METRICS,
-	GT_KINETO_SESSION,    /* the time that the profiler was on */
-	GT_KINETO_FLOW,       /* from a call to its GPU work */
-	GT_KINETO_OTHER_FLOW, /* from a forward to its backward operation */
-	GT_KINETO_OTHER,      /* any other word, or none: the name decides */
+	GT_KINETO_SESSION,      /* the time that the profiler was on */
+	GT_KINETO_FLOW,         /* from a call to its GPU work */
+	GT_KINETO_FORWARD_FLOW, /* from an operator to that of its backward pass */
+	GT_KINETO_OTHER_FLOW,   /* not read */
+	GT_KINETO_OTHER,        /* any other word, or none: the name decides */
 	/* categories that are no words of the file: */
 	/* a runtime call around driver calls that are events, too, in a file of gtexport */
 	GT_KINETO_OUTER,
@@ -141,12 +142,13 @@ struct gt_kineto_ring {
 /* The open calls or ranges of a thread. */
 struct gt_kineto_nest {
 	struct {
-		int64_t end;
+		int64_t start, end;
 		uint8_t op;
 		/* of ranges: */
 		uint32_t cls;
 		uint64_t sequence; /* as in args of gt_kineto_order */
 		uint64_t frame;    /* of gt_kineto_add_frame; 0: not added */
+		uint64_t forward;  /* frame of the operator that an arrow comes from; 0: none */
 	} * open;
 	size_t n, cap;
 };
@@ -202,8 +204,9 @@ struct gt_kineto {
 	/* track of the process with the first call or range, or GT_NONE */
 	uint32_t first_process;
 	struct gt_sorter ordered;
-	/* GPU work that waits for the stack of its call: there are operators with sequence numbers.
-	 * The record that was read last is in next_work */
+	/* GPU work that waits for the stack of its call: there are operators with sequence numbers,
+	 * or arrows between operators (has_sequences). The record that was read last is in
+	 * next_work */
 	struct gt_sorter stacked_works;
 	struct gt_kineto_stacked_work *next_work;
 	bool has_sequences, has_backward;
@@ -302,6 +305,9 @@ int gt_kineto_order(struct gt_kineto *k, size_t thread, const struct gt_kineto_e
 /* Sets the kernel of a launch, once per call at most; start and end are those of the call. */
 int gt_kineto_name_launch(struct gt_kineto *k, uint64_t number, int64_t start, int64_t end,
 	uint32_t kernel, struct gt_err *err);
+/* An arrow from an operator of the forward pass to one of the backward pass. */
+int gt_kineto_order_arrow(
+	struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev, struct gt_err *err);
 int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err); /* writes the rows */
 
 /* ---- import_kineto_gpu.c ---- */
@@ -329,6 +335,10 @@ static inline uint64_t gt_kineto_sequence(const struct gt_kineto_event *ev)
 /* Call it for each operator with a sequence number, in order of time: the innermost open range of
  * the thread, which starts then. */
 int gt_kineto_note_forward(struct gt_kineto *k, size_t thread, int64_t start, struct gt_err *err);
+/* Call it for each end of an arrow, in order of time: an operator of the thread starts then.
+ * phase: 's' or 'f'. */
+int gt_kineto_note_arrow(struct gt_kineto *k, size_t thread, uint64_t id, char phase, int64_t start,
+	struct gt_err *err);
 /* The stack of a call of this thread that starts at this time: that of the forward operator, if the
  * thread is in an operator of the backward pass. Plus 1; 0: it has none. */
 uint32_t gt_kineto_backward_stack(struct gt_kineto *k, size_t thread, int64_t start);

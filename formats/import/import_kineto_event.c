@@ -158,7 +158,7 @@ static const struct {
 	{ "kernel", GT_KINETO_KERNEL },
 	{ "cuda_runtime", GT_KINETO_RUNTIME },
 	{ "ac2g", GT_KINETO_FLOW },
-	{ "fwdbwd", GT_KINETO_OTHER_FLOW },
+	{ "fwdbwd", GT_KINETO_FORWARD_FLOW },
 	{ "user_annotation", GT_KINETO_RANGE },
 	{ "gpu_memcpy", GT_KINETO_COPY },
 	{ "gpu_memset", GT_KINETO_SET },
@@ -204,8 +204,8 @@ static void on_ph(struct reading *r, const struct key *key, int token)
 
 static void on_name(struct reading *r, const struct key *key, int token)
 {
-	if (token == GT_JSON_STRING && r->ev->cat != GT_KINETO_FLOW &&
-		r->ev->cat != GT_KINETO_OTHER_FLOW)
+	if (token == GT_JSON_STRING &&
+		!(r->ev->cat >= GT_KINETO_FLOW && r->ev->cat <= GT_KINETO_OTHER_FLOW))
 		r->ev->name = string(r);
 }
 

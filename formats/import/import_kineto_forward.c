@@ -11,7 +11,13 @@
  * inside it, the one that starts last is the forward operator: a number is used up when
  * autograd's node is made. Numbers are those of a thread. The file does not say which thread has
  * the number in "Fwd thread id". So if two threads of a process have used the same sequence number,
- * it has no forward operator. */
+ * it has no forward operator.
+ *
+ * The profiler's arrows (flow events of the category fwdbwd) lead from the start of the forward
+ * operator to that of an operator of the backward pass with this number. The profiler knows the
+ * threads: an arrow decides where numbers do not, or where the operators have none. An arrow to
+ * "AddmmBackward0" is also one to "autograd::engine::evaluate_function: AddmmBackward0" around it.
+ */
 #include "formats/import/import_kineto.h"
 
 #include <stdio.h>
@@ -19,18 +25,27 @@
 #include <string.h>
 #include "formats/trace/record.h"
 
-#define FORWARDS_MOST 65536u /* the latest sequence numbers: 2.5 MiB */
+#define FORWARDS_MOST 65536u /* the latest sequence numbers, and as many arrows: 4 MiB */
 
 struct gt_kineto_forward {
-	uint64_t sequence; /* plus 1, times 2; 0: none */
-	uint64_t frame;    /* the mark; 0: there are too many frames */
+	uint64_t key; /* sequence number plus 1, times 2; or an arrow's id, times 2, plus 1; 0: none
+		       */
+	uint64_t frame; /* the mark; 0: there are too many frames */
 	uint32_t process;
 	uint32_t thread; /* index in threads; GT_NONE: several */
 };
 
-static struct gt_kineto_forward *forward_at(struct gt_kineto *k, uint64_t sequence)
+static struct gt_kineto_forward *forward_at(const struct gt_kineto *k, uint64_t key)
 {
-	return &k->forwards[(sequence >> 1) % FORWARDS_MOST];
+	return &k->forwards[(key >> 1) % FORWARDS_MOST * 2 + (key & 1)];
+}
+
+/* The frame of a forward operator of the process; 0: none. */
+static uint64_t find_forward(const struct gt_kineto *k, uint64_t key, uint32_t process)
+{
+	const struct gt_kineto_forward *f = k->forwards ? forward_at(k, key) : NULL;
+
+	return f && f->key == key && f->process == process && f->thread != GT_NONE ? f->frame : 0;
 }
 
 /* "step (app/train.py:12)", as gt names frames of Python, for "app/train.py(12): step". GT_NONE: it
@@ -106,47 +121,97 @@ static uint64_t mark_of(struct gt_kineto *k, struct gt_kineto_nest *ranges, int6
 	return gt_kineto_add_frame(k, frame, gt_writer_string(k->w, text), GT_FRAME_MARK);
 }
 
-int gt_kineto_note_forward(struct gt_kineto *k, size_t thread, int64_t start, struct gt_err *err)
+/* Stores the innermost range of the thread, which starts then. */
+static int store_forward(
+	struct gt_kineto *k, uint64_t key, size_t thread, int64_t start, struct gt_err *err)
 {
 	struct gt_kineto_thread *t = &k->threads[thread];
-	uint64_t sequence = t->ranges.n ? t->ranges.open[t->ranges.n - 1].sequence : 0;
 	struct gt_kineto_forward *f;
 	bool same;
 
-	if (!sequence || sequence & GT_KINETO_BACKWARD)
-		return 0;
 	if (!k->forwards)
-		k->forwards = calloc(FORWARDS_MOST, sizeof(*k->forwards));
+		k->forwards = calloc(FORWARDS_MOST * 2, sizeof(*k->forwards));
 	if (!k->forwards)
 		return gt_kineto_no_memory(err);
-	f = forward_at(k, sequence);
-	same = f->sequence == sequence && f->process == t->process;
-	*f = (struct gt_kineto_forward){ .sequence = sequence,
+	f = forward_at(k, key);
+	same = f->key == key && f->process == t->process;
+	*f = (struct gt_kineto_forward){ .key = key,
 		.frame = mark_of(k, &t->ranges, start),
 		.process = t->process,
 		.thread = same && f->thread != thread ? GT_NONE : (uint32_t)thread };
 	return 0;
 }
 
+int gt_kineto_note_forward(struct gt_kineto *k, size_t thread, int64_t start, struct gt_err *err)
+{
+	struct gt_kineto_nest *ranges = &k->threads[thread].ranges;
+	uint64_t sequence = ranges->n ? ranges->open[ranges->n - 1].sequence : 0;
+
+	return !sequence || sequence & GT_KINETO_BACKWARD
+		? 0
+		: store_forward(k, sequence, thread, start, err);
+}
+
+/* True if the outer range is autograd's own, around the operator of the inner one. */
+static bool evaluates(const struct gt_kineto *k, uint32_t outer, uint32_t inner)
+{
+	const char *around = gt_writer_text(k->w, k->classes[outer].name),
+		   *name = gt_writer_text(k->w, k->classes[inner].name);
+	size_t n = strlen(name), all = strlen(around);
+
+	return all > n + 2 && !strncmp(around + all - n - 2, ": ", 2) &&
+		!strcmp(around + all - n, name);
+}
+
+int gt_kineto_note_arrow(struct gt_kineto *k, size_t thread, uint64_t id, char phase, int64_t start,
+	struct gt_err *err)
+{
+	struct gt_kineto_nest *ranges = &k->threads[thread].ranges;
+	uint64_t key = id << 1 | 1;
+	size_t n = ranges->n;
+
+	if (!n || ranges->open[n - 1].start != start)
+		return 0;
+	if (phase == 's')
+		return store_forward(k, key, thread, start, err);
+	ranges->open[n - 1].forward = find_forward(k, key, k->threads[thread].process);
+	if (n > 1 && evaluates(k, ranges->open[n - 2].cls, ranges->open[n - 1].cls))
+		ranges->open[n - 2].forward = ranges->open[n - 1].forward;
+	return 0;
+}
+
+/* The forward operator of the open range i: by its number, else by the arrow to a range with the
+ * same number around it. */
+static uint64_t forward_of(const struct gt_kineto *k, const struct gt_kineto_thread *t, size_t i)
+{
+	uint64_t sequence = t->ranges.open[i].sequence, frame = 0;
+
+	if (sequence & GT_KINETO_BACKWARD)
+		frame = find_forward(k, sequence - GT_KINETO_BACKWARD, t->process);
+	for (size_t n = i + 1; !frame && n-- > 0 && t->ranges.open[n].sequence == sequence;)
+		frame = t->ranges.open[n].forward;
+	return frame;
+}
+
 /* The innermost operator of the backward pass decides. */
 uint32_t gt_kineto_backward_stack(struct gt_kineto *k, size_t thread, int64_t start)
 {
 	const struct gt_kineto_thread *t = &k->threads[thread];
-	const struct gt_kineto_forward *f = NULL;
-	uint64_t sequence = 0;
+	size_t i = t->ranges.n;
+	uint64_t frame;
 
-	for (size_t i = t->ranges.n; i-- > 0 && !(sequence & GT_KINETO_BACKWARD);)
-		if (t->ranges.open[i].end > start)
-			sequence = t->ranges.open[i].sequence;
-	if (!(sequence & GT_KINETO_BACKWARD))
+	while (i &&
+		(t->ranges.open[i - 1].end <= start ||
+			!(t->ranges.open[i - 1].sequence & GT_KINETO_BACKWARD ||
+				t->ranges.open[i - 1].forward)))
+		i--;
+	if (!i)
 		return 0;
 	k->counts.backward++;
-	sequence -= GT_KINETO_BACKWARD;
-	f = k->forwards ? forward_at(k, sequence) : NULL;
-	if (!f || f->sequence != sequence || f->process != t->process || f->thread == GT_NONE ||
-		!f->frame) {
+	frame = forward_of(k, t, i - 1);
+	if (!frame) {
 		k->counts.no_forward++;
 		return 0;
 	}
-	return gt_kineto_stack(k, f->frame);
+	return gt_kineto_stack(k, frame);
 }

@@ -9,7 +9,9 @@
  *
  * A launch names its kernel. If the kernel follows later in the file, when the call is already in a
  * temporary file, the name becomes a record of its own (its `class` is GT_NONE), before its call.
- */
+ *
+ * An end of an arrow between operators is a record (its `class` is ARROW) after the ranges that
+ * start at the same time. */
 #include "formats/import/import_kineto.h"
 
 #include "formats/base/buf.h"
@@ -17,6 +19,7 @@
 #define BUFFER 32768u                 /* records in memory: 1.5 MiB */
 #define DEPTH_MAX 4096u               /* nested calls (or ranges) that are stored */
 enum { KERNEL = 1, STACK, SEQUENCE }; /* in args */
+#define ARROW (GT_NONE - 1)           /* a class: args has the id and the phase */
 
 struct ordered {
 	int64_t start, end;
@@ -85,6 +88,23 @@ int gt_kineto_name_launch(struct gt_kineto *k, uint64_t number, int64_t start, i
 	return 0;
 }
 
+int gt_kineto_order_arrow(
+	struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev, struct gt_err *err)
+{
+	uint64_t number = gt_kineto_next_number(k);
+	struct ordered *o = add(k, err);
+
+	if (!o)
+		return err->code;
+	*o = (struct ordered){ .start = ev->ts,
+		.end = INT64_MIN,
+		.number = number,
+		.thread = (uint16_t)thread,
+		.args = { ev->id, (uint64_t)ev->phase },
+		.cls = ARROW };
+	return 0;
+}
+
 /* ---- rows ---- */
 
 /* Removes those that ended by `start`. Returns the number of the others: the depth of what begins
@@ -102,6 +122,7 @@ static uint8_t push_open(struct gt_kineto_nest *nest, const struct ordered *o, u
 
 	if (depth < DEPTH_MAX && !gt_grow(&nest->open, &nest->cap, depth + 1, size)) {
 		memset(&nest->open[nest->n], 0, size);
+		nest->open[nest->n].start = o->start;
 		nest->open[nest->n].end = o->end;
 		nest->open[nest->n].cls = o->cls;
 		nest->open[nest->n].sequence = o->args[SEQUENCE];
@@ -191,7 +212,12 @@ int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err)
 		}
 		if (name.cls == GT_NONE && o.number == name.number)
 			o.args[KERNEL] = name.args[KERNEL];
-		e = k->classes[o.cls].call ? put_stacked_call(k, &o, err) : put_range(k, &o, err);
+		if (o.cls == ARROW)
+			e = gt_kineto_note_arrow(
+				k, o.thread, o.args[0], (char)o.args[1], o.start, err);
+		else
+			e = k->classes[o.cls].call ? put_stacked_call(k, &o, err)
+						   : put_range(k, &o, err);
 	}
 	return e ? e : more;
 }

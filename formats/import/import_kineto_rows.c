@@ -435,6 +435,21 @@ static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 	return e;
 }
 
+/* An end of an arrow between the operators of the forward and the backward pass. */
+static int arrow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
+{
+	size_t thread;
+	int64_t track;
+
+	if (!(ev->has & GT_KINETO_ID) || (ev->phase != 's' && ev->phase != 'f'))
+		return 0;
+	track = gt_kineto_track_of(k, ev, false, &thread, err);
+	if (track < 0 || thread == SIZE_MAX)
+		return track < 0 ? (int)track : 0;
+	k->has_sequences = k->has_backward = true;
+	return gt_kineto_order_arrow(k, thread, ev, err);
+}
+
 static int complete(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err)
 {
 	int e;
@@ -487,5 +502,7 @@ int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err
 		return counter(k, ev, err);
 	if (ev->phase == 'i' || ev->phase == 'I')
 		return instant(k, ev, err);
+	if (ev->cat == GT_KINETO_FORWARD_FLOW)
+		return arrow(k, ev, err);
 	return ev->cat == GT_KINETO_FLOW ? gt_kineto_flow(k, ev, err) : 0;
 }

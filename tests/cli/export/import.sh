@@ -70,6 +70,12 @@ check kineto-gpu-is grep -q '691  python3       0  NVIDIA H200      732      41 
 cat "$K" | "$B/gtanalyze" top --format csv - >pipe.csv 2>pipe.err; same kineto-through-a-pipe whole.csv pipe.csv
 "$B/gtexport" --native -o kineto.zst kineto.json
 "$B/gtanalyze" top --format csv kineto.zst >native.csv 2>native.err; same kineto-kept whole.csv native.csv
+# The forward operators of its backward pass: by sequence numbers, by the profiler's arrows, and by both.
+sed 's/"fwdbwd"/"other"/' kineto.json >by-numbers.json; sed 's/"Sequence number"/"other"/; s/"Fwd thread id"/"other"/' kineto.json >by-arrows.json
+for f in kineto by-numbers by-arrows; do "$B/gtanalyze" kernels --by function --format csv $f.json >$f.csv 2>$f.err; done
+check kineto-has-forward-operators grep -q '^aten::addmm,' kineto.csv
+same kineto-forward-by-numbers kineto.csv by-numbers.csv
+same kineto-forward-by-arrows kineto.csv by-arrows.csv
 head -c 1000000 kineto.json >cut.json
 want kineto-cut 0 "$B/gtanalyze" cut.json
 check kineto-cut-is-reported grep -q "is truncated: its end is missing)" want.out

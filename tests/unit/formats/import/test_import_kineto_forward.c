@@ -132,6 +132,95 @@ static void operators_without_number(void)
 	gt_reader_close(r);
 }
 
+#define ARROW(ph, id, pid, tid, ts)                                                                \
+	"{\"ph\":\"" ph "\",\"id\":" id ",\"pid\":" pid ",\"tid\":" tid ",\"ts\":" ts              \
+	",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\",\"bp\":\"e\"}"
+#define PLAIN_FORWARD                                                                              \
+	OP("aten::linear", "11", "10", "20", "")                                                   \
+	"," OP("aten::addmm", "11", "12", "10", "")
+#define PLAIN_BACKWARD                                                                             \
+	OP("evaluate_function: AddmmBackward0", "12", "100", "50", "")                             \
+	"," OP("AddmmBackward0", "12", "110", "30", "") "," OP(                                    \
+		"aten::mm", "12", "115", "10", "") "," LAUNCH("2", "12", "120")
+#define ARROWS ARROW("s", "3", "10", "11", "12") "," ARROW("f", "3", "10", "12", "100")
+
+/* The file has arrows, but no sequence numbers. */
+static void arrows_alone_link(void)
+{
+	struct gt_reader *r = open_text(HEAD PLAIN_FORWARD "," PLAIN_BACKWARD "," ARROWS "," LAUNCH(
+		"3", "12", "160") "," LINEAR_KERNELS "," KERNEL("after", "3", "170", "1") "]}");
+
+	CHECK_STR(stack_at(r, 120000), STACK);
+	CHECK_STR(stack_at(r, 130000), STACK);
+	CHECK_STR(stack_at(r, 160000), "");
+	CHECK_STR(stack_at(r, 170000), "");
+	gt_reader_close(r);
+	CHECK(meta_says("\"backward_calls\":1,\"backward_calls_without_forward\":0,"));
+	/* before its operators, too */
+	r = open_text(HEAD ARROWS "," PLAIN_BACKWARD "," PLAIN_FORWARD "," LINEAR_KERNELS "]}");
+	CHECK_STR(stack_at(r, 120000), STACK);
+	CHECK_STR(stack_at(r, 130000), STACK);
+	gt_reader_close(r);
+}
+
+/* The arrow leads to the inner operator. The one that evaluates it has further calls. */
+static void arrows_to_the_inner_operator(void)
+{
+	struct gt_reader *r = open_text(HEAD PLAIN_FORWARD "," PLAIN_BACKWARD "," ARROW(
+		"s", "3", "10", "11", "12") "," ARROW("f", "3", "10", "12", "110") "," LAUNCH("3",
+		"12", "145") "," LAUNCH("4", "12", "105") "," LINEAR_KERNELS "]}");
+
+	CHECK_STR(stack_at(r, 120000), STACK);
+	CHECK_STR(stack_at(r, 145000), STACK);
+	CHECK_STR(stack_at(r, 105000), ""); /* the arrow is later */
+	gt_reader_close(r);
+}
+
+/* Both agree: nothing changes. Where two threads have used a number, the arrow decides. */
+static void arrows_and_numbers(void)
+{
+	struct gt_reader *r = open_text(
+		HEAD LINEAR_FORWARD "," LINEAR_BACKWARD "," ARROWS "," LINEAR_KERNELS "]}");
+
+	CHECK_STR(stack_at(r, 120000), STACK);
+	CHECK_STR(stack_at(r, 130000), STACK);
+	gt_reader_close(r);
+	r = open_text(HEAD LINEAR_FORWARD "," OP("aten::mul", "13", "40", "1",
+		FORWARD("5")) "," LINEAR_BACKWARD "," ARROWS "," LINEAR_KERNELS "]}");
+	CHECK_STR(stack_at(r, 120000), STACK);
+	gt_reader_close(r);
+	CHECK(meta_says("\"backward_calls\":1,\"backward_calls_without_forward\":0,"));
+}
+
+/* No operator starts at an end of the arrow, the other end is missing, is of another arrow or
+ * process, or points backward in time. */
+static void arrows_that_link_nothing(void)
+{
+	static const char *const arrows[] = {
+		ARROW("s", "3", "10", "11", "11") "," ARROW("f", "3", "10", "12", "100"),
+		ARROW("s", "3", "10", "11", "12") "," ARROW("f", "3", "10", "12", "101"),
+		ARROW("s", "3", "10", "11", "12"),
+		ARROW("f", "3", "10", "12", "100"),
+		ARROW("s", "3", "10", "11", "12") "," ARROW("f", "4", "10", "12", "100"),
+		ARROW("s", "3", "20", "11", "12") "," ARROW("f", "3", "10", "12", "100"),
+		ARROW("f", "3", "10", "11", "12") "," ARROW("s", "3", "10", "12", "100"),
+		ARROW("s", "65539", "10", "11", "12") "," ARROW("f", "3", "10", "12", "100"),
+	};
+
+	for (size_t i = 0; i < sizeof(arrows) / sizeof(*arrows); i++) {
+		char json[4000];
+		struct gt_reader *r;
+
+		snprintf(json, sizeof(json),
+			HEAD "%s," PLAIN_FORWARD "," PLAIN_BACKWARD "," LINEAR_KERNELS "]}",
+			arrows[i]);
+		r = open_text(json);
+		CHECK_STR(stack_at(r, 120000), "");
+		CHECK_STR(stack_at(r, 130000), "");
+		gt_reader_close(r);
+	}
+}
+
 /* Works of one call, and more than are in memory at once. */
 static void much_work_keeps_its_calls(void)
 {
@@ -174,4 +263,5 @@ static void much_work_keeps_its_calls(void)
 
 T_MAIN(T(the_beginning), T(calls_and_kernels_are_linked), T(events_in_any_order),
 	T(python_functions_are_frames), T(unknown_forward_operators), T(operators_without_number),
-	T(much_work_keeps_its_calls), T(the_end))
+	T(arrows_alone_link), T(arrows_to_the_inner_operator), T(arrows_and_numbers),
+	T(arrows_that_link_nothing), T(much_work_keeps_its_calls), T(the_end))
