@@ -17,6 +17,7 @@
 #include "formats/text/printable.h"
 #include "formats/cmdline/std_fds.h"
 #include "formats/export/exporters.h"
+#include "formats/export/level_of_detail.h"
 #include "formats/names/globs.h"
 #include "formats/import/importers.h"
 #include "formats/trace/meta.h"
@@ -25,14 +26,15 @@
 #include "formats/symbols/trace_symbols.h"
 
 #define TOOL "gtexport"
-#define EXPORTERS_MAX 16
+#define EXPORTERS_MAX 24
 #define NOT_GIVEN INT64_MIN
 
 struct args {
 	bool exporter[EXPORTERS_MAX], force, no_progress;
 	const char *output;
 	int64_t from, to;
-	uint64_t pid, tid, max_size;
+	uint64_t pid, tid;
+	uint64_t max_size; /* bytes; 0: any */
 	struct gt_opt_list match, exclude, symbols;
 	int cost;
 	int stacks; /* index in stacks[], or -1 */
@@ -64,7 +66,7 @@ static size_t add_output_options(struct args *a, struct gt_opt *o, size_t n)
 			.kind = GT_OPT_SIZE,
 			.to = &a->max_size,
 			.arg = "BYTES",
-			.help = "html: FILE gets no larger than BYTES (64M, 1G); if the trace is, short neighbours become one slice; default 200M" },
+			.help = "write at most BYTES (64M, 1G) before compression: short events that do not fit become slices; default of --html 200M" },
 		{ .name = "no-progress",
 			.kind = GT_OPT_FLAG,
 			.to = &a->no_progress,
@@ -340,6 +342,21 @@ static int add_reports(const struct gt_exporter *x, struct gt_reader *r,
 	return rc;
 }
 
+/* --max-size: says on standard error what was merged. */
+static void export_within(const struct args *a, const struct gt_exporter *x, struct gt_reader *r,
+	const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+{
+	struct gt_detail d;
+
+	if (gt_export_within(x, r, opt, a->max_size, out, &d, err) || !d.merged)
+		return;
+	gt_progress_line_hide();
+	gt_message(stderr, TOOL,
+		"%" PRIu64 " events shorter than %.3f us are merged into %" PRIu64
+		" slices, to fit into --max-size",
+		d.merged, (double)d.shorter_than / 1e3, d.slices);
+}
+
 /* --stacks: the tree of an analysis, else what the exporter reads. */
 static void export_rows(const struct args *a, const struct gt_exporter *x, struct gt_reader *r,
 	struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
@@ -347,6 +364,10 @@ static void export_rows(const struct args *a, const struct gt_exporter *x, struc
 	struct gt_stack_tree tree;
 	int rc;
 
+	if (a->max_size && !x->limits_size) {
+		export_within(a, x, r, opt, out, err);
+		return;
+	}
 	if (a->stacks <= 0) {
 		x->export(r, opt, out, err);
 		return;
@@ -429,7 +450,7 @@ static int run(
 int main(int argc, char **argv)
 {
 	struct args a = { .from = NOT_GIVEN, .to = NOT_GIVEN, .stacks = -1 };
-	struct gt_opt options[EXPORTERS_MAX + 16];
+	struct gt_opt options[EXPORTERS_MAX + 24];
 	struct gt_command cmd = {
 		.name = TOOL,
 		.usage = "--FORMAT [options] TRACE",
@@ -457,10 +478,11 @@ int main(int argc, char **argv)
 			operands ? "give only one trace" : "no trace given (see gtexport --help)");
 	if (!rc && !(x = find_exporter(&a, &err)))
 		rc = -EINVAL;
-	if (!rc && a.max_size && !x->limits_size)
-		rc = gt_err_set(&err, -EINVAL, "--max-size is not for --%s", x->name);
 	if (!rc && a.stacks > 0 && a.cost)
 		rc = gt_err_set(&err, -EINVAL, "--cost is for flame graphs of calls and GPU work");
+	if (!rc && a.max_size && x->sums)
+		rc = gt_err_set(&err, -EINVAL, "--max-size is not for --%s, which writes no events",
+			x->name);
 	if (!rc && a.from != NOT_GIVEN && a.to != NOT_GIVEN && a.from >= a.to)
 		rc = gt_err_set(&err, -EINVAL, "--from must come before --to");
 	if (!rc)

@@ -332,5 +332,6 @@ const struct gt_exporter gt_export_flame = {
 	.name = "flame",
 	.suffix = "svg",
 	.help = "a flame graph as SVG, with tooltips, search and zoom, for a browser",
+	.sums = true,
 	.export = flame_export,
 };

@@ -108,5 +108,6 @@ const struct gt_exporter gt_export_folded = {
 	.name = "folded",
 	.suffix = "folded",
 	.help = "folded stacks, for flamegraph.pl, inferno and speedscope",
+	.sums = true,
 	.export = folded_export,
 };

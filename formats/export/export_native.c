@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "formats/base/buf.h"
+#include "formats/export/level_of_detail.h"
 #include "formats/trace/write/writer.h"
 
 struct open_call {
@@ -227,7 +228,7 @@ static int copy_row(void *arg, const struct gt_event *ev)
 	const struct gt_type *type;
 	int rc;
 
-	n->now = ev->row.start;
+	n->now = ev->row.start > n->now ? ev->row.start : n->now;
 	rc = close_epoch_if_due(n);
 	if (rc)
 		return rc;
@@ -244,6 +245,64 @@ static int copy_row(void *arg, const struct gt_event *ev)
 		return store_open_call(n, track, &row, args);
 	rc = gt_writer_row(n->w, ev->kind, track, &row, args, n->err);
 	return rc || ev->kind != GT_CALL ? rc : add_running(n, track, &row);
+}
+
+/* ---- fewer rows (level_of_detail.h) ---- */
+
+static int put_merged(void *arg, const struct gt_merged *m)
+{
+	struct native *n = arg;
+	const struct gt_field fields[] = {
+		{ gt_writer_string(n->w, "events"), GT_F_U64, GT_R_NONE },
+		{ gt_writer_string(n->w, "busy_ns"), GT_F_U64, GT_R_NONE },
+	};
+	const struct gt_type type = { .name = gt_writer_string(n->w, GT_MERGED_EVENTS),
+		.layer = m->layer,
+		.nfields = 2,
+		.fields = fields };
+	const struct gt_row row = { .start = m->start,
+		.end = m->end,
+		.type = gt_writer_type(n->w, &type),
+		.depth = m->depth,
+		.nargs = 2 };
+	const uint64_t args[] = { m->events, m->busy_ns };
+
+	if (row.type == GT_NONE)
+		return no_memory(n);
+	return gt_writer_row(n->w, m->kind, m->track, &row, args, n->err);
+}
+
+static int put_detail(struct native *n, const struct gt_detail *d)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text),
+		"{\"level_of_detail\":{\"shorter_than_ns\":%" PRId64 ",\"merged_events\":%" PRIu64
+		",\"slices\":%" PRIu64 "}}",
+		d->shorter_than, d->merged, d->slices);
+	return gt_writer_meta(n->w, text, n->err);
+}
+
+static int copy_rows(
+	struct native *n, const struct gt_export_options *options, const struct gt_filter *filter)
+{
+	struct gt_detail counts = { 0 };
+	const struct gt_merge_output to = { copy_row, put_merged, n };
+	struct gt_row_merger *merge;
+	int rc;
+
+	if (!options->detail)
+		return gt_export_rows(n->r, options, filter, NULL, copy_row, n, n->err);
+	counts.shorter_than = options->detail->shorter_than;
+	merge = gt_merge_new(n->seg, &counts, &to);
+	rc = merge ? gt_export_rows(n->r, options, filter, NULL, gt_merge_row, merge, n->err)
+		   : -ENOMEM;
+	if (!rc)
+		rc = gt_merge_finish(merge);
+	gt_merge_free(merge);
+	options->detail->merged += counts.merged;
+	options->detail->slices += counts.slices;
+	return rc ? rc : put_detail(n, &counts);
 }
 
 /* Adds damaged rows as losses: the copy has no other place for them. */
@@ -292,7 +351,7 @@ static int copy_segment(struct native *n, const struct gt_export_options *option
 {
 	const struct gt_segment *s = n->seg;
 	struct gt_filter filter = options->filter;
-	struct gt_writer_options opt = { .rows_sorted = true,
+	struct gt_writer_options opt = { .rows_sorted = !options->detail,
 		.meta_json = s->meta_json,
 		.host = s->host ? s->host : "",
 		.boot_id = s->boot_id ? s->boot_id : "" };
@@ -311,7 +370,7 @@ static int copy_segment(struct native *n, const struct gt_export_options *option
 	if (n->strings && n->types && n->stacks)
 		rc = copy_names(n);
 	if (!rc)
-		rc = gt_export_rows(n->r, options, &filter, NULL, copy_row, n, n->err);
+		rc = copy_rows(n, options, &filter);
 	if (!rc)
 		rc = finish(n, options->cut);
 	if (rc == -ENOMEM)

@@ -7,6 +7,7 @@
 #include "formats/io/stream_out.h"
 #include "formats/trace/read/reader.h"
 
+struct gt_detail;
 struct gt_stack_tree;
 struct gt_export_options {
 	struct gt_filter filter;
@@ -21,6 +22,8 @@ struct gt_export_options {
 	 * (analyze/cli/page_tables.h); NULL: none */
 	const char *name, *reports;
 	uint64_t max_size; /* of exporters that limit the size: bytes; 0: their default */
+	/* gt_export_copy: merges short rows (level_of_detail.h); NULL: copies each */
+	struct gt_detail *detail;
 	/* the number of rows read so far, for a progress display in another thread; or NULL
 	 **/
 	_Atomic uint64_t *rows_done;
@@ -30,7 +33,9 @@ struct gt_exporter {
 	const char *suffix; /* default file name: TRACE.SUFFIX */
 	const char *help;
 	bool has_reports; /* writes opt->reports */
-	bool limits_size; /* heeds opt->max_size */
+	bool limits_size; /* heeds opt->max_size itself; for others see gt_export_within() */
+	/* It writes sums of rows, not rows: --max-size, which merges rows, does not apply. */
+	bool sums;
 	/* Writes everything that opt selects; err must not be NULL. On failure, out has what
 	 * was written before. */
 	int (*export)(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out,

@@ -26,7 +26,8 @@
 
 struct gt_out_sink {
 	int fd;
-	gzFile gz; /* NULL: plain */
+	gzFile gz;     /* NULL: plain */
+	uint64_t room; /* bytes that may still be written */
 	/* .fd -1: the output is not a new file, but a device, a pipe or an open descriptor */
 	struct gt_atomic_file file;
 	int folder; /* the file's folder; `base`: its name there */
@@ -70,6 +71,9 @@ static int sink_write(struct gt_out_sink *s, const char *data, size_t len)
 {
 	int code;
 
+	if (!s->gz && len > s->room)
+		return -E2BIG;
+	s->room -= s->gz ? 0 : len;
 	if (!s->gz)
 		return write_all(s->fd, data, len);
 	if (!len || gzwrite(s->gz, data, (unsigned)len) == (int)len)
@@ -212,8 +216,10 @@ static int open_out(struct gt_out *o, int fd, const char *path, bool force, cons
 	o->sink = calloc(1, sizeof(*o->sink) + strlen(name) + 1);
 	o->data = malloc(OUT_CAP + GT_DIGITS_SPILL);
 	o->cap = OUT_CAP;
-	if (o->sink)
+	if (o->sink) {
 		o->sink->file.fd = o->sink->folder = -1;
+		o->sink->room = UINT64_MAX;
+	}
 	if (o->sink && o->data) {
 		strcpy(o->sink->name, name);
 		fd = path ? open_file(o->sink, path, force) : fd;
@@ -243,6 +249,12 @@ int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *e
 	if (!strcmp(path, "-"))
 		return gt_out_open_fd(o, STDOUT_FILENO, "standard output", err);
 	return open_out(o, -1, path, force, path, err);
+}
+
+void gt_out_limit(struct gt_out *o, uint64_t bytes)
+{
+	if (o->sink)
+		o->sink->room = bytes;
 }
 
 int gt_out_fd(struct gt_out *o)

@@ -33,6 +33,8 @@ int gt_out_close(struct gt_out *o, struct gt_err *err); /* flushes; the first er
 /* For callers that write to the descriptor themselves: flushes, and returns it, borrowed. -EINVAL
  * if the output is compressed or in memory. */
 int gt_out_fd(struct gt_out *o);
+/* Output beyond this number of bytes fails with -E2BIG: of an uncompressed file. */
+void gt_out_limit(struct gt_out *o, uint64_t bytes);
 void gt_out_fail(struct gt_out *o, int code); /* sets an error, if there is none yet */
 void gt_out_flush_(struct gt_out *o, size_t room);
 /* Writes the buffer. Call it before printing to stderr, which may be the same terminal or file. */

@@ -39,8 +39,8 @@ check html-max-size-says-so grep -q '"merged":[1-9][0-9]*,"resolution":[1-9]' sm
 want html-max-size-too-small 1 "$X" --html -o no.html --max-size 20K "$SRC/samples/recorded/h200-train.zst"
 says html-max-size-too-small-message 'max-size is too small: the page without its timeline has [0-9]* bytes'
 check html-max-size-too-small-no-file test ! -e no.html
-want html-max-size-of-others 2 "$X" --jsonl --max-size 1M "$SRC/samples/recorded/h200-nvtx.zst"
-says html-max-size-of-others-message 'max-size is not for --jsonl'
+want html-max-size-of-others 2 "$X" --folded --max-size 1M "$SRC/samples/recorded/h200-nvtx.zst"
+says html-max-size-of-others-message 'max-size is not for --folded'
 
 # Names stay data, whatever they contain.
 printf '{"ts":0.000001,"op_id":0,"phase":"B","name":"</script><script>alert(1)</script>","pid":7,"tid":8,"details":{"a":"<!--<img src=x onerror=alert(2)>"}}\n' >evil.jsonl
