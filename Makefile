@@ -1,4 +1,4 @@
-# gt: make, make demo, make check, make check-vm, make bench, make fuzz, make portable, make deb, rpm or wheel, make install PREFIX=/usr/local, make docs, make lint
+# gt: make, make demo, make check, make check-vm, make check-consumers, make bench, make fuzz, make portable, make deb, rpm or wheel, make install PREFIX=/usr/local, make docs, make lint
 # SAN=address,undefined builds everything sanitized in a folder of its own. BUILD=DIR puts a build elsewhere.
 ifeq ($(origin CC),default)
 CC       := gcc

@@ -7,6 +7,7 @@
 #include "analyze/cli/command_exit.h"
 #include "analyze/cli/compare_traces.h"
 #include "analyze/cli/explain.h"
+#include "analyze/cli/page_tables.h"
 #include "analyze/cli/report_help.h"
 #include "analyze/cli/report_output.h"
 #include "analyze/cli/report_ranks.h"
@@ -155,13 +156,20 @@ static void report_each(struct gt_analyze_job *job, const struct gt_files *files
 static enum gt_exit report(const struct command *c, struct gt_out *out)
 {
 	struct gt_analyze_job job = { .opt = c->opt, .selection = &c->selection, .out = out };
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_out page;
 
+	gt_out_memory(&page);
+	job.page = c->opt->html ? &page : NULL;
 	if (c->diff)
 		gt_compare_traces(&job, c->files.list);
 	else if (c->files.n > 1 && !c->opt->per_rank)
 		gt_report_ranks(&job, c->files.list, (int)c->files.n);
 	else
 		report_each(&job, &c->files);
+	if (job.page && page.len && gt_page_of_reports(&page, out, &err))
+		gt_analyze_job_add_status(&job, gt_fail(NULL, &err, GT_EXIT_FAILURE));
+	gt_out_close(&page, &err);
 	return job.status;
 }
 

@@ -57,6 +57,10 @@ $(foreach b,$(BENCHES),$(eval $(call test_rule,$(b),$(b:$(BUILD)/%=tests/%.c),$(
 check-vm: portable units
 	@tests/vm/run $(BUILD) $(VM_KERNELS)
 
+# What gt writes, in the programs that read it: a browser. tests/consumers/run says what that needs. CONSUMERS="NAME...": these.
+check-consumers: programs
+	@tests/consumers/run $(BUILD) $(CONSUMERS)
+
 # A gtcollect with one source more, for tests/cli/collect/source.sh.
 HEARTBEAT := $(BUILD)/heartbeat/gtcollect
 HEARTBEAT_SRC := collect/gtcollect.c collect/source/sources.c tests/unit/collect/source_heartbeat.c
@@ -102,7 +106,7 @@ bench: setup
 lint:
 	@tests/lint.sh
 
-.PHONY: check check-vm units benches replays have_fuzzer fuzz bench lint
+.PHONY: check check-vm check-consumers units benches replays have_fuzzer fuzz bench lint
 
 # With the toolkit's headers at hand our numbers are compared with them.
 $(BUILD)/unit/test_guest_cupti: GTFLAGS += $(addprefix -isystem ,$(wildcard $(CUDA_HOME)/include))

@@ -9,6 +9,7 @@ struct gt_analyze_job {
 	const struct gt_program_options *opt;
 	const struct gt_report_selection *selection;
 	struct gt_out *out;
+	struct gt_out *page; /* --html: its documents (page_tables.h), in memory; else NULL */
 	enum gt_exit status;
 };
 static inline void gt_analyze_job_add_status(struct gt_analyze_job *job, enum gt_exit status)

@@ -103,14 +103,20 @@ int gt_page_reports(struct gt_reader *r, const struct gt_filter *filter, const c
 int gt_page_of_reports(const struct gt_out *documents, struct gt_out *out, struct gt_err *err)
 {
 	struct gt_html_page page = { .sections = { { .len = 0 } } };
-	int rc = documents->failed
-		? documents->failed
-		: gt_html_page_add(&page, GT_HTML_REPORTS, documents->data, documents->len);
+	struct gt_buf list = { .len = 0 };
+	int rc;
 
+	gt_buf_byte(&list, '[');
+	gt_buf_add(&list, documents->data, documents->len);
+	gt_buf_byte(&list, ']');
+	rc = documents->failed || list.failed
+		? -ENOMEM
+		: gt_html_page_add(&page, GT_HTML_REPORTS, list.data, list.len);
 	if (rc)
 		gt_err_set(err, rc, "out of memory");
 	else
 		gt_html_page_write(&page, out);
 	gt_html_page_release(&page);
+	gt_buf_release(&list);
 	return rc;
 }

@@ -18,6 +18,6 @@ int gt_page_document(struct gt_table *const *tables, unsigned n, const char *fil
  * restrictions: as in gt_analysis_options. 0 or negative. */
 int gt_page_reports(struct gt_reader *r, const struct gt_filter *filter, const char *file,
 	const char *restrictions, struct gt_out *out, struct gt_err *err);
-/* A page without a timeline, of the list that `documents` is. 0 or negative. */
+/* Writes a page without a timeline. documents: separated by commas. 0 or negative. */
 int gt_page_of_reports(const struct gt_out *documents, struct gt_out *out, struct gt_err *err);
 #endif

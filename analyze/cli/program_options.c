@@ -26,6 +26,9 @@ static const struct gt_opt common_options[] = {
 	{ 0, "explain", GT_OPT_FLAG, &opt.explain, NULL,
 		"explain the terms of all reports, and exit", NULL },
 	{ 0, "format", GT_OPT_WORD, &opt.format, "FORMAT", "output format", formats },
+	{ 0, "html", GT_OPT_FLAG, &opt.html, NULL,
+		"write one HTML file with sortable tables and charts, for any browser (-o FILE)",
+		NULL },
 	{ 0, "top", GT_OPT_U64, &opt.top, "N",
 		"show at most N rows of a table, 0: all; default: 20 in text, all in the "
 		"other formats",
@@ -111,6 +114,10 @@ static int check(struct gt_err *err)
 	if (opt.steady && (opt.whole_run || opt.whole))
 		return gt_err_set(err, -EINVAL, "--steady and --%s exclude each other",
 			opt.whole_run ? "whole-run" : "whole");
+	if (opt.html && opt.format != GT_TEXT)
+		return gt_err_set(err, -EINVAL, "--html and --format exclude each other");
+	if (opt.html)
+		opt.format = GT_JSON;
 	if (opt.threads == THREADS_DEFAULT)
 		opt.threads = processors();
 	if (!opt.threads || opt.threads > 1024)

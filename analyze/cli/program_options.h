@@ -5,7 +5,9 @@
 #include "formats/cmdline/opt.h"
 
 struct gt_program_options {
-	bool help, list, explain, no_pager, no_progress, force, whole, whole_run, steady, per_rank;
+	/* html: format is then GT_JSON */
+	bool html, help, list, explain, no_pager, no_progress, force, whole, whole_run, steady,
+		per_rank;
 	int format; /* enum gt_table_format */
 	int names;  /* enum gt_name_form */
 	int colour; /* enum gt_colour_when */

@@ -1,6 +1,7 @@
 #include "analyze/cli/report_output.h"
 
 #include <string.h>
+#include "analyze/cli/page_tables.h"
 #include "formats/cmdline/pager.h"
 #include "formats/text/printable.h"
 
@@ -36,6 +37,10 @@ int gt_output_tables(const struct gt_analyze_job *job, const char *file, bool se
 	unsigned skip = 0;
 	int rc;
 
+	if (job->page) {
+		gt_out_str(job->page, job->page->len ? "," : "");
+		return gt_page_document(tables, n, file, job->page, err);
+	}
 	for (unsigned i = 0; i < n && job->opt->names != GT_NAME_SHORT; i++)
 		gt_table_widen_names(tables[i]);
 	while (rows_only && !job->selection->header && skip < n && is_header(tables[skip]))

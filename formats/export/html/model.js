@@ -26,10 +26,24 @@ class Level {
 	constructor(lane, refs) {
 		this.lane = lane;
 		this.refs = refs; /* null: all events of the lane */
-		this.start = refs ? Float64Array.from(refs, i => lane.start[i]) : lane.start;
-		this.end = refs ? Float64Array.from(refs, i => lane.end[i]) : lane.end;
-		this.type = refs ? Uint32Array.from(refs, i => lane.type[i]) : lane.type;
+		this.start = lane.start;
+		this.end = lane.end;
+		this.type = lane.type;
 		this.steps = null;
+		if (refs)
+			this.copy(lane, refs);
+	}
+	copy(lane, refs) {
+		const n = refs.length, start = new Float64Array(n), end = new Float64Array(n), type = new Uint32Array(n);
+
+		for (let k = 0; k < n; k++) {
+			start[k] = lane.start[refs[k]];
+			end[k] = lane.end[refs[k]];
+			type[k] = lane.type[refs[k]];
+		}
+		this.start = start;
+		this.end = end;
+		this.type = type;
 	}
 	event(i) {
 		return this.refs ? this.refs[i] : i;

@@ -29,7 +29,7 @@ Object.assign(App.prototype, {
 
 		this.reports = new Reports(this, documents);
 		if (!this.model) {
-			this.setName(documents.length === 1 ? documents[0].file : documents.length + " files");
+			this.setName(documents.length === 1 ? documents[0].file.replace(/.*\//, "") : documents.length + " files");
 			this.badge(row.command);
 			this.badge(row.gpu);
 			this.badge(row.is_simulated ? "simulated GPU" : "", true);

@@ -50,7 +50,11 @@ function makeTable(columns, rows, sortKey, most = 200) {
 			bar.style.width = Math.max(0, Math.min(100, value / widest[key] * 100)) + "%";
 			return make("td", { class: "share" }, bar, make("span", {}, text));
 		}
-		return make("td", { class: (isTextKind(kind) || typeof value === "string" ? "text" : "") + (value === null || value === undefined ? " absent" : "") }, text);
+		const td = make("td", { class: (isTextKind(kind) || typeof value === "string" ? "text" : "") + (value === null || value === undefined ? " absent" : "") }, text);
+
+		if (row.level > 0 && key === columns[0][0]) /* part of the row above */
+			td.style.paddingLeft = 10 + row.level * 16 + "px";
+		return td;
 	}
 	function fill() {
 		body.replaceChildren(...order.slice(0, shown).map(row => {
@@ -102,21 +106,26 @@ class Reports {
 				if (name === "header" || !doc.columns)
 					continue;
 				const described = doc.columns[name] || doc.columns[name.replace(/^whole_run\./, "")] || { title: null, columns: [] };
-				const title = described.title || name, id = "report-" + d + "-" + name.replace(/[^a-z0-9]/gi, "-");
+				const title = this.titleOf(name, described), id = "report-" + d + "-" + name.replace(/[^a-z0-9]/gi, "-");
 
 				if (!table.rows.length && !table.notes.length)
 					continue;
 				contents.append(make("a", { href: "#" + id, onclick: e => {
 					e.preventDefault();
 					byId(id).scrollIntoView();
-				} }, printable(title[0].toUpperCase() + title.slice(1))));
+				} }, title));
 				pages.append(this.report(id, title, described, table));
 			}
 		});
 		this.view.append(contents, pages);
 	}
+	titleOf(name, described) {
+		const title = printable(described.title || name.replace(/^whole_run\./, "")), whole = name.startsWith("whole_run.") ? " (whole run)" : "";
+
+		return title[0].toUpperCase() + title.slice(1) + whole;
+	}
 	report(id, title, described, table) {
-		const section = make("section", { class: "report", id, "aria-label": title }, make("h2", {}, printable(title[0].toUpperCase() + title.slice(1))));
+		const section = make("section", { class: "report", id, "aria-label": title }, make("h2", {}, title));
 		const columns = described.columns.filter(c => c[1] !== null && c[0] !== "bar");
 
 		for (const note of table.notes)
@@ -127,7 +136,8 @@ class Reports {
 
 		if (chart)
 			section.append(chart);
-		const shown = columns.length ? columns : described.columns.filter(c => c[2] !== "data");
+		const filled = c => table.rows.some(r => r[c[0]] !== null && r[c[0]] !== "");
+		const shown = (columns.length ? columns : described.columns.filter(c => c[2] !== "data")).filter(filled);
 		const rows = table.rows.map(row => ({ ...row, jump: this.jump(described.columns, row) }));
 
 		section.append(make("div", { class: "box" }, makeTable(shown, rows, null)));

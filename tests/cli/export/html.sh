@@ -54,3 +54,17 @@ check html-hostile-names-are-kept grep -qF '</script><script>alert(1)</script>' 
 
 : >none.jsonl
 want html-empty 1 "$X" --html -o none.html none.jsonl
+
+# gtanalyze --html: a page of the reports alone.
+A=$B/gtanalyze
+want html-of-reports 0 "$A" --html -o reports.html kernels "$SRC/samples/recorded/h200-nvtx.zst"
+section reports reports.html >reports.json
+check html-of-reports-has-the-table grep -q '"kernels": {' reports.json
+check html-of-reports-has-titles grep -q '"title":"Kernels on the GPU' reports.json
+is html-of-reports-has-no-timeline "" "$(section head reports.html)"
+want html-of-two-files 0 "$A" --html --per-rank -o two.html kernels "$SRC/samples/recorded/h200-nvtx.zst" "$SRC/samples/recorded/h200-graphs.zst"
+section reports two.html >two.json
+is html-of-two-files-has-both 2 "$(grep -o '"file":"[^"]*",' two.json | wc -l)"
+want html-and-format 2 "$A" --html --format csv kernels "$SRC/samples/recorded/h200-nvtx.zst"
+says html-and-format-message '--html and --format exclude each other'
+want html-of-no-file 1 "$A" --html -o none.html kernels none.zst
