@@ -26,7 +26,7 @@
 #include "formats/symbols/trace_symbols.h"
 
 #define TOOL "gtexport"
-#define EXPORTERS_MAX 24
+#define EXPORTERS_MAX 32
 #define NOT_GIVEN INT64_MIN
 
 struct args {

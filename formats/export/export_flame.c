@@ -1,7 +1,7 @@
 /* A flame graph as one SVG file: one graph for the CPU and one for the GPU, each as wide as the
- * image, because their times must not be added (stack_tree.h). The root is at the top; a frame is
- * as wide as its share of the graph. Frames are sorted by name, so that two images can be compared.
- * The image has the rows that its frames need.
+ * image, because their times must not be added (stack_tree.h). The root is at the bottom; in an
+ * icicle graph it is at the top. A frame is as wide as its share of the graph. Frames are sorted by
+ * name, so that two images can be compared. The image has the rows that its frames need.
  *
  * A frame has a tooltip (<title>): its name, cost and share. A script in the file searches (Ctrl-F
  * or the word "search": a regular expression; the matching frames change their colour, and their
@@ -30,6 +30,7 @@ struct frame {
 struct flame {
 	const struct gt_stack_tree *tree;
 	struct gt_out *out;
+	bool icicle;
 	struct frame *frames; /* by node */
 	uint32_t *order;      /* nodes by parent and name */
 };
@@ -105,18 +106,6 @@ static void put_xml(struct gt_out *out, const char *s, size_t most)
 		gt_out_str(out, "..");
 }
 
-static void put_cost(struct gt_out *out, enum gt_cost cost, double v)
-{
-	if (cost == GT_COST_COUNT)
-		gt_out_printf(out, "%.0f times", v);
-	else if (cost == GT_COST_BYTES)
-		gt_out_printf(out, "%.0f bytes", v);
-	else if (v >= 1e9)
-		gt_out_printf(out, "%.3f s", v / 1e9);
-	else
-		gt_out_printf(out, v >= 1e6 ? "%.3f ms" : "%.3f us", v >= 1e6 ? v / 1e6 : v / 1e3);
-}
-
 /* CPU: red to yellow. GPU: green to blue. By name, so that equal frames have equal colours. */
 static uint32_t colour_of(const char *name, bool gpu)
 {
@@ -129,22 +118,22 @@ static uint32_t colour_of(const char *name, bool gpu)
 
 /* ---- the image ---- */
 
-static void put_frame(struct flame *f, uint32_t node, unsigned top)
+static void put_frame(struct flame *f, uint32_t node, unsigned top, unsigned rows)
 {
 	const struct gt_stack_tree *t = f->tree;
 	const struct frame *at = &f->frames[node], *root = &f->frames[at->root];
 	const char *name = gt_stack_tree_label(t, t->nodes[node].label),
 		   *graph = gt_stack_tree_label(t, t->nodes[at->root].label);
 	double x = at->x / root->total * WIDTH, width = width_of(f, node);
-	unsigned y = top + at->depth * ROW;
+	unsigned y = top + (f->icicle ? at->depth : rows - 1 - at->depth) * ROW;
 	double letters = (width - 6) / LETTER;
 
 	gt_out_str(f->out, "<g><title>");
 	put_xml(f->out, name, SIZE_MAX);
 	gt_out_str(f->out, "\n");
-	put_cost(f->out, t->cost, at->total);
+	gt_export_cost(f->out, t->cost, at->total);
 	gt_out_printf(f->out, ", %.2f %% of %s; itself ", at->total / root->total * 100, graph);
-	put_cost(f->out, t->cost, t->nodes[node].cost > 0 ? (double)t->nodes[node].cost : 0);
+	gt_export_cost(f->out, t->cost, t->nodes[node].cost > 0 ? (double)t->nodes[node].cost : 0);
 	gt_out_printf(f->out,
 		"</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"#%06x\"/>",
 		MARGIN + x, y, width > 0.4 ? width - 0.2 : width, ROW - 1,
@@ -187,8 +176,8 @@ static const char script_rest[] =
 	"function zoom(graph, to) {\n"
 	"	var k = W / to.w;\n"
 	"	graph.forEach(function (f) {\n"
-	"		var above = f.y < to.y && f.x <= to.x + 0.3 && f.x + f.w >= to.x + to.w - 0.3;\n"
-	"		var x = above ? 0 : (f.x - to.x) * k, w = above ? W : f.w * k;\n"
+	"		var around = (up ? f.y > to.y : f.y < to.y) && f.x <= to.x + 0.3 && f.x + f.w >= to.x + to.w - 0.3;\n"
+	"		var x = around ? 0 : (f.x - to.x) * k, w = around ? W : f.w * k;\n"
 	"		var n = Math.floor((w - 6) / 6.7);\n"
 	"		f.g.style.display = x < -0.5 || x + w > W + 0.5 ? 'none' : '';\n"
 	"		f.r.setAttribute('x', M + x);\n"
@@ -227,10 +216,12 @@ static const char script_rest[] =
 
 static void put_graph(struct flame *f, uint32_t root, unsigned top)
 {
+	const unsigned rows = rows_of(f, root);
+
 	gt_out_str(f->out, "<g class=\"graph\">\n");
 	for (uint32_t i = 0; i < f->tree->nnodes; i++)
 		if (f->frames[i].root == root && width_of(f, i) >= LEAST)
-			put_frame(f, i, top);
+			put_frame(f, i, top, rows);
 	gt_out_str(f->out, "</g>\n");
 }
 
@@ -238,7 +229,7 @@ static void put_graph(struct flame *f, uint32_t root, unsigned top)
 static void put_heading(const struct flame *f)
 {
 	const struct gt_stack_tree *t = f->tree;
-	const char *title = t->title ? t->title : "Flame graph";
+	const char *title = t->title ? t->title : f->icicle ? "Icicle graph" : "Flame graph";
 	unsigned search =
 		t->title ? (unsigned)(strlen(title) * TITLE_LETTER) + 3 * MARGIN : MARGIN + 120;
 
@@ -288,15 +279,16 @@ static void put_image(struct flame *f)
 		gt_out_printf(f->out, "<text x=\"%u\" y=\"%u\">%s</text>\n", MARGIN, head + 12,
 			nothing[t->cost]);
 	gt_out_str(f->out, script);
-	gt_out_printf(f->out, "%u", WIDTH);
+	gt_out_printf(f->out, "%u, up = %s", WIDTH, f->icicle ? "false" : "true");
 	gt_out_str(f->out, script_rest);
 	gt_out_str(f->out, "</svg>\n");
 }
 
-static int draw(const struct gt_stack_tree *t, struct gt_out *out, struct gt_err *err)
+static int draw(const struct gt_stack_tree *t, bool icicle, struct gt_out *out, struct gt_err *err)
 {
 	struct flame f = { .tree = t,
 		.out = out,
+		.icicle = icicle,
 		.frames = calloc(t->nnodes + 1, sizeof(*f.frames)),
 		.order = malloc(2 * (t->nnodes + 1) * sizeof(*f.order)) };
 	int rc = f.frames && f.order ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
@@ -313,19 +305,30 @@ static int draw(const struct gt_stack_tree *t, struct gt_out *out, struct gt_err
 	return rc;
 }
 
-static int flame_export(struct gt_reader *r, const struct gt_export_options *opt,
+static int export_graph(struct gt_reader *r, const struct gt_export_options *opt, bool icicle,
 	struct gt_out *out, struct gt_err *err)
 {
 	struct gt_stack_tree tree;
 	int rc;
 
 	if (opt->tree)
-		return draw(opt->tree, out, err);
+		return draw(opt->tree, icicle, out, err);
 	rc = gt_stack_tree_build(&tree, r, opt, err);
-
-	rc = rc ? rc : draw(&tree, out, err);
+	rc = rc ? rc : draw(&tree, icicle, out, err);
 	gt_stack_tree_release(&tree);
 	return rc;
+}
+
+static int flame_export(struct gt_reader *r, const struct gt_export_options *opt,
+	struct gt_out *out, struct gt_err *err)
+{
+	return export_graph(r, opt, false, out, err);
+}
+
+static int icicle_export(struct gt_reader *r, const struct gt_export_options *opt,
+	struct gt_out *out, struct gt_err *err)
+{
+	return export_graph(r, opt, true, out, err);
 }
 
 const struct gt_exporter gt_export_flame = {
@@ -334,4 +337,10 @@ const struct gt_exporter gt_export_flame = {
 	.help = "a flame graph as SVG, with tooltips, search and zoom, for a browser",
 	.sums = true,
 	.export = flame_export,
+};
+const struct gt_exporter gt_export_icicle = {
+	.name = "icicle",
+	.suffix = "svg",
+	.help = "the same with the root at the top",
+	.export = icicle_export,
 };

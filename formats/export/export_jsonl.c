@@ -281,25 +281,6 @@ static int put_stack(struct gt_jsonl *j, const struct gt_event *ev)
 
 /* ---- fields ---- */
 
-/* Does the value mean "none": an unknown launch, a wait for no event? */
-static bool is_none(const struct gt_event *ev, const struct gt_type *t, unsigned i, bool joined)
-{
-	unsigned role = t->fields[i].role;
-
-	if (role == GT_R_LAUNCH_START || role == GT_R_LAUNCH_NS || role == GT_R_LAUNCH_NAME ||
-		role == GT_R_LAUNCH_JOIN)
-		return !joined;
-	if (role == GT_R_CREATED_BY_START)
-		return i + 1u >= t->nfields || ev->args[i + 1] >= ev->seg->nstrings;
-	if (role == GT_R_CREATED_BY_NAME)
-		return ev->args[i] >= ev->seg->nstrings;
-	if (role == GT_R_LAUNCH_TRACK || role == GT_R_CREATED_BY_TRACK)
-		return ev->args[i] >= ev->seg->ntracks;
-	if (role == GT_R_STACK)
-		return ev->args[i] >= ev->seg->nstacks;
-	return role == GT_R_EVENT && ev->args[i] == UINT32_MAX;
-}
-
 static void put_value(
 	struct gt_jsonl *j, const struct gt_event *ev, const struct gt_field *f, uint64_t v)
 {
@@ -324,27 +305,15 @@ static void put_value(
 	}
 }
 
-/* A track id is valid only in this file: the field becomes the track's own id. */
-static const char *field_name(const struct gt_segment *seg, const struct gt_field *f)
-{
-	return f->role == GT_R_LAUNCH_TRACK        ? "launch_tid"
-		: f->role == GT_R_CREATED_BY_TRACK ? "made_tid"
-		: f->role == GT_R_STACK            ? "stack_id"
-						   : gt_str(seg, f->name);
-}
-
 static void put_details(struct gt_jsonl *j, const struct gt_event *ev)
 {
 	const struct gt_type *t = &ev->seg->types[ev->row.type];
 	const char *sep = ",\"details\":{";
-	bool joined = gt_event_value(ev, t, GT_R_LAUNCH_JOIN, GT_JOIN_UNKNOWN) != GT_JOIN_UNKNOWN;
 
 	for (unsigned i = 0; ev->args && i < t->nfields && i < ev->row.nargs; i++) {
-		const char *name = field_name(ev->seg, &t->fields[i]);
+		const char *name = gt_export_field_name(ev->seg, &t->fields[i]);
 
-		if (t->fields[i].kind == GT_F_STR && ev->args[i] >= ev->seg->nstrings)
-			continue; /* no string */
-		if (is_none(ev, t, i, joined) ||
+		if (gt_export_is_none(ev, t, i) ||
 			(t->fields[i].role == GT_R_STACK && ev->seg->index >= j->nguesses))
 			continue;
 		gt_out_str(j->out, sep);

@@ -7,10 +7,28 @@
 #include "formats/base/buf.h"
 #include "formats/base/heap.h"
 
-extern const struct gt_exporter gt_export_chrome, gt_export_folded, gt_export_html, gt_export_jsonl,
-	gt_export_native;
-const struct gt_exporter *const gt_exporters[] = { &gt_export_chrome, &gt_export_folded,
-	&gt_export_flame, &gt_export_html, &gt_export_jsonl, &gt_export_native, NULL };
+/* clang-format off */
+#define EXPORTERS(X) \
+	X(chrome) \
+	X(folded) \
+	X(flame) \
+	X(icicle) \
+	X(html) \
+	X(speedscope) \
+	X(pprof) \
+	X(dot) \
+	X(replay) \
+	X(csv) \
+	X(tsv) \
+	X(jsonl) \
+	X(native)
+/* clang-format on */
+#define X(name) extern const struct gt_exporter gt_export_##name;
+EXPORTERS(X)
+#undef X
+#define X(name) &gt_export_##name,
+const struct gt_exporter *const gt_exporters[] = { EXPORTERS(X) NULL };
+#undef X
 
 static const char *const directions[] = { "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP" };
 #define DIRECTIONS (sizeof(directions) / sizeof(*directions))
@@ -72,6 +90,18 @@ void gt_export_track_name(const struct gt_segment *seg, uint32_t track, char *to
 		snprintf(to, size, "%s", gt_str(seg, t->name));
 	else
 		snprintf(to, size, "%s %" PRId64, gt_track_kind_word(t->kind), t->id);
+}
+
+void gt_export_cost(struct gt_out *out, enum gt_cost cost, double v)
+{
+	if (cost == GT_COST_COUNT)
+		gt_out_printf(out, "%.0f times", v);
+	else if (cost == GT_COST_BYTES)
+		gt_out_printf(out, "%.0f bytes", v);
+	else if (v >= 1e9)
+		gt_out_printf(out, "%.3f s", v / 1e9);
+	else
+		gt_out_printf(out, v >= 1e6 ? "%.3f ms" : "%.3f us", v >= 1e6 ? v / 1e6 : v / 1e3);
 }
 
 /* Writes a number in quotes: programs that read JSON use doubles, which are not exact beyond 2^53.
@@ -141,6 +171,32 @@ void gt_export_value(
 		gt_out_json(out, directions[v], strlen(directions[v]));
 	else
 		gt_out_add(out, text, (size_t)(gt_put_value(text, f->kind, v) - text));
+}
+
+bool gt_export_is_none(const struct gt_event *ev, const struct gt_type *t, unsigned i)
+{
+	unsigned role = t->fields[i].role;
+
+	if (t->fields[i].kind == GT_F_STR && ev->args[i] >= ev->seg->nstrings)
+		return true;
+	if (role == GT_R_LAUNCH_START || role == GT_R_LAUNCH_NS || role == GT_R_LAUNCH_NAME ||
+		role == GT_R_LAUNCH_JOIN)
+		return gt_event_value(ev, t, GT_R_LAUNCH_JOIN, GT_JOIN_UNKNOWN) == GT_JOIN_UNKNOWN;
+	if (role == GT_R_CREATED_BY_START)
+		return i + 1u >= t->nfields || ev->args[i + 1] >= ev->seg->nstrings;
+	if (role == GT_R_LAUNCH_TRACK || role == GT_R_CREATED_BY_TRACK)
+		return ev->args[i] >= ev->seg->ntracks;
+	if (role == GT_R_STACK)
+		return ev->args[i] >= ev->seg->nstacks;
+	return role == GT_R_EVENT && ev->args[i] == UINT32_MAX;
+}
+
+const char *gt_export_field_name(const struct gt_segment *seg, const struct gt_field *f)
+{
+	return f->role == GT_R_LAUNCH_TRACK        ? "launch_tid"
+		: f->role == GT_R_CREATED_BY_TRACK ? "made_tid"
+		: f->role == GT_R_STACK            ? "stack_id"
+						   : gt_str(seg, f->name);
 }
 
 /* ---- rows that have begun ---- */

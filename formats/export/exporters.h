@@ -97,6 +97,8 @@ static inline int64_t gt_since(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
+/* Writes a cost with its unit: "1.234 ms", "3 times", "4096 bytes". */
+void gt_export_cost(struct gt_out *out, enum gt_cost cost, double v);
 /* The track's name for users: its name, or kind and id ("thread 4711"). Writes at
  * most size bytes with the NUL. */
 void gt_export_track_name(const struct gt_segment *seg, uint32_t track, char *to, size_t size);
@@ -110,6 +112,11 @@ void gt_export_jsonl_guess(const char *name, struct gt_type *type);
 uint64_t gt_export_direction(const char *word);
 void gt_export_value(
 	struct gt_out *out, const struct gt_segment *seg, const struct gt_field *f, uint64_t value);
+/* Does the argument i mean "none": no string, an unknown launch, a wait for no event? */
+bool gt_export_is_none(const struct gt_event *ev, const struct gt_type *t, unsigned i);
+/* The name of a field for other programs: a track id is valid only in gt's own file, so its field
+ * has the track's own id, and another name. */
+const char *gt_export_field_name(const struct gt_segment *seg, const struct gt_field *f);
 
 /* In a Chrome trace: what an instant of GT_UNMATCHED is. */
 #define GT_UNMATCHED_BEGIN "a begin without an end"

@@ -41,7 +41,7 @@ uint32_t gt_stack_tree_text(struct gt_stack_tree *f, const char *name)
 			free(safe);
 			return gt_stack_tree_no_memory(f);
 		}
-		f->labels[f->nlabels] = at;
+		f->labels[f->nlabels] = (struct gt_stack_label){ at, 0, GT_NONE };
 		id = (uint32_t)f->nlabels++;
 	}
 	free(safe);
@@ -122,8 +122,11 @@ static uint32_t frame_label(struct gt_stack_tree *f, const struct gt_segment *se
 	label = name.failed ? gt_stack_tree_no_memory(f)
 			    : gt_stack_tree_text(f, (const char *)name.data);
 	gt_buf_release(&name);
-	if (label != GT_NONE)
-		(*frames)[text] = label + 1;
+	if (label == GT_NONE)
+		return GT_NONE;
+	f->labels[label].segment = seg->index;
+	f->labels[label].text = text;
+	(*frames)[text] = label + 1;
 	return label;
 }
 

@@ -17,11 +17,24 @@
 #include "formats/base/map.h"
 #include "formats/export/exporters.h"
 #include "formats/names/kernel_names.h"
+#include "formats/trace/read/nest.h"
 
 struct gt_stack_node {
 	uint32_t parent, label; /* parent: a node before this one, or GT_NONE */
 	int64_t cost;           /* without its children: ns, calls or bytes */
 };
+/* at: where its text begins. A label that is a frame of a call stack has the frame's text (string
+ * id) in this segment; for others text is GT_NONE */
+struct gt_stack_label {
+	size_t at;
+	uint32_t segment, text;
+};
+/* A row, or a piece of one (nest.h), on its track. track: its node. parent: what the call for the
+ * surrounding piece returned, or GT_NONE. piece->what: the label of its name, and in the upper 32
+ * bits 1 + the label of its kernel, or 0. Returns what its children get as parent, or GT_NONE with
+ * an error in the tree's err. Further pieces of a row come before rows that begin earlier. */
+typedef uint32_t gt_stack_piece_fn(void *arg, const struct gt_segment *seg, uint32_t track,
+	uint32_t parent, const struct gt_nest_row *piece);
 struct gt_stack_tree {
 	struct gt_reader *r;
 	struct gt_err *err;
@@ -34,15 +47,21 @@ struct gt_stack_tree {
 	size_t nnodes, nodes_cap;
 	struct gt_map by_place, by_label;
 	struct gt_buf text; /* of labels, each with its NUL */
-	size_t *labels;     /* where each starts */
+	struct gt_stack_label *labels;
 	size_t nlabels, labels_cap;
 	struct gt_kernel_names *names;
-	bool hosts; /* several machines: stacks have a frame for the host */
+	bool hosts;               /* several machines: stacks have a frame for the host */
+	gt_stack_piece_fn *piece; /* of gt_stack_tree_pieces */
+	void *piece_arg;
 };
 /* Reads what opt selects. 0 or negative; release it in both cases. After an error it has the stacks
  * up to there. */
 int gt_stack_tree_build(struct gt_stack_tree *f, struct gt_reader *r,
 	const struct gt_export_options *opt, struct gt_err *err);
+/* The same, but passes the pieces of each track to fn instead of adding them to the tree, which then
+ * has the tracks only. */
+int gt_stack_tree_pieces(struct gt_stack_tree *f, struct gt_reader *r,
+	const struct gt_export_options *opt, gt_stack_piece_fn *fn, void *arg, struct gt_err *err);
 void gt_stack_tree_release(struct gt_stack_tree *f);
 
 /* Or: an empty tree, to which nodes are added. Reader and err are borrowed. 0 or -ENOMEM; release
@@ -67,6 +86,6 @@ void gt_stack_tree_add(struct gt_stack_tree *f, uint32_t node, int64_t cost);
 /* The label of a frame: printable. */
 static inline const char *gt_stack_tree_label(const struct gt_stack_tree *f, uint32_t label)
 {
-	return (const char *)f->text.data + f->labels[label];
+	return (const char *)f->text.data + f->labels[label].at;
 }
 #endif

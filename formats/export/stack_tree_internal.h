@@ -2,7 +2,6 @@
 #ifndef GT_STACK_TREE_INTERNAL_H
 #define GT_STACK_TREE_INTERNAL_H
 #include "formats/export/stack_tree.h"
-#include "formats/trace/read/nest.h"
 
 /* A track, or the waits of a stream. node: of the track, plus 1 */
 struct gt_stack_lane {

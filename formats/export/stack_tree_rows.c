@@ -7,6 +7,7 @@
 
 struct placed {
 	struct gt_stack_tree *f;
+	const struct gt_segment *seg;
 	uint32_t node;
 	struct gt_range range; /* that the filter selects */
 };                             /* a lane and its node */
@@ -115,11 +116,12 @@ static uint32_t add_piece(void *arg, uint32_t parent, const struct gt_nest_row *
 {
 	const struct placed *p = arg;
 	struct gt_stack_tree *f = p->f;
-	uint32_t node = gt_stack_tree_node(
-			 f, parent == GT_NONE ? p->node : parent, (uint32_t)piece->what),
-		 kernel = (uint32_t)(piece->what >> 32);
+	uint32_t kernel = (uint32_t)(piece->what >> 32), node;
 	int64_t ns;
 
+	if (f->piece)
+		return f->piece(f->piece_arg, p->seg, p->node, parent, piece);
+	node = gt_stack_tree_node(f, parent == GT_NONE ? p->node : parent, (uint32_t)piece->what);
 	if (kernel && node != GT_NONE)
 		node = gt_stack_tree_node(f, node, kernel - 1);
 	if (node == GT_NONE)
@@ -157,7 +159,7 @@ static int add_row(void *arg, const struct gt_event *ev)
 		.range = !call,
 		.leaf = ev->kind == GT_GPU || waits,
 		.cost = f->opt->cost == GT_COST_COUNT ? 1 : bytes_of(ev) };
-	struct placed p = { f, l->node, gt_range_of(&f->opt->filter, ev->seg) };
+	struct placed p = { f, ev->seg, l->node, gt_range_of(&f->opt->filter, ev->seg) };
 
 	if (!l->node) {
 		p.node = track_node(f, ev->seg, ev->track, waits);
@@ -210,8 +212,9 @@ static int flush(struct gt_stack_tree *f)
 	for (uint32_t i = 0; i < gt_reader_segments(f->r); i++)
 		for (uint32_t t = 0; t < 2 * gt_reader_segment(f->r, i)->ntracks; t++) {
 			struct gt_stack_lane *l = &f->segs[i].lanes[t % 2][t / 2];
-			struct placed p = { f, l->node - 1,
-				gt_range_of(&f->opt->filter, gt_reader_segment(f->r, i)) };
+			const struct gt_segment *seg = gt_reader_segment(f->r, i);
+			struct placed p = { f, seg, l->node - 1,
+				gt_range_of(&f->opt->filter, seg) };
 
 			if (l->node && gt_nest_flush(&l->nest, add_piece, &p))
 				return f->err->code ? f->err->code
@@ -220,12 +223,23 @@ static int flush(struct gt_stack_tree *f)
 	return 0;
 }
 
+static int read_rows(struct gt_stack_tree *f, bool by_stack, struct gt_err *err)
+{
+	const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_GPU) |
+		(by_stack ? 0 : GT_BIT(GT_SPAN));
+	struct gt_filter filter = f->opt->filter;
+	int rc = 0;
+
+	filter.kinds = filter.kinds ? filter.kinds & kinds : kinds;
+	if (filter.kinds)
+		rc = gt_export_rows(
+			f->r, f->opt, &filter, NULL, by_stack ? add_stacked_row : add_row, f, err);
+	return rc ? rc : flush(f);
+}
+
 int gt_stack_tree_build(struct gt_stack_tree *f, struct gt_reader *r,
 	const struct gt_export_options *opt, struct gt_err *err)
 {
-	const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_GPU) |
-		(opt->by_stack ? 0 : GT_BIT(GT_SPAN));
-	struct gt_filter filter = opt->filter;
 	int rc;
 
 	*f = (struct gt_stack_tree){ .err = NULL };
@@ -235,9 +249,16 @@ int gt_stack_tree_build(struct gt_stack_tree *f, struct gt_reader *r,
 	rc = gt_stack_tree_init(f, r, err);
 	f->opt = opt;
 	f->cost = opt->cost;
-	filter.kinds = filter.kinds ? filter.kinds & kinds : kinds;
-	if (!rc && filter.kinds)
-		rc = gt_export_rows(
-			r, opt, &filter, NULL, opt->by_stack ? add_stacked_row : add_row, f, err);
-	return rc ? rc : flush(f);
+	return rc ? rc : read_rows(f, opt->by_stack, err);
+}
+
+int gt_stack_tree_pieces(struct gt_stack_tree *f, struct gt_reader *r,
+	const struct gt_export_options *opt, gt_stack_piece_fn *fn, void *arg, struct gt_err *err)
+{
+	int rc = gt_stack_tree_init(f, r, err);
+
+	f->opt = opt;
+	f->piece = fn;
+	f->piece_arg = arg;
+	return rc ? rc : read_rows(f, false, err);
 }

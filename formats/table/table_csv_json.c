@@ -3,77 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "formats/io/separated_values.h"
 #include "formats/text/printable.h"
 #include "formats/table/row_writer.h"
 
-/* Would a spreadsheet take it for a formula? Numbers and single signs are none. */
-static bool is_formula(const char *s)
-{
-	char *end;
-
-	if (!*s || !s[1] || !strchr("=+-@\t", *s))
-		return false;
-	strtod(s, &end);
-	return *end;
-}
-
-/* RFC 4180: quoted if necessary, with quotes doubled. Also quoted: texts that look like the line "#
- * NAME" above a table. */
-static void put_csv_slowly(struct gt_out *out, const char *s)
-{
-	bool formula = is_formula(s), quoted = formula || strchr(" #", *s) || strpbrk(s, ",\"\r\n"),
-	     shown;
-
-	gt_out_str(out, formula ? "\"'" : quoted ? "\"" : "");
-	for (size_t n; *s; s += n) {
-		n = gt_printable_char(s, &shown);
-		if (*s == '"')
-			gt_out_add(out, "\"\"", 2);
-		else if (shown || *s == '\n' || *s == '\t')
-			gt_out_add(out, s, n);
-		else
-			gt_out_add(out, "?", 1);
-	}
-	gt_out_str(out, quoted ? "\"" : "");
-}
-
-static void put_csv(struct gt_out *out, const char *s)
-{
-	static const bool special[256] = {
-		[0 ... 0x1f] = true, ['"'] = true, [','] = true, [0x7f ... 0xff] = true
-	};
-	size_t n = 0;
-
-	while (!special[(unsigned char)s[n]])
-		n++;
-	if (s[n] || (*s && strchr(" #=+-@", *s)))
-		put_csv_slowly(out, s);
-	else
-		gt_out_add(out, s, n);
-}
-
-static void put_tsv(struct gt_out *out, const char *s)
-{
-	static const char plain[] = "\t\n\r\\", letter[] = "tnr\\";
-	size_t n;
-	bool shown;
-
-	gt_out_str(out, is_formula(s) ? "'" : "");
-	for (; *s; s += n) {
-		const char *at = strchr(plain, *s);
-
-		n = gt_printable_char(s, &shown);
-		if (at)
-			gt_out_printf(out, "\\%c", letter[at - plain]);
-		else
-			gt_out_add(out, shown ? s : "?", shown ? n : 1);
-	}
-}
-
 static void put_json(struct gt_out *out, const char *s) { gt_out_json(out, s, strlen(s)); }
 
-static const struct gt_row_format csv = { put_csv, "", ",", "", "\r\n", false, false },
-				  tsv = { put_tsv, "", "\t", "", "\n", false, false },
+static const struct gt_row_format csv = { gt_out_csv, "", ",", "", "\r\n", false, false },
+				  tsv = { gt_out_tsv, "", "\t", "", "\n", false, false },
 				  json = { put_json, "null", ", ", "\n      {", "}", true, false };
 
 /* Data are for JSON. */

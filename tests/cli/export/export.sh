@@ -18,7 +18,8 @@ want export-native 0 "$X" --native -o t.zst t.jsonl
 want export-native-is-zstd 0 zstd -tq t.zst
 tty() { script -qec "'$X' $*" /dev/null </dev/null; }	# the output is a terminal
 script -qec true /dev/null </dev/null >/dev/null 2>&1 && has_tty=1 || { has_tty=; skip export-at-a-terminal "no script(1) that gives a terminal"; }
-for f in chrome:json folded:folded flame:svg html:html jsonl:jsonl native:gt.zst; do
+for f in chrome:json folded:folded flame:svg icicle:svg html:html speedscope:speedscope.json pprof:pb.gz dot:dot replay:replay.txt csv:csv tsv:tsv \
+	jsonl:jsonl native:gt.zst; do
 	n=${f%%:*} out=d/t.${f#*:}
 	rm -rf d; mkdir d; cp t.zst d/
 	want export-$n-to-a-file 0 "$X" --$n -o $n.out d/t.zst
@@ -94,6 +95,11 @@ want export-folded-separators 0 "$X" --folded -o - flame.json
 check export-folded-has-no-semicolon-in-a-frame grep -qF ';a<b>: & "c" ]]>;' want.out
 # CPU, process, thread, range, call, kernel; GPU, process, GPU, stream, kernel
 check export-flame-has-the-rows-it-needs grep -q "height=\"$((34 + 6 * 17 + 10 + 5 * 17 + 10))\"" flame.svg
+# The root of a flame graph is at the bottom, that of an icicle graph at the top.
+want export-icicle 0 "$X" --icicle -o - flame.json
+y_of() { sed -n "/<title>$2\$/,/<rect/ s/.* y=\"\([0-9]*\)\" width.*/\1/p" "$1" | head -n 1; }	# y_of FILE NAME
+is export-icicle-root-is-on-top 34 "$(y_of want.out CPU)"
+is export-flame-root-is-at-the-bottom $((34 + 5 * 17)) "$(y_of flame.svg CPU)"
 if command -v xmllint >/dev/null; then check export-flame-is-xml xmllint --noout flame.svg; else skip export-flame-is-xml "no xmllint"; fi
 want export-flame-count 0 "$X" --flame --cost count -o - flame.json
 check export-flame-counts grep -q '^2 times, 100.00 % of CPU; itself 0 times</title>' want.out
@@ -212,7 +218,7 @@ want export-unwritable 1 "$X" --chrome -o no/such/folder/x t.zst; check export-u
 want export-native-gz 1 "$X" --native -o x.gz t.zst
 
 # A full disk is an error with a message, in every format; after a closed pipe the program ends without a message.
-for n in chrome folded flame jsonl native; do
+for n in chrome folded flame icicle speedscope pprof dot replay csv tsv jsonl native; do
 	if [ -w /dev/full ]; then
 		want export-$n-full 1 "$X" --$n -o /dev/full t.zst
 		check export-$n-full-message grep -q 'No space left' want.err

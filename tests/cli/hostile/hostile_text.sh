@@ -25,7 +25,7 @@ for f in text csv tsv json; do
 	check reports-$f test -s r.$f
 done
 harmless reports r.* err.*
-for f in folded chrome jsonl; do
+for f in folded chrome jsonl speedscope dot replay csv tsv; do
 	want export-$f 0 "$X" --$f -o - "$e.jsonl"
 	mv want.out x.$f
 done
