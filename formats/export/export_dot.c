@@ -237,5 +237,6 @@ const struct gt_exporter gt_export_dot = {
 	.name = "dot",
 	.suffix = "dot",
 	.help = "a call graph for Graphviz",
+	.sums = true,
 	.export = dot_export,
 };

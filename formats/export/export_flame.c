@@ -342,5 +342,6 @@ const struct gt_exporter gt_export_icicle = {
 	.name = "icicle",
 	.suffix = "svg",
 	.help = "the same with the root at the top",
+	.sums = true,
 	.export = icicle_export,
 };

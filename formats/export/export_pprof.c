@@ -280,5 +280,6 @@ const struct gt_exporter gt_export_pprof = {
 	.name = "pprof",
 	.suffix = "pb.gz",
 	.help = "pprof's profile.proto: CPU and GPU time by stack",
+	.sums = true,
 	.export = pprof_export,
 };

@@ -58,8 +58,8 @@ struct gt_stack_tree {
  * up to there. */
 int gt_stack_tree_build(struct gt_stack_tree *f, struct gt_reader *r,
 	const struct gt_export_options *opt, struct gt_err *err);
-/* The same, but passes the pieces of each track to fn instead of adding them to the tree, which then
- * has the tracks only. */
+/* The same, but passes the pieces of each track to fn instead of adding them to the tree, which
+ * then has the tracks only. */
 int gt_stack_tree_pieces(struct gt_stack_tree *f, struct gt_reader *r,
 	const struct gt_export_options *opt, gt_stack_piece_fn *fn, void *arg, struct gt_err *err);
 void gt_stack_tree_release(struct gt_stack_tree *f);

@@ -218,7 +218,7 @@ want export-unwritable 1 "$X" --chrome -o no/such/folder/x t.zst; check export-u
 want export-native-gz 1 "$X" --native -o x.gz t.zst
 
 # A full disk is an error with a message, in every format; after a closed pipe the program ends without a message.
-for n in chrome folded flame icicle speedscope pprof dot replay csv tsv jsonl native; do
+for n in chrome folded flame icicle html speedscope pprof dot replay csv tsv jsonl native; do
 	if [ -w /dev/full ]; then
 		want export-$n-full 1 "$X" --$n -o /dev/full t.zst
 		check export-$n-full-message grep -q 'No space left' want.err
