@@ -118,7 +118,11 @@ static int add_flame(struct html *x, struct gt_html_page *p)
 	struct gt_err ignored = GT_ERR_INIT;
 	struct gt_stack_tree tree;
 	struct gt_out json;
-	int rc = x->opt->tree ? 0 : gt_stack_tree_build(&tree, x->r, x->opt, x->err);
+	struct gt_export_options opt = *x->opt;
+	int rc;
+
+	opt.rows_done = NULL; /* the timeline counts the rows */
+	rc = opt.tree ? 0 : gt_stack_tree_build(&tree, x->r, &opt, x->err);
 
 	gt_out_memory(&json);
 	if (!rc)
