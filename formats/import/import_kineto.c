@@ -15,6 +15,8 @@
  *      import_kineto_rows.c    events to rows: calls, ranges, instants, counters
  *      import_kineto_order.c   sorts calls and ranges by time, and nests them
  *      import_kineto_gpu.c     GPU work, joined to its calls
+ *      import_kineto_ring.c    tables of recent calls and work
+ *      import_kineto_names.c   what the names of GPU work say
  *      import_kineto_stacks.c  call stacks
  *      import_kineto_forward.c stacks of the backward pass
  *

@@ -310,6 +310,29 @@ int gt_kineto_order_arrow(
 	struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev, struct gt_err *err);
 int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err); /* writes the rows */
 
+/* ---- import_kineto_ring.c ---- */
+/* bits: of the number of items, and of buckets. 0 or -ENOMEM; release it in both cases. */
+int gt_kineto_ring_init(struct gt_kineto_ring *r, size_t size, unsigned bits);
+void gt_kineto_ring_release(struct gt_kineto_ring *r);
+/* The item with this number, or NULL: a newer one has replaced it, or there is none yet. */
+void *gt_kineto_ring_at(const struct gt_kineto_ring *r, uint64_t number);
+/* A zeroed item with this key. Borrowed until a newer one replaces it. */
+void *gt_kineto_ring_add(struct gt_kineto_ring *r, uint64_t key);
+/* The newest item with this key, or NULL. */
+void *gt_kineto_ring_find(const struct gt_kineto_ring *r, uint64_t key);
+/* items of a bucket that are searched; only a malicious file has more */
+#define GT_KINETO_CHAIN_MAX 4096u
+/* The number of the newest item in the key's bucket; link.before leads to the next one. */
+uint64_t *gt_kineto_ring_head(const struct gt_kineto_ring *r, uint64_t key);
+
+/* ---- import_kineto_names.c ---- */
+/* What the names of copies, sets, waits and overhead say. */
+enum gt_direction gt_kineto_direction(const char *name);
+/* A set has only a destination. */
+void gt_kineto_memories(const char *name, enum gt_gpu_memory *src, enum gt_gpu_memory *dst);
+enum gt_gpu_wait gt_kineto_wait_kind(const char *name);
+uint32_t gt_kineto_overhead_kind(const char *name); /* see gt_gpu_put_overhead; 0: unknown */
+
 /* ---- import_kineto_gpu.c ---- */
 int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
 /* Adds a call: writes the work that waits for it, and stores it for later work.

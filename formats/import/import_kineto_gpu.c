@@ -9,18 +9,15 @@
  * The file also has flows ("ac2g": an arrow from the call to the work). They are used only for work
  * without a correlation id, and for files of gtexport, in which calls have none: the end of an
  * arrow follows soon after its work. */
-#define _GNU_SOURCE
 #include "formats/import/import_kineto.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
 #define CALL_BITS 19 /* 512 Ki calls and 64 Ki works at most */
 #define WORK_BITS 16
 #define FLOW_BITS 16
-#define STACKED 4096   /* works in memory that wait for stacks: 1.5 MiB */
-#define NEAR 64        /* works between one and the end of its arrow */
-#define CHAIN_MAX 4096 /* items of a bucket that are searched; only a malicious file has more */
+#define STACKED 4096          /* works in memory that wait for stacks: 1.5 MiB */
+#define NEAR 64               /* works between one and the end of its arrow */
 #define AT_PLACE (1ull << 63) /* marks keys that are no correlation id */
 #define NO_KEY UINT64_MAX
 
@@ -53,158 +50,14 @@ struct work {
 	bool done, peers, inferred;
 };
 
-/* ---- rings ---- */
-
-static int ring_init(struct gt_kineto_ring *r, size_t size, unsigned bits)
-{
-	*r = (struct gt_kineto_ring){ .size = size, .bits = bits };
-	/* calloc: pages use no memory before the first access */
-	r->items = calloc((size_t)1 << bits, size);
-	r->heads = calloc((size_t)1 << bits, sizeof(*r->heads));
-	return r->items && r->heads ? 0 : -ENOMEM;
-}
-
-static void ring_release(struct gt_kineto_ring *r)
-{
-	free(r->items);
-	free(r->heads);
-	*r = (struct gt_kineto_ring){ 0 };
-}
-
-static struct gt_kineto_link *slot(const struct gt_kineto_ring *r, uint64_t number)
-{
-	return (struct gt_kineto_link *)(r->items +
-		(number & (((uint64_t)1 << r->bits) - 1)) * r->size);
-}
-
-static void *ring_at(const struct gt_kineto_ring *r, uint64_t number)
-{
-	return number && number <= r->n && r->n - number < (uint64_t)1 << r->bits ? slot(r, number)
-										  : NULL;
-}
-
-static uint64_t *ring_head(const struct gt_kineto_ring *r, uint64_t key)
-{
-	return &r->heads[gt_hash_u64(key) >> (64 - r->bits)];
-}
-
-static void *ring_add(struct gt_kineto_ring *r, uint64_t key)
-{
-	uint64_t *head = ring_head(r, key);
-	struct gt_kineto_link *l = slot(r, ++r->n);
-
-	memset(l, 0, r->size);
-	l->key = key;
-	l->before = *head;
-	*head = r->n;
-	return l;
-}
-
-static void *ring_find(const struct gt_kineto_ring *r, uint64_t key)
-{
-	struct gt_kineto_link *l = ring_at(r, *ring_head(r, key));
-
-	for (unsigned steps = 0; l && l->key != key; steps++)
-		l = steps < CHAIN_MAX ? ring_at(r, l->before) : NULL;
-	return l;
-}
-
 static int make_rings(struct gt_kineto *k, struct gt_err *err)
 {
 	if (k->works.items)
 		return 0;
-	if (ring_init(&k->works, sizeof(struct work), WORK_BITS) ||
-		ring_init(&k->calls, sizeof(struct call), CALL_BITS) ||
-		ring_init(&k->flows, sizeof(struct flow), FLOW_BITS))
+	if (gt_kineto_ring_init(&k->works, sizeof(struct work), WORK_BITS) ||
+		gt_kineto_ring_init(&k->calls, sizeof(struct call), CALL_BITS) ||
+		gt_kineto_ring_init(&k->flows, sizeof(struct flow), FLOW_BITS))
 		return gt_kineto_no_memory(err);
-	return 0;
-}
-
-/* ---- names ---- */
-
-/* The direction in "Memcpy HtoD (Pageable -> Device)". A is an array, which is on a device. */
-static enum gt_direction direction_of(const char *name)
-{
-	static const struct {
-		const char *word;
-		enum gt_direction direction;
-	} words[] = {
-		{ "HtoD", GT_DIR_HTOD },
-		{ "DtoH", GT_DIR_DTOH },
-		{ "DtoD", GT_DIR_DTOD },
-		{ "PtoP", GT_DIR_PEER },
-		{ "HtoH", GT_DIR_HTOH },
-		{ "HtoA", GT_DIR_HTOD },
-		{ "AtoH", GT_DIR_DTOH },
-		{ "AtoA", GT_DIR_DTOD },
-		{ "AtoD", GT_DIR_DTOD },
-		{ "DtoA", GT_DIR_DTOD },
-	};
-	const char *p = strchr(name, ' ');
-
-	for (size_t i = 0; p && i < sizeof(words) / sizeof(*words); i++)
-		if (!strncmp(p + 1, words[i].word, 4))
-			return words[i].direction;
-	return GT_DIR_UNKNOWN;
-}
-
-/* The kind of memory with the word from p to `end`. */
-static enum gt_gpu_memory memory_of(const char *p, const char *end)
-{
-	for (unsigned m = 0; m < GT_GPU_MEMORY_COUNT; m++) {
-		const char *word = gt_gpu_memory_word(m);
-
-		if (strlen(word) == (size_t)(end - p) && !strncasecmp(word, p, (size_t)(end - p)))
-			return (enum gt_gpu_memory)m;
-	}
-	return GT_GPU_MEM_UNKNOWN;
-}
-
-static void memories_of(const char *name, enum gt_gpu_memory *src, enum gt_gpu_memory *dst)
-{
-	const char *from = strchr(name, '('), *arrow = from ? strstr(from, " -> ") : NULL,
-		   *end = from ? strrchr(from, ')') : NULL;
-
-	*src = *dst = GT_GPU_MEM_UNKNOWN;
-	if (arrow && end > arrow) {
-		*src = memory_of(from + 1, arrow);
-		*dst = memory_of(arrow + 4, end);
-	} else if (end) {
-		*dst = memory_of(from + 1, end);
-	}
-}
-
-static enum gt_gpu_wait wait_of(const char *name)
-{
-	if (strcasestr(name, "stream") && strcasestr(name, "event"))
-		return GT_GPU_WAIT_STREAM_EVENT;
-	return strcasestr(name, "event")                                    ? GT_GPU_WAIT_EVENT
-		: strcasestr(name, "stream")                                ? GT_GPU_WAIT_STREAM
-		: strcasestr(name, "context") || strcasestr(name, "device") ? GT_GPU_WAIT_CONTEXT
-									    : GT_GPU_WAIT_UNKNOWN;
-}
-
-static uint32_t overhead_of(const char *name)
-{
-	/* CUPTI's numbers; see gt_gpu_put_overhead */
-	static const struct {
-		const char *word;
-		uint32_t kind;
-	} words[] = {
-		{ "Buffer Flush", 1 << 16 },
-		{ "Instrumentation", 2 << 16 },
-		{ "Resource", 3 << 16 },
-		{ "Module Loading", 4 << 16 },
-		{ "Lazy Function", 5 << 16 },
-		{ "Command Buffer", 6 << 16 },
-		{ "Buffer Request", 7 << 16 },
-		{ "Unified Memory", 8 << 16 },
-		{ "Compiler", 1 },
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strcasestr(name, words[i].word))
-			return words[i].kind;
 	return 0;
 }
 
@@ -214,12 +67,12 @@ static int put_copy(struct gt_kineto *k, const struct work *w, const struct gt_g
 	struct gt_err *err)
 {
 	const char *name = gt_writer_text(k->w, w->name);
-	struct gt_gpu_copy c = { .direction = direction_of(name),
+	struct gt_gpu_copy c = { .direction = gt_kineto_direction(name),
 		.bytes = w->gpu.bytes,
 		.src_device = w->gpu.from_device,
 		.dst_device = w->gpu.to_device };
 
-	memories_of(name, &c.src, &c.dst);
+	gt_kineto_memories(name, &c.src, &c.dst);
 	c.async = work->cause.join && strstr(gt_writer_text(k->w, work->cause.name), "Async");
 	if (w->peers && w->gpu.from_device != w->gpu.to_device && c.direction == GT_DIR_DTOD)
 		c.direction = GT_DIR_PEER;
@@ -232,7 +85,7 @@ static int put_set(struct gt_kineto *k, const struct work *w, const struct gt_gp
 	struct gt_gpu_set s = { .bytes = w->gpu.bytes, .value = (uint32_t)w->gpu.value };
 	enum gt_gpu_memory none;
 
-	memories_of(gt_writer_text(k->w, w->name), &none, &s.memory);
+	gt_kineto_memories(gt_writer_text(k->w, w->name), &none, &s.memory);
 	s.async = work->cause.join && strstr(gt_writer_text(k->w, work->cause.name), "Async");
 	return gt_gpu_put_set(&k->gpu, work, &s, err);
 }
@@ -284,12 +137,12 @@ static int put_by_kind(struct gt_kineto *k, const struct work *w, const struct g
 		n->waits++;
 		return gt_gpu_put_wait(&k->gpu, work,
 			&(struct gt_gpu_waiting){
-				wait_of(gt_writer_text(k->w, w->name)), w->gpu.event },
+				gt_kineto_wait_kind(gt_writer_text(k->w, w->name)), w->gpu.event },
 			err);
 	case GT_KINETO_OVERHEAD:
 		return gt_gpu_put_overhead(&k->gpu, work,
 			&(struct gt_gpu_overhead){
-				.kind = overhead_of(gt_writer_text(k->w, w->name)),
+				.kind = gt_kineto_overhead_kind(gt_writer_text(k->w, w->name)),
 				.thread = w->thread },
 			err);
 	default: n->kernels++; return put_kernel(k, w, work, err);
@@ -383,8 +236,8 @@ static void take_times_of_call(struct gt_kineto *k, struct work *w, const struct
 {
 	int64_t end = c->start + (int64_t)c->ns;
 
-	if (wait_of(gt_writer_text(k->w, w->name)) != GT_GPU_WAIT_STREAM || w->start < c->start ||
-		w->end > end)
+	if (gt_kineto_wait_kind(gt_writer_text(k->w, w->name)) != GT_GPU_WAIT_STREAM ||
+		w->start < c->start || w->end > end)
 		return;
 	w->start = c->start;
 	w->end = end;
@@ -498,11 +351,12 @@ static int put_with(struct gt_kineto *k, struct work *w, struct call *c, struct 
 static int put_waiting_work(struct gt_kineto *k, struct call *c, uint64_t correlation,
 	uint32_t *kernel, struct gt_err *err)
 {
-	uint64_t *link = ring_head(&k->works, correlation);
+	uint64_t *link = gt_kineto_ring_head(&k->works, correlation);
 	struct work *w;
 	int e = 0;
 
-	for (unsigned others = 0; !e && others < CHAIN_MAX && (w = ring_at(&k->works, *link));) {
+	for (unsigned others = 0;
+		!e && others < GT_KINETO_CHAIN_MAX && (w = gt_kineto_ring_at(&k->works, *link));) {
 		if (!w->done && w->link.key == correlation) {
 			if (w->cat == GT_KINETO_KERNEL)
 				*kernel = w->name;
@@ -528,7 +382,7 @@ int gt_kineto_add_call(struct gt_kineto *k, size_t thread, const struct gt_kinet
 	*kernel = GT_NONE;
 	if (make_rings(k, err))
 		return -ENOMEM;
-	c = ring_add(&k->calls,
+	c = gt_kineto_ring_add(&k->calls,
 		ev->has & GT_KINETO_CORRELATION ? ev->gpu.correlation : call_key(t->track, ev->ts));
 	c->start = ev->ts;
 	c->ns = (uint64_t)ev->dur;
@@ -552,7 +406,7 @@ static struct work *find_work_near(const struct gt_kineto *k, const struct gt_ki
 	if (k->works.n - k->newest_unjoined >= NEAR || !k->newest_unjoined)
 		return NULL;
 	for (uint64_t i = 0; i < NEAR && i < k->works.n; i++) {
-		struct work *w = ring_at(&k->works, k->works.n - i);
+		struct work *w = gt_kineto_ring_at(&k->works, k->works.n - i);
 
 		if (w->place == at && !w->done && (w->start == ev->ts || w->start == ev->ts - 1))
 			return w;
@@ -562,7 +416,8 @@ static struct work *find_work_near(const struct gt_kineto *k, const struct gt_ki
 
 static struct call *call_at(struct gt_kineto *k, const struct flow *f, uint64_t id)
 {
-	struct call *c = ring_find(&k->calls, id); /* most often it is the correlation id */
+	struct call *c =
+		gt_kineto_ring_find(&k->calls, id); /* most often it is the correlation id */
 	int64_t thread;
 
 	if (f->pid.word != GT_NONE || f->tid.word != GT_NONE ||
@@ -570,8 +425,8 @@ static struct call *call_at(struct gt_kineto *k, const struct flow *f, uint64_t 
 		return NULL;
 	if (c && c->start == f->ts && c->thread == (uint32_t)thread)
 		return c;
-	c = ring_find(&k->calls, call_key(k->threads[thread].track, f->ts - 1));
-	return c ? c : ring_find(&k->calls, call_key(k->threads[thread].track, f->ts));
+	c = gt_kineto_ring_find(&k->calls, call_key(k->threads[thread].track, f->ts - 1));
+	return c ? c : gt_kineto_ring_find(&k->calls, call_key(k->threads[thread].track, f->ts));
 }
 
 int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
@@ -585,14 +440,14 @@ int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 	if (make_rings(k, err))
 		return -ENOMEM;
 	if (ev->phase == 's') {
-		f = ring_add(&k->flows, ev->id);
+		f = gt_kineto_ring_add(&k->flows, ev->id);
 		f->ts = ev->ts;
 		f->pid = ev->pid;
 		f->tid = ev->tid;
 		return 0;
 	}
 	w = ev->phase == 'f' ? find_work_near(k, ev) : NULL;
-	f = w ? ring_find(&k->flows, ev->id) : NULL;
+	f = w ? gt_kineto_ring_find(&k->flows, ev->id) : NULL;
 	c = f ? call_at(k, f, ev->id) : NULL;
 	return c ? put_with(k, w, c, err) : 0;
 }
@@ -620,8 +475,8 @@ static int64_t device_of(const struct gt_kineto_event *ev)
 
 static struct work *add_work(struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
-	struct work *w =
-		ring_add(&k->works, ev->has & GT_KINETO_CORRELATION ? ev->gpu.correlation : NO_KEY);
+	struct work *w = gt_kineto_ring_add(
+		&k->works, ev->has & GT_KINETO_CORRELATION ? ev->gpu.correlation : NO_KEY);
 
 	w->gpu = ev->gpu;
 	w->gpu.device = device_of(ev);
@@ -655,7 +510,7 @@ int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, str
 	}
 	if (make_rings(k, err))
 		return -ENOMEM;
-	w = ring_at(&k->works,
+	w = gt_kineto_ring_at(&k->works,
 		k->works.n < ((uint64_t)1 << WORK_BITS)
 			? 0
 			: k->works.n + 1 - ((uint64_t)1 << WORK_BITS));
@@ -665,7 +520,7 @@ int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, str
 	if (!(ev->has & GT_KINETO_CORRELATION) || ev->has & GT_KINETO_ARROW)
 		k->newest_unjoined = k->works.n;
 	if (ev->has & GT_KINETO_CORRELATION)
-		c = ring_find(&k->calls, ev->gpu.correlation);
+		c = gt_kineto_ring_find(&k->calls, ev->gpu.correlation);
 	if (!e && c)
 		e = put_with(k, w, c, err);
 	else if (!e && ev->cat == GT_KINETO_OVERHEAD && (w->thread || k->first_process != GT_NONE))
@@ -675,9 +530,9 @@ int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, str
 
 void gt_kineto_gpu_release(struct gt_kineto *k)
 {
-	ring_release(&k->works);
-	ring_release(&k->calls);
-	ring_release(&k->flows);
+	gt_kineto_ring_release(&k->works);
+	gt_kineto_ring_release(&k->calls);
+	gt_kineto_ring_release(&k->flows);
 	gt_sorter_release(&k->stacked_works);
 	free(k->next_work);
 	gt_gpu_types_release(&k->gpu);
@@ -690,7 +545,7 @@ int gt_kineto_gpu_finish(struct gt_kineto *k, struct gt_err *err)
 
 	for (uint64_t i = k->works.n > size ? k->works.n - size + 1 : 1; !e && i <= k->works.n;
 		i++) {
-		struct work *w = ring_at(&k->works, i);
+		struct work *w = gt_kineto_ring_at(&k->works, i);
 
 		if (!w->done)
 			e = put(k, w, err);
