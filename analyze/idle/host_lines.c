@@ -158,7 +158,7 @@ int gt_host_lines_collect(struct gt_caller_sums *to, const struct gt_idle *s, un
 	return rc;
 }
 
-/* ---- what is known ---- */
+/* ---- notes ---- */
 
 const char *gt_host_why_unanswered(const struct gt_idle *s)
 {

@@ -61,7 +61,7 @@ static inline bool gt_host_in_window(const struct gt_host_recording *h, uint64_t
 
 /* ---- thread_switches.c ---- */
 
-/* The thread stops to run, or runs again. */
+/* The thread stops running, or runs again. */
 void gt_thread_switch(
 	struct gt_host_recording *h, struct gt_host_thread *t, const struct gt_perf_record *e);
 /* Takes the looks at waiting threads up to this time, ns. */

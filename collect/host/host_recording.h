@@ -1,7 +1,7 @@
 /* What the host's threads do, from the kernel's perf events: without rights for eBPF, and where the
  * kernel permits them (perf_event_paranoid of at most 2).
  *
- * Switches: the kernel says that a thread stops to run, and whether it could go on (it is
+ * Switches: the kernel says that a thread stops running, and whether it could go on (it is
  * preempted) or waits. It does not say what it waits for, who wakes it, or since when it could run
  * again. So a wait is one row. Of a wait that lasts until gtcollect looks, /proc has the system
  * call, and so its reason; a shorter one is `other wait`.
@@ -57,7 +57,7 @@ bool gt_host_allows_switches(void);
 bool gt_host_allows_samples(void);
 /* Are samples permitted, but only outside the kernel? */
 bool gt_host_lacks_kernel_samples(void);
-/* Does it permit to read the memory of children, for frames of Python and for waits? */
+/* Does it permit reading the memory of children, for frames of Python and for waits? */
 bool gt_host_reads_memory(void);
 /* new: close it. pid: a child that has yet to execute its program; from then on, its threads and
  * their children's are recorded. NULL: err. */

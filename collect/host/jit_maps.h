@@ -8,7 +8,7 @@
 struct gt_jit_function {
 	uint64_t low, high;
 	char *name;
-	bool is_defined; /* for the user of it: false in the beginning */
+	bool is_defined; /* set by the caller; false at first */
 };
 struct gt_jit_maps { /* zeroed: empty */
 	struct gt_map map;

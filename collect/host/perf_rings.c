@@ -15,7 +15,7 @@
 #include "formats/base/sorted.h"
 
 /* Bytes of a processor's ring. perf_event_mlock_kb permits 512 KiB to all recordings of a user: two
- * have as many as they want, further ones less. */
+ * recordings get rings of this size, further ones get smaller rings. */
 #define RING_MOST (256u << 10)
 #define RING_LEAST (64u << 10)
 

@@ -29,11 +29,11 @@ struct gt_thread_look {
 struct gt_wait_looks;
 struct gt_wait_looks *gt_wait_looks_new(void);    /* new: free it; NULL: no memory */
 void gt_wait_looks_free(struct gt_wait_looks *l); /* NULL is fine */
-/* A thread stops to run, or runs again. */
+/* A thread stops running, or runs again. */
 void gt_wait_looks_switch(struct gt_wait_looks *l, const struct gt_perf_record *e);
 void gt_wait_looks_forget(struct gt_wait_looks *l, uint32_t tid); /* the thread has ended */
-/* Looks at threads that have waited long enough. lock: of python. Returns after how many ms it
- * wants to be called again. */
+/* Looks at threads that have waited long enough. lock: of python. Returns after how many ms
+ * the next call is due. */
 int gt_wait_looks_run(
 	struct gt_wait_looks *l, struct gt_remote_python *python, pthread_mutex_t *lock);
 /* The looks since the last call, by their time: *n of them, valid until the next call. Their code

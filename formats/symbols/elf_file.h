@@ -1,4 +1,4 @@
-/* ELF files of other processes, which may be made to cost much: sizes, counts and offsets that lie,
+/* ELF files of other processes, which may be made to cost much: wrong sizes, counts and offsets,
  * sparse files, names without end. Parts beyond these limits are not read; no library has such. */
 #ifndef GT_ELF_FILE_H
 #define GT_ELF_FILE_H

@@ -1,6 +1,6 @@
 /* Call frame information: how a function's caller is found, read from .eh_frame.
  *
- * A pure function over the bytes of a loaded library. It believes nothing that the bytes say, so
+ * A pure function over the bytes of a loaded library. It checks each value that it reads, so
  * damaged or hostile ones lead to a result, not to a fault or an endless loop. */
 #ifndef GT_GUEST_EH_FRAME_H
 #define GT_GUEST_EH_FRAME_H

@@ -1,5 +1,5 @@
 /* The loaded libraries as a list of ranges of code, for the helper thread of unwind_rules.c, and
- * numbers of those that it has met. */
+ * numbers of those that were looked up. */
 #ifndef GT_GUEST_LOADED_CODE_H
 #define GT_GUEST_LOADED_CODE_H
 #include "collect/guest/core/guest_common.h"

@@ -31,7 +31,7 @@ struct gt_recent_stack {
 /* Of one thread; all zeros at first. */
 struct gt_recent_stacks {
 	uint16_t last;   /* the one that was found or kept last */
-	uint16_t credit; /* stacks that may be kept; found stacks earn it */
+	uint16_t credit; /* stacks that may be kept; each found stack adds to it */
 	uint32_t oldest, misses;
 	uint16_t by_number[GT_RECENT_NUMBERS]; /* place of the stack with such a number */
 	struct gt_recent_stack stack[GT_RECENT_STACKS];

@@ -273,7 +273,7 @@ static void *help(void *arg)
 
 /* Copies this thread's stack from sp (0: nothing) on, up to its end or the first page that cannot
  * be read. The C library keeps a thread's own data above the stack of each thread but the first:
- * what lies beyond belongs to others. */
+ * memory above these is not the thread's stack. */
 static __attribute__((no_sanitize("address"))) void copy_stack(struct request *to)
 {
 	const uintptr_t page = (uintptr_t)1 << GT_READABLE_SHIFT;

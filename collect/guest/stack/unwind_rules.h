@@ -148,7 +148,7 @@ static inline bool gt_unwind_rule(uintptr_t address, struct gt_unwind_rule *rule
 	gt_unwind_request(&(struct gt_frame_registers){ .ra = address });
 	return false;
 }
-/* Is the helper at work, so that it is worth while to wait for a rule? */
+/* Does the helper handle requests now? Then a rule is available soon. */
 bool gt_unwind_is_busy(void);
 /* Before the process gets its second thread: starts the helper. Until then, and in a forked child
  * until it does so, the handler of a sample compiles rules itself. */
