@@ -24,7 +24,7 @@ GTFLAGS  := -std=gnu11 -I. -I$(BUILD)/gen -Wall -Wextra -Wshadow -Wstrict-protot
 # For the programs and the guest. Tests and the simulated GPU define functions that no header declares, and pass literals as argv.
 # -Wcast-qual is not used: 17 casts remain, for free() of what is const to all others and for libraries without const.
 STRICT   := -Wmissing-prototypes -Wwrite-strings -Wvla
-LIBS     := -ldw -lelf -lzstd -lz -ljansson -lm -pthread
+LIBS     := -Wl,--as-needed -lsqlite3 -Wl,--no-as-needed -ldw -lelf -lzstd -lz -ljansson -lm -pthread
 CURSES   := -lncursesw -ltinfo
 # formats/base/alloc_failure.h says what for.
 WRAPS    := $(foreach f,malloc calloc realloc strdup strndup asprintf vasprintf \

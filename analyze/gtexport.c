@@ -17,6 +17,7 @@
 #include "formats/text/printable.h"
 #include "formats/cmdline/std_fds.h"
 #include "formats/export/exporters.h"
+#include "formats/export/tables/trace_tables.h"
 #include "formats/export/level_of_detail.h"
 #include "formats/names/globs.h"
 #include "formats/import/importers.h"
@@ -35,7 +36,7 @@ struct args {
 	int64_t from, to;
 	uint64_t pid, tid;
 	uint64_t max_size; /* bytes; 0: any */
-	struct gt_opt_list match, exclude, symbols;
+	struct gt_opt_list match, exclude, symbols, tables;
 	int cost;
 	int stacks; /* index in stacks[], or -1 */
 };
@@ -111,6 +112,11 @@ static size_t add_row_options(struct args *a, struct gt_opt *o, size_t n)
 			.to = &a->exclude,
 			.arg = "GLOB",
 			.help = "no names that match, or @CATEGORY; repeat it to exclude more" },
+		{ .name = "table",
+			.kind = GT_OPT_LIST,
+			.to = &a->tables,
+			.arg = "NAME",
+			.help = "only this table of --parquet, --arrow and --sqlite; repeat it for more" },
 	};
 
 	return ADD_ROWS(o, n, rows);
@@ -180,16 +186,18 @@ static const struct gt_exporter *find_exporter(const struct args *a, struct gt_e
 	return one;
 }
 
-/* new: the output file if there is no -o. Standard output, unless that is a terminal: then the
- * trace's name with the exporter's ending in place of its own. NULL: no memory. */
-static char *default_output(const char *trace, const char *suffix)
+/* new: the output file if there is no -o. Standard output, unless that is a terminal or the format
+ * is no stream: then the trace's name with the exporter's ending in place of its own. NULL: no
+ * memory. */
+static char *default_output(const char *trace, const struct gt_exporter *x)
 {
 	static const char *const known[] = { ".gz", ".zst", ".gt", ".jsonl", ".json" };
 	const char *base = strcmp(trace, "-") ? trace : "trace";
+	const char *suffix = x->suffix;
 	size_t len = strlen(base), room;
 	char *name;
 
-	if (!isatty(STDOUT_FILENO))
+	if (x->export && !isatty(STDOUT_FILENO))
 		return strdup("-");
 	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		size_t n = strlen(known[i]);
@@ -258,6 +266,21 @@ static char *describe_filter(const struct args *a, const struct gt_filter *f)
 		json_object_set_new(cut, "tid", json_integer(f->tid));
 	json_object_set_new(o, "cut", cut);
 	return gt_json_finish(o);
+}
+
+/* The tables that --table names. 0 or negative. */
+static int find_tables(const struct gt_opt_list *names, uint64_t *tables, struct gt_err *err)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		uint32_t t = gt_trace_table_find(names->items[i]);
+
+		if (t == GT_NONE)
+			return gt_err_set(err, -EINVAL,
+				"--table %.40s: there is no such table (gtexport(1) lists them)",
+				names->items[i]);
+		*tables |= 1ull << t;
+	}
+	return 0;
 }
 
 /* Prints what the importer could not read. */
@@ -381,6 +404,57 @@ static void export_rows(const struct args *a, const struct gt_exporter *x, struc
 	gt_stack_tree_release(&tree);
 }
 
+/* Writes a stream. err gets the exporter's error. Returns 1 if the output is incomplete, and has
+ * printed why if err says nothing. */
+static int write_stream(const struct args *a, const struct gt_exporter *x, struct gt_reader *r,
+	struct gt_export_options *opt, const char *output, struct gt_err *err)
+{
+	struct gt_err out_err = GT_ERR_INIT;
+	struct gt_out out, reports;
+	int unwritten;
+
+	if (gt_out_open(&out, output, a->force, &out_err)) {
+		gt_progress_line_stop();
+		gt_err_print(TOOL, NULL, &out_err);
+		return 1;
+	}
+	if (!add_reports(x, r, opt, &reports, err))
+		export_rows(a, x, r, opt, &out, err);
+	gt_out_close(&reports, &out_err);
+	out_err = (struct gt_err)GT_ERR_INIT;
+	if (gt_alloc_failed())
+		gt_err_set(err, -ENOMEM, GT_ALLOC_FAILURE_TEXT);
+	gt_progress_line_stop();
+	gt_out_flush(&out);
+	unwritten = out.failed;
+	if (err->code)
+		gt_out_fail(&out, err->code); /* so that the incomplete file gets no name */
+	if (gt_out_close(&out, &out_err) && (unwritten || !err->code)) {
+		gt_err_print(TOOL, NULL, &out_err);
+		return 1;
+	}
+	return err->code != 0;
+}
+
+/* The same where the exporter writes files itself. */
+static int write_files(const struct args *a, const struct gt_exporter *x, struct gt_reader *r,
+	const struct gt_export_options *opt, const char *output, struct gt_err *err)
+{
+	x->export_to(r, opt, output, a->force, err);
+	if (gt_alloc_failed())
+		gt_err_set(err, -ENOMEM, GT_ALLOC_FAILURE_TEXT);
+	gt_progress_line_stop();
+	return err->code != 0;
+}
+
+/* Prints what went wrong before anything was written. */
+static int refuse(struct gt_err *err, const char *trace)
+{
+	gt_progress_line_stop();
+	gt_err_print(TOOL, trace, err);
+	return 1;
+}
+
 static int run(
 	const struct args *a, const struct gt_exporter *x, const char *trace, const char *output)
 {
@@ -389,50 +463,30 @@ static int run(
 		.by_stack = a->stacks >= 0,
 		.name = slash ? slash + 1 : trace,
 		.max_size = a->max_size };
-	struct gt_err err = GT_ERR_INIT, out_err = GT_ERR_INIT;
+	struct gt_err err = GT_ERR_INIT;
 	struct gt_name_patterns match;
 	struct gt_reader *r;
-	struct gt_out out, reports;
 	char *cut = NULL;
-	int status = 0, unwritten;
+	int status = 1;
 
+	find_tables(&a->tables, &opt.tables, &err); /* main() has checked them */
 	gt_progress_line_start(trace, is_progress_wanted(a, output));
 	r = gt_open_any(trace, &err);
-	if (!r) {
-		gt_progress_line_stop();
-		gt_err_print(TOOL, trace, &err);
-		return 1;
-	}
+	if (!r)
+		return refuse(&err, trace);
 	if (set_filter(a, r, &opt.filter, &match, &err) ||
-		gt_out_would_destroy(output, trace, &err) ||
-		gt_out_open(&out, output, a->force, &err)) {
-		gt_progress_line_stop();
-		gt_err_print(TOOL, NULL, &err);
-		gt_name_patterns_release(&match);
-		gt_reader_close(r);
-		return 1;
+		gt_out_would_destroy(output, trace, &err)) {
+		refuse(&err, NULL);
+		goto out;
 	}
 	if ((opt.filter.ranged || opt.filter.pid || opt.filter.tid || opt.filter.match) &&
 		!(opt.cut = cut = describe_filter(a, &opt.filter)))
 		gt_err_set(&err, -ENOMEM, "out of memory");
-	if (!add_reports(x, r, &opt, &reports, &err) && !err.code)
-		export_rows(a, x, r, &opt, &out, &err);
-	gt_out_close(&reports, &out_err);
-	out_err = (struct gt_err)GT_ERR_INIT;
-	if (gt_alloc_failed())
-		gt_err_set(&err, -ENOMEM, GT_ALLOC_FAILURE_TEXT);
-	gt_progress_line_stop();
-	gt_out_flush(&out);
-	unwritten = out.failed;
-	if (err.code) {
-		gt_err_print(TOOL, trace, &err);
-		gt_out_fail(&out, err.code); /* so that the incomplete file gets no name */
-		status = 1;
-	}
-	if (gt_out_close(&out, &out_err) && (unwritten || !err.code)) {
-		gt_err_print(TOOL, NULL, &out_err);
-		status = 1;
-	}
+	if (!err.code)
+		status = x->export ? write_stream(a, x, r, &opt, output, &err)
+				   : write_files(a, x, r, &opt, output, &err);
+	if (err.code)
+		status = refuse(&err, trace);
 	status |= print_losses(trace, r);
 	if (!status && gt_alloc_failed()) {
 		gt_message(
@@ -441,6 +495,7 @@ static int run(
 	}
 	if (!status && !a->output && strcmp(output, "-"))
 		gt_message(stderr, TOOL, "wrote %s", output);
+out:
 	gt_name_patterns_release(&match);
 	gt_reader_close(r);
 	free(cut);
@@ -465,6 +520,7 @@ int main(int argc, char **argv)
 	struct gt_err err = GT_ERR_INIT;
 	const struct gt_exporter *x = NULL;
 	char *name = NULL;
+	uint64_t tables = 0;
 	int operands = 0, rc, status;
 
 	gt_std_fds_occupy();
@@ -483,13 +539,22 @@ int main(int argc, char **argv)
 	if (!rc && a.max_size && x->sums)
 		rc = gt_err_set(&err, -EINVAL, "--max-size is not for --%s, which writes no events",
 			x->name);
+	if (!rc && a.max_size && !x->export)
+		rc = gt_err_set(&err, -EINVAL,
+			"--max-size is not for --%s: use --native --max-size, and export that file",
+			x->name);
 	if (!rc && a.from != NOT_GIVEN && a.to != NOT_GIVEN && a.from >= a.to)
 		rc = gt_err_set(&err, -EINVAL, "--from must come before --to");
 	if (!rc)
 		rc = gt_globs_check(&a.match, "--match", &err);
 	if (!rc)
 		rc = gt_globs_check(&a.exclude, "--exclude", &err);
-	if (!rc && !a.output && !(name = default_output(argv[1], x->suffix)))
+	if (!rc && a.tables.n)
+		rc = find_tables(&a.tables, &tables, &err);
+	if (!rc && !x->export && a.output && !strcmp(a.output, "-"))
+		rc = gt_err_set(
+			&err, -EINVAL, "--%s writes no stream: give a name with -o", x->name);
+	if (!rc && !a.output && !(name = default_output(argv[1], x)))
 		rc = gt_err_set(&err, -ENOMEM, "out of memory");
 	if (!rc && gt_trace_symbols_start(a.symbols.items, a.symbols.n, &err))
 		rc = -EINVAL;
@@ -504,6 +569,7 @@ int main(int argc, char **argv)
 	gt_opt_list_release(&a.symbols);
 	gt_opt_list_release(&a.match);
 	gt_opt_list_release(&a.exclude);
+	gt_opt_list_release(&a.tables);
 	free(name);
 	return status;
 }

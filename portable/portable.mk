@@ -1,10 +1,10 @@
 # make portable: BUILD/gt-portable-ARCH.tar.gz, a tarball for any node of a cluster. Its programs
-# contain zstd, zlib and jansson (gtview also ncurses) and run on glibc 2.31 and newer. The
+# contain zstd, zlib, jansson and SQLite (gtview also ncurses) and run on glibc 2.31 and newer. The
 # preloaded library needs nothing newer than 2.17.
 ARCH     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 PORT     := $(BUILD)/portable
 PORTNAME := gt-portable-$(ARCH)
-PORTLIBS  = -Wl,-Bstatic $(if $(filter %/gtview,$@),$(CURSES)) $(if $(filter %/gtcollect,$@),$(BPF_LIBS)) -ldw -lelf -lzstd -lz -ljansson -Wl,-Bdynamic
+PORTLIBS  = -Wl,-Bstatic $(if $(filter %/gtview,$@),$(CURSES)) $(if $(filter %/gtcollect,$@),$(BPF_LIBS)) -ldw -lelf -lzstd -lz -ljansson -lsqlite3 -Wl,-Bdynamic
 PORTABLE := $(patsubst $(BUILD)/%,$(PORT)/bin/%,$(PROGRAMS)) $(if $(GUEST),$(PORT)/lib/gt/libgtpreload.so)
 
 $(PORT)/stubs-%/done: portable/stubs.sh
@@ -35,7 +35,7 @@ $(PORT)/lib/gt/libgtpreload.so: $(BUILD)/libgtpreload.so
 	$(shell $(CC) -print-prog-name=objcopy) --strip-debug $< $@
 
 # The notices of the libraries that the programs contain, from the packages that they were linked from.
-NOTICES  := $(wildcard $(foreach p,libzstd-dev zlib1g-dev libjansson-dev libncurses-dev libelf-dev libdw-dev $(if $(HAVE_BPF),libbpf-dev),/usr/share/doc/$(p)/copyright))
+NOTICES  := $(wildcard $(foreach p,libzstd-dev zlib1g-dev libjansson-dev libsqlite3-dev libncurses-dev libelf-dev libdw-dev $(if $(HAVE_BPF),libbpf-dev),/usr/share/doc/$(p)/copyright))
 
 # All files of the tarball. The packages of packaging/ hold the same ones.
 $(PORT)/complete: $(PORTABLE) $(MAN1) $(NOTICES) $(wildcard README.md NEWS.md LICENSE docs/*.md formats/TRACE_FORMAT.md)

@@ -73,6 +73,7 @@ outside() {	# outside HEADERS FOLDER...: headers of a library are included in th
 }
 outside 'zstd.*|zlib.h' formats tests
 outside 'jansson.h' formats tests
+outside 'sqlite3.h' formats tests
 outside '(ncursesw/)?n?curses.h|term.h' viewer/term
 outside 'bpf/.*' collect tests/bench
 outside 'cupti.*' collect samples tests/gpu tests/unit

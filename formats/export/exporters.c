@@ -21,7 +21,10 @@
 	X(csv) \
 	X(tsv) \
 	X(jsonl) \
-	X(native)
+	X(native) \
+	X(parquet) \
+	X(arrow) \
+	X(sqlite)
 /* clang-format on */
 #define X(name) extern const struct gt_exporter gt_export_##name;
 EXPORTERS(X)

@@ -16,6 +16,8 @@ struct gt_export_options {
 	bool by_stack;
 	/* folded, flame: writes this tree (stack_tree.h), and reads no rows; NULL: none */
 	const struct gt_stack_tree *tree;
+	/* tables: bit by table (tables/trace_tables.h) of those to write; 0: all */
+	uint64_t tables;
 	/* native: the filter as metadata {"cut":{...}} for the copy; NULL: it selects everything */
 	const char *cut;
 	/* html: name of the trace, for users, and the tables of reports as JSON
@@ -40,6 +42,11 @@ struct gt_exporter {
 	 * was written before. */
 	int (*export)(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out,
 		struct gt_err *err);
+	/* Instead of `export` (NULL), where the output is no stream: writes the folder or file
+	 * `path`. Without replace it must not exist. On failure it does not exist afterwards, or is
+	 * as before. */
+	int (*export_to)(struct gt_reader *r, const struct gt_export_options *opt, const char *path,
+		bool replace, struct gt_err *err);
 };
 extern const struct gt_exporter *const gt_exporters[]; /* NULL-terminated */
 extern const struct gt_exporter gt_export_flame,

@@ -25,6 +25,7 @@ class Gtrace(MakefilePackage):
     depends_on("zstd")
     depends_on("zlib-api")
     depends_on("jansson")
+    depends_on("sqlite")
     depends_on("ncurses+termlib")
 
     build_targets = ["programs", "man"]

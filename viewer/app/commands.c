@@ -187,7 +187,7 @@ static int parse_export(const struct gt_scene *s, const char *rest, struct gt_ex
 
 	rest = word(rest, format, sizeof(format), &whole);
 	for (unsigned i = 0; gt_exporters[i]; i++)
-		if (!strcmp(gt_exporters[i]->name, format))
+		if (gt_exporters[i]->export && !strcmp(gt_exporters[i]->name, format))
 			to->as = gt_exporters[i];
 	if (!to->as)
 		return gt_err_set(
@@ -271,7 +271,10 @@ static void quit(struct gt_ui *s, const char *args, bool force, struct gt_err *e
 
 static const char *exporter_word(const struct gt_bookmarks *b, size_t i)
 {
-	return gt_exporters[i] ? gt_exporters[i]->name : NULL;
+	for (size_t k = 0; gt_exporters[k]; k++)
+		if (gt_exporters[k]->export && !i--)
+			return gt_exporters[k]->name;
+	return NULL;
 }
 
 static const char *view_word(const struct gt_bookmarks *b, size_t i)

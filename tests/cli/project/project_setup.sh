@@ -45,4 +45,4 @@ play apt-get 'echo "$*" >>wish.log; exit 100'
 play cc 'exit 0'
 mkdir bare && ln -s "$(command -v sh)" "$(command -v env)" "$(command -v tr)" "$(command -v sed)" "$(command -v sort)" bare/
 want wishes-may-fail 0 env -u MAKEFLAGS CI=1 CC="$PWD/fake/cc" PATH="$PWD/fake:$PWD/bare" sh "$SRC/.ci/setup"
-is wishes-are-made 'bpftrace linux-perf gdb tmux clang-format cppcheck python3-venv' "$(sed -n 's/^install.* //p' wish.log | paste -sd ' ')"
+is wishes-are-made 'bpftrace linux-perf gdb sqlite3 tmux clang-format cppcheck python3-venv' "$(sed -n 's/^install.* //p' wish.log | paste -sd ' ')"

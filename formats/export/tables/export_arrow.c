@@ -1,0 +1,107 @@
+/* Arrow IPC streams, one for each table, one after the other: a reader reads a stream up to its
+ * end, and the next one from there. The names (StringIds) come first. As all tables are made in one
+ * pass, each waits in a temporary file, unless only one is wanted. */
+#include <stdlib.h>
+#include <unistd.h>
+#include "formats/export/tables/arrow_stream.h"
+#include "formats/os/file.h"
+
+struct arrow_export {
+	struct gt_out *out;
+	bool direct; /* one table: into out */
+	struct arrow_table {
+		bool open;
+		int fd;
+		struct gt_out file;
+	} tables[GT_TRACE_TABLES_MAX];
+};
+
+static int open_table(struct arrow_export *x, const struct gt_table_batch *b, struct gt_err *err)
+{
+	struct arrow_table *t = &x->tables[b->number];
+	int copy;
+
+	if (!x->direct) {
+		t->fd = gt_temporary(err);
+		if (t->fd < 0)
+			return t->fd;
+		copy = dup(t->fd);
+		if (gt_out_open_fd(&t->file, copy < 0 ? -errno : copy, "a temporary file", err)) {
+			close(t->fd);
+			return err->code;
+		}
+	}
+	t->open = true;
+	return gt_arrow_schema(b->table, x->direct ? x->out : &t->file, err);
+}
+
+static int put_batch(void *arg, const struct gt_table_batch *b, struct gt_err *err)
+{
+	struct arrow_export *x = arg;
+	struct arrow_table *t = &x->tables[b->number];
+	int rc = t->open ? 0 : open_table(x, b, err);
+
+	return rc ? rc : gt_arrow_batch(b, x->direct ? x->out : &t->file, err);
+}
+
+/* Appends a finished stream to the output. */
+static int copy_table(struct arrow_export *x, struct arrow_table *t, struct gt_err *err)
+{
+	static const size_t piece = 1u << 16;
+	char *bytes = malloc(piece);
+	ssize_t n = 0;
+	int rc = gt_arrow_end(&t->file);
+
+	rc = gt_out_close(&t->file, err) ?: rc;
+	t->open = false;
+	if (!rc && (!bytes || lseek(t->fd, 0, SEEK_SET) < 0))
+		rc = gt_err_set(err, -ENOMEM, "out of memory");
+	while (!rc && (n = read(t->fd, bytes, piece)) > 0) {
+		gt_out_add(x->out, bytes, (size_t)n);
+		rc = x->out->failed;
+	}
+	if (!rc && n < 0)
+		rc = gt_err_set(err, -errno, "cannot read a temporary file: %s", strerror(errno));
+	close(t->fd);
+	free(bytes);
+	return rc;
+}
+
+static int finish(struct arrow_export *x, int rc, struct gt_err *err)
+{
+	struct gt_err unused = GT_ERR_INIT;
+	uint32_t n = gt_trace_tables_count;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct arrow_table *t = &x->tables[i ? i - 1 : n - 1]; /* StringIds is the last */
+
+		if (!t->open)
+			continue;
+		if (x->direct) {
+			rc = rc ? rc : gt_arrow_end(x->out);
+		} else if (rc) {
+			gt_out_close(&t->file, &unused);
+			close(t->fd);
+		} else {
+			rc = copy_table(x, t, err);
+		}
+	}
+	return rc;
+}
+
+static int arrow_export(struct gt_reader *r, const struct gt_export_options *opt,
+	struct gt_out *out, struct gt_err *err)
+{
+	bool one = opt->tables && !(opt->tables & (opt->tables - 1));
+	struct arrow_export x = { .out = out, .direct = one };
+	int rc = gt_trace_tables_write(r, opt, put_batch, &x, err);
+
+	return finish(&x, rc, err);
+}
+
+const struct gt_exporter gt_export_arrow = {
+	.name = "arrow",
+	.suffix = "arrows",
+	.help = "Arrow IPC streams of tables with Nsight's names and columns, one after the other",
+	.export = arrow_export,
+};
