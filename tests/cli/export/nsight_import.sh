@@ -1,0 +1,78 @@
+# SQLite databases of Nsight Systems and of gtexport --sqlite: read back, in any order of rows, with other columns, damaged.
+. "$SRC/tests/lib.sh"
+X=$B/gtexport
+command -v sqlite3 >/dev/null || { skip nsight-import "no sqlite3"; exit 0; }
+
+name() { echo "(SELECT value FROM StringIds WHERE id = $1)"; }
+work='start, end, deviceId, contextId, streamId, correlationId, globalPid'
+# rows FILE: what an import and export must keep
+rows() {
+	sqlite3 "$1" "SELECT 'kernel', $work, $(name mangledName), $(name demangledName), $(name shortName), registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory, dynamicSharedMemory, graphNodeId, graphId FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY 2, 3, 6, 7;
+	SELECT 'copy', $work, bytes, copyKind, srcKind, dstKind, graphNodeId FROM CUPTI_ACTIVITY_KIND_MEMCPY ORDER BY 2, 3, 6, 7;
+	SELECT 'sync', $work, syncType, eventId FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION ORDER BY 2, 3, 6, 7;
+	SELECT 'call', start, end, globalTid, $(name nameId), returnValue, correlationId, eventClass FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY 2, 3, 4, 5;
+	SELECT 'system call', start, end, globalTid, $(name nameId), returnValue FROM OSRT_API ORDER BY 2, 3, 4, 5;
+	SELECT 'thread', globalTid, $(name nameId) FROM ThreadNames ORDER BY 2;
+	SELECT 'process', globalPid, pid, name FROM PROCESSES ORDER BY 2;
+	SELECT 'time', utcEpochNs FROM TARGET_INFO_SESSION_START_TIME;"
+}
+ranges() { sqlite3 "$1" "SELECT start, end, eventType, globalTid, $(name textId) FROM NVTX_EVENTS ORDER BY 1, 2, 4, 5"; }
+for r in nvtx graphs; do
+	want nsight-$r 0 "$X" --sqlite -o $r.sqlite "$SRC/samples/recorded/h200-$r.zst"
+	want nsight-$r-import 0 "$X" --native -o $r.zst $r.sqlite
+	want nsight-$r-again 0 "$X" --sqlite -o again.sqlite -f $r.zst
+	rows $r.sqlite >expected; rows again.sqlite >got
+	same nsight-$r-same expected got
+done
+ranges nvtx.sqlite >expected; "$X" --sqlite -f -o again.sqlite nvtx.sqlite; ranges again.sqlite >got
+same nsight-ranges-same expected got
+for report in cuda_gpu_kern_sum cuda_api_sum cuda_kern_exec_trace; do
+	"$B/gtanalyze" --no-pager --format csv --top 0 $report "$SRC/samples/recorded/h200-graphs.zst" >expected 2>/dev/null
+	"$B/gtanalyze" --no-pager --format csv --top 0 $report graphs.sqlite >got 2>/dev/null
+	same nsight-$report expected got
+done
+
+# rows in another order
+cp nvtx.sqlite mixed.sqlite
+for t in CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_RUNTIME CUPTI_ACTIVITY_KIND_MEMCPY NVTX_EVENTS OSRT_API; do
+	sqlite3 mixed.sqlite "CREATE TABLE x AS SELECT * FROM $t ORDER BY (start * 7919) % 1009; DROP TABLE $t; ALTER TABLE x RENAME TO $t"
+done
+want nsight-mixed 0 "$X" --sqlite -f -o again.sqlite mixed.sqlite
+rows nvtx.sqlite >expected; rows again.sqlite >got
+same nsight-mixed-same expected got
+gzip -kf nvtx.sqlite
+want nsight-gz 0 "$X" --sqlite -f -o again.sqlite nvtx.sqlite.gz
+rows again.sqlite >got; same nsight-gz-same expected got
+
+# Nsight's own: versions in names, text in the row, stacks as rows of their own, few columns, values of other types
+nsight() { rm -f n.sqlite; sqlite3 n.sqlite "CREATE TABLE StringIds(id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'gemm'); $1"; "$X" --jsonl -o - n.sqlite >want.out 2>want.err; }
+G=$((1 << 56 | 7 << 24)) T=$((1 << 56 | 7 << 24 | 8))
+nsight "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, eventClass, globalTid, correlationId, nameId);
+	INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (300, 400, 0, $T, 5, 1), (300, 400, 67, $T, 5, 1), (100, 200, 1, $T, NULL, 99), (500, 450, 0, $T, 1, 1), ('x', 'y', 'z', $T, 1, 1);
+	CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(end, start, correlationId, globalPid, shortName, streamId);
+	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (900, 600, 5, $G, 2, 7);
+	CREATE TABLE NVTX_EVENTS(start, end, eventType, text, globalTid);
+	INSERT INTO NVTX_EVENTS VALUES (50, 950, 59, 'step', $T), (60, NULL, 34, 'mark', $T), (70, NULL, 75, 'domain', $T)"
+check nsight-version-removed stdout_has '"name":"cudaLaunchKernel","pid":7,"tid":8,"layer":"runtime"'
+is nsight-stack-rows-left-out 1 "$(grep -c '"phase":"B","name":"cudaLaunchKernel".*"correlation":5' want.out)"
+check nsight-launch stdout_matches '"name":"gemm",.*"launch_start":0.000000300,"launch_ns":100,"launch_name":"cudaLaunchKernel"'
+check nsight-unknown-name stdout_has '"name":"?"'
+check nsight-text stdout_has '"name":"step"'
+check nsight-mark stdout_has '"name":"mark"'
+check nsight-domain stdout_lacks domain
+# a call that ends after the one in which it began keeps its times
+nsight "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, nameId); INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (0, 100, $T, 2), (50, 150, $T, 1)"
+check nsight-overlap stdout_matches '"name":"cudaLaunchKernel",.*"kind":"span",.*"duration_us":0.100'
+
+# no tables, views, virtual tables, other files
+
+sqlite3 v.sqlite 'CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(start) AS (SELECT 1 UNION ALL SELECT start + 1 FROM n) SELECT start, start AS end FROM n'
+want nsight-endless-view 1 "$X" --jsonl -o - v.sqlite
+says nsight-endless-view-message "v.sqlite: a SQLite database without Nsight's tables"
+head -c 6000 nvtx.sqlite >cut.sqlite
+want nsight-cut 1 "$X" --jsonl -o - cut.sqlite
+says nsight-cut-message 'cut.sqlite: SQLite: database disk image is malformed'
+cp nvtx.sqlite torn.sqlite; printf '\377%.0s' $(seq 40000) | dd of=torn.sqlite bs=1 seek=40000 conv=notrunc 2>/dev/null
+want nsight-torn 1 "$X" --jsonl -o out torn.sqlite
+says nsight-torn-message 'torn.sqlite: SQLite: '
+check nsight-torn-leaves-nothing test ! -e out
