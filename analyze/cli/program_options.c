@@ -16,7 +16,7 @@ static struct gt_program_options opt = {
 };
 
 /* as in enum gt_table_format */
-static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };
+static const char *const formats[] = { "text", "csv", "tsv", "json", "openmetrics", NULL };
 /* as in enum gt_name_form */
 static const char *const name_forms[] = { "short", "full", "mangled", NULL };
 /* as in enum gt_colour_when */
@@ -118,6 +118,9 @@ static int check(struct gt_err *err)
 		return gt_err_set(err, -EINVAL, "--html and --format exclude each other");
 	if (opt.html)
 		opt.format = GT_JSON;
+	if (opt.format == GT_OPENMETRICS && opt.per_rank)
+		return gt_err_set(err, -EINVAL,
+			"--format openmetrics and --per-rank exclude each other: its families have all ranks");
 	if (opt.threads == THREADS_DEFAULT)
 		opt.threads = processors();
 	if (!opt.threads || opt.threads > 1024)

@@ -33,7 +33,7 @@ int gt_output_tables(const struct gt_analyze_job *job, const char *file, bool se
 	struct gt_table *const *tables, unsigned n, struct gt_err *err)
 {
 	enum gt_table_format format = (enum gt_table_format)job->opt->format;
-	bool rows_only = format == GT_CSV || format == GT_TSV;
+	bool rows_only = format != GT_TEXT && format != GT_JSON;
 	unsigned skip = 0;
 	int rc;
 

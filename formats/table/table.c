@@ -237,6 +237,8 @@ int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_fo
 		rc = gt_print_text(tables, n, out, err);
 	else if (format == GT_JSON)
 		rc = gt_print_json(tables, n, out, err);
+	else if (format == GT_OPENMETRICS)
+		rc = gt_print_openmetrics(tables, n, out, err);
 	else
 		rc = gt_print_separated(tables, n, label, out, format == GT_TSV, err);
 	if (rc)

@@ -1,7 +1,7 @@
-/* A result: typed columns and rows, printed as text, csv, tsv or json. Reports fill tables and
- * never print. JSON keys are the column keys, which contain the unit (`total_ns`, `peak_bytes`,
- * `share_percent`); text shows the column titles. A cell may be absent: text prints "not recorded"
- * or
+/* A result: typed columns and rows, printed as text, csv, tsv, json or OpenMetrics. Reports fill
+ * tables and never print. JSON keys are the column keys, which contain the unit (`total_ns`,
+ * `peak_bytes`, `share_percent`); text shows the column titles. A cell may be absent: text prints
+ * "not recorded" or
  * "-", csv an empty cell, json null. */
 #ifndef GT_TABLE_H
 #define GT_TABLE_H
@@ -168,7 +168,7 @@ void gt_table_put_notes(const struct gt_table *t, size_t width, struct gt_out *o
 void gt_table_put_head(const struct gt_table *t, bool lines, size_t width, struct gt_out *out);
 void gt_table_free(struct gt_table *t); /* NULL is fine */
 
-enum gt_table_format { GT_TEXT, GT_CSV, GT_TSV, GT_JSON };
+enum gt_table_format { GT_TEXT, GT_CSV, GT_TSV, GT_JSON, GT_OPENMETRICS };
 /* A number as in a column of this kind (GT_C_COUNT, GT_C_NS or GT_C_BYTES): "1.234 ms". */
 void gt_put_scaled(char *to, size_t size, enum gt_cell_kind kind, int64_t v);
 struct gt_scaled {
@@ -188,7 +188,8 @@ void gt_put_words(struct gt_out *out, enum gt_tone tone, const char *s, size_t c
  * [...], "state": "answered", "found" or "cannot answer"}; it is always valid (bad UTF-8 becomes
  * U+FFFD, control characters are escaped). csv and tsv: each table with a header row and without
  * its notes; if there are several tables or a label, with a line "# NAME" or "# NAME LABEL" above
- * each table and a blank line between. */
+ * each table and a blank line between. OpenMetrics: a family of samples for each column of numbers
+ * (table_openmetrics.c). */
 int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format,
 	const char *label, struct gt_out *out, struct gt_err *err);
 #endif

@@ -73,4 +73,7 @@ int gt_print_separated(struct gt_table *const *tables, unsigned n, const char *l
 	struct gt_out *out, bool tabs, struct gt_err *err);
 int gt_print_json(
 	struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err);
+/* Of a source, at most GT_TABLE_MOST rows. */
+int gt_print_openmetrics(
+	struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err);
 #endif

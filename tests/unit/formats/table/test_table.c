@@ -465,7 +465,54 @@ static void answers(void)
 		gt_table_free(t[i]);
 }
 
-T_MAIN(T(reals), T(answers), T(text), T(changes_and_mixed_figures),
+/* Each column of numbers is a family with its unit; texts and ids are labels, and rows with equal
+ * labels are numbered. */
+static void openmetrics(void)
+{
+	static const struct gt_column cols[] = { { "name", "Name", GT_C_TEXT },
+		{ "device", "Device", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
+		{ "share_percent", "Share", GT_C_PERCENT }, { "peak_bytes", "Peak", GT_C_BYTES },
+		{ "count", NULL, GT_C_COUNT }, { "rate", NULL, GT_C_REAL },
+		{ "list", NULL, GT_C_DATA } };
+	struct gt_table *t = gt_table_new("top", "Top", cols, 8);
+	const char *s;
+
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = "a\"b\\\n\x1b" }, { .i = 0 }, { .i = 1500000000 },
+			{ .i = 1234 }, { .i = 4096 }, { .i = 3 }, { .d = 0.5 }, { .s = "[1]" } });
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = "c" }, { .i = 1 }, { .i = -5 }, { .i = 0 },
+			{ .absent = true }, { .i = 4 }, { .d = INFINITY }, { .s = "[]" } });
+	s = print(&t, 1, GT_OPENMETRICS);
+	CHECK_STR(s,
+		"# TYPE gt_top__total_seconds gauge\n# UNIT gt_top__total_seconds seconds\n"
+		"# HELP gt_top__total_seconds Total\n"
+		"gt_top__total_seconds{name=\"a\\\"b\\\\??\",device=\"0\"} 1.500000000\n"
+		"gt_top__total_seconds{name=\"c\",device=\"1\"} -0.000000005\n"
+		"# TYPE gt_top__share_ratio gauge\n# UNIT gt_top__share_ratio ratio\n"
+		"# HELP gt_top__share_ratio Share\n"
+		"gt_top__share_ratio{name=\"a\\\"b\\\\??\",device=\"0\"} 0.1234\n"
+		"gt_top__share_ratio{name=\"c\",device=\"1\"} 0.0000\n"
+		"# TYPE gt_top__peak_bytes gauge\n# UNIT gt_top__peak_bytes bytes\n"
+		"# HELP gt_top__peak_bytes Peak\n"
+		"gt_top__peak_bytes{name=\"a\\\"b\\\\??\",device=\"0\"} 4096\n"
+		"# TYPE gt_top__count gauge\n"
+		"gt_top__count{name=\"a\\\"b\\\\??\",device=\"0\"} 3\n"
+		"gt_top__count{name=\"c\",device=\"1\"} 4\n"
+		"# TYPE gt_top__rate gauge\n"
+		"gt_top__rate{name=\"a\\\"b\\\\??\",device=\"0\"} 0.5\n"
+		"gt_top__rate{name=\"c\",device=\"1\"} +Inf\n"
+		"# EOF\n");
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = "c" }, { .i = 1 }, { .i = 1 }, { .i = 0 }, { .i = 1 },
+			{ .i = 4 }, { .d = 1 }, { .s = "[]" } });
+	s = print(&t, 1, GT_OPENMETRICS);
+	CHECK(strstr(s, "gt_top__count{name=\"c\",device=\"1\",row=\"2\"} 4\n") &&
+		strstr(s, "gt_top__count{name=\"c\",device=\"1\",row=\"3\"} 4\n"));
+	gt_table_free(t);
+}
+
+T_MAIN(T(reals), T(openmetrics), T(answers), T(text), T(changes_and_mixed_figures),
 	T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
 	T(scaled_as_printf_does), T(absent_cells), T(list), T(sorting), T(separated),
 	T(separated_is_harmless), T(data_keep_their_type), T(json_is_always_valid),
