@@ -286,7 +286,7 @@ static uint32_t mark_frame(struct gt_writer *w, uint64_t word)
 	static const char *const texts[] = {
 		[GT_MARK_NATIVE_CUT] = "[native frames unknown]",
 		[GT_MARK_PYTHON_CUT] = "[more Python frames]",
-		[GT_MARK_PYTHON_UNREADABLE] = "[unreadable Python frame]",
+		[GT_MARK_PYTHON_UNREADABLE] = GT_MARK_UNREADABLE,
 		[GT_MARK_PYTHON_UNKNOWN] = "[Python frames unknown]",
 	};
 	uint64_t mark = word & ~GT_STACK_KIND;

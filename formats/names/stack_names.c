@@ -143,11 +143,10 @@ bool gt_frame_is_function(const struct gt_segment *seg, uint32_t text)
 	return !f || f->kind != GT_FRAME_MARK;
 }
 
-/* Is it one of a thread without Python in a program of Python? */
-static bool has_mark(const struct gt_segment *seg, const struct gt_stack *s)
+/* Does the mark stand for the line of Python that the stack should count for? */
+static bool is_instead_of_line(const char *mark)
 {
-	return s && s->n && !gt_frame_is_function(seg, s->frames[0]) &&
-		!strcmp(gt_str(seg, s->frames[0]), GT_MARK_NATIVE_ONLY);
+	return !strcmp(mark, GT_MARK_NATIVE_ONLY) || !strcmp(mark, GT_MARK_UNREADABLE);
 }
 
 static bool begins_with_any(const char *text, const char *const *words, size_t n)
@@ -179,22 +178,23 @@ static bool is_of_cuda(const struct gt_segment *seg, const struct gt_frame *f)
 uint32_t gt_stack_caller(const struct gt_segment *seg, uint64_t stack)
 {
 	const struct gt_stack *s = stack < seg->nstacks ? &seg->stacks[stack] : NULL;
-	uint32_t inner = GT_NONE, of_cuda = GT_NONE;
+	uint32_t inner = GT_NONE, of_cuda = GT_NONE, mark = GT_NONE;
 
 	for (uint32_t i = s ? s->n : 0; i-- > 0;) {
-		const struct gt_frame *f = gt_segment_frame(seg, s->frames[i]);
+		const uint32_t text = s->frames[i];
+		const struct gt_frame *f = gt_segment_frame(seg, text);
 
 		if (f && f->kind == GT_FRAME_PYTHON)
-			return s->frames[i];
-		if (inner != GT_NONE || (f && f->kind == GT_FRAME_MARK))
-			continue;
-		if (is_of_cuda(seg, f))
-			of_cuda = s->frames[i];
-		else
-			inner = s->frames[i];
+			return text;
+		if (f && f->kind == GT_FRAME_MARK)
+			mark = is_instead_of_line(gt_str(seg, text)) ? text : mark;
+		else if (is_of_cuda(seg, f))
+			of_cuda = inner == GT_NONE ? text : of_cuda;
+		else if (inner == GT_NONE)
+			inner = text;
 	}
-	if (has_mark(seg, s))
-		return s->frames[0];
+	if (mark != GT_NONE)
+		return mark;
 	return inner == GT_NONE ? of_cuda : inner;
 }
 

@@ -25,10 +25,10 @@ void gt_stack_row_name(
 	struct gt_buf *to, const struct gt_segment *seg, uint32_t text, enum gt_stack_by by);
 /* Is the frame a function? Otherwise it says why the stack has no frames beyond it. */
 bool gt_frame_is_function(const struct gt_segment *seg, uint32_t text);
-/* The string id of the frame that a stack counts for: the innermost Python frame; in a thread
- * without Python the innermost function outside CUDA's libraries (the runtime's functions count as
- * such wherever they are linked), or the outermost one if all are in them; or GT_MARK_NATIVE_ONLY
- * if the stack has it. GT_NONE: no stack has this id, or it has no function. */
+/* The string id of the frame that a stack counts for: the innermost Python frame; without one,
+ * GT_MARK_NATIVE_ONLY or GT_MARK_UNREADABLE if the stack has it; otherwise the innermost function
+ * outside CUDA's libraries (the runtime's functions count as such wherever they are linked), or the
+ * outermost one if all are in them. GT_NONE: no stack has this id, or it has none of these. */
 uint32_t gt_stack_caller(const struct gt_segment *seg, uint64_t stack);
 /* Does any recording have stacks? */
 bool gt_has_stacks(const struct gt_reader *r);

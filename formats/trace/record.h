@@ -225,6 +225,8 @@ enum gt_frame_kind {
 };
 /* The mark of a stack of a thread without Python in a program of Python: its outermost frame. */
 #define GT_MARK_NATIVE_ONLY "[native only]"
+/* The mark in the place of frames of Python that were not read. */
+#define GT_MARK_UNREADABLE "[unreadable Python frame]"
 struct gt_frame {
 	/* string ids or GT_NONE: unknown. function: qualified name, or symbol (mangled); file:
 	 * path of the source; module: path of the ELF file */

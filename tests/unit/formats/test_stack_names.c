@@ -213,6 +213,56 @@ static uint32_t native(struct tiny *t, const char *text, const char *function, c
 	return id;
 }
 
+static uint32_t mark(struct tiny *t, const char *text)
+{
+	const struct gt_frame f = {
+		.kind = GT_FRAME_MARK, .function = GT_NONE, .file = GT_NONE, .module = GT_NONE
+	};
+	uint32_t id = string_of(t, text);
+
+	gt_writer_frame(t->w, id, &f);
+	return id;
+}
+
+/* Where the line of Python was not read, no function of native code takes its place. */
+static void unread_lines_of_python_count_for_their_mark(void)
+{
+	struct gt_frame f = { .kind = GT_FRAME_PYTHON, .module = GT_NONE, .line = 88 };
+	uint32_t eval, gemm, python, unread, unknown, more;
+	struct tiny t;
+	int fd = temp_file(), keep = dup(fd);
+	const struct gt_segment *seg;
+	struct gt_reader *r;
+
+	tiny_open(&t, fd, true);
+	eval = native(&t, "libpython3.11.so+0x1", "_PyEval", "/lib/libpython3.11.so");
+	gemm = native(&t, "libblas.so.3+0x2", "gemm", "/lib/libblas.so.3");
+	python = string_of(&t, "step (train.py:88)");
+	f.function = string_of(&t, "step");
+	f.file = string_of(&t, "train.py");
+	gt_writer_frame(t.w, python, &f);
+	unread = mark(&t, GT_MARK_UNREADABLE);
+	unknown = mark(&t, "[Python frames unknown]");
+	more = mark(&t, "[native frames unknown]");
+	gt_writer_stack(t.w, (uint32_t[]){ unread, eval, gemm }, 3);
+	gt_writer_stack(t.w, (uint32_t[]){ unread, more, eval, gemm }, 4);
+	gt_writer_stack(t.w, (uint32_t[]){ unread }, 1);
+	gt_writer_stack(t.w, (uint32_t[]){ python, unread, gemm }, 3);
+	gt_writer_stack(t.w, (uint32_t[]){ unread, python, gemm }, 3);
+	gt_writer_stack(t.w, (uint32_t[]){ unknown, eval, gemm }, 3);
+	gt_writer_close(t.w, NULL);
+	r = gt_reader_open_fd(keep, NULL);
+	seg = gt_reader_segment(r, 0);
+	for (uint32_t stack = 0; stack < 3; stack++)
+		CHECK_STR(gt_str(seg, gt_stack_caller(seg, stack)), GT_MARK_UNREADABLE);
+	/* a part of the lines */
+	CHECK_STR(gt_str(seg, gt_stack_caller(seg, 3)), "step (train.py:88)");
+	CHECK_STR(gt_str(seg, gt_stack_caller(seg, 4)), "step (train.py:88)");
+	/* an interpreter whose frames nothing can read: the functions are all that is known */
+	CHECK_STR(gt_str(seg, gt_stack_caller(seg, 5)), "libblas.so.3+0x2");
+	gt_reader_close(r);
+}
+
 /* The frames of CUDA's libraries are no callers, nor those of its runtime in a program. */
 static void the_caller_is_outside_cuda(void)
 {
@@ -251,4 +301,5 @@ static void the_caller_is_outside_cuda(void)
 }
 
 T_MAIN(T(frames_have_names), T(files_of_one_name_are_told_apart), T(cxx_functions_have_names),
-	T(a_stack_counts_for_its_innermost_line_of_python), T(the_caller_is_outside_cuda))
+	T(a_stack_counts_for_its_innermost_line_of_python),
+	T(unread_lines_of_python_count_for_their_mark), T(the_caller_is_outside_cuda))
