@@ -21,7 +21,8 @@ struct gt_mapped_code {
 	struct gt_elf_mapping place;
 	bool is_searched; /* of native_unwind.c: */
 	struct gt_elf_cfi *cfi;
-	uint64_t bias;
+	uint64_t bias, unwind_number;
+	uint32_t unwind_file;
 };
 struct gt_code_process {
 	uint32_t tgid;    /* the key */

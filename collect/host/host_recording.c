@@ -227,7 +227,7 @@ struct gt_host_recording *gt_host_open(pid_t pid, const struct gt_host_options *
 		rc = gt_perf_rings_open(&h->perf, pid, &perf, rings);
 	}
 	if (!rc &&
-		(!(h->unwinder = gt_native_unwinder_new()) ||
+		(!(h->unwinder = gt_native_unwinder_new(GT_NATIVE_FILES)) ||
 			!(h->python = gt_python_sampler_open(&h->perf, opt->switches))))
 		rc = -ENOMEM;
 	if (!rc)

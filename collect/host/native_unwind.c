@@ -8,8 +8,6 @@
 #include <unistd.h>
 #include "formats/base/buf.h"
 
-#define FILES_MAX 512 /* that are open at a time; frames in further ones are not known */
-
 /* A file, for all processes that have mapped it. */
 struct unwind_file {
 	struct {
@@ -17,8 +15,12 @@ struct unwind_file {
 	} key;
 	int fd;
 	struct gt_elf_cfi *cfi; /* NULL: nothing is known of its functions */
+	uint64_t number;        /* no other one has it, also none that was closed */
+	uint64_t used;          /* when: a count of uses */
 };
 struct gt_native_unwinder {
+	size_t most; /* files that are open at a time */
+	uint64_t opened, uses;
 	struct gt_map map;
 	struct unwind_file *files;
 	size_t n, cap;
@@ -26,19 +28,27 @@ struct gt_native_unwinder {
 
 /* ---- files ---- */
 
-struct gt_native_unwinder *gt_native_unwinder_new(void)
+struct gt_native_unwinder *gt_native_unwinder_new(size_t files)
 {
-	return calloc(1, sizeof(struct gt_native_unwinder));
+	struct gt_native_unwinder *u = calloc(1, sizeof(*u));
+
+	if (u)
+		u->most = files;
+	return u;
+}
+
+static void close_file(struct unwind_file *f)
+{
+	gt_elf_cfi_close(f->cfi);
+	close(f->fd);
 }
 
 void gt_native_unwinder_free(struct gt_native_unwinder *u)
 {
 	if (!u)
 		return;
-	for (size_t i = 0; i < u->n; i++) {
-		gt_elf_cfi_close(u->files[i].cfi);
-		close(u->files[i].fd);
-	}
+	for (size_t i = 0; i < u->n; i++)
+		close_file(&u->files[i]);
 	gt_map_release(&u->map);
 	free(u->files);
 	free(u);
@@ -61,31 +71,67 @@ static int open_mapped(
 	return -1;
 }
 
-/* NULL: nothing is known of its functions. */
-static struct gt_elf_cfi *find_file(struct gt_native_unwinder *u, const struct gt_native_thread *t,
+static void close_least_recent(struct gt_native_unwinder *u)
+{
+	uint32_t least = 0;
+
+	for (uint32_t i = 1; i < u->n; i++)
+		if (u->files[i].used < u->files[least].used)
+			least = i;
+	close_file(&u->files[least]);
+	gt_map_remove_item(
+		&u->map, u->files, &u->n, sizeof(*u->files), least, sizeof(u->files->key));
+}
+
+/* The index of the file; UINT32_MAX: it is not there, or there is no memory. */
+static uint32_t find_file(struct gt_native_unwinder *u, const struct gt_native_thread *t,
 	const struct gt_mapped_code *m)
 {
-	struct unwind_file new;
+	struct unwind_file new = { .number = u->opened + 1 };
 	struct stat st;
 	uint32_t i;
 
 	new.fd = open_mapped(t, m, &st);
 	if (new.fd < 0)
-		return NULL;
+		return UINT32_MAX;
 	new.key.device = st.st_dev;
 	new.key.inode = st.st_ino;
 	i = gt_map_find_item(&u->map, u->files, sizeof(new), &new.key, sizeof(new.key));
-	if (i != UINT32_MAX || u->n >= FILES_MAX) {
+	if (i != UINT32_MAX) {
 		close(new.fd);
-		return i == UINT32_MAX ? NULL : u->files[i].cfi;
+		return i;
 	}
+	if (u->n >= u->most)
+		close_least_recent(u);
 	new.cfi = gt_elf_cfi_open(new.fd);
 	i = gt_map_add_item(&u->map, &u->files, &u->n, &u->cap, sizeof(new), &new, sizeof(new.key));
-	if (i != UINT32_MAX)
-		return new.cfi;
-	gt_elf_cfi_close(new.cfi);
-	close(new.fd);
-	return NULL;
+	if (i == UINT32_MAX)
+		close_file(&new);
+	else
+		u->opened++;
+	return i;
+}
+
+/* Looks for the file of the code, once more if it has been closed. */
+static void search_file(
+	struct gt_native_unwinder *u, const struct gt_native_thread *t, struct gt_mapped_code *m)
+{
+	uint32_t i = m->unwind_file;
+
+	if (m->is_searched && (!m->cfi || (i < u->n && u->files[i].number == m->unwind_number))) {
+		if (m->cfi)
+			u->files[i].used = ++u->uses;
+		return;
+	}
+	i = find_file(u, t, m);
+	m->is_searched = true;
+	m->cfi = i == UINT32_MAX ? NULL : u->files[i].cfi;
+	if (!m->cfi)
+		return;
+	u->files[i].used = ++u->uses;
+	m->unwind_file = i;
+	m->unwind_number = u->files[i].number;
+	m->bias = m->low - gt_elf_cfi_address(m->cfi, m->offset);
 }
 
 /* ---- a walk ---- */
@@ -114,16 +160,13 @@ static bool add(struct walk *w, uint64_t address)
 	return true;
 }
 
-/* The mapped code there, whose call frame information has been looked for. */
+/* The mapped code there. Its call frame information is valid until the next call. */
 static const struct gt_mapped_code *find_code(const struct walk *w, uint64_t address)
 {
 	struct gt_mapped_code *m = gt_code_maps_find(w->t->code, w->t->tgid, address);
 
-	if (m && !m->is_searched) {
-		m->is_searched = true;
-		m->cfi = find_file(w->u, w->t, m);
-		m->bias = m->cfi ? m->low - gt_elf_cfi_address(m->cfi, m->offset) : 0;
-	}
+	if (m)
+		search_file(w->u, w->t, m);
 	return m;
 }
 

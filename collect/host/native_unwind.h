@@ -10,6 +10,7 @@
 
 #define GT_NATIVE_FRAMES 512
 #define GT_NATIVE_GAP UINT64_MAX
+#define GT_NATIVE_FILES 512 /* that a recording has open */
 
 struct gt_stack_memory { /* of the thread */
 	uint64_t low, bytes;
@@ -25,7 +26,9 @@ struct gt_native_stack {
 };
 
 struct gt_native_unwinder;
-struct gt_native_unwinder *gt_native_unwinder_new(void);    /* new: free it; NULL: no memory */
+/* new: free it; NULL: no memory. files: that are open at a time, at least 1; for a further one the
+ * least recently used one is closed, and opened again when it is needed. */
+struct gt_native_unwinder *gt_native_unwinder_new(size_t files);
 void gt_native_unwinder_free(struct gt_native_unwinder *u); /* NULL is fine */
 /* A thread at one moment. */
 struct gt_native_thread {

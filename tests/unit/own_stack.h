@@ -29,14 +29,16 @@ static int add_mapping(void *arg, const struct gt_mapping *m, struct gt_err *err
 	return 0;
 }
 
-/* Once more: all that is mapped by now. */
-static void open_all(void)
+/* Once more: all that is mapped by now. files: that are open at a time. */
+static void open_files(size_t files)
 {
 	gt_code_maps_release(&code);
 	gt_native_unwinder_free(unwinder);
-	unwinder = gt_native_unwinder_new();
+	unwinder = gt_native_unwinder_new(files);
 	gt_mappings_each(getpid(), add_mapping, NULL, NULL);
 }
+
+static inline void open_all(void) { open_files(GT_NATIVE_FILES); }
 
 static void take_registers(const ucontext_t *u)
 {
