@@ -90,6 +90,7 @@ static void read_words(const struct published *p, const uint64_t *w, struct gt_p
 		.native_id = (uint16_t)w[p->thread + 6],
 		.thread_frame = (uint16_t)w[p->thread + 4],
 		.innermost = GT_PYTHON_NO,
+		.thread_call = GT_PYTHON_NO,
 		.frame_size = (uint16_t)w[p->frame + 4],
 		.previous = (uint16_t)w[p->frame + 1],
 		.code = (uint16_t)w[p->frame + 2],

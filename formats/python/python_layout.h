@@ -44,10 +44,15 @@ struct gt_python_layout {
 	 * leads to the innermost frame, or to a structure that has the pointer to it at innermost
 	 */
 	uint16_t thread_next, thread_id, native_id, thread_frame, innermost;
+	/* of a thread state, 3.10 and 3.11: pointer to a structure of the innermost call of the
+	 * interpreter, on the stack of the thread that runs it; without one, the structure is in
+	 * the thread state */
+	uint16_t thread_call;
 	/* of a text; text_shift: bit of its state where the bytes of a character begin; the
 	 * characters of an ASCII text, and of another one */
 	uint16_t text_length, text_state, text_shift, ascii_data, other_data;
-	/* up to 3.11: a thread may have a state in each interpreter, and Python returns one */
+	/* up to 3.11: a thread may have a state in each interpreter, and Python returns one; and it
+	 * may use a state that another thread has made, and that has the id of that one */
 	bool searches_states;
 	/* of _PyRuntime and of an interpreter state; next_interpreter_id: up to 3.12 */
 	uint32_t finalizing, next_interpreter_id, interpreters;
@@ -61,6 +66,8 @@ struct gt_python_layout {
 	 * conditions, each with a mutex behind it, which are its end; 0: the GIL is not known */
 	uint16_t gil_interval, gil_holder, gil_locked, gil_condition;
 };
+
+#define GT_PYTHON_STATE_MAX 512 /* bytes of a thread state, up to 3.11 */
 
 /* Chooses the layout. version: PY_VERSION_HEX. runtime: _PyRuntime, readable for `bytes`.
  * False: an unknown version, or offsets that cannot be right. */

@@ -17,108 +17,42 @@
 #include "formats/python/python_text.h"
 
 #define PAGE (1u << GT_READABLE_SHIFT)
-#define MAX_STATES 4096      /* thread states and interpreters that one search visits */
 #define MAX_SKIPPED 4096     /* frames of no function that a walk passes */
 #define MAX_TABLE (1u << 24) /* bytes of a line table; a longer one is damaged */
 
 /* ---- the state of this thread ---- */
 
-static bool is_state_of(const struct gt_python_layout *l, struct gt_readable *r, uintptr_t state,
-	uintptr_t thread_id)
+/* From 3.12 on, a thread's current state is its own. */
+INLINE uintptr_t newer_state(
+	const struct gt_interpreter *in, struct gt_readable *r, enum gt_python_state *state)
 {
-	return !(state & 7) && gt_readable(r, state, l->thread_id + sizeof(uintptr_t)) &&
-		GT_READ(uintptr_t, state + l->thread_id) == thread_id;
-}
+	const uintptr_t current = (uintptr_t)in->current(), id = in->thread_id();
+	uintptr_t found;
 
-/* 0: it has no frames */
-static uintptr_t innermost_frame(
-	const struct gt_python_layout *l, struct gt_readable *r, uintptr_t state, bool *damaged)
-{
-	uintptr_t frame = GT_READ(uintptr_t, state + l->thread_frame);
-
-	if (l->innermost == GT_PYTHON_NO || !frame)
-		return frame;
-	if ((frame & 7) || !gt_readable(r, frame, l->innermost + sizeof(uintptr_t))) {
-		*damaged = true;
-		return 0;
-	}
-	return GT_READ(uintptr_t, frame + l->innermost);
-}
-
-struct search {
-	uintptr_t found, place;
-	uint32_t visits;
-	bool ambiguous;
-};
-
-/* The state that has frames. If several have: the one whose call of the interpreter is innermost
- * on the stack, where 3.11 keeps a structure of each call. */
-static void consider_state(
-	const struct gt_python_layout *l, struct gt_readable *r, uintptr_t state, struct search *s)
-{
-	bool damaged = false;
-	uintptr_t place = GT_READ(uintptr_t, state + l->thread_frame);
-
-	if (!innermost_frame(l, r, state, &damaged))
-		return;
-	s->ambiguous |= s->found && l->innermost == GT_PYTHON_NO;
-	if (!s->found || place < s->place) {
-		s->found = state;
-		s->place = place;
-	}
-}
-
-/* This thread has a state in each interpreter whose code it runs. Before 3.12
- * PyGILState_GetThisThreadState returns only that of the first one. Returns 0 if it cannot be
- * known. Other threads may change the lists meanwhile. */
-static uintptr_t search_states(const struct gt_interpreter *in, struct gt_readable *r)
-{
-	const struct gt_python_layout *l = &in->layout;
-	struct search s = { 0 };
-	uintptr_t i, state, id = in->thread_id();
-
-	for (i = GT_READ(uintptr_t, in->runtime + l->interpreters);
-		i && !(i & 7) && s.visits++ < MAX_STATES &&
-		gt_readable(r, i, l->interpreter_threads + sizeof(uintptr_t));
-		i = GT_READ(uintptr_t, i + l->interpreter_next))
-		for (state = GT_READ(uintptr_t, i + l->interpreter_threads);
-			state && !(state & 7) && s.visits++ < MAX_STATES &&
-			gt_readable(r, state, l->thread_id + sizeof(uintptr_t));
-			state = GT_READ(uintptr_t, state + l->thread_next))
-			if (is_state_of(l, r, state, id))
-				consider_state(l, r, state, &s);
-	return s.ambiguous ? 0 : s.found;
+	*state = GT_PYTHON_NONE;
+	if (current && gt_python_is_state_of(&in->layout, r, current, id))
+		return current;
+	found = (uintptr_t)in->of_thread();
+	if (!found || gt_python_is_state_of(&in->layout, r, found, id))
+		return found;
+	*state = GT_PYTHON_UNKNOWN;
+	return 0;
 }
 
 /* 0: it has none (*state: NONE), or it cannot be known (UNKNOWN). */
-static uintptr_t thread_state(
-	const struct gt_interpreter *in, struct gt_readable *r, enum gt_python_state *state)
+static uintptr_t thread_state(const struct gt_interpreter *in, struct gt_readable *r, uintptr_t sp,
+	enum gt_python_state *state)
 {
 	const struct gt_python_layout *l = &in->layout;
 	const bool must_search = gt_unlikely(gt_interrupted) && in->may_allocate;
-	uintptr_t current = must_search ? 0 : (uintptr_t)in->current(), id = in->thread_id(), found,
-		  finalizing;
+	uintptr_t found, finalizing;
 
-	*state = GT_PYTHON_NONE;
-	if (must_search) {
-		found = search_states(in, r);
-		if (!found)
-			return 0;
-	} else if (current && is_state_of(l, r, current, id)) {
-		found = current;
-	} else {
-		found = (uintptr_t)in->of_thread();
-		if (!found)
-			return 0;
-		*state = GT_PYTHON_UNKNOWN;
-		if (gt_unlikely(l->searches_states &&
-			    GT_READ(int64_t, in->runtime + l->next_interpreter_id) > 1) &&
-			!(found = search_states(in, r)))
-			return 0;
-		if (!is_state_of(l, r, found, id))
-			return 0;
-	}
-	finalizing = GT_READ(uintptr_t, in->runtime + l->finalizing);
+	if (must_search)
+		found = gt_python_search_states(in, r, sp, state);
+	else
+		found = l->searches_states ? gt_python_older_state(in, r, sp, state)
+					   : newer_state(in, r, state);
+	finalizing = found ? GT_READ(uintptr_t, in->runtime + l->finalizing) : 0;
 	if (gt_likely(!finalizing || finalizing == found))
 		return found;
 	/* The thread that finalizes frees the states and frames of all others. */
@@ -390,7 +324,7 @@ static uint32_t found;                       /* interpreters so far */
 /* Process whose thread searches. A forked child does not wait for a thread of its parent. */
 static int32_t searching;
 
-void gt_python_top(struct gt_readable *r, struct gt_python_top *top)
+void gt_python_top(struct gt_readable *r, uintptr_t sp, struct gt_python_top *top)
 {
 	const struct gt_interpreter *in = __atomic_load_n(&in_use, __ATOMIC_ACQUIRE);
 	bool damaged = false;
@@ -402,10 +336,11 @@ void gt_python_top(struct gt_readable *r, struct gt_python_top *top)
 	top->state = GT_PYTHON_UNKNOWN;
 	if (!in->known)
 		return;
-	thread = thread_state(in, r, &top->state);
+	sp = sp ? sp : (uintptr_t)__builtin_frame_address(0);
+	thread = thread_state(in, r, sp, &top->state);
 	if (!thread)
 		return;
-	top->frame = innermost_frame(&in->layout, r, thread, &damaged);
+	top->frame = gt_python_innermost(&in->layout, r, thread, &damaged);
 	top->state = top->frame ? GT_PYTHON_OK : damaged ? GT_PYTHON_DAMAGED : GT_PYTHON_NONE;
 }
 
@@ -423,12 +358,12 @@ uint32_t gt_python_walk(struct gt_readable *r, const struct gt_python_top *top,
 	return walk_once(&w, frames, state);
 }
 
-uint32_t gt_python_frames(struct gt_readable *r, struct gt_python_frame *frames, uint32_t max,
-	enum gt_python_state *state)
+uint32_t gt_python_frames(struct gt_readable *r, uintptr_t sp, struct gt_python_frame *frames,
+	uint32_t max, enum gt_python_state *state)
 {
 	struct gt_python_top top;
 
-	gt_python_top(r, &top);
+	gt_python_top(r, sp, &top);
 	return gt_python_walk(r, &top, frames, max, state);
 }
 

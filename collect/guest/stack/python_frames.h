@@ -26,13 +26,16 @@ enum gt_python_state {
 	GT_PYTHON_OK,        /* all frames */
 	GT_PYTHON_TRUNCATED, /* more than max: the innermost max */
 	GT_PYTHON_DAMAGED,   /* a pointer led nowhere: the frames up to there, which are right */
-	GT_PYTHON_UNKNOWN,   /* unknown version, or the interpreter is being finalized: no frames */
+	/* no frames: unknown version, the interpreter is being finalized, or it is not known which
+	 * of several interpreters this thread runs */
+	GT_PYTHON_UNKNOWN,
 };
 
 /* The frames of this thread, innermost first. Returns how many; at most max, which is at least 1.
- * r: of this thread. Frames that Python's own tracebacks omit are omitted. */
-uint32_t gt_python_frames(struct gt_readable *r, struct gt_python_frame *frames, uint32_t max,
-	enum gt_python_state *state);
+ * r: of this thread. sp: its stack pointer, where a signal has interrupted it; 0: here. Frames that
+ * Python's own tracebacks omit are omitted. */
+uint32_t gt_python_frames(struct gt_readable *r, uintptr_t sp, struct gt_python_frame *frames,
+	uint32_t max, enum gt_python_state *state);
 
 /* The same in two steps: the innermost frame, and the walk from there. frame 0: `state` is why
  * there is none. */
@@ -42,7 +45,7 @@ struct gt_python_top {
 	uintptr_t frame;
 	enum gt_python_state state;
 };
-void gt_python_top(struct gt_readable *r, struct gt_python_top *top);
+void gt_python_top(struct gt_readable *r, uintptr_t sp, struct gt_python_top *top);
 uint32_t gt_python_walk(struct gt_readable *r, const struct gt_python_top *top,
 	struct gt_python_frame *frames, uint32_t max, enum gt_python_state *state);
 

@@ -25,6 +25,51 @@ struct gt_interpreter {
 	uint32_t number;              /* differs from that of each interpreter found before */
 };
 
+/* ---- thread states ---- */
+
+INLINE bool gt_python_is_state_of(const struct gt_python_layout *l, struct gt_readable *r,
+	uintptr_t state, uintptr_t thread_id)
+{
+	return !(state & 7) && gt_readable(r, state, l->thread_id + sizeof(uintptr_t)) &&
+		GT_READ(uintptr_t, state + l->thread_id) == thread_id;
+}
+
+/* Does this thread run the innermost call of the interpreter with this state, which can be read?
+ * sp: the thread's stack pointer. The C library keeps a thread's own data above the stack of each
+ * thread but the first, whose stack is above all else. */
+INLINE bool gt_python_runs_here(const struct gt_python_layout *l, uintptr_t state, uintptr_t sp)
+{
+	const uintptr_t call = GT_READ(uintptr_t, state + l->thread_call),
+			end = (uintptr_t)__builtin_thread_pointer();
+
+	return call >= sp && (call < end || sp >= end);
+}
+
+/* 0: the state has no frames */
+INLINE uintptr_t gt_python_innermost(
+	const struct gt_python_layout *l, struct gt_readable *r, uintptr_t state, bool *damaged)
+{
+	uintptr_t frame = GT_READ(uintptr_t, state + l->thread_frame);
+
+	if (l->innermost == GT_PYTHON_NO || !frame)
+		return frame;
+	if ((frame & 7) || !gt_readable(r, frame, l->innermost + sizeof(uintptr_t))) {
+		*damaged = true;
+		return 0;
+	}
+	return GT_READ(uintptr_t, frame + l->innermost);
+}
+
+/* The state that this thread uses, of those of all interpreters. 0: it has none (*state: NONE), or
+ * it cannot be known (UNKNOWN). Other threads may change the lists meanwhile. */
+uintptr_t gt_python_search_states(const struct gt_interpreter *in, struct gt_readable *r,
+	uintptr_t sp, enum gt_python_state *state);
+/* The same, up to 3.11, where it is known without a search in most cases. */
+uintptr_t gt_python_older_state(const struct gt_interpreter *in, struct gt_readable *r,
+	uintptr_t sp, enum gt_python_state *state);
+
+/* ---- frames ---- */
+
 enum gt_python_frame_kind { GT_FRAME_FUNCTION, GT_FRAME_SKIPPED, GT_FRAME_BROKEN };
 
 /* A frame whose bytes can be read. out: only of a function. */

@@ -376,7 +376,7 @@ __attribute__((noinline, hot)) uint32_t gt_stack_take(struct gt_tcb *t, enum gt_
 		return 0;
 	s->running = here;
 	s->refused = 0;
-	gt_python_top(&s->readable, &top);
+	gt_python_top(&s->readable, 0, &top);
 	has_start = gt_native_start(start);
 	if (gt_likely(has_start))
 		number = gt_recent_find(&s->recent, start, &top);
@@ -404,7 +404,8 @@ bool gt_stack_read_sample(struct gt_tcb *t, const uintptr_t at[3], bool is_whole
 	*f = (struct frames){ .readable = &s->sample_readable,
 		.python = s->sample_python,
 		.native = s->sample_native };
-	f->npython = gt_python_frames(f->readable, f->python, GT_STACK_FRAMES, &f->python_state);
+	f->npython =
+		gt_python_frames(f->readable, at[1], f->python, GT_STACK_FRAMES, &f->python_state);
 	take_native(at, f);
 	if (is_whole)
 		wait_for_rules(at, f);

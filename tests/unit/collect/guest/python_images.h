@@ -11,6 +11,7 @@
 #include "formats/python/python_layout.h"
 #include "tests/unit/t.h"
 
+#include <alloca.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -164,12 +165,14 @@ static inline void make_chain(struct image *m)
 	}
 }
 
-static inline void make_state(struct image *m)
+/* call: memory on this thread's stack */
+static inline void make_state(struct image *m, char *call)
 {
 	const struct gt_python_layout *l = &m->l;
-	char *cframe = take(m, 64);
+	char *cframe = l->thread_call == GT_PYTHON_NO ? take(m, 64) : call;
 
 	m->state = take(m, 512);
+	put_pointer(m->state, l->thread_call, call);
 	put(m->state, l->thread_id, (uintptr_t)pthread_self(), 8);
 	put_pointer(m->state, l->thread_frame, l->innermost == GT_PYTHON_NO ? m->frame[0] : cframe);
 	if (l->innermost != GT_PYTHON_NO)
@@ -337,7 +340,8 @@ static inline void *load(bool old)
 }
 
 /* An interpreter that the guest finds. False: it does not. */
-static inline bool open_image(struct image *m, const struct kind *k)
+#define open_image(m, k) open_image_at(m, k, memset(alloca(64), 0, 64))
+static inline bool open_image_at(struct image *m, const struct kind *k, char *call)
 {
 	bool old = k->hex < 0x030b0000;
 
@@ -362,7 +366,7 @@ static inline bool open_image(struct image *m, const struct kind *k)
 		mmap(NULL, PAGES << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	m->next = m->memory + 4096;
 	make_chain(m);
-	make_state(m);
+	make_state(m, call);
 	return true;
 }
 
@@ -379,7 +383,7 @@ static inline uint32_t frames_of(
 	struct gt_python_frame *f, uint32_t max, enum gt_python_state *state)
 {
 	memset(f, 0xee, max * sizeof(*f));
-	return gt_python_frames(&readable, f, max, state);
+	return gt_python_frames(&readable, 0, f, max, state);
 }
 
 static inline bool are_first(const struct image *m, const struct gt_python_frame *f, uint32_t n)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 #define FRAMES 4096
 #define RECENT 128
@@ -77,7 +78,7 @@ static unsigned read_frames(
 	struct gt_python_top top;
 	struct recent *r, *end;
 
-	gt_python_top(&o->readable, &top);
+	gt_python_top(&o->readable, 0, &top);
 	r = &o->recent[top.frame / 16 * WAYS % RECENT];
 	end = r + WAYS;
 	while (top.frame && r < end && !is_now(o, r, &top))
@@ -113,6 +114,31 @@ GT_EXPORT int gt_test_stack(char *text, size_t size, unsigned max, unsigned *fra
 	return (int)state;
 }
 
+static unsigned runs, is_stopped;
+
+/* Called again and again by the thread that another one waits for; 1: it may end. */
+GT_EXPORT unsigned gt_test_run(void)
+{
+	__atomic_add_fetch(&runs, 1, __ATOMIC_RELEASE);
+	return __atomic_load_n(&is_stopped, __ATOMIC_ACQUIRE);
+}
+GT_EXPORT void gt_test_stop(void) { __atomic_store_n(&is_stopped, 1, __ATOMIC_RELEASE); }
+
+/* gt_test_stack while that thread runs Python code, as this one does not hold the lock. -1: it does
+ * not run. */
+GT_EXPORT int gt_test_stack_beside(char *text, size_t size, unsigned max, unsigned *frames)
+{
+	const unsigned before = __atomic_load_n(&runs, __ATOMIC_ACQUIRE);
+	unsigned tries = 0;
+
+	while (__atomic_load_n(&runs, __ATOMIC_ACQUIRE) - before < 3)
+		if (++tries < 60000)
+			usleep(500);
+		else
+			return -1;
+	return gt_test_stack(text, size, max, frames);
+}
+
 GT_EXPORT int gt_test_line(
 	unsigned version, unsigned first, const uint8_t *table, size_t n, unsigned offset)
 {
@@ -126,7 +152,7 @@ GT_EXPORT uint64_t gt_test_innermost(unsigned *check)
 	struct gt_python_frame f[1];
 	enum gt_python_state state;
 
-	if (!gt_python_frames(&o->readable, f, 1, &state))
+	if (!gt_python_frames(&o->readable, 0, f, 1, &state))
 		return 0;
 	*check = f[0].check;
 	return f[0].code;
@@ -137,7 +163,7 @@ static void *thread(void *arg)
 	struct own *o = own();
 	struct gt_python_frame f[4];
 	enum gt_python_state state;
-	unsigned n = gt_python_frames(&o->readable, f, 4, &state);
+	unsigned n = gt_python_frames(&o->readable, 0, f, 4, &state);
 
 	*(int *)arg = n ? -1 : (int)state;
 	return NULL;
@@ -163,7 +189,7 @@ static void interrupt(int number)
 
 	if (__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE))
 		return;
-	gt_python_frames(&o.readable, o.frames, FRAMES, &state);
+	gt_python_frames(&o.readable, 0, o.frames, FRAMES, &state);
 	__atomic_add_fetch(&interruptions, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&busy, false, __ATOMIC_RELEASE);
 }
@@ -190,7 +216,7 @@ GT_EXPORT double gt_test_time(unsigned rounds, unsigned *frames)
 
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	for (unsigned i = 0; i < rounds; i++)
-		*frames = gt_python_frames(&o->readable, f, FRAMES, &state);
+		*frames = gt_python_frames(&o->readable, 0, f, FRAMES, &state);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	return 1e9 * (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec);
 }

@@ -27,7 +27,8 @@ class Library:
 
     def __init__(self, kind):
         self.dll = kind(sys.argv[1])
-        self.dll.gt_test_stack.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint, ctypes.c_void_p]
+        for function in self.dll.gt_test_stack, self.dll.gt_test_stack_beside:
+            function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint, ctypes.c_void_p]
         self.local = threading.local()
 
     def stack(self, limit):
@@ -415,30 +416,84 @@ import sys
 sys.argv = %r
 text = open(%r).read().split("# ---- kinds of code ----")[0]
 exec(compile(text, "python_stacks.py", "exec"))
-# 3.9 and 3.10 do not tell which of a thread's interpreters runs if none holds the lock.
-may_be_unknown = sys.version_info < (3, 11)
+# 3.9 does not tell which of a thread's interpreters runs.
+may_be_unknown = sys.version_info < (3, 10)
+"""
+RECURSION = r"""
 def inner(k):
     return inner(k - 1) if k else here()
 inner(5)
 assert compared and not errors, errors
 """
+UNTIL_STOPPED = r"""
+# 3.12 returns a state with the id of another thread
+may_be_unknown |= sys.version_info[:2] == (3, 12)
+def inner(k):
+    while not keeping.dll.gt_test_run():
+        here()
+inner(5)
+assert compared and not errors, errors
+"""
 
 
-def subinterpreters():
+def interpreters():
+    """What makes an interpreter, runs code in it, and ends it."""
     try:
         import _interpreters as m
-        create = lambda: m.create("legacy")
+        return lambda: m.create("legacy"), m.run_string, m.destroy
     except ImportError:
         import _xxsubinterpreters as m
         create = m.create if sys.version_info < (3, 12) else lambda: m.create(isolated=False)
+        return create, m.run_string, m.destroy
+
+
+def run_in(interpreter, code):
+    _, run, _ = interpreters()
+    try:
+        failed = run(interpreter, SUBINTERPRETER % (sys.argv[:2], __file__) + code)
+    except Exception as e:
+        failed = e
+    if failed:
+        errors.append(str(failed))
+
+
+def subinterpreters():
+    create, _, destroy = interpreters()
     for _ in range(2):
         i = create()
-        failed = m.run_string(i, SUBINTERPRETER % (sys.argv[:2], __file__))
-        if failed:
-            errors.append(str(failed))
+        run_in(i, RECURSION)
         here()
-        m.destroy(i)
+        destroy(i)
     here()
+
+
+def run_beside_another_thread():
+    """This thread makes the interpreter, another one runs code in it. The state has this thread's id before 3.12."""
+    global may_be_unknown
+    may_be_unknown = sys.version_info < (3, 10)
+    i = interpreters()[0]()
+    other = threading.Thread(target=run_in, args=(i, UNTIL_STOPPED))
+    other.start()
+    _, text, size, most, n = releasing.stack(100)
+    for _ in range(ROUNDS):
+        state, frame, line = releasing.dll.gt_test_stack_beside(text, size, most, n), sys._getframe(), sys._getframe().f_lineno
+        compare(state, text.value, n._obj.value, expected(frame, line), 100)
+        if state < 0:
+            break
+    releasing.dll.gt_test_stop()
+    other.join()
+    os.write(2, "".join(errors[:1]).encode())
+    os._exit(1 if errors else 0)
+
+
+def subinterpreter_in_another_thread():
+    """In a child, as Python waits for ever at the end of such an interpreter."""
+    child = os.fork()
+    if not child:
+        del errors[:]
+        run_beside_another_thread()
+    if os.waitpid(child, 0)[1]:
+        errors.append("the child's frames differ")
 
 
 def standard_library_lines():
@@ -522,7 +577,7 @@ def main():
     for kind in (recursion, truncation, generators, comprehensions, callbacks_from_c, decorators_and_classes, exceptions,
                  executed_code, code_made_again, one_stack_again_and_again, coroutines, threads, thread_without_python,
                  signals_and_tracing, interrupted_anywhere, imports,
-                 reused_code_objects, forked_child, subinterpreters, standard_library_lines):
+                 reused_code_objects, forked_child, subinterpreters, subinterpreter_in_another_thread, standard_library_lines):
         del errors[:]
         before = compared
         try:

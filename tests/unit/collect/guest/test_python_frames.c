@@ -180,7 +180,33 @@ static void line_tables_above_the_limit_are_not_read(void)
 	}
 }
 
-/* up to 3.11: a state of this thread in each of two interpreters, none of which is current */
+/* A second interpreter before the image's, and its state. */
+static char *second_interpreter(struct image *m)
+{
+	char *interpreter = take(m, 256), *second = take(m, 256), *state = take(m, 512);
+
+	put(m->runtime, m->l.next_interpreter_id, 2, 8);
+	put_pointer(m->runtime, m->l.interpreters, second);
+	put_pointer(second, m->l.interpreter_next, interpreter);
+	put_pointer(interpreter, m->l.interpreter_threads, m->state);
+	put_pointer(second, m->l.interpreter_threads, state);
+	put_pointer(state, m->l.thread_call, state + 336);
+	if (m->l.innermost != GT_PYTHON_NO)
+		put_pointer(state, m->l.thread_frame, state + 336);
+	return state;
+}
+
+/* The state has the frames of the image from number n on. call: where the interpreter's innermost
+ * call is. */
+static void put_frames(struct image *m, char *state, uint32_t n, char *call)
+{
+	put_pointer(state, m->l.thread_call, call);
+	put_pointer(state, m->l.thread_frame, m->l.innermost == GT_PYTHON_NO ? m->frame[n] : call);
+	if (m->l.innermost != GT_PYTHON_NO)
+		put_pointer(call, m->l.innermost, m->frame[n]);
+}
+
+/* up to 3.11: a state in each of two interpreters, none of which is current */
 static void states_of_several_interpreters(void)
 {
 	struct gt_python_frame f[MAX];
@@ -188,30 +214,62 @@ static void states_of_several_interpreters(void)
 	static struct image m;
 
 	for (size_t k = 0; k < 3; k++) {
-		char *interpreter, *second, *other, *cframe;
+		char *call, *own, *other;
+		bool has_call;
 
 		CHECK(open_image(&m, &kinds[k]));
-		interpreter = take(&m, 256), second = take(&m, 256), cframe = m.memory + 64;
-		other = take(&m, 512);
-		put(m.runtime, m.l.next_interpreter_id, 2, 8);
-		put_pointer(m.runtime, m.l.interpreters, second);
-		put_pointer(second, m.l.interpreter_next, interpreter);
-		put_pointer(interpreter, m.l.interpreter_threads, m.state);
-		put_pointer(second, m.l.interpreter_threads, other);
-		/* the other one is another thread's, has no frames, has the inner frames */
+		call = memset(alloca(64), 0, 64); /* inside the image's call */
+		has_call = m.l.thread_call != GT_PYTHON_NO;
+		other = second_interpreter(&m);
+		/* the other one has no frames, with the id of another thread and with this one's */
 		CHECK_EQ(frames_of(f, MAX, &state), FUNCTIONS);
 		put(other, m.l.thread_id, (uintptr_t)pthread_self(), 8);
 		CHECK_EQ(frames_of(f, MAX, &state), FUNCTIONS);
-		put_pointer(other, m.l.thread_frame,
-			m.l.innermost == GT_PYTHON_NO ? m.frame[3] : cframe);
-		if (m.l.innermost != GT_PYTHON_NO)
-			put_pointer(cframe, m.l.innermost, m.frame[m.nframes - 3]);
-		CHECK_EQ(frames_of(f, MAX, &state), m.l.innermost == GT_PYTHON_NO ? 0 : 3);
-		CHECK_EQ(state, m.l.innermost == GT_PYTHON_NO ? GT_PYTHON_UNKNOWN : GT_PYTHON_OK);
+		/* it has: another thread uses it, on its own stack */
+		put_frames(&m, other, m.nframes - 3, m.memory + 64);
+		CHECK_EQ(frames_of(f, MAX, &state), has_call ? FUNCTIONS : 0);
+		CHECK_EQ(state, has_call ? GT_PYTHON_OK : GT_PYTHON_UNKNOWN);
+		/* this thread uses it, with its own id and with the id of another thread */
+		put_frames(&m, other, m.nframes - 3, call);
+		for (int i = 0; i < 2; i++) {
+			CHECK_EQ(frames_of(f, MAX, &state), has_call ? 3 : 0);
+			CHECK_EQ(state, has_call ? GT_PYTHON_OK : GT_PYTHON_UNKNOWN);
+			put(other, m.l.thread_id, 16, 8);
+		}
+		/* no state is used on this stack: another thread uses the one with this id */
+		put_frames(&m, other, m.nframes - 3, m.memory + 64);
+		put_frames(&m, m.state, 0, m.memory + 128);
+		CHECK_EQ(frames_of(f, MAX, &state), 0);
+		CHECK_EQ(state, GT_PYTHON_UNKNOWN);
 		/* lists that lead back */
-		put_pointer(interpreter, m.l.interpreter_next, second);
+		own = *(char **)(m.runtime + m.l.interpreters);
+		put_pointer(*(char **)(own + m.l.interpreter_next), m.l.interpreter_next, own);
 		put_pointer(other, m.l.thread_next, other);
 		frames_of(f, MAX, &state);
+		close_image(&m);
+	}
+}
+
+/* 3.10 and 3.11: another thread uses a state that this one has made, with one interpreter. */
+static void a_state_that_another_thread_uses(void)
+{
+	struct gt_python_frame f[MAX];
+	enum gt_python_state state;
+	static struct image m;
+
+	for (size_t k = 1; k < 3; k++) {
+		char *other;
+
+		CHECK(open_image(&m, &kinds[k]));
+		other = take(&m, 512);
+		put(other, m.l.thread_id, (uintptr_t)pthread_self(), 8);
+		put_frames(&m, other, 3, m.memory + 64);
+		*(void **)dlsym(m.library, "image_current") = other;
+		CHECK_EQ(frames_of(f, MAX, &state), FUNCTIONS);
+		CHECK_EQ(state, GT_PYTHON_OK);
+		*(void **)dlsym(m.library, "image_of_thread") = other;
+		CHECK_EQ(frames_of(f, MAX, &state), 0);
+		CHECK_EQ(state, GT_PYTHON_UNKNOWN);
 		close_image(&m);
 	}
 }
@@ -238,4 +296,4 @@ static void a_forked_child_has_the_frames(void)
 T_MAIN(T(frames_and_code_objects_of_each_version), T(gil_of_each_version),
 	T(more_frames_than_wanted), T(states_without_frames), T(unknown_versions_have_no_frames),
 	T(line_tables_above_the_limit_are_not_read), T(states_of_several_interpreters),
-	T(a_forked_child_has_the_frames))
+	T(a_state_that_another_thread_uses), T(a_forked_child_has_the_frames))
