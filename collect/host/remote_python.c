@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include "collect/host/remote_code.h"
 #include "collect/host/remote_gil.h"
+#include "collect/ipc/process_maps.h"
 #include "formats/python/python_read.h"
 #include "formats/trace/clock.h"
 
@@ -19,7 +20,8 @@
 #define THREADS_MAX 8192 /* threads that are remembered */
 #define PAGES 4          /* of frames, that one attempt copies */
 #define PAGE 4096u
-#define RETRY_MAX 64u /* samples between two searches */
+#define RETRY_MAX 64u            /* samples between two searches */
+#define FIRST_STACK (128u << 20) /* bytes of a first thread's stack, below which others may be */
 /* Up to 3.10 a thread state has no id of the kernel's: the C library's structure at its thread_id
  * does. */
 #ifdef __x86_64__
@@ -50,6 +52,9 @@ struct thread {
 	uint32_t own_id; /* in its pid namespace: the program knows it by this */
 	uint64_t state;  /* 0: it has none */
 	struct retry retry;
+	struct stack {
+		uint64_t low, high; /* high is 0: not known */
+	} stack;
 };
 /* One reading of a stack. */
 struct reading {
@@ -254,35 +259,151 @@ static uint64_t innermost_of(
 	return gt_read_process(of->tgid, *place, &frame, sizeof(frame)) ? 0 : frame;
 }
 
-/* The state of a thread in the lists of all interpreters; 0: it has none. It may have several, of
- * which one has frames. */
-static uint64_t search_state(const struct process *of, uint32_t own_id)
+/* is_main: of the first interpreter. False: the search ends. */
+typedef bool state_fn(void *arg, uint64_t state, const uint8_t *bytes, bool is_main);
+
+/* Calls fn for the states of all interpreters. */
+static void each_state(const struct process *of, state_fn *fn, void *arg)
 {
 	const struct gt_python_layout *l = &of->in.layout;
-	uint64_t interpreter = 0, state, found = 0, place;
+	uint64_t interpreter = 0, next, state;
 	uint8_t bytes[STATE_MAX];
 	unsigned visits = 0;
 
 	gt_read_process(of->tgid, of->in.runtime + l->interpreters, &interpreter, 8);
-	while (interpreter && visits++ < MAX_STATES) {
-		if (gt_read_process(of->tgid, interpreter + l->interpreter_threads, &state, 8))
-			break;
+	for (; interpreter && visits++ < MAX_STATES; interpreter = next) {
+		if (gt_read_process(of->tgid, interpreter + l->interpreter_threads, &state, 8) ||
+			gt_read_process(of->tgid, interpreter + l->interpreter_next, &next, 8))
+			return;
 		for (; visits++ < MAX_STATES && read_state(of, state, bytes);
-			state = GT_READ(uint64_t, bytes + l->thread_next)) {
-			if (id_of(of, bytes) != own_id)
-				continue;
-			if (innermost_of(of, state, bytes, &place))
-				return state;
-			found = state;
-		}
-		if (gt_read_process(of->tgid, interpreter + l->interpreter_next, &interpreter, 8))
-			break;
+			state = GT_READ(uint64_t, bytes + l->thread_next))
+			if (!fn(arg, state, bytes, !next))
+				return;
 	}
-	return found;
 }
 
-/* Finds the pointer to the innermost frame of the thread. False: it has no frames. */
-static bool find_innermost(struct gt_remote_python *p, const struct process *of, uint32_t tid)
+struct state_search {
+	const struct process *of;
+	uint32_t own_id;
+	struct stack stack;
+	uint64_t found, call;
+	bool is_unknown;
+};
+
+static bool consider_id(void *arg, uint64_t state, const uint8_t *bytes, bool is_main)
+{
+	struct state_search *s = arg;
+	uint64_t place;
+
+	if (id_of(s->of, bytes) != s->own_id)
+		return true;
+	s->found = state;
+	return !innermost_of(s->of, state, bytes, &place);
+}
+
+/* The state of a thread in the lists of all interpreters; 0: it has none. It may have several, of
+ * which one has frames. */
+static uint64_t search_state(const struct process *of, uint32_t own_id)
+{
+	struct state_search s = { .of = of, .own_id = own_id };
+
+	each_state(of, consider_id, &s);
+	return s.found;
+}
+
+/* ---- thread states of several interpreters, up to 3.11 ----
+ *
+ * A thread may use a state that another thread has made, and that has the id of that one. The
+ * structure of the interpreter's innermost call is on the stack of the thread that uses the state.
+ * 3.9 has no such structure: while a sub-interpreter has frames, it is not known whose they are. */
+
+static bool has_several_interpreters(const struct process *of)
+{
+	const struct gt_python_layout *l = &of->in.layout;
+	int64_t next = 0;
+
+	return l->searches_states &&
+		!gt_read_process(of->tgid, of->in.runtime + l->next_interpreter_id, &next, 8) &&
+		next > 1;
+}
+
+static bool consider_call(void *arg, uint64_t state, const uint8_t *bytes, bool is_main)
+{
+	struct state_search *s = arg;
+	const struct gt_python_layout *l = &s->of->in.layout;
+	uint64_t call, place;
+
+	if (l->thread_call == GT_PYTHON_NO) {
+		s->is_unknown |= !is_main && GT_READ(uint64_t, bytes + l->thread_frame);
+		return true;
+	}
+	call = GT_READ(uint64_t, bytes + l->thread_call);
+	if (call < s->stack.low || call >= s->stack.high || (s->found && call > s->call) ||
+		!innermost_of(s->of, state, bytes, &place))
+		return true;
+	s->found = state;
+	s->call = call;
+	return true;
+}
+
+struct stack_search {
+	uint64_t above; /* an address just above the stack; 0: the first thread's */
+	struct stack found;
+};
+
+static int consider_mapping(void *arg, const struct gt_mapping *m, struct gt_err *err)
+{
+	struct stack_search *s = arg;
+
+	if (s->above ? m->from >= s->above || m->to < s->above : strcmp(m->name, "[stack]"))
+		return 0;
+	s->found.high = s->above ? s->above : m->to;
+	s->found.low = s->above ? m->from : m->to - FIRST_STACK;
+	return 1;
+}
+
+/* The C library keeps the data of a thread, whose address is the thread_id of its states, above the
+ * stack of each thread but the first. */
+static void find_stack(const struct process *of, struct thread *t, const uint8_t *state)
+{
+	struct stack_search s = { 0 };
+	struct gt_err err = GT_ERR_INIT;
+
+	if (t->stack.high)
+		return;
+	if (t->tid != of->tgid)
+		s.above = GT_READ(uint64_t, state + of->in.layout.thread_id);
+	gt_mappings_each((pid_t)of->tgid, consider_mapping, &s, &err);
+	t->stack = s.found;
+}
+
+/* The state that the thread uses; 0: none. A thread that has made no state uses none. */
+static uint64_t search_used_state(const struct process *of, struct thread *t, bool *is_unknown)
+{
+	struct state_search s = { .of = of };
+	const uint64_t own = search_state(of, t->own_id);
+	uint8_t bytes[STATE_MAX];
+	uint64_t place;
+
+	if (!own || !read_state(of, own, bytes))
+		return 0;
+	find_stack(of, t, bytes);
+	s.stack = t->stack;
+	each_state(of, consider_call, &s);
+	if (of->in.layout.thread_call == GT_PYTHON_NO)
+		s.found = s.is_unknown ? 0 : own;
+	else
+		s.is_unknown = !s.found && innermost_of(of, own, bytes, &place);
+	*is_unknown = s.is_unknown;
+	return s.found;
+}
+
+/* ---- the innermost frame ---- */
+
+/* Finds the pointer to the innermost frame of the thread. False: it has no frames, or they are not
+ * known. */
+static bool find_innermost(
+	struct gt_remote_python *p, const struct process *of, uint32_t tid, bool *is_unknown)
 {
 	struct thread *t = remembered_thread(p, of, tid);
 	uint8_t bytes[STATE_MAX];
@@ -290,7 +411,11 @@ static bool find_innermost(struct gt_remote_python *p, const struct process *of,
 
 	if (!t)
 		return false;
-	if (!t->state || !read_state(of, t->state, bytes) || id_of(of, bytes) != t->own_id) {
+	if (has_several_interpreters(of)) {
+		t->state = search_used_state(of, t, is_unknown);
+		if (!t->state || !read_state(of, t->state, bytes))
+			return false;
+	} else if (!t->state || !read_state(of, t->state, bytes) || id_of(of, bytes) != t->own_id) {
 		t->state = is_due(&t->retry) ? search_state(of, t->own_id) : 0;
 		if (!t->state || !read_state(of, t->state, bytes))
 			return false;
@@ -530,7 +655,7 @@ void gt_remote_python_stack(
 	s->eval_low = of ? of->in.eval_low : 0;
 	s->eval_high = of ? of->in.eval_high : 0;
 	for (unsigned i = 0; of && i < ATTEMPTS; i++) {
-		if (!find_innermost(p, of, tid))
+		if (!find_innermost(p, of, tid, &s->inner_cut))
 			return;
 		read_frames(p, of);
 		if (!read_again(p, of))

@@ -28,7 +28,9 @@ struct gt_remote_code {
 #define GT_REMOTE_FRAMES 400
 struct gt_remote_stack {
 	uint32_t n;
-	bool inner_cut; /* innermost frames changed meanwhile, and are not there */
+	/* innermost frames changed meanwhile, and are not there; or (n is 0) it is not known which
+	 * of several interpreters the thread runs */
+	bool inner_cut;
 	bool outer_cut; /* there are more frames than these, or unreadable ones */
 	/* addresses of the function that executes Python code; 0: not known */
 	uint64_t eval_low, eval_high;

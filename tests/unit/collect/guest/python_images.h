@@ -415,4 +415,30 @@ static inline uint32_t functions_before(const struct image *m, uint32_t i)
 				n == k;
 	return n;
 }
+
+/* A second interpreter before the image's, and its state. */
+static inline char *second_interpreter(struct image *m)
+{
+	char *interpreter = take(m, 256), *second = take(m, 256), *state = take(m, 512);
+
+	put(m->runtime, m->l.next_interpreter_id, 2, 8);
+	put_pointer(m->runtime, m->l.interpreters, second);
+	put_pointer(second, m->l.interpreter_next, interpreter);
+	put_pointer(interpreter, m->l.interpreter_threads, m->state);
+	put_pointer(second, m->l.interpreter_threads, state);
+	put_pointer(state, m->l.thread_call, state + 336);
+	if (m->l.innermost != GT_PYTHON_NO)
+		put_pointer(state, m->l.thread_frame, state + 336);
+	return state;
+}
+
+/* The state has the frames of the image from number n on. call: where the interpreter's innermost
+ * call is. */
+static inline void put_frames(struct image *m, char *state, uint32_t n, char *call)
+{
+	put_pointer(state, m->l.thread_call, call);
+	put_pointer(state, m->l.thread_frame, m->l.innermost == GT_PYTHON_NO ? m->frame[n] : call);
+	if (m->l.innermost != GT_PYTHON_NO)
+		put_pointer(call, m->l.innermost, m->frame[n]);
+}
 #endif

@@ -79,6 +79,57 @@ static void frames_read_from_outside(void)
 	}
 }
 
+/* 3.11: the frames of the interpreter that this thread runs, whatever id the state has. */
+static void frames_of_several_interpreters(void)
+{
+	static struct gt_remote_stack s;
+	static struct image m;
+	struct gt_remote_python *p = gt_remote_python_new();
+	const uint32_t pid = (uint32_t)getpid(), tid = (uint32_t)gettid();
+	char *other, *call;
+
+	CHECK(p && open_image(&m, &kinds[FIRST_OUTSIDE]));
+	call = memset(alloca(64), 0, 64); /* inside the image's call */
+	other = second_interpreter(&m);
+	put(m.state, m.l.native_id, tid, 8);
+	put(other, m.l.native_id, tid, 8);
+	put(other, m.l.thread_id, (uintptr_t)pthread_self(), 8);
+	/* another thread uses the state that this one has made */
+	put_frames(&m, other, m.nframes - 3, m.memory + 64);
+	gt_remote_python_stack(p, pid, tid, &s);
+	CHECK_EQ(s.n, FUNCTIONS);
+	CHECK(!s.inner_cut && !s.outer_cut);
+	/* this one uses the state that another thread has made */
+	put(other, m.l.native_id, 1, 8);
+	put_frames(&m, other, m.nframes - 3, call);
+	gt_remote_python_stack(p, pid, tid, &s);
+	CHECK_EQ(s.n, 3);
+	CHECK(!s.inner_cut && !s.outer_cut);
+	/* this one has frames, but not on its stack */
+	put_frames(&m, other, m.nframes - 3, m.memory + 64);
+	put_frames(&m, m.state, 0, m.memory + 128);
+	gt_remote_python_stack(p, pid, tid, &s);
+	CHECK_EQ(s.n, 0);
+	CHECK(s.inner_cut);
+	gt_remote_python_free(p);
+	close_image(&m);
+}
+
+static void *run_in_thread(void *arg)
+{
+	frames_of_several_interpreters();
+	return NULL;
+}
+
+/* Its stack is a mapping like any other. */
+static void frames_of_several_interpreters_in_a_thread(void)
+{
+	pthread_t t;
+
+	CHECK(!pthread_create(&t, NULL, run_in_thread, NULL));
+	CHECK(!pthread_join(t, NULL));
+}
+
 /* Bits of the image are wrong: frames end, and what is read is never more than there is. */
 static void damage_read_from_outside(void)
 {
@@ -111,4 +162,5 @@ static void damage_read_from_outside(void)
 	}
 }
 
-T_MAIN(T(frames_read_from_outside), T(damage_read_from_outside))
+T_MAIN(T(frames_read_from_outside), T(frames_of_several_interpreters),
+	T(frames_of_several_interpreters_in_a_thread), T(damage_read_from_outside))
