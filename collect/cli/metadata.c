@@ -380,6 +380,7 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 		{ "threads_that_block_samples", t->unsampled.blocked },
 		{ "processes_that_end_samples", t->unsampled.taken },
 		{ "processes_that_limit_system_calls", t->unsampled.limited },
+		{ "processes_without_unwinder", t->unhelped },
 		{ "nameless_calls", t->nameless },
 		{ "broken_rings", t->broken },
 		{ "clock_error_ns", t->clock_error },

@@ -177,6 +177,8 @@ struct gt_session {
 	/* calls that passed untraced because a table or the memory was full */
 	uint64_t untraced;
 	struct gt_sampling_failures unsampled;
+	/* processes that could not start the thread that makes rules for native stacks */
+	uint32_t unhelped;
 };
 
 /* A ring of a thread that makes calls, or of one that writes records of others' work (CUPTI's

@@ -258,6 +258,7 @@ const struct gt_recorder_totals *gt_recorder_totals(struct gt_recorder *r)
 	r->totals.others = &r->others;
 	r->totals.own_slots = r->nthreads - r->rings->first_own;
 	r->totals.unsampled = r->rings->s->unsampled;
+	r->totals.unhelped = r->rings->s->unhelped;
 	r->totals.unseen_waits = r->rings->unseen_waits;
 	r->totals.process_losses = r->rings->process_losses;
 	r->totals.clock_error = r->clock.max_error;

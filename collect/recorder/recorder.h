@@ -31,9 +31,10 @@ struct gt_recorder_totals {
 	struct gt_native_symbols_missing symbols_missing;
 	const struct gt_other_threads *others; /* borrowed until the next pass */
 	struct gt_sampling_failures unsampled; /* of samples by timers of threads */
-	uint32_t own_slots;                    /* slots of threads for these records */
-	uint64_t deep;                         /* calls nested too deep to record */
-	uint64_t abandoned;                    /* calls left by longjmp or an exception */
+	uint64_t unhelped;    /* processes with incomplete native stacks: see gt_session */
+	uint32_t own_slots;   /* slots of threads for these records */
+	uint64_t deep;        /* calls nested too deep to record */
+	uint64_t abandoned;   /* calls left by longjmp or an exception */
 	uint64_t in_handler;  /* calls of signal handlers that came while a record was written */
 	uint64_t sampled_out; /* calls that --sample left out */
 	uint64_t nameless;    /* rows lost because the trace's dictionary is full */

@@ -26,9 +26,10 @@
 
 #define REQUESTS 64
 #define REQUEST_PROBES 8
-#define STARTS_MAX 16    /* of the helper that may fail */
-#define BUSY 1           /* address of a request that is being written */
-#define COPY_WORDS 2048u /* of a stack */
+#define START_AGAIN 10000000ull /* ns to the next try of a failed start; then 2, 4 ... times */
+#define START_DOUBLINGS 10      /* at most, which is 10 s */
+#define BUSY 1                  /* address of a request that is being written */
+#define COPY_WORDS 2048u        /* of a stack */
 #define WORD_BYTES 8
 #define FIND_PYTHON_EVERY 16 /* batches of requests, while no interpreter is there */
 
@@ -42,13 +43,15 @@ struct request {
 struct unwind_state {
 	struct gt_rule_cache cache;
 	struct request requests[REQUESTS];
-	uint32_t work;    /* futex; 1: there are requests */
-	uint32_t helper;  /* 1: it has been started */
-	uint32_t starts;  /* that have failed */
-	uint32_t ending;  /* 1: the helper is to end */
-	uint32_t is_busy; /* the helper handles requests */
-	uint32_t closing; /* calls of dlclose in progress */
-	uint64_t epochs;  /* begun */
+	uint32_t work;       /* futex; 1: there are requests */
+	uint32_t helper;     /* 1: it has been started */
+	uint32_t starts;     /* that have failed */
+	uint64_t start_at;   /* ns: not before */
+	uint32_t is_counted; /* gtcollect knows that a start has failed */
+	uint32_t ending;     /* 1: the helper is to end */
+	uint32_t is_busy;    /* the helper handles requests */
+	uint32_t closing;    /* calls of dlclose in progress */
+	uint64_t epochs;     /* begun */
 	/* the helper's own */
 	uint64_t compiled;
 	bool closed; /* libraries have been closed since the last batch */
@@ -322,15 +325,33 @@ static void wake(struct unwind_state *s)
 		syscall(SYS_futex, &s->work, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+/* A limit of threads, or a filter of system calls. Until another start succeeds, rules are missing,
+ * and stacks end where one is needed. */
+static void note_failed_start(struct unwind_state *s, uint64_t now)
+{
+	uint32_t n = __atomic_fetch_add(&s->starts, 1, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&s->start_at,
+		now + (START_AGAIN << (n < START_DOUBLINGS ? n : START_DOUBLINGS)),
+		__ATOMIC_RELAXED);
+	if (gt_shared && !__atomic_exchange_n(&s->is_counted, 1, __ATOMIC_RELAXED))
+		__atomic_fetch_add(&gt_shared->unhelped, 1, __ATOMIC_RELAXED);
+}
+
 /* False: it runs already, or cannot be started. */
 static bool start_helper(struct unwind_state *s)
 {
-	if (__atomic_load_n(&s->starts, __ATOMIC_RELAXED) >= STARTS_MAX ||
+	uint64_t now;
+
+	if (__atomic_load_n(&s->helper, __ATOMIC_ACQUIRE))
+		return false;
+	now = gt_monotonic();
+	if (now < __atomic_load_n(&s->start_at, __ATOMIC_RELAXED) ||
 		__atomic_exchange_n(&s->helper, 1, __ATOMIC_ACQ_REL))
 		return false;
 	if (gt_start_thread(help, s))
 		return true;
-	__atomic_add_fetch(&s->starts, 1, __ATOMIC_RELAXED);
+	note_failed_start(s, now);
 	__atomic_store_n(&s->helper, 0, __ATOMIC_RELEASE);
 	return false;
 }

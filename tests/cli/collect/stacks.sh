@@ -38,6 +38,18 @@ want native 0 "$C" -q -e api -o native.zst -- "$B/samples/sync_every_launch" -n 
 check native-function-is-named grep -q '^[0-9]* cuLaunchKernel | main | .*__libc_start_main' all
 is native-stack-is-whole 0 "$(grep ' cuLaunchKernel ' all | tail -n 100 | grep -c 'frames unknown')"
 
+# the program cannot start threads: their stacks would be larger than all memory
+want no-thread 0 "$C" -f -e api -o nothread.zst -- sh -c 'ulimit -s 1000000000000 && exec "$0" -n 200' "$B/samples/sync_every_launch"
+says no-thread-is-reported '1 process has incomplete stacks of native code, because the library could not start its thread'
+"$prog" nothread.zst >all
+is no-thread-stacks-are-marked "$(grep -c ' cuLaunchKernel ' all)" "$(grep -c ' cuLaunchKernel | main | \[native frames unknown\]$' all)"
+
+# a timer's handler, which makes calls, interrupts others inside their wrappers
+want handler 0 "$C" -q -e api --stacks all -o handler.zst -- "$B/guest/fake/linked" handler 100000
+"$prog" handler.zst | grep ' cuCtxGetCurrent' >all
+check handler-many test "$(grep -c 'cuCtxGetCurrent | handler' all)" -ge 20
+is handler-none-is-wrong '' "$(grep -v 'cuCtxGetCurrent | \(handler\|interrupted\|main\)\( \|$\)' all | head -n 1)"
+
 # ---- which calls ----
 want none 0 "$C" -q -e api --stacks none -o none.zst -- "$B/samples/train" -n 5
 is none-has-none '' "$("$prog" none.zst)"

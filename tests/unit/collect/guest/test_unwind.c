@@ -665,9 +665,46 @@ static void forked_child_has_its_own(void)
 	CHECK_EQ(status, 0);
 }
 
+/* No memory is left for stacks of threads of this size. */
+static void set_stacks(size_t bytes)
+{
+	pthread_attr_t a;
+
+	pthread_attr_init(&a);
+	pthread_attr_setstacksize(&a, bytes);
+	pthread_setattr_default_np(&a);
+}
+
+/* In a child, as its parent has the thread. */
+static void helper_is_started_later(void)
+{
+	const uintptr_t address = (uintptr_t)__builtin_return_address(0);
+	struct gt_unwind_rule rule;
+	int status = 0, tries = 0;
+	pid_t pid;
+
+	gt_unwind_open();
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		alarm(60);
+		set_stacks((size_t)1 << 50);
+		while (++tries < 100)
+			if (gt_unwind_rule(address, &rule))
+				_exit(1);
+		set_stacks(1 << 20);
+		while (!gt_unwind_rule(address, &rule))
+			usleep(1000);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+}
+
 T_MAIN(T(libc_calls_back), T(cpp_calls_back), T(thread_has_an_end), T(python_calls_back),
 	T(start_is_outside_of_the_guest), T(walk_ends_where_it_must),
 	T(damaged_stacks_end_the_walk), T(signal_handler_ends_the_walk),
 	T(code_without_information), T(random_addresses), T(damaged_information),
 	T(closed_library_is_forgotten), T(library_closed_without_the_hook_is_forgotten),
-	T(close_without_unload_forgets_nothing), T(forked_child_has_its_own))
+	T(close_without_unload_forgets_nothing), T(forked_child_has_its_own),
+	T(helper_is_started_later))
