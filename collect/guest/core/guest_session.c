@@ -510,7 +510,7 @@ static struct gt_ring_thread *take_slot(int32_t tid, enum gt_ring_role role)
 		r->role = role;
 		r->first = r->taken = GT_RING_NIL;
 		memset(r->name, 0, sizeof(r->name));
-		/* prctl is the guest's own, which needs libc behind it (thread_timers.c) */
+		/* prctl is the guest's own, which needs libc behind it (signal_functions.c) */
 		syscall(SYS_prctl, PR_GET_NAME, r->name);
 		for (uint32_t d = 0; d < GT_RING_OPEN_MAX; d++)
 			r->open[d].start = 0;

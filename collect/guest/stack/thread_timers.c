@@ -18,7 +18,7 @@
  * program sets an action for it later, reads it by a descriptor, or limits its own system calls,
  * all timers are deleted first. Where the program waits for it, those of the timers are ignored. */
 #define _GNU_SOURCE
-#include "collect/guest/stack/thread_timers.h"
+#include "collect/guest/stack/timers_internal.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -26,19 +26,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <linux/prctl.h>
 #include <time.h>
 #include <ucontext.h>
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/stack/python_frames.h"
 #include "collect/guest/stack/stack_table.h"
 #include "collect/guest/stack/unwind_rules.h"
-
-#ifdef GT_HOSTED
-#define NAME(f) gt_hosted_##f
-#else
-#define NAME(f) f
-#endif
 
 #define SIGNALS 16u   /* the last ones, among which one is chosen */
 #define TIMERS 16384u /* threads at a time */
@@ -50,9 +43,9 @@ static struct timers {
 	int32_t id[TIMERS];      /* the kernel's number plus 1; 0: free */
 	int32_t blocked[TIMERS]; /* the thread's id: it counts as one that blocks the signal */
 } * timers;
-static uint64_t period;   /* ns */
-static int32_t process;   /* its id; a child of vfork has the same memory, but another id */
-static int signal_number; /* 0: threads are not sampled */
+static uint64_t period; /* ns */
+static int32_t process; /* its id; a child of vfork has the same memory, but another id */
+int gt_timer_signal;
 static uint32_t key;      /* of thread-specific data; set: the thread has a timer */
 static const char marker; /* its address is the value of our signals */
 
@@ -176,6 +169,11 @@ static void take_sample(uint64_t ns, uint64_t blocked, const uintptr_t at[3])
 
 /* ---- the signal ---- */
 
+bool gt_is_timer_signal(const siginfo_t *info)
+{
+	return info->si_code == SI_TIMER && info->si_value.sival_ptr == (const void *)&marker;
+}
+
 /* Another process or thread has sent it. By default it ends the process. */
 static void act_by_default(int number)
 {
@@ -198,9 +196,9 @@ static void handle(int number, siginfo_t *info, void *context)
 		       reach = period > GT_SAMPLE_REACH ? period : GT_SAMPLE_REACH;
 	int saved = errno;
 
-	if (info->si_code != SI_TIMER || info->si_value.sival_ptr != (void *)&marker) {
+	if (!gt_is_timer_signal(info)) {
 		act_by_default(number);
-	} else if (signal_number && own.place) {
+	} else if (gt_timer_signal && own.place) {
 		gt_interrupted = true;
 		own.next += ns;
 		take_sample(ns, ns > reach && has_unblocked(m) ? ns - reach : 0, at);
@@ -226,7 +224,7 @@ static bool install_handler(void)
 			continue;
 		if (libc.action(number, &act, NULL))
 			continue;
-		signal_number = number;
+		gt_timer_signal = number;
 		return true;
 	}
 	return false;
@@ -285,10 +283,9 @@ static void delete_timer(uint32_t place)
 		syscall(SYS_timer_delete, id - 1);
 }
 
-/* Of this thread. */
-static void start_timer(void)
+void gt_start_timer(void)
 {
-	const int number = signal_number;
+	const int number = gt_timer_signal;
 	struct sigevent how = { .sigev_notify = SIGEV_THREAD_ID,
 		.sigev_signo = number,
 		.sigev_value.sival_ptr = (void *)&marker };
@@ -312,7 +309,7 @@ static void start_timer(void)
 	}
 	own.place = place + 1;
 	libc.set_specific(key, &own);
-	if (signal_number)
+	if (gt_timer_signal)
 		syscall(SYS_timer_settime, id, 0, &every, NULL);
 	else /* step_back has not seen it */
 		delete_timer(place);
@@ -346,7 +343,7 @@ static void end_thread(void *unused)
 {
 	struct gt_tcb *t;
 	uint32_t place = own.place;
-	int number = signal_number;
+	int number = gt_timer_signal;
 
 	(void)unused;
 	own.place = 0; /* the handler does nothing from now on */
@@ -421,8 +418,7 @@ static void count_blocked_threads(int number)
 		syscall(SYS_close, fd);
 }
 
-/* Ends the samples of this process. To ignore a signal removes those that wait for threads that
- * block it. A child of vfork has actions of its own: it ends nothing. True: the samples end now. */
+/* True: the samples end now. */
 static bool step_back(void)
 {
 	struct sigaction act = { .sa_handler = SIG_IGN };
@@ -430,7 +426,7 @@ static bool step_back(void)
 
 	if (gt_own_pid() != process)
 		return false;
-	number = __atomic_exchange_n(&signal_number, 0, __ATOMIC_SEQ_CST);
+	number = __atomic_exchange_n(&gt_timer_signal, 0, __ATOMIC_SEQ_CST);
 	for (uint32_t i = 0; number && i < TIMERS; i++)
 		delete_timer(i);
 	if (!number)
@@ -441,185 +437,14 @@ static bool step_back(void)
 	return true;
 }
 
-/* ---- replaced functions ---- */
-
-GT_EXPORT int NAME(sigaction)(int number, const struct sigaction *new, struct sigaction *old);
-
-GT_EXPORT int NAME(sigaction)(int number, const struct sigaction *new, struct sigaction *old)
+void gt_timers_give_way(bool limits_itself)
 {
-	int (*real)(int, const struct sigaction *, struct sigaction *) =
-		gt_replaced_function(GT_LIBC_SIGACTION);
-	int ret;
-
-	if (!real) {
-		errno = ENOSYS;
-		return -1;
-	}
-	if (gt_unlikely(number == signal_number && number && new) && step_back())
-		COUNT(taken);
-	ret = real(number, new, old);
-	if (gt_unlikely(!ret && old && number == signal_number && number))
-		*old = (struct sigaction){ .sa_handler = SIG_DFL };
-	return ret;
-}
-
-GT_EXPORT __sighandler_t NAME(signal)(int number, __sighandler_t handler);
-
-GT_EXPORT __sighandler_t NAME(signal)(int number, __sighandler_t handler)
-{
-	__sighandler_t (*real)(int, __sighandler_t) = gt_replaced_function(GT_LIBC_SIGNAL);
-
-	if (!real) {
-		errno = ENOSYS;
-		return SIG_ERR;
-	}
-	if (gt_unlikely(number == signal_number && number) && step_back())
-		COUNT(taken);
-	return real(number, handler);
-}
-
-GT_EXPORT int NAME(prctl)(
-	int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
-
-/* A program that forbids system calls to itself may be killed for those of the handler, and for its
- * return. Before it can do so, a program without privileges sets PR_SET_NO_NEW_PRIVS. */
-GT_EXPORT int NAME(prctl)(
-	int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
-{
-	int (*real)(int, unsigned long, unsigned long, unsigned long, unsigned long) =
-		gt_replaced_function(GT_LIBC_PRCTL);
-
-	if (!real) {
-		errno = ENOSYS;
-		return -1;
-	}
-	if (gt_unlikely(option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS) && step_back())
+	if (!step_back())
+		return;
+	if (limits_itself)
 		COUNT(limited);
-	return real(option, a, b, c, d);
-}
-
-static bool has_signal(const sigset_t *set)
-{
-	uint64_t bits = 0;
-	int number = signal_number;
-
-	if (number && set)
-		memcpy(&bits, set, sizeof(bits));
-	return number && bits >> (number - 1) & 1;
-}
-
-GT_EXPORT int NAME(sigtimedwait)(
-	const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
-
-/* A thread that blocks all signals and waits for any must not get those of its timer. */
-GT_EXPORT int NAME(sigtimedwait)(
-	const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
-{
-	int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) =
-		gt_replaced_function(GT_LIBC_SIGTIMEDWAIT);
-	uint64_t until;
-	struct timespec left;
-	siginfo_t got;
-	int number;
-
-	if (!real) {
-		errno = ENOSYS;
-		return -1;
-	}
-	if (gt_likely(!has_signal(set)))
-		return real(set, info, timeout);
-	until = timeout ? gt_monotonic() + (uint64_t)timeout->tv_sec * 1000000000 +
-			(uint64_t)timeout->tv_nsec
-			: 0;
-	number = real(set, &got, timeout);
-	while (number > 0 && got.si_code == SI_TIMER && got.si_value.sival_ptr == &marker) {
-		uint64_t now = gt_monotonic();
-
-		left = timespec_of(until > now ? until - now : 0);
-		number = real(set, &got, timeout ? &left : NULL);
-	}
-	if (number > 0 && info)
-		*info = got;
-	return number;
-}
-
-GT_EXPORT int NAME(sigwaitinfo)(const sigset_t *set, siginfo_t *info);
-
-GT_EXPORT int NAME(sigwaitinfo)(const sigset_t *set, siginfo_t *info)
-{
-	return NAME(sigtimedwait)(set, info, NULL);
-}
-
-GT_EXPORT int NAME(sigwait)(const sigset_t *set, int *number);
-
-GT_EXPORT int NAME(sigwait)(const sigset_t *set, int *number)
-{
-	int saved = errno, got, error;
-
-	do
-		got = NAME(sigtimedwait)(set, NULL, NULL);
-	while (got < 0 && errno == EINTR);
-	error = got < 0 ? errno : 0;
-	errno = saved;
-	if (!error)
-		*number = got;
-	return error;
-}
-
-GT_EXPORT int NAME(signalfd)(int fd, const sigset_t *set, int flags);
-
-/* A reader of the descriptor would get signals of the timers. */
-GT_EXPORT int NAME(signalfd)(int fd, const sigset_t *set, int flags)
-{
-	int (*real)(int, const sigset_t *, int) = gt_replaced_function(GT_LIBC_SIGNALFD);
-
-	if (!real) {
-		errno = ENOSYS;
-		return -1;
-	}
-	if (gt_unlikely(has_signal(set)) && step_back())
+	else
 		COUNT(taken);
-	return real(fd, set, flags);
-}
-
-/* What a new thread runs; in memory of its own. */
-struct thread_start {
-	void *(*run)(void *);
-	void *arg;
-};
-
-/* It leaves its frame before the program's function begins. */
-static void *begin_thread(void *memory)
-{
-	const struct thread_start s = *(struct thread_start *)memory;
-
-	syscall(SYS_munmap, memory, sizeof(s));
-	if (signal_number)
-		start_timer();
-	return s.run(s.arg);
-}
-
-GT_EXPORT int NAME(pthread_create)(
-	pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
-
-GT_EXPORT int NAME(pthread_create)(
-	pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
-{
-	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-		gt_replaced_function(GT_LIBC_PTHREAD_CREATE);
-	struct thread_start *s = signal_number ? gt_map(sizeof(*s)) : NULL;
-	int ret;
-
-	if (!real)
-		return ENOSYS;
-	if (gt_likely(!s))
-		return real(thread, attr, run, arg);
-	gt_unwind_start_helper();
-	*s = (struct thread_start){ run, arg };
-	ret = real(thread, attr, begin_thread, s);
-	if (ret)
-		syscall(SYS_munmap, s, sizeof(*s));
-	return ret;
 }
 
 /* ---- start ---- */
@@ -628,8 +453,8 @@ static void in_forked_child(void)
 {
 	memset(&own, 0, sizeof(own));
 	process = gt_own_pid();
-	if (signal_number)
-		start_timer();
+	if (gt_timer_signal)
+		gt_start_timer();
 }
 
 static bool register_fork(void)
@@ -650,7 +475,7 @@ void gt_timers_start(void)
 		gt_find_libc_function("pthread_key_create");
 
 	period = number_of(gt_environment(GT_RING_SAMPLES));
-	if (!period || !create_key || signal_number || !gt_environment(GT_RING_SESSION))
+	if (!period || !create_key || gt_timer_signal || !gt_environment(GT_RING_SESSION))
 		return;
 	libc.set_specific = gt_find_libc_function("pthread_setspecific");
 	libc.action = gt_replaced_function(GT_LIBC_SIGACTION);
@@ -666,13 +491,13 @@ void gt_timers_start(void)
 	gt_session_remember();
 	gt_unwind_open();
 	gt_python_find();
-	start_timer();
+	gt_start_timer();
 }
 
 /* exit, in this thread. Other threads may run on. */
 static __attribute__((destructor)) void end_process(void)
 {
-	int number = signal_number;
+	int number = gt_timer_signal;
 
 	end_thread(NULL);
 	if (number)

@@ -92,7 +92,7 @@ def recursion():
                 k - 1)
     for _ in range(ROUNDS):
         down(random.randrange(60))
-    down(900)
+    down(1200)
 
 
 def truncation():
