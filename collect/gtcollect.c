@@ -84,7 +84,8 @@ static int enable_sources(struct gt_err *err)
 		return gt_err_set(err, -EINVAL, "%s%s needs --via ebpf", o->kernel ? "" : "-e ",
 			o->kernel ? "--kernel" : gt_sources_only_ebpf(o->events)->name);
 	if (!code && gt_sources_has(o->events, "samples") && !o->with_samples && !o->with_timers)
-		return gt_err_set(err, -EINVAL, "-e samples needs a COMMAND");
+		return gt_err_set(err, -EINVAL,
+			"-e samples needs a COMMAND or -p: the stacks of all processes of the machine would be copied at each sample");
 	if (code || !(o->inject || o->via == GT_VIA_INJECT))
 		return code;
 	if (o->gpu_timing == GT_TIMING_EVENTS)

@@ -38,8 +38,8 @@ static bool names_gpu_work(const char *events)
 static bool needs_only_switches(const struct gt_collect_options *o)
 {
 	return gt_sources_has(o->events, "sched") && !gt_sources_has(o->events, "driver") &&
-		!gt_sources_has(o->events, "fault") && !gt_options_has_probes() && !o->usdt.nusdt &&
-		!gt_options_attach();
+		!gt_sources_has(o->events, "fault") && !gt_sources_has(o->events, "usdt") &&
+		!gt_options_has_probes() && !o->all_processes;
 }
 
 /* Beside samples, switches are left out where the kernel has no way to record them: else a
@@ -62,17 +62,41 @@ static void leave_out_switches(struct gt_collect_options *o)
 	o->events = rest;
 }
 
-void gt_attached_choose_way(void)
+/* Samples are taken by perf events, else by the library in a program that gtcollect starts. */
+static void choose_samples(struct gt_collect_options *o)
 {
-	struct gt_collect_options *o = &gt_options;
+	o->with_samples = gt_sources_has(o->events, "samples") && !o->all_processes;
+	if (!o->with_samples || gt_options_attach() || o->inject || o->via == GT_VIA_EBPF ||
+		gt_host_allows_samples())
+		return;
+	o->with_samples = false;
+	o->with_timers = true;
+	leave_out_switches(o);
+}
+
+/* Waits that eBPF records get their stacks by perf events and looks at the threads. */
+static void choose_looks(struct gt_collect_options *o)
+{
+	o->with_looks = gt_sources_has(o->events, "sched") && !o->all_processes &&
+		(o->via == GT_VIA_EBPF || o->with_ebpf) && gt_host_allows_switches();
+}
+
+/* Of programs that already run; without --via. */
+static int way_of_running(const struct gt_collect_options *o, bool needs_ebpf, bool needs_library)
+{
+	if (o->all_processes)
+		return GT_VIA_EBPF;
+	if (!needs_library && gt_sources_only_perf(o->events) && (!needs_ebpf || o->with_switches))
+		return GT_VIA_PERF;
+	return !needs_library && (needs_ebpf || gt_bpf_way_is_allowed()) ? GT_VIA_EBPF
+									 : GT_VIA_INJECT;
+}
+
+static void choose_way(struct gt_collect_options *o)
+{
 	bool needs_ebpf, is_default = !strcmp(o->events, gt_sources_default()), needs_library;
 
-	o->with_samples = gt_sources_has(o->events, "samples") && !gt_options_attach();
-	if (o->with_samples && !o->inject && o->via != GT_VIA_EBPF && !gt_host_allows_samples()) {
-		o->with_samples = false;
-		o->with_timers = true;
-		leave_out_switches(o);
-	}
+	choose_samples(o);
 	needs_ebpf = gt_sources_only_ebpf(o->events) || gt_options_has_probes();
 
 	/* with probes alone, GPU work is not requested */
@@ -80,24 +104,27 @@ void gt_attached_choose_way(void)
 		needs_library = !o->all_processes && !(is_default && needs_ebpf) &&
 			names_gpu_work(o->events);
 	else
-		needs_library = gt_sources_of_guest(o->events) || o->with_timers;
+		needs_library = gt_sources_of_guest(o->events) || o->with_timers || o->inject;
 	o->is_auto = o->via == GT_VIA_AUTO;
 	if (!o->is_auto)
 		return;
 	o->with_switches =
 		needs_only_switches(o) && !gt_bpf_way_is_allowed() && gt_host_allows_switches();
 	o->with_ebpf = needs_ebpf && needs_library && !o->with_switches;
-	if (o->with_switches)
-		o->via = GT_VIA_PRELOAD;
-	else if (!gt_options_attach())
-		o->via = needs_ebpf && !needs_library ? GT_VIA_EBPF : GT_VIA_PRELOAD;
-	else if (o->all_processes || (needs_ebpf && !needs_library))
-		o->via = GT_VIA_EBPF;
-	else {
-		o->via = gt_bpf_way_is_allowed() && !needs_library ? GT_VIA_EBPF : GT_VIA_INJECT;
+	if (gt_options_attach()) {
+		o->via = way_of_running(o, needs_ebpf, needs_library);
 		o->with_ebpf |= o->via == GT_VIA_INJECT && gt_bpf_way_is_allowed() &&
 			gt_sources_has(o->events, "ioctl");
+	} else {
+		o->via = needs_ebpf && !needs_library && !o->with_switches ? GT_VIA_EBPF
+									   : GT_VIA_PRELOAD;
 	}
+}
+
+void gt_attached_choose_way(void)
+{
+	choose_way(&gt_options);
+	choose_looks(&gt_options);
 }
 
 bool gt_attached_starts_command(void)
@@ -194,8 +221,12 @@ int gt_attached_open(
 		gt_metadata_add_missing(GT_SWITCHES_MISSING);
 	if (gt_options.with_samples && gt_host_lacks_kernel_samples())
 		gt_metadata_add_missing(GT_SAMPLES_MISSING);
-	if (gt_options_has_perf() && !gt_host_reads_memory())
+	if (gt_options_has_perf() && !gt_options_attach() && !gt_host_reads_memory(0))
 		gt_metadata_add_missing(GT_MEMORY_MISSING);
+	/* injection needs it, and all rights */
+	if (gt_options.via == GT_VIA_INJECT && a->rings->with_writer &&
+		gt_guest_server_start(a->server, err))
+		return err->code;
 	if (gt_options.via != GT_VIA_EBPF && !gt_options.with_ebpf)
 		return 0;
 	a->bpf = gt_bpf_way_open(&opt, err);
@@ -209,11 +240,12 @@ int gt_attached_open(
 		}
 		return err->code;
 	}
+	if (gt_options.all_processes && gt_sources_has(gt_options.events, "sched"))
+		gt_metadata_add_missing(
+			"stacks of waits: with -a, gtcollect would have to follow all threads of the machine");
 	for (unsigned i = 0; gt_bpf_way_missing(a->bpf, i); i++)
 		gt_metadata_add_missing(gt_bpf_way_missing(a->bpf, i));
-	/* injection needs it, and all rights */
-	return gt_options.with_ebpf && gt_options_attach() ? gt_guest_server_start(a->server, err)
-							   : 0;
+	return 0;
 }
 
 /* ---- by probes ---- */
@@ -298,20 +330,59 @@ static void report_probes(const struct gt_attached_programs *a)
 			t.unpaired == 1 ? "s" : "");
 }
 
-/* Perf events of a child that has yet to execute its program. */
-static int open_host(struct gt_attached_programs *a, pid_t pid, struct gt_err *err)
+/* ---- by perf events ---- */
+
+static int open_host(struct gt_attached_programs *a, struct gt_err *err)
 {
-	const bool waits_by_bpf = a->bpf && gt_sources_has(gt_options.events, "sched");
-	const struct gt_host_options opt = { .switches = gt_options.with_switches || waits_by_bpf,
-		.only_stacks = waits_by_bpf,
+	const struct gt_host_options opt = { .switches = gt_options.with_switches ||
+			gt_options.with_looks,
+		.only_stacks = gt_options.with_looks,
 		.rate = gt_options.with_samples ? gt_sources_sample_rate() : 0,
 		.writer = a->bpf ? gt_bpf_way_writer(a->bpf) : NULL };
 
-	a->host = gt_host_open(pid, &opt, a->rings, a->server, err);
-	if (!a->host)
-		return err->code;
-	gt_host_set_window(a->host, a->window_from, a->window_until);
+	a->host = gt_host_open(&opt, a->rings, a->server, err);
+	return a->host ? 0 : err->code;
+}
+
+/* If they are for stacks of waits only, the recording goes on without these. */
+static int refuse_host(struct gt_attached_programs *a, int rc, struct gt_err *err)
+{
+	char text[300];
+
+	if (!rc || gt_options.with_samples || gt_options.with_switches || rc == -ESRCH)
+		return rc;
+	snprintf(text, sizeof(text), "stacks of waits: %.250s", err->text);
+	gt_metadata_add_missing(text);
+	gt_host_close(a->host);
+	a->host = NULL;
+	*err = (struct gt_err)GT_ERR_INIT;
 	return 0;
+}
+
+/* A child that has yet to execute its program. */
+static int start_host(struct gt_attached_programs *a, pid_t pid, struct gt_err *err)
+{
+	int rc = open_host(a, err);
+
+	if (!rc) {
+		gt_host_set_window(a->host, a->window_from, a->window_until);
+		rc = gt_host_start(a->host, pid, err);
+	}
+	return refuse_host(a, rc, err);
+}
+
+static int attach_by_perf(struct gt_attached_programs *a, struct gt_err *err)
+{
+	int rc = open_host(a, err);
+
+	for (size_t i = 0; !rc && gt_options_pid(i); i++) {
+		rc = gt_host_attach(a->host, gt_options_pid(i), err);
+		if (!rc && !gt_host_reads_memory(gt_options_pid(i)))
+			gt_metadata_add_missing(GT_RUNNING_MEMORY_MISSING);
+		if (!rc && gt_options.via == GT_VIA_PERF)
+			a->n += gt_guest_read(gt_options_pid(i), &a->list[a->n]);
+	}
+	return refuse_host(a, rc, err);
 }
 
 int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err)
@@ -320,7 +391,7 @@ int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err)
 	int rc;
 
 	if (gt_options_has_perf()) {
-		rc = open_host(a, pid, err);
+		rc = start_host(a, pid, err);
 		if (rc)
 			return rc;
 	}
@@ -356,6 +427,9 @@ static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 	char counts[128];
 	int rc = set_all_probes(a, err);
 
+	/* after it, so that its rows have begun when gtcollect looks at threads that wait */
+	if (!rc && gt_options_has_perf())
+		rc = attach_by_perf(a, err);
 	if (rc)
 		return rc;
 	gt_bpf_way_drop_rights(a->bpf);
@@ -443,11 +517,7 @@ static int attach_by_injection(struct gt_attached_programs *a, struct gt_err *er
 
 	for (size_t i = 0; !rc && gt_options_pid(i); i++)
 		rc = inject_one(a, gt_options_pid(i), err);
-	rc = rc ? rc : wait_for_guests(a, err);
-	if (!rc && !a->bpf && !gt_options.quiet)
-		gt_message(stderr, TOOL, "recording %zu process%s by CUPTI; Ctrl-C ends it", a->n,
-			a->n == 1 ? "" : "es");
-	return rc;
+	return rc ? rc : wait_for_guests(a, err);
 }
 
 static void request_detach(const struct gt_attached_programs *a, enum gt_detach to)
@@ -517,13 +587,22 @@ void gt_attached_fall_back(struct gt_attached_programs *a, const struct gt_err *
 	o->with_ebpf = false;
 	o->falls_back = true;
 	o->events = o->named_events;
+	choose_looks(o);
 }
 
 int gt_attached_attach(struct gt_attached_programs *a, struct gt_err *err)
 {
 	int rc = gt_options.via == GT_VIA_INJECT ? attach_by_injection(a, err) : 0;
 
-	return rc || !a->bpf ? rc : attach_by_ebpf(a, err);
+	if (!rc && a->bpf)
+		return attach_by_ebpf(a, err);
+	if (!rc && gt_options_has_perf())
+		rc = attach_by_perf(a, err);
+	if (!rc && !gt_options.quiet)
+		gt_message(stderr, TOOL, "recording %zu process%s by %s%s%s; Ctrl-C ends it", a->n,
+			a->n == 1 ? "" : "es", has_guests(a) ? "CUPTI" : "",
+			has_guests(a) && a->host ? " and " : "", a->host ? "perf events" : "");
+	return rc;
 }
 
 bool gt_attached_have_ended(struct gt_attached_programs *a, int64_t now)
@@ -538,6 +617,8 @@ void gt_attached_set_window(struct gt_attached_programs *a, int64_t from, int64_
 {
 	if (a->bpf)
 		gt_bpf_way_set_window(a->bpf, from, until);
+	if (a->host)
+		gt_host_set_window(a->host, from, until);
 	a->window_from = from;
 	a->window_until = until;
 }
@@ -596,7 +677,7 @@ void gt_attached_drain(struct gt_attached_programs *a)
 {
 	if (a->host)
 		gt_host_drain(a->host);
-	if (!a->has_probes)
+	if (!a->bpf || !a->has_probes)
 		return;
 	gt_bpf_way_drain(a->bpf);
 	report_stuck(a);

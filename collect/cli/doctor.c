@@ -389,7 +389,7 @@ static void check_switches(struct finding *f)
 
 static void check_samples(struct finding *f)
 {
-	if (gt_host_allows_samples() && gt_host_reads_memory())
+	if (gt_host_allows_samples() && gt_host_reads_memory(0))
 		report(f, FINE,
 			"-e samples -- COMMAND records what threads execute, by perf events");
 	else if (gt_host_allows_samples())

@@ -255,7 +255,7 @@ void gt_status_line_show(const struct gt_recording *r, int64_t now)
 static bool calls_are_deselected(const struct gt_recording *r)
 {
 	const struct gt_collect_options *o = &gt_options;
-	bool by_library = o->via != GT_VIA_EBPF && !o->with_ebpf;
+	bool by_library = gt_options_has_library() && !o->with_ebpf;
 
 	return r->totals->processes && (by_library || o->filter.n || o->exclude.n || o->delay);
 }

@@ -247,11 +247,11 @@ static int check_way(struct gt_err *err)
 /* Refuses options that have no effect with this way or these events. */
 static int check_effects(struct gt_err *err)
 {
-	const bool attach = gt_options_attach(), has_library = o.via != GT_VIA_EBPF,
+	const bool attach = gt_options_attach(), has_library = gt_options_has_library(),
 		   has_gpu = has_library &&
 		(o.inject || o.via == GT_VIA_INJECT || gt_sources_has(o.events, "gpu") ||
 			gt_sources_has(o.events, "runtime") || gt_sources_has(o.events, "um")),
-		   has_calls = !has_library && gt_sources_has(o.events, "api");
+		   has_calls = o.via == GT_VIA_EBPF && gt_sources_has(o.events, "api");
 	const struct {
 		bool is_given, has_effect;
 		const char *option, *needs;
@@ -391,7 +391,9 @@ struct gt_rings_options gt_options_rings(void)
 		.own = own };
 }
 
-bool gt_options_has_perf(void) { return o.with_switches || o.with_samples; }
+bool gt_options_has_perf(void) { return o.with_switches || o.with_looks || o.with_samples; }
+
+bool gt_options_has_library(void) { return o.via != GT_VIA_EBPF && o.via != GT_VIA_PERF; }
 
 bool gt_options_has_probes(void) { return o.probes.n || o.kprobes.n || o.tracepoints.n; }
 

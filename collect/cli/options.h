@@ -12,7 +12,9 @@
 enum gt_wait_for { GT_WAIT_PRIMARY, GT_WAIT_ALL };
 enum { GT_TIMING_OFF = GT_TIMING_EVENTS + 1 }; /* behind enum gt_gpu_timing */
 
-enum gt_via { GT_VIA_AUTO, GT_VIA_PRELOAD, GT_VIA_EBPF, GT_VIA_INJECT };
+/* GT_VIA_PERF: perf events of programs that already run, and nothing else; --via has no such word
+ */
+enum gt_via { GT_VIA_AUTO, GT_VIA_PRELOAD, GT_VIA_EBPF, GT_VIA_INJECT, GT_VIA_PERF };
 
 struct gt_collect_options {
 	const char *output, *range, *cupti;
@@ -33,7 +35,8 @@ struct gt_collect_options {
 	struct gt_process_filter process_filter; /* of -a */
 	const char *cgroup;
 	bool with_ebpf;      /* preload for calls, and eBPF for what only it sees */
-	bool with_switches;  /* preload, and scheduling by perf events */
+	bool with_switches;  /* scheduling by perf events, besides all others */
+	bool with_looks;     /* stacks of waits by perf events, besides eBPF */
 	bool with_samples;   /* samples by perf events, besides all others */
 	bool lacks_switches; /* -e sched is left out */
 	bool with_timers;    /* samples by timers of the program's threads, besides all others */
@@ -55,6 +58,8 @@ int gt_options_timing(void);
 const char *gt_options_timing_word(void);
 const char *gt_options_args_word(void);
 struct gt_rings_options gt_options_rings(void);
+/* Does the library in the program record something? */
+bool gt_options_has_library(void);
 /* Are programs recorded that already run? */
 bool gt_options_attach(void);
 /* Do perf events record something? */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "collect/host/host_internal.h"
 #include "collect/host/remote_interpreter.h"
+#include "collect/ipc/process_maps.h"
 #include "formats/trace/clock.h"
 
 /* ns: older records of all processors are there, and frames of Python have been read */
@@ -43,21 +44,25 @@ bool gt_host_lacks_kernel_samples(void)
 	return gt_perf_is_allowed(&samples, &only_user) && only_user;
 }
 
-/* Reading the own memory is always permitted, so a child is read. */
-bool gt_host_reads_memory(void)
+/* Nothing is mapped at this address, which the kernel says if it permits reading. */
+static bool is_readable(pid_t pid)
 {
-	static const uint64_t here = 0x6774;
-	uint64_t there = 0;
-	pid_t child = fork();
+	uint64_t any;
+
+	return gt_read_process((uint32_t)pid, 0, &any, sizeof(any)) == -EFAULT;
+}
+
+/* Reading the own memory is always permitted, so a child is read. */
+bool gt_host_reads_memory(pid_t pid)
+{
+	pid_t child = pid ? -1 : fork();
 	bool is_read;
 
 	if (!child) {
 		pause();
 		_exit(0);
 	}
-	is_read = child > 0 &&
-		!gt_read_process((uint32_t)child, (uint64_t)(uintptr_t)&here, &there, 8) &&
-		here == there;
+	is_read = is_readable(pid ? pid : child);
 	if (child > 0) {
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
@@ -131,6 +136,27 @@ static void take_comm(
 	if (h->writer == &h->own_writer) /* else eBPF reports it */
 		gt_ring_writer_exec(
 			h->writer, (int32_t)t->tgid, (int32_t)t->tid, t->comm, (int64_t)e->time);
+}
+
+struct process_code {
+	struct gt_code_maps *code;
+	uint32_t tgid;
+};
+
+/* Code that a process has mapped before. */
+static int add_mapping(void *arg, const struct gt_mapping *m, struct gt_err *err)
+{
+	const struct process_code *to = arg;
+
+	(void)err;
+	if (m->flags[2] == 'x')
+		gt_code_maps_add(to->code, to->tgid,
+			&(struct gt_mapped_code){ .low = m->from,
+				.high = m->to,
+				.offset = m->offset,
+				.inode = m->inode },
+			m->name);
+	return 0;
 }
 
 static void take_mapping(struct gt_host_recording *h, const struct gt_perf_record *e)
@@ -211,8 +237,17 @@ static void drain_until(struct gt_host_recording *h, uint64_t until)
 
 /* ---- interface ---- */
 
-struct gt_host_recording *gt_host_open(pid_t pid, const struct gt_host_options *opt,
-	struct gt_rings *rings, struct gt_guest_server *server, struct gt_err *err)
+static int refuse(const struct gt_host_options *opt, int rc, struct gt_err *err)
+{
+	return gt_err_set(err, rc, "cannot record %s: perf_event_open: %s%s",
+		opt->rate ? "samples" : "when threads run", strerror(-rc),
+		rc == -EACCES || rc == -EPERM
+			? " (sysctl kernel.perf_event_paranoid=2 permits it, if no seccomp profile forbids it)"
+			: "");
+}
+
+struct gt_host_recording *gt_host_open(const struct gt_host_options *opt, struct gt_rings *rings,
+	struct gt_guest_server *server, struct gt_err *err)
 {
 	struct gt_host_recording *h = calloc(1, sizeof(*h));
 	const struct gt_perf_options perf = perf_options(opt);
@@ -224,7 +259,7 @@ struct gt_host_recording *gt_host_open(pid_t pid, const struct gt_host_options *
 		h->own_writer.server = server;
 		h->writer = opt->writer ? opt->writer : &h->own_writer;
 		h->window_until = UINT64_MAX;
-		rc = gt_perf_rings_open(&h->perf, pid, &perf, rings);
+		rc = gt_perf_rings_open(&h->perf, &perf, rings);
 	}
 	if (!rc &&
 		(!(h->unwinder = gt_native_unwinder_new(GT_NATIVE_FILES)) ||
@@ -232,13 +267,42 @@ struct gt_host_recording *gt_host_open(pid_t pid, const struct gt_host_options *
 		rc = -ENOMEM;
 	if (!rc)
 		return h;
-	gt_err_set(err, rc, "cannot record %s: perf_event_open: %s%s",
-		opt->rate ? "samples" : "when threads run", strerror(-rc),
-		rc == -EACCES || rc == -EPERM
-			? " (sysctl kernel.perf_event_paranoid=2 permits it, if no seccomp profile forbids it)"
-			: "");
+	refuse(opt, rc, err);
 	gt_host_close(h);
 	return NULL;
+}
+
+int gt_host_start(struct gt_host_recording *h, pid_t pid, struct gt_err *err)
+{
+	int rc = gt_perf_rings_start(&h->perf, pid);
+
+	return rc ? refuse(&h->opt, rc, err) : 0;
+}
+
+/* The mappings come from /proc after the events are open: a change is in one of them. */
+int gt_host_attach(struct gt_host_recording *h, pid_t pid, struct gt_err *err)
+{
+	struct process_code to = { &h->code, (uint32_t)pid };
+	int threads;
+
+	gt_python_sampler_search(h->python, (uint32_t)pid);
+	threads = gt_perf_rings_attach(&h->perf, pid);
+	if (threads == -EACCES || threads == -EPERM)
+		return gt_err_set(err, threads,
+			"cannot record process %d by perf events: it belongs to another user, or has more rights, or the kernel refuses perf events (root may)",
+			(int)pid);
+	if (threads == -EMFILE || threads == -ENFILE)
+		return gt_err_set(err, threads,
+			"cannot record process %d by perf events: each of its threads needs %u open files, and gtcollect may not open as many (ulimit -Hn)",
+			(int)pid, h->perf.n);
+	if (threads == -ESRCH)
+		return gt_err_set(err, threads, "process %d has ended", (int)pid);
+	if (threads < 0)
+		return refuse(&h->opt, threads, err);
+	for (int i = 1; i < threads; i++)
+		gt_code_maps_add_thread(&h->code, (uint32_t)pid);
+	gt_mappings_each(pid, add_mapping, &to, &(struct gt_err)GT_ERR_INIT);
+	return 0;
 }
 
 void gt_host_totals(const struct gt_host_recording *h, struct gt_host_totals *t) { *t = h->totals; }

@@ -35,6 +35,10 @@
 #define GT_MEMORY_MISSING                                                                          \
 	"frames of Python, reasons and stacks of waits: the kernel refuses to read other processes (kernel.yama.ptrace_scope above 1, or a seccomp profile without process_vm_readv)"
 
+/* The same of programs that already run, which take more rights. */
+#define GT_RUNNING_MEMORY_MISSING                                                                  \
+	"frames of Python, reasons and stacks of waits: the kernel refuses to read the processes of -p (as root, or with sysctl kernel.yama.ptrace_scope=0, it does not)"
+
 struct gt_host_options {
 	bool switches;
 	bool only_stacks; /* with switches: eBPF writes the rows, which get stacks by this */
@@ -57,12 +61,17 @@ bool gt_host_allows_switches(void);
 bool gt_host_allows_samples(void);
 /* Are samples permitted, but only outside the kernel? */
 bool gt_host_lacks_kernel_samples(void);
-/* Does it permit reading the memory of children, for frames of Python and for waits? */
-bool gt_host_reads_memory(void);
-/* new: close it. pid: a child that has yet to execute its program; from then on, its threads and
- * their children's are recorded. NULL: err. */
-struct gt_host_recording *gt_host_open(pid_t pid, const struct gt_host_options *opt,
-	struct gt_rings *rings, struct gt_guest_server *server, struct gt_err *err);
+/* Does it permit reading the memory of a process, for frames of Python and for waits? 0: of
+ * children. */
+bool gt_host_reads_memory(pid_t pid);
+/* new: close it. It records nothing yet. NULL: err. */
+struct gt_host_recording *gt_host_open(const struct gt_host_options *opt, struct gt_rings *rings,
+	struct gt_guest_server *server, struct gt_err *err);
+/* pid: a child that has yet to execute its program; from then on, its threads and their children's
+ * are recorded. 0 or negative. */
+int gt_host_start(struct gt_host_recording *h, pid_t pid, struct gt_err *err);
+/* The same of a process that already runs, from now on. -ESRCH: it has ended. */
+int gt_host_attach(struct gt_host_recording *h, pid_t pid, struct gt_err *err);
 void gt_host_totals(const struct gt_host_recording *h, struct gt_host_totals *t);
 /* Rows that begin in this time count; ns. */
 void gt_host_set_window(struct gt_host_recording *h, int64_t from, int64_t until);

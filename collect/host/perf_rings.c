@@ -5,10 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include "collect/host/remote_interpreter.h"
 #include "formats/base/buf.h"
@@ -25,79 +22,14 @@ struct record_end {
 	uint64_t time; /* ns of CLOCK_MONOTONIC */
 };
 
-/* ---- the kernel's events ---- */
+/* ---- the kernel's rings ---- */
 
-/* Bytes of the stack in a sample. The ring has to hold all samples of some ms, at higher rates too.
- * 16 KiB reach to the end of more than 98 % of the stacks of gcc, git, gdb, perl and Python. */
-static uint32_t stack_bytes(const struct gt_perf_options *opt)
-{
-	return opt->period >= 2000000 ? 16384 : opt->period >= 1000000 ? 8192 : 4096;
-}
-
-static int open_event(pid_t pid, int processor, const struct gt_perf_options *opt, bool only_user)
-{
-	const bool samples = opt->period;
-	struct perf_event_attr a = { .size = sizeof(a),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = samples ? PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_DUMMY,
-		.sample_period = opt->period,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			(samples ? PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER |
-						PERF_SAMPLE_STACK_USER
-				 : 0),
-		.sample_id_all = 1,
-		.context_switch = opt->switches,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.mmap = 1,
-		.mmap2 = 1,
-		.inherit = 1,
-		.disabled = 1,
-		.enable_on_exec = 1,
-		.exclude_kernel = only_user,
-		.exclude_hv = 1,
-		.wakeup_events = 1,
-		.sample_regs_user = samples ? GT_PERF_REGISTER_MASK : 0,
-		.sample_stack_user = samples ? stack_bytes(opt) : 0,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC };
-	int fd = (int)syscall(SYS_perf_event_open, &a, pid, processor, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* Samples within the kernel take more rights. */
-static int open_permitted(
-	pid_t pid, int processor, const struct gt_perf_options *opt, bool *only_user)
-{
-	int fd = open_event(pid, processor, opt, *only_user || !opt->period);
-
-	if (fd != -EACCES || *only_user || !opt->period)
-		return fd;
-	*only_user = true;
-	return open_event(pid, processor, opt, true);
-}
-
-bool gt_perf_is_allowed(const struct gt_perf_options *opt, bool *only_user)
-{
-	int fd;
-
-	*only_user = false;
-	fd = open_permitted(0, 0, opt, only_user);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-static int open_processor(struct gt_perf_rings *r, struct gt_perf_processor *p, pid_t pid,
-	int number, const struct gt_perf_options *opt)
+static int open_processor(struct gt_perf_processor *p, int number)
 {
 	const size_t head = (size_t)sysconf(_SC_PAGESIZE);
 	void *page = MAP_FAILED;
 
-	p->fd = open_permitted(pid, number, opt, &r->only_user);
+	p->fd = gt_perf_open_ring(number);
 	if (p->fd < 0)
 		return p->fd;
 	for (size_t n = RING_MOST; page == MAP_FAILED && n >= RING_LEAST; n /= 2) {
@@ -118,18 +50,20 @@ static int open_losses(struct gt_perf_rings *r, unsigned count)
 	return gt_rings_set_cpus(r->rings, count);
 }
 
-int gt_perf_rings_open(struct gt_perf_rings *r, pid_t pid, const struct gt_perf_options *opt,
-	struct gt_rings *rings)
+int gt_perf_rings_open(
+	struct gt_perf_rings *r, const struct gt_perf_options *opt, struct gt_rings *rings)
 {
 	unsigned count = (unsigned)sysconf(_SC_NPROCESSORS_CONF);
 	int rc;
 
-	*r = (struct gt_perf_rings){ .rings = rings, .lock = PTHREAD_MUTEX_INITIALIZER };
+	*r = (struct gt_perf_rings){
+		.rings = rings, .opt = *opt, .lock = PTHREAD_MUTEX_INITIALIZER
+	};
 	r->processors = calloc(count, sizeof(*r->processors));
 	if (!r->processors || open_losses(r, count))
 		return -ENOMEM;
 	for (; r->n < count; r->n++) {
-		rc = open_processor(r, &r->processors[r->n], pid, (int)r->n, opt);
+		rc = open_processor(&r->processors[r->n], (int)r->n);
 		if (rc == -ENODEV || rc == -ENXIO) /* it is switched off */
 			continue;
 		if (rc) {
@@ -148,6 +82,7 @@ static void release_batch(struct gt_perf_batch *b)
 
 void gt_perf_rings_close(struct gt_perf_rings *r)
 {
+	gt_perf_events_close(&r->events);
 	for (unsigned i = 0; i < r->n; i++) {
 		struct gt_perf_processor *p = &r->processors[i];
 
@@ -167,9 +102,9 @@ void gt_perf_rings_close(struct gt_perf_rings *r)
 
 void gt_perf_rings_disable(struct gt_perf_rings *r)
 {
-	for (unsigned i = 0; i < r->n; i++)
-		if (r->processors[i].fd > 0)
-			ioctl(r->processors[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	pthread_mutex_lock(&r->lock);
+	gt_perf_events_disable(&r->events);
+	pthread_mutex_unlock(&r->lock);
 }
 
 /* ---- reading ---- */
@@ -257,6 +192,29 @@ static bool is_urgent(const struct gt_perf_record *e, const void *body)
 		(e->kind == PERF_RECORD_COMM && e->misc & PERF_RECORD_MISC_COMM_EXEC);
 }
 
+static void add_fresh(struct gt_perf_rings *r, const struct gt_perf_record *e)
+{
+	if (!gt_grow(&r->fresh, &r->fresh_cap, r->nfresh + 1, sizeof(*r->fresh)))
+		r->fresh[r->nfresh++] = *e;
+}
+
+void gt_perf_rings_add(struct gt_perf_rings *r, const struct gt_perf_record *e)
+{
+	if (!add_record(&r->arrived, e))
+		add_fresh(r, e);
+}
+
+/* Body of PERF_RECORD_FORK: process, its parent, thread, its parent. */
+static void note_thread(struct gt_perf_rings *r, const struct gt_perf_record *e, const void *body)
+{
+	const uint32_t *ids = body;
+
+	if (e->kind == PERF_RECORD_EXIT)
+		gt_perf_note_end(r, e->tid);
+	else if (e->kind == PERF_RECORD_FORK && e->bytes >= 4 * sizeof(*ids))
+		gt_perf_note_start(r, ids[2]);
+}
+
 static void take_record(struct gt_perf_rings *r, unsigned i, uint64_t at,
 	const struct perf_event_header *h, const struct record_end *end)
 {
@@ -286,9 +244,9 @@ static void take_record(struct gt_perf_rings *r, unsigned i, uint64_t at,
 	}
 	body = b->bytes + b->records[b->n - 1].at;
 	copy_from_ring(p, at, body, e.bytes);
-	if (is_urgent(&e, body) &&
-		!gt_grow(&r->fresh, &r->fresh_cap, r->nfresh + 1, sizeof(*r->fresh)))
-		r->fresh[r->nfresh++] = e;
+	note_thread(r, &e, body);
+	if (is_urgent(&e, body))
+		add_fresh(r, &e);
 }
 
 static void empty_ring(struct gt_perf_rings *r, unsigned i)
@@ -311,6 +269,12 @@ static void empty_ring(struct gt_perf_rings *r, unsigned i)
 		tail += h.size;
 	}
 	__atomic_store_n(&p->page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+void gt_perf_rings_empty(struct gt_perf_rings *r)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		empty_ring(r, i);
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -343,8 +307,7 @@ void gt_perf_rings_read(struct gt_perf_rings *r, uint64_t until)
 
 	empty.n = empty.nbytes = 0;
 	pthread_mutex_lock(&r->lock);
-	for (unsigned i = 0; i < r->n; i++)
-		empty_ring(r, i);
+	gt_perf_rings_empty(r);
 	r->taken = r->arrived;
 	r->arrived = empty;
 	put_back(r, until);
@@ -355,8 +318,7 @@ void gt_perf_rings_read(struct gt_perf_rings *r, uint64_t until)
 void gt_perf_rings_look(struct gt_perf_rings *r, gt_perf_look_fn *fn, void *arg)
 {
 	pthread_mutex_lock(&r->lock);
-	for (unsigned i = 0; i < r->n; i++)
-		empty_ring(r, i);
+	gt_perf_rings_empty(r);
 	for (size_t i = 0; i < r->nfresh; i++)
 		fn(arg, &r->fresh[i]);
 	r->nfresh = 0;

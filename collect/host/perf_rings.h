@@ -1,5 +1,6 @@
-/* The kernel's perf events of a program and all its children: switches and samples of threads, code
- * that processes map. Each processor has one event with a ring. */
+/* The kernel's perf events of programs and all their children: switches and samples of threads,
+ * code that processes map. Each processor has one ring, to which all events of that processor
+ * write. */
 #ifndef GT_PERF_RINGS_H
 #define GT_PERF_RINGS_H
 #include <linux/perf_event.h>
@@ -9,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "collect/ipc/shared_memory.h"
+#include "formats/base/map.h"
 
 /* The registers of a sample, in the order of enum perf_event_x86_regs, or perf_event_arm_regs. */
 #ifdef __x86_64__
@@ -49,7 +51,7 @@ struct gt_perf_mapping {
 	char path[]; /* ends with a zero */
 };
 struct gt_perf_processor {
-	int fd;
+	int fd; /* of the event that owns the ring, and reports nothing itself */
 	struct perf_event_mmap_page *page; /* then the ring */
 	uint64_t last;                     /* ns: of the last record that was read */
 	size_t mapped;                     /* bytes, from page on */
@@ -60,9 +62,24 @@ struct gt_perf_batch {
 	uint8_t *bytes; /* bodies of the records */
 	size_t nbytes, bytes_cap;
 };
+/* The events whose records are in the rings (perf_events.c). */
+struct gt_perf_events {
+	int *fds; /* of one thread: those of all processors; -1: none */
+	size_t n, cap;
+	/* threads of running processes */
+	struct gt_map map;
+	struct gt_perf_thread {
+		uint32_t tid; /* the key */
+		size_t first; /* of its own events in fds; SIZE_MAX: it inherits others */
+	} * threads;
+	size_t nthreads, threads_cap;
+	bool is_attaching;
+};
 struct gt_perf_rings {
 	struct gt_perf_processor *processors;
 	unsigned n;
+	struct gt_perf_options opt;
+	struct gt_perf_events events;
 	struct gt_rings *rings; /* losses are counted there */
 	bool owns_losses;
 	bool only_user;               /* the kernel permits samples outside the kernel only */
@@ -71,15 +88,22 @@ struct gt_perf_rings {
 	struct gt_perf_record
 		*fresh; /* of these, those that gt_perf_rings_look has yet to report */
 	size_t nfresh, fresh_cap;
-	pthread_mutex_t lock; /* of the kernel's rings, arrived and fresh */
+	pthread_mutex_t lock; /* of the kernel's rings, events, arrived and fresh */
 };
 
 /* Does the kernel permit them to this user? *only_user: samples outside the kernel only. */
 bool gt_perf_is_allowed(const struct gt_perf_options *opt, bool *only_user);
+/* Opens the rings, without events. 0 or negative: of perf_event_open. Close them also after an
+ * error. */
+int gt_perf_rings_open(
+	struct gt_perf_rings *r, const struct gt_perf_options *opt, struct gt_rings *rings);
 /* pid: a child that has yet to execute its program; from then on, its threads and their children's
- * are recorded. 0 or negative: of perf_event_open. Close it also after an error. */
-int gt_perf_rings_open(struct gt_perf_rings *r, pid_t pid, const struct gt_perf_options *opt,
-	struct gt_rings *rings);
+ * are recorded. 0 or negative: of perf_event_open. */
+int gt_perf_rings_start(struct gt_perf_rings *r, pid_t pid);
+/* Records a running process: its threads, and those and the children that they start from now on.
+ * Threads that wait are reported as if they stopped to run now. Returns how many threads there are,
+ * or negative: -ESRCH the process has ended, -EMFILE, or of perf_event_open. */
+int gt_perf_rings_attach(struct gt_perf_rings *r, pid_t pid);
 void gt_perf_rings_close(struct gt_perf_rings *r);
 /* Takes the records up to this time (ns): r->taken, in order of time, valid until the next call.
  * Losses are added to the session's. */
@@ -97,4 +121,17 @@ void gt_perf_rings_disable(struct gt_perf_rings *r);
  * gt_perf_rings_read. e: without a body. */
 typedef void gt_perf_look_fn(void *arg, const struct gt_perf_record *e);
 void gt_perf_rings_look(struct gt_perf_rings *r, gt_perf_look_fn *fn, void *arg);
+
+/* ---- between perf_rings.c and perf_events.c. The lock is held. ---- */
+
+/* The event that owns a processor's ring; negative: as of perf_event_open. */
+int gt_perf_open_ring(int processor);
+void gt_perf_rings_empty(struct gt_perf_rings *r); /* takes what the kernel's rings have */
+/* Adds a record that has no body. */
+void gt_perf_rings_add(struct gt_perf_rings *r, const struct gt_perf_record *e);
+/* A thread with events has started this one, which inherits them. */
+void gt_perf_note_start(struct gt_perf_rings *r, uint32_t tid);
+void gt_perf_note_end(struct gt_perf_rings *r, uint32_t tid);
+void gt_perf_events_disable(struct gt_perf_events *e);
+void gt_perf_events_close(struct gt_perf_events *e);
 #endif

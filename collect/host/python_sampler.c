@@ -100,6 +100,13 @@ static void forget_process(struct gt_python_sampler *s, uint32_t tgid)
 	pthread_mutex_unlock(&s->python_lock);
 }
 
+void gt_python_sampler_search(struct gt_python_sampler *s, uint32_t tgid)
+{
+	pthread_mutex_lock(&s->python_lock);
+	gt_remote_python_search(s->python, tgid);
+	pthread_mutex_unlock(&s->python_lock);
+}
+
 static void add_search(struct gt_python_sampler *s, const struct gt_perf_record *e)
 {
 	if (!gt_grow(&s->searches, &s->searches_cap, s->nsearches + 1, sizeof(*s->searches)))
@@ -118,9 +125,7 @@ static void search_mapped(struct gt_python_sampler *s)
 			s->searches[left++] = next;
 			continue;
 		}
-		pthread_mutex_lock(&s->python_lock);
-		gt_remote_python_search(s->python, next.tgid);
-		pthread_mutex_unlock(&s->python_lock);
+		gt_python_sampler_search(s, next.tgid);
 	}
 	s->nsearches = left;
 }

@@ -18,6 +18,8 @@ struct gt_python_sample {
 /* new: close it. rings: borrowed. waits: it looks at threads that wait. NULL: no memory, or no
  * thread. */
 struct gt_python_sampler *gt_python_sampler_open(struct gt_perf_rings *rings, bool waits);
+/* Searches for the interpreter of a process, before its first sample has to wait for that. */
+void gt_python_sampler_search(struct gt_python_sampler *s, uint32_t tgid);
 /* The frames of a sample; NULL: they were not read. Borrowed until gt_python_sampler_forget. */
 const struct gt_python_sample *gt_python_sampler_find(
 	struct gt_python_sampler *s, uint32_t tid, uint64_t time);

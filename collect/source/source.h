@@ -32,6 +32,7 @@ struct gt_source {
 	bool always_injected; /* --inject records it even if -e does not name it */
 	bool with_ebpf;       /* --via ebpf can record it */
 	bool only_ebpf;       /* no other way can */
+	bool with_perf;       /* perf events can record it */
 	bool has_names;       /* -e NAME:WHAT says which of them */
 	/* Its own options, which stand in --help after those of gtcollect about what to record.
 	 * check_options: 0 or -EINVAL; NULL where there are none. */
@@ -80,6 +81,9 @@ const struct gt_source *gt_source_find(const char *name, size_t len); /* or NULL
 bool gt_sources_of_guest(const char *list);
 /* The first source of the list that only eBPF records; NULL: there is none. */
 const struct gt_source *gt_sources_only_ebpf(const char *list);
+
+/* Does the list name what perf events record, and besides only what is sampled in gtcollect? */
+bool gt_sources_only_perf(const char *list);
 
 /* --sample-rate: of -e samples. */
 unsigned gt_sources_sample_rate(void);

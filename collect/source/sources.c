@@ -95,6 +95,7 @@ static const struct gt_source gt_source_sched = {
 	.needs = "eBPF",
 	.with_ebpf = true,
 	.only_ebpf = true,
+	.with_perf = true,
 };
 
 #define RATE_NOT_GIVEN UINT64_MAX
@@ -123,6 +124,7 @@ static const struct gt_source gt_source_samples = {
 	.needs = "perf events",
 	.with_inject = true,
 	.with_ebpf = true,
+	.with_perf = true,
 	.options = sample_options,
 	.noptions = 1,
 	.check_options = check_sample_rate,
@@ -305,6 +307,20 @@ const struct gt_source *gt_sources_only_ebpf(const char *list)
 		if ((*s)->only_ebpf && gt_sources_has(list, (*s)->name))
 			return *s;
 	return NULL;
+}
+
+bool gt_sources_only_perf(const char *list)
+{
+	bool has_any = false;
+
+	for (const struct gt_source *const *s = gt_source_table; *s; s++) {
+		if (!gt_sources_has(list, (*s)->name))
+			continue;
+		if (!(*s)->with_perf && !(*s)->open)
+			return false;
+		has_any |= (*s)->with_perf;
+	}
+	return has_any;
 }
 
 int gt_sources_ebpf(

@@ -48,8 +48,6 @@ n=$("$prog" rate.zst host | wc -l)
 near sample-rate $((n * 1000 / 997)) "$(tail -n 1 want.out)" 12
 want rate-is-checked 2 "$G" -q -f -e samples --sample-rate 0 -o rate.zst -- true
 says rate-is-explained 'sample-rate must lie between 1 and 10000'
-want needs-a-command 2 "$G" -q -f -e samples -o pid.zst -p $$
-says needs-a-command-says '-e samples needs a COMMAND'
 record compiled "$work" compiled
 check compiled-function-has-its-name test "$(rows compiled ' | count down')" -ge 30
 
