@@ -26,7 +26,7 @@
 
 /* Bytes of the stack in a sample. The ring has to hold all samples of some ms, at higher rates too.
  * 16 KiB reach to the end of more than 98 % of the stacks of gcc, git, gdb, perl and Python. */
-static uint32_t stack_bytes(const struct gt_perf_options *opt)
+uint32_t gt_perf_stack_bytes(const struct gt_perf_options *opt)
 {
 	return opt->period >= 2000000 ? 16384 : opt->period >= 1000000 ? 8192 : 4096;
 }
@@ -78,7 +78,7 @@ static int open_event(pid_t pid, int processor, const struct gt_perf_options *op
 		.exclude_hv = 1,
 		.wakeup_events = 1,
 		.sample_regs_user = samples ? GT_PERF_REGISTER_MASK : 0,
-		.sample_stack_user = samples ? stack_bytes(opt) : 0,
+		.sample_stack_user = samples ? gt_perf_stack_bytes(opt) : 0,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC };
 

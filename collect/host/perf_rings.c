@@ -15,6 +15,7 @@
  * recordings get rings of this size, further ones get smaller rings. */
 #define RING_MOST (256u << 10)
 #define RING_LEAST (64u << 10)
+#define RING_PART(n) ((n) / 4 * 3) /* so much of a ring may be full before it is emptied */
 
 /* What ends each record of the kernel but a sample: sample_id_all, of sample_type. */
 struct record_end {
@@ -98,6 +99,18 @@ void gt_perf_rings_close(struct gt_perf_rings *r)
 	release_batch(&r->arrived);
 	free(r->fresh);
 	*r = (struct gt_perf_rings){ 0 };
+}
+
+int gt_perf_rings_interval(const struct gt_perf_rings *r)
+{
+	const uint64_t bytes = gt_perf_stack_bytes(&r->opt) + sizeof(struct gt_perf_sample);
+	uint64_t least = RING_MOST, ms;
+
+	for (unsigned i = 0; i < r->n; i++)
+		if (r->processors[i].page && r->processors[i].page->data_size < least)
+			least = r->processors[i].page->data_size;
+	ms = RING_PART(least / bytes * r->opt.period) / 1000000;
+	return ms || !r->opt.period ? (int)ms : 1;
 }
 
 void gt_perf_rings_disable(struct gt_perf_rings *r)

@@ -113,6 +113,9 @@ static inline const void *gt_perf_body(
 {
 	return r->taken.bytes + e->at;
 }
+/* ms in which samples fill a part of a ring, so that it may be emptied as seldom; 0: there are no
+ * samples */
+int gt_perf_rings_interval(const struct gt_perf_rings *r);
 /* Nothing more is recorded. */
 void gt_perf_rings_disable(struct gt_perf_rings *r);
 /* Calls fn for each sample, switch, execution of a program (PERF_RECORD_COMM), mapping of an
@@ -126,6 +129,8 @@ void gt_perf_rings_look(struct gt_perf_rings *r, gt_perf_look_fn *fn, void *arg)
 
 /* The event that owns a processor's ring; negative: as of perf_event_open. */
 int gt_perf_open_ring(int processor);
+/* Bytes of the stack that a sample has. */
+uint32_t gt_perf_stack_bytes(const struct gt_perf_options *opt);
 void gt_perf_rings_empty(struct gt_perf_rings *r); /* takes what the kernel's rings have */
 /* Adds a record that has no body. */
 void gt_perf_rings_add(struct gt_perf_rings *r, const struct gt_perf_record *e);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "collect/host/python_sampler.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@ struct gt_python_sampler {
 	pthread_t thread;
 	bool is_started, is_stopped;
 	int stop_fd, epoll_fd;       /* epoll_fd: of the processors' events and of stop_fd */
+	int interval, pause;         /* ms between looks while no process has an interpreter: the
+				      * longest time, and the next */
 	struct gt_perf_record *seen; /* of the current look */
 	size_t nseen, seen_cap;
 	pthread_mutex_t python_lock, samples_lock;
@@ -74,13 +77,16 @@ static void read_sample(struct gt_python_sampler *s, const struct gt_perf_record
 {
 	struct gt_python_sample sample = { .tid = e->tid, .time = e->time };
 	struct gt_python_sample *copy;
+	bool has_interpreter;
 
 	sample.is_late = now() > e->time + LATE;
-	if (!sample.is_late) {
-		pthread_mutex_lock(&s->python_lock);
+	pthread_mutex_lock(&s->python_lock);
+	has_interpreter = gt_remote_python_search(s->python, e->tgid);
+	if (has_interpreter && !sample.is_late)
 		gt_remote_python_stack(s->python, e->tgid, e->tid, &sample.stack);
-		pthread_mutex_unlock(&s->python_lock);
-	}
+	pthread_mutex_unlock(&s->python_lock);
+	if (!has_interpreter)
+		return;
 	sample.delay = now() - e->time;
 	sample.is_late = sample.delay > LATE;
 	copy = copy_sample(&sample);
@@ -138,6 +144,8 @@ static void take_seen(struct gt_python_sampler *s, const struct gt_perf_record *
 		forget_process(s, e->tgid);
 	else if (e->kind == PERF_RECORD_MMAP2)
 		add_search(s, e);
+	if (e->kind == PERF_RECORD_COMM)
+		s->pause = 1;
 	if (!s->waits)
 		return;
 	if (e->kind == PERF_RECORD_SWITCH)
@@ -169,28 +177,57 @@ static void ask_for_short_slices(void)
 	syscall(SYS_sched_setattr, 0, &a, 0);
 }
 
+static bool has_interpreters(struct gt_python_sampler *s)
+{
+	bool has_any;
+
+	pthread_mutex_lock(&s->python_lock);
+	has_any = gt_remote_python_has_any(s->python);
+	pthread_mutex_unlock(&s->python_lock);
+	return has_any;
+}
+
+/* Waits for some samples. A program that was just executed may map an interpreter, which the kernel
+ * reports without a wake-up. False: the thread has to end. */
+static bool wait_for_some(struct gt_python_sampler *s, int timeout)
+{
+	struct pollfd stop = { .fd = s->stop_fd, .events = POLLIN };
+
+	if (s->interval && (timeout < 0 || timeout > s->pause))
+		timeout = s->pause;
+	s->pause = 2 * s->pause < s->interval ? 2 * s->pause : s->interval;
+	return poll(&stop, 1, timeout) <= 0;
+}
+
+/* Waits for samples, if frames of Python have to be read in time, else for some of them. timeout:
+ * ms; below 0: none. False: the thread has to end. */
+static bool wait_for_records(struct gt_python_sampler *s, int timeout)
+{
+	struct epoll_event ready[READY_MAX];
+	bool is_stopped = false;
+	int n;
+
+	if (!has_interpreters(s))
+		return wait_for_some(s, timeout);
+	n = epoll_wait(s->epoll_fd, ready, READY_MAX, timeout);
+	for (int i = 0; i < n; i++)
+		is_stopped |= ready[i].data.fd == s->stop_fd;
+	return !is_stopped;
+}
+
 static void *run(void *arg)
 {
 	struct gt_python_sampler *s = arg;
-	struct epoll_event ready[READY_MAX];
-	bool is_stopped = false;
-	int n, timeout = s->waits ? 1 : -1, pause;
+	int timeout = s->waits ? 1 : -1;
+	bool goes_on = true;
 
 	ask_for_short_slices();
-	while (!is_stopped) {
-		pause = s->nsearches ? 1 : timeout;
-		n = epoll_wait(s->epoll_fd, ready, READY_MAX, pause);
-		if (n < 0)
-			continue;
+	while (goes_on) {
+		goes_on = wait_for_records(s, s->nsearches ? 1 : timeout);
 		look(s);
 		search_mapped(s);
 		if (s->waits)
 			timeout = gt_wait_looks_run(s->waits, s->python, &s->python_lock);
-		for (int i = 0; i < n; i++) {
-			is_stopped |= ready[i].data.fd == s->stop_fd;
-			if (ready[i].events & ~(uint32_t)EPOLLIN) /* no thread is left */
-				epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, ready[i].data.fd, NULL);
-		}
 	}
 	return NULL;
 }
@@ -277,6 +314,8 @@ struct gt_python_sampler *gt_python_sampler_open(struct gt_perf_rings *rings, bo
 	if (!s)
 		return NULL;
 	s->rings = rings;
+	s->interval = gt_perf_rings_interval(rings);
+	s->pause = 1;
 	s->stop_fd = s->epoll_fd = -1;
 	pthread_mutex_init(&s->python_lock, NULL);
 	pthread_mutex_init(&s->samples_lock, NULL);

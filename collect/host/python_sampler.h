@@ -1,6 +1,7 @@
 /* Reads the frames of Python of each sampled thread, in a thread of its own, as soon as the kernel
  * reports the sample. So they are those of a moment up to 4 ms after the sample. If that is over,
- * they are not read. The same thread looks at threads that wait (wait_looks.h). */
+ * they are not read. While no process has an interpreter, the thread wakes up for several samples
+ * together. The same thread looks at threads that wait (wait_looks.h). */
 #ifndef GT_PYTHON_SAMPLER_H
 #define GT_PYTHON_SAMPLER_H
 #include "collect/host/perf_rings.h"

@@ -70,6 +70,7 @@ struct gt_remote_python {
 	struct process *processes;
 	struct thread *threads;
 	size_t nprocesses, processes_cap, nthreads, threads_cap;
+	size_t ninterpreters;          /* processes that have one */
 	struct gt_remote_codes *ended; /* of processes that have ended */
 	uint64_t ncodes;               /* allocated so far */
 	/* of the stack that is being read */
@@ -157,6 +158,7 @@ static struct process *process_of(struct gt_remote_python *p, uint32_t tgid)
 	if (at->codes && !at->has_interpreter && is_search_due(at)) {
 		at->has_interpreter = gt_remote_interpreter_find(tgid, &at->in);
 		at->is_nested = at->has_interpreter && read_ids(tgid, tgid, &(uint32_t){ 0 }) > 1;
+		p->ninterpreters += at->has_interpreter;
 	}
 	return at->has_interpreter ? at : NULL;
 }
@@ -172,9 +174,11 @@ void gt_remote_python_forget(struct gt_remote_python *p, uint32_t tgid, uint64_t
 		codes->next = p->ended;
 		p->ended = codes;
 	}
-	if (i != UINT32_MAX)
-		gt_map_remove_item(&p->processes_map, p->processes, &p->nprocesses,
-			sizeof(*p->processes), i, sizeof(tgid));
+	if (i == UINT32_MAX)
+		return;
+	p->ninterpreters -= p->processes[i].has_interpreter;
+	gt_map_remove_item(&p->processes_map, p->processes, &p->nprocesses, sizeof(*p->processes),
+		i, sizeof(tgid));
 }
 
 static void free_codes(struct gt_remote_codes *codes)
@@ -642,7 +646,12 @@ static void describe_frames(struct gt_remote_python *p, const struct process *of
 
 /* ---- interface ---- */
 
-void gt_remote_python_search(struct gt_remote_python *p, uint32_t tgid) { process_of(p, tgid); }
+bool gt_remote_python_search(struct gt_remote_python *p, uint32_t tgid)
+{
+	return process_of(p, tgid);
+}
+
+bool gt_remote_python_has_any(const struct gt_remote_python *p) { return p->ninterpreters; }
 
 void gt_remote_python_stack(
 	struct gt_remote_python *p, uint32_t tgid, uint32_t tid, struct gt_remote_stack *s)

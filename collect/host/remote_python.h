@@ -44,8 +44,10 @@ struct gt_remote_stack {
 struct gt_remote_python;
 struct gt_remote_python *gt_remote_python_new(void); /* new: free it; NULL: no memory */
 void gt_remote_python_free(struct gt_remote_python *p);
-/* Searches for the interpreter of a process, which takes some ms, once. */
-void gt_remote_python_search(struct gt_remote_python *p, uint32_t tgid);
+/* Has the process an interpreter? Searches for it, which takes some ms, once. */
+bool gt_remote_python_search(struct gt_remote_python *p, uint32_t tgid);
+/* Has any process one, as far as they were searched? */
+bool gt_remote_python_has_any(const struct gt_remote_python *p);
 /* The stack of a thread; n is 0 if it executes no Python code. */
 void gt_remote_python_stack(
 	struct gt_remote_python *p, uint32_t tgid, uint32_t tid, struct gt_remote_stack *s);
