@@ -18,7 +18,7 @@ units: $(UNITS) $(addprefix $(BUILD)/host/,samples unwind unwind_stripped libunw
 # What tests/cli/collect/samples.sh samples.
 $(BUILD)/host/samples: tests/unit/collect/host/samples_prog.c
 	@mkdir -p $(@D)
-	$(CC) -O1 -g -fno-omit-frame-pointer $< -pthread -o $@
+	$(CC) -O1 -g -fno-omit-frame-pointer $< -pthread -ldl -o $@
 # What tests/cli/collect/unwind.sh samples: a program and two libraries from one file.
 UNWIND_FLAGS := -O2 -g1 -fomit-frame-pointer -fno-optimize-sibling-calls
 $(BUILD)/host/libunwind%.so: tests/unit/collect/host/unwind_prog.c

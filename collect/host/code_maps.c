@@ -89,10 +89,7 @@ void gt_code_maps_fork(struct gt_code_maps *m, uint32_t parent, uint32_t child)
 	if (!from || from == to || gt_grow(&to->items, &to->cap, from->n, sizeof(*to->items)))
 		return;
 	to->n = from->n;
-	for (size_t i = 0; i < from->n; i++) {
-		to->items[i] = from->items[i];
-		to->items[i].is_defined = false;
-	}
+	memcpy(to->items, from->items, from->n * sizeof(*to->items));
 }
 
 void gt_code_maps_add_thread(struct gt_code_maps *m, uint32_t tgid)

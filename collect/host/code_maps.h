@@ -16,8 +16,7 @@ struct gt_mapped_code {
 	uint64_t inode;
 	uint32_t file;   /* index of gt_code_maps.files */
 	uint64_t number; /* gt_code_maps_add sets it: 1 and up; a forked child has its parent's */
-	/* set by the caller; false at first: */
-	bool is_defined, is_read;
+	bool is_read;    /* set by the caller; false at first */
 	struct gt_elf_mapping place;
 	bool is_searched; /* of native_unwind.c: */
 	struct gt_elf_cfi *cfi;

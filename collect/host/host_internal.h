@@ -3,7 +3,6 @@
 #define GT_HOST_INTERNAL_H
 #include "collect/host/code_maps.h"
 #include "collect/host/host_recording.h"
-#include "collect/host/jit_maps.h"
 #include "collect/host/native_unwind.h"
 #include "collect/host/perf_rings.h"
 #include "collect/host/python_sampler.h"
@@ -39,7 +38,6 @@ struct gt_host_recording {
 	struct gt_host_thread *threads;
 	size_t nthreads, threads_cap;
 	struct gt_code_maps code;
-	struct gt_jit_maps compiled;
 	struct gt_native_unwinder *unwinder;
 	struct gt_python_sampler *python;    /* NULL: frames of Python are not read */
 	struct gt_thread_look *const *looks; /* those from next_look on have not been taken */

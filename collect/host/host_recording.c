@@ -114,12 +114,6 @@ struct gt_written_thread *gt_host_ring(
 
 /* ---- records of the kernel ---- */
 
-static void forget_code(struct gt_host_recording *h, uint32_t tgid)
-{
-	gt_code_maps_forget(&h->code, tgid);
-	gt_jit_maps_forget(&h->compiled, tgid);
-}
-
 /* Body: process and thread id, then the name. */
 static void take_comm(
 	struct gt_host_recording *h, struct gt_host_thread *t, const struct gt_perf_record *e)
@@ -132,7 +126,7 @@ static void take_comm(
 	memcpy(t->comm, name, strnlen(name, e->bytes - 8 < 15 ? e->bytes - 8 : 15));
 	if (!(e->misc & PERF_RECORD_MISC_COMM_EXEC))
 		return;
-	forget_code(h, t->tgid);
+	gt_code_maps_forget(&h->code, t->tgid);
 	if (h->writer == &h->own_writer) /* else eBPF reports it */
 		gt_ring_writer_exec(
 			h->writer, (int32_t)t->tgid, (int32_t)t->tid, t->comm, (int64_t)e->time);
@@ -189,7 +183,7 @@ static void take_fork(struct gt_host_recording *h, const struct gt_perf_record *
 static void take_exit(struct gt_host_recording *h, struct gt_host_thread *t)
 {
 	if (gt_code_maps_end_thread(&h->code, t->tgid))
-		forget_code(h, t->tgid);
+		gt_code_maps_forget(&h->code, t->tgid);
 	if (h->writer == &h->own_writer)
 		gt_ring_writer_end_thread(h->writer, (int32_t)t->tid);
 	remove_thread(h, t);
@@ -346,7 +340,6 @@ void gt_host_close(struct gt_host_recording *h)
 	gt_native_unwinder_free(h->unwinder);
 	gt_ring_writer_release(&h->own_writer);
 	gt_code_maps_release(&h->code);
-	gt_jit_maps_release(&h->compiled);
 	gt_map_release(&h->map);
 	free(h->threads);
 	free(h);

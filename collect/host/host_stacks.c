@@ -10,7 +10,6 @@
 #include "formats/symbols/vdso_image.h"
 
 #define NUMBERS_MAX 65536 /* stacks that a thread remembers */
-#define COMPILED_MAX 512  /* bytes of a name */
 
 struct frames {
 	uint32_t n;
@@ -91,42 +90,12 @@ static bool write_code(const struct target *g, struct gt_mapped_code *code)
 	return put(g, GT_REC_OBJECT, code->low, &text, sizeof(text.head) + n);
 }
 
-/* Does the mapping have no file of its own? */
-static bool is_anonymous(const char *path)
-{
-	return (strncmp(path, "/", 1) && !gt_is_vdso(path, strlen(path))) ||
-		!strncmp(path, "//", 2) || !strncmp(path, "/memfd:", 7) ||
-		!strncmp(path, "/dev/", 5);
-}
-
-/* Writes the definition of a function that the program has compiled, if a file names it. */
-static void define_compiled(const struct target *g, uint64_t address)
-{
-	struct gt_jit_function *f = gt_jit_maps_find(&g->h->compiled, g->t->tgid, address);
-	struct {
-		struct gt_rec_object head;
-		char path[COMPILED_MAX];
-	} text;
-
-	if (!f || f->is_defined)
-		return;
-	text.head = (struct gt_rec_object){ .low = f->low, .high = f->high, .base = f->low };
-	snprintf(text.path, sizeof(text.path), GT_OBJECT_COMPILED "%s", f->name);
-	f->is_defined = put(g, GT_REC_OBJECT, f->low, &text, sizeof(text.head) + strlen(text.path));
-}
-
 /* Writes the definition of a piece of mapped code. Each ring of a thread has one, as rings are read
- * one after the other. But functions that the program compiles are defined later than the memory
- * where they lie, which therefore has one definition only. */
-static void define_code(const struct target *g, struct gt_mapped_code *code, uint64_t address)
+ * one after the other. */
+static void define_code(const struct target *g, struct gt_mapped_code *code)
 {
-	if (is_anonymous(g->h->code.files[code->file])) {
-		if (!code->is_defined)
-			code->is_defined = write_code(g, code);
-		define_compiled(g, address);
-	} else if (!number_of(&g->t->objects, code->number) && write_code(g, code)) {
+	if (!number_of(&g->t->objects, code->number) && write_code(g, code))
 		add_number(&g->t->objects, code->number);
-	}
 }
 
 static void add_mark(struct frames *f, enum gt_frame_mark mark)
@@ -158,7 +127,7 @@ static void add_native(const struct target *g, const struct gt_native_stack *s, 
 		}
 		code = gt_code_maps_find(&g->h->code, g->t->tgid, address - 1);
 		if (code)
-			define_code(g, code, address - 1);
+			define_code(g, code);
 		f->words[f->n++] = address & ~GT_STACK_KIND;
 	}
 	if (s->is_part)

@@ -317,8 +317,6 @@ struct gt_rec_code {
 	uint64_t name, file;          /* hashes of STRING records */
 	uint32_t total, at;           /* bytes of the line table; where this piece begins */
 };
-/* The path of code that the program has compiled while it runs is this and the function's name. */
-#define GT_OBJECT_COMPILED "//compiled/"
 struct gt_rec_object {
 	uint64_t low, high, base; /* addresses; base: what the file's addresses are relative to */
 	uint8_t build_id[20], nbuild_id, unused[3];

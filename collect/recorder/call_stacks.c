@@ -35,6 +35,7 @@ void gt_loaded_objects_release(struct gt_loaded_objects *o)
 {
 	free(o->items);
 	free(o->unplaced);
+	gt_compiled_functions_release(&o->compiled);
 	*o = (struct gt_loaded_objects){ 0 };
 }
 
@@ -103,8 +104,7 @@ static struct gt_frame native_place(const struct gt_loaded_object *in, uint64_t 
 	f.kind = GT_FRAME_NATIVE;
 	if (in) {
 		f.module = in->module;
-		f.function = in->function;
-		f.offset = in->function == GT_NONE ? address - in->base : 0;
+		f.offset = address - in->base;
 	}
 	return f;
 }
@@ -143,8 +143,7 @@ static bool is_known(const struct gt_loaded_objects *o, const struct gt_loaded_o
 	const struct gt_loaded_object *at = object_at(o, new->low, RECENT_OBJECTS);
 
 	return at && at->low == new->low && at->high == new->high && at->base == new->base &&
-		at->module == new->module &&
-		at->function == new->function &&object_at(o, new->high - 1, RECENT_OBJECTS) == at;
+		at->module == new->module &&object_at(o, new->high - 1, RECENT_OBJECTS) == at;
 }
 
 /* 0 or -ENOMEM */
@@ -160,13 +159,25 @@ static int add_object(struct gt_loaded_objects *o, const struct gt_loaded_object
 	return 0;
 }
 
+static bool begins(const char *path, size_t len, const char *with)
+{
+	return len >= strlen(with) && !memcmp(path, with, strlen(with));
+}
+
+/* Else the memory has no file of its own, and the program may have compiled what is there. */
+static bool is_file(const char *path, size_t len)
+{
+	return gt_is_vdso(path, len) ||
+		(begins(path, len, "/") && !begins(path, len, "//") &&
+			!begins(path, len, "/memfd:") && !begins(path, len, "/dev/"));
+}
+
 void gt_call_stacks_object(
 	struct gt_writer *w, struct gt_loaded_objects *o, const void *text, size_t len)
 {
 	struct gt_rec_object head;
 	struct gt_loaded_object new;
 	const char *path = (const char *)text + sizeof(head);
-	const size_t prefix = strlen(GT_OBJECT_COMPILED);
 	uint32_t module;
 
 	if (len < sizeof(head) || !gt_writer_has_name_space(w))
@@ -175,15 +186,12 @@ void gt_call_stacks_object(
 	len -= sizeof(head);
 	if (head.low >= head.high)
 		return;
-	new = (struct gt_loaded_object){ head.low, head.high, head.base, GT_NONE, GT_NONE };
-	if (len > prefix && !memcmp(path, GT_OBJECT_COMPILED, prefix)) {
-		new.function = gt_writer_string_n(w, path + prefix, len - prefix);
-		new.module = gt_writer_string(w, "[compiled]");
-	} else if (gt_is_vdso(path, len)) {
+	new = (struct gt_loaded_object){ head.low, head.high, head.base, GT_NONE,
+		is_file(path, len) };
+	if (gt_is_vdso(path, len))
 		new.module = gt_writer_string(w, GT_VDSO_NAME);
-	} else {
+	else
 		new.module = gt_writer_string_n(w, path, len);
-	}
 	if (head.nbuild_id <= sizeof(head.build_id)) {
 		module = gt_writer_module(w, new.module, head.build_id, head.nbuild_id);
 		new.module = module == GT_NONE ? new.module : module;
@@ -256,7 +264,25 @@ static uint32_t python_frame(
 	return id;
 }
 
-static uint32_t native_frame(struct gt_writer *w, struct gt_loaded_objects *o, uint64_t word)
+/* GT_NONE: none is known there. */
+static uint32_t compiled_frame(struct gt_writer *w, struct gt_loaded_objects *o,
+	const struct gt_guest *guest, uint64_t word)
+{
+	const char *name = gt_compiled_function(&o->compiled, guest, word - 1);
+	char text[NAME_MAX_ + 1];
+	struct gt_frame f = no_frame;
+
+	if (!name)
+		return GT_NONE;
+	snprintf(text, sizeof(text), "%s", name);
+	f.kind = GT_FRAME_NATIVE;
+	f.function = gt_writer_string(w, text);
+	f.module = gt_writer_string(w, "[compiled]");
+	return add_frame(w, text, &f);
+}
+
+static uint32_t native_frame(struct gt_writer *w, struct gt_loaded_objects *o,
+	const struct gt_guest *guest, uint64_t word)
 {
 	const struct gt_loaded_object *in = object_at(o, word, OBJECTS_MAX);
 	const struct gt_frame f = native_place(in, word);
@@ -264,10 +290,12 @@ static uint32_t native_frame(struct gt_writer *w, struct gt_loaded_objects *o, u
 	const char *path;
 	uint32_t id;
 
-	if (in && in->function != GT_NONE) {
-		snprintf(text, sizeof(text), "%.*s", NAME_MAX_,
-			gt_writer_string_text(w, in->function));
-	} else if (in) {
+	if (!in || !in->is_file) {
+		id = compiled_frame(w, o, guest, word);
+		if (id != GT_NONE)
+			return id;
+	}
+	if (in) {
 		path = gt_writer_string_text(w, in->module);
 		snprintf(text, sizeof(text), "%.*s+0x%" PRIx64, NAME_MAX_,
 			strrchr(path, '/') ? strrchr(path, '/') + 1 : path, word - in->base);
@@ -302,7 +330,8 @@ static uint32_t mark_frame(struct gt_writer *w, uint64_t word)
 /* ---- stacks ---- */
 
 void gt_call_stacks_stack(struct gt_writer *w, struct gt_thread_stacks *s,
-	struct gt_loaded_objects *o, uint64_t number, const void *text, size_t len)
+	struct gt_loaded_objects *o, const struct gt_guest *guest, uint64_t number,
+	const void *text, size_t len)
 {
 	uint32_t frames[FRAMES_MAX], n = (uint32_t)(len / 8), id = GT_NONE;
 	size_t searched = 0;
@@ -321,7 +350,7 @@ void gt_call_stacks_stack(struct gt_writer *w, struct gt_thread_stacks *s,
 				? python_frame(w, s, word, &searched)
 				: (word & GT_STACK_KIND) == GT_STACK_MARK
 				? mark_frame(w, word)
-				: native_frame(w, o, word);
+				: native_frame(w, o, guest, word);
 		}
 		id = gt_writer_stack(w, frames, n);
 	}

@@ -6,6 +6,7 @@
 #define GT_CALL_STACKS_H
 #include <stddef.h>
 #include "collect/ipc/ring.h"
+#include "collect/recorder/compiled_functions.h"
 #include "formats/trace/write/writer.h"
 
 /* Of one thread; all zeros: none yet. */
@@ -35,8 +36,7 @@ struct gt_loaded_objects {
 	struct gt_loaded_object {
 		uint64_t low, high, base;
 		uint32_t module; /* string of the file: its path */
-		/* the only function there is; GT_NONE: symbols tell */
-		uint32_t function;
+		bool is_file;
 	} * items;
 	size_t n, cap;
 	/* addresses of frames whose library was not defined yet, and the texts of these frames */
@@ -45,6 +45,7 @@ struct gt_loaded_objects {
 		uint32_t text;
 	} * unplaced;
 	size_t nunplaced, unplaced_cap;
+	struct gt_compiled_functions compiled;
 	bool has_python; /* a stack of the process has Python frames */
 };
 void gt_loaded_objects_release(struct gt_loaded_objects *o);
@@ -56,7 +57,8 @@ void gt_call_stacks_code(struct gt_thread_stacks *s, uint64_t number, const void
 void gt_call_stacks_object(
 	struct gt_writer *w, struct gt_loaded_objects *o, const void *text, size_t len);
 void gt_call_stacks_stack(struct gt_writer *w, struct gt_thread_stacks *s,
-	struct gt_loaded_objects *o, uint64_t number, const void *text, size_t len);
+	struct gt_loaded_objects *o, const struct gt_guest *guest, uint64_t number,
+	const void *text, size_t len);
 
 /* The file's stack of this number, or GT_NONE. */
 static inline uint32_t gt_call_stack(const struct gt_thread_stacks *s, uint64_t number)

@@ -406,7 +406,8 @@ static void put_stack_part(struct gt_recorder *r, struct gt_traced_thread *t,
 	if (rec->kind == GT_REC_OBJECT)
 		gt_call_stacks_object(r->w, &p->objects, text, rec->end);
 	else if (rec->kind == GT_REC_STACK)
-		gt_call_stacks_stack(r->w, &t->stacks, &p->objects, rec->start, text, rec->end);
+		gt_call_stacks_stack(
+			r->w, &t->stacks, &p->objects, &p->guest, rec->start, text, rec->end);
 	else if (rec->end >= sizeof(head)) {
 		memcpy(&head, text, sizeof(head));
 		gt_call_stacks_code(&t->stacks, rec->start, text, rec->end,

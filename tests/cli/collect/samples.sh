@@ -50,6 +50,12 @@ want rate-is-checked 2 "$G" -q -f -e samples --sample-rate 0 -o rate.zst -- true
 says rate-is-explained 'sample-rate must lie between 1 and 10000'
 record compiled "$work" compiled
 check compiled-function-has-its-name test "$(rows compiled ' | count down')" -ge 30
+# ---- the same in stacks of waits and of calls ----
+want compiled-calls 0 env LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$G" -q -f -e api,sched --stacks all -o calls.zst -- "$work" compiled-calls
+"$prog" calls.zst host >calls.rows
+check compiled-function-waits grep -q '^[0-9]* sleep | .*nap | compiled call' calls.rows
+"$prog" calls.zst >calls.stacks
+check compiled-function-calls grep -q '^[0-9]* cuDriverGetVersion | driver_version | compiled call' calls.stacks
 
 # ---- Python ----
 python=$(command -v /usr/bin/python3 || command -v python3 || :)

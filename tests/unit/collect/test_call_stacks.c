@@ -113,6 +113,8 @@ static void line_tables(void)
 	gt_thread_stacks_release(&s);
 }
 
+static const struct gt_guest nobody = { .host_pid = INT32_MAX };
+
 /* As many frames as there can be, each at the end of a long table. */
 static void long_searches(void)
 {
@@ -127,11 +129,11 @@ static void long_searches(void)
 	from = clock();
 	for (uint32_t i = 0; i < FRAMES; i++)
 		words[i] = GT_STACK_PYTHON | 1ull << 32 | (2 * LINES - 2 - 2 * i);
-	gt_call_stacks_stack(w, &s, &o, 1, words, sizeof(words));
+	gt_call_stacks_stack(w, &s, &o, &nobody, 1, words, sizeof(words));
 	CHECK(clock() - from < CLOCKS_PER_SEC);
 	CHECK(gt_call_stack(&s, 1) != GT_NONE);
 	/* a stack whose frames are few has their lines */
-	gt_call_stacks_stack(w, &s, &o, 2, words + FRAMES - 1, 8);
+	gt_call_stacks_stack(w, &s, &o, &nobody, 2, words + FRAMES - 1, 8);
 	CHECK_STR(gt_writer_string_text(w, s.codes[0].frame), "f (f:7)");
 	gt_thread_stacks_release(&s);
 	gt_loaded_objects_release(&o);

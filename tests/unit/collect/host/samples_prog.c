@@ -1,6 +1,7 @@
 /* Programs for tests/cli/collect/samples.sh, which spend known processor time in known functions:
  * samples MODE [N]. Each prints the processor time that it has used, in ms. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -253,7 +254,26 @@ __attribute__((noinline)) static void takes_signals(void)
 	printf("others %d, came %d\n", others, (int)alarms);
 }
 
-/* A function that is compiled while the program runs: it counts down. */
+/* A function that is compiled while the program runs. It has the name that a file for profilers
+ * says. path: of that file. */
+static void *compile(const void *code, size_t n, const char *name, char path[64])
+{
+	char *page = mmap(
+		NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	FILE *f;
+
+	snprintf(path, 64, "/tmp/perf-%d.map", (int)getpid());
+	f = fopen(path, "w");
+	if (page == MAP_FAILED || !f)
+		exit(1);
+	memcpy(page, code, n);
+	__builtin___clear_cache(page, page + n);
+	fprintf(f, "%lx %zx %s\n", (unsigned long)page, n, name);
+	fclose(f);
+	return page;
+}
+
+/* It counts down. */
 __attribute__((noinline)) static void compiled(void)
 {
 #ifdef __x86_64__
@@ -262,24 +282,45 @@ __attribute__((noinline)) static void compiled(void)
 #else
 	static const unsigned code[] = { 0xf1000400, 0x54ffffe1, 0xd65f03c0 };
 #endif
-	char *page = mmap(
-		NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char path[64];
-	FILE *f;
+	long (*count)(long) = compile(code, sizeof(code), "count down", path);
 
-	if (page == MAP_FAILED)
-		return;
-	memcpy(page, code, sizeof(code));
-	__builtin___clear_cache(page, page + sizeof(code));
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	f = fopen(path, "w");
-	if (!f)
-		return;
-	fprintf(f, "%lx %zx count down\n", (unsigned long)page, sizeof(code));
-	fclose(f);
 	while (used(CLOCK_PROCESS_CPUTIME_ID) < 300 * ms)
-		((long (*)(long))(void *)page)(10000000);
+		count(10000000);
 	usleep(100000); /* gtcollect reads the file while the process is there */
+	unlink(path);
+}
+
+/* While it waits, only the stack pointer is known. */
+__attribute__((optimize("omit-frame-pointer"))) static void nap(void) { usleep(30000); }
+
+static void driver_version(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+	int (*get)(int *) = driver ? (int (*)(int *))dlsym(driver, "cuDriverGetVersion") : NULL;
+	int version;
+
+	if (get)
+		get(&version);
+}
+
+/* It calls its argument. */
+static void compiled_calls(void)
+{
+#ifdef __x86_64__
+	static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
+#else
+	static const unsigned code[] = { 0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd,
+		0xd65f03c0 };
+#endif
+	char path[64];
+	void (*call)(void (*)(void)) = compile(code, sizeof(code), "compiled call", path);
+
+	for (int i = 0; i < 3; i++) {
+		call(nap);
+		call(driver_version);
+	}
+	usleep(100000);
 	unlink(path);
 }
 
@@ -335,6 +376,8 @@ int main(int argc, char **argv)
 		fork_child();
 	else if (!strcmp(mode, "compiled"))
 		compiled();
+	else if (!strcmp(mode, "compiled-calls"))
+		compiled_calls();
 	else if (!strcmp(mode, "exec")) {
 		work_a(200 * ms);
 		execl("/proc/self/exe", "samples", "shares", NULL);

@@ -1,11 +1,10 @@
-/* Code that processes have mapped or compiled, and where a mapping of a file lies. */
+/* Code that processes have mapped, and where a mapping of a file lies. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "collect/host/code_maps.h"
-#include "collect/host/jit_maps.h"
 #include "collect/host/remote_interpreter.h"
 #include "collect/host/remote_python.h"
 #include "collect/ipc/process_maps.h"
@@ -47,12 +46,10 @@ static void mapped_code(void)
 	CHECK_STR(at(&m, 1, 395), "/d");
 	CHECK_STR(at(&m, 1, 389), "/b");
 	/* a child has what its parent had, and not what follows */
-	gt_code_maps_find(&m, 1, 150)->is_defined = true;
 	gt_code_maps_fork(&m, 1, 3);
 	add(&m, 1, 1000, 1100, "/e");
 	CHECK_STR(at(&m, 3, 150), "/c");
 	CHECK_STR(at(&m, 3, 1000), "");
-	CHECK(!gt_code_maps_find(&m, 3, 150)->is_defined);
 	gt_code_maps_fork(&m, 77, 78);
 	CHECK_STR(at(&m, 78, 150), "");
 	/* code stays until the last thread has ended */
@@ -78,47 +75,6 @@ static void interpreters_have_names(void)
 		"/usr/lib/python3.11/lib-dynload/_json.cpython-311-x86_64-linux-gnu.so"));
 	CHECK(!gt_is_python_file("//anon"));
 	CHECK(!gt_is_python_file("[vdso]"));
-}
-
-/* The name of the function that was compiled there, or "". It looks often enough to read again. */
-static const char *compiled(struct gt_jit_maps *m, uint64_t address)
-{
-	const struct gt_jit_function *f = NULL;
-
-	for (int i = 0; i < 100 && !f; i++)
-		f = gt_jit_maps_find(m, (uint32_t)getpid(), address);
-	return f ? f->name : "";
-}
-
-static void compiled_functions(void)
-{
-	struct gt_jit_maps m = { 0 };
-	char path[64];
-	FILE *f;
-
-	CHECK_STR(compiled(&m, 0x1000), "");
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	f = fopen(path, "w");
-	CHECK(f);
-	fputs("2000 10 second one\n1000 20 first\nnonsense\n\n5000 0 empty\n6000 10\n3000 10 th",
-		f);
-	fflush(f);
-	CHECK_STR(compiled(&m, 0x1000), "first");
-	CHECK_STR(compiled(&m, 0x101f), "first");
-	CHECK_STR(compiled(&m, 0x1020), "");
-	CHECK_STR(compiled(&m, 0x2001), "second one");
-	CHECK_STR(compiled(&m, 0x3000), ""); /* its line has no end */
-	CHECK_STR(compiled(&m, 0x5000), "");
-	CHECK_STR(compiled(&m, 0x6000), "");
-	fputs("ird\n1000 20 first again\n", f);
-	fclose(f);
-	CHECK_STR(compiled(&m, 0x3000), "third");
-	CHECK_STR(compiled(&m, 0x1000), "first again");
-	unlink(path);
-	CHECK_STR(compiled(&m, 0x3000), "third");
-	gt_jit_maps_forget(&m, (uint32_t)getpid());
-	CHECK_STR(compiled(&m, 0x3000), "");
-	gt_jit_maps_release(&m);
 }
 
 struct library {
@@ -178,5 +134,4 @@ static void no_python(void)
 	free(s);
 }
 
-T_MAIN(T(mapped_code), T(interpreters_have_names), T(compiled_functions),
-	T(places_of_a_mapped_file), T(no_python))
+T_MAIN(T(mapped_code), T(interpreters_have_names), T(places_of_a_mapped_file), T(no_python))
