@@ -230,7 +230,7 @@ static void print_symbols(const struct gt_native_symbols_missing *m, const char 
 			m->replaced, m->replaced == 1 ? "y" : "ies");
 	if (m->without_lines)
 		gt_message(to, program,
-			"--lines: lines of %u librar%s are missing: there was no more time, or the debug data are damaged; gtanalyze --symbols can read them later",
+			"--lines: lines of %u librar%s are missing: there was no more time, or the debug data are damaged or too large for the memory; gtanalyze --symbols can read them later",
 			m->without_lines, m->without_lines == 1 ? "y" : "ies");
 }
 

@@ -23,6 +23,7 @@
 #define ANSWER_MAX (256u << 20) /* bytes from the process */
 #define WRITTEN_AT_ONCE 16384   /* bytes from the process */
 #define SHORTEST_NS 1000000     /* no process is started for less time */
+#define UNITS_AT_ONCE 64u       /* compilation units that one child reads */
 #define TEXT_MAX 16384u         /* bytes of a name; a longer one is none */
 
 /* ---- the process ---- */
@@ -36,6 +37,9 @@ struct answer_head {
 struct answer {
 	int fd;
 	struct gt_buf bytes;
+	pid_t self, reader; /* the process itself; its child, 0: none */
+	unsigned nunits;    /* begun */
+	bool failed;        /* a child */
 };
 
 static uint32_t text_length(const char *s)
@@ -91,17 +95,56 @@ static void limit_process(void)
 #endif
 }
 
+/* ---- its children ---- */
+
+/* libdw keeps what it has read of a unit until the file is closed, and that is many times the size
+ * of the unit's line table. So the units with addresses are read by children, some by each; the
+ * process itself only looks for them. */
+static void end_reader(struct answer *a)
+{
+	int status = 0;
+
+	if (getpid() != a->self) {
+		write_answer(a);
+		_exit(0);
+	}
+	while (a->reader > 0 && waitpid(a->reader, &status, 0) < 0 && errno == EINTR)
+		;
+	a->reader = 0;
+	a->failed = a->failed || status;
+}
+
+static bool begin_unit(void *arg)
+{
+	struct answer *a = arg;
+
+	if (a->nunits++ % UNITS_AT_ONCE == 0) {
+		end_reader(a);
+		a->reader = fork();
+		if (!a->reader)
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!a->reader && getppid() != a->self)
+			_exit(1);
+	}
+	return a->reader <= 0; /* negative: there can be no child */
+}
+
 static void __attribute__((noreturn)) run_process(int fd, struct gt_debug_files *where,
 	const struct gt_library_files *files, const uint64_t *addresses, size_t n)
 {
-	struct answer a = { .fd = fd };
+	struct answer a = { .fd = fd, .self = getpid() };
+
+	int rc = -ENOENT;
 
 	limit_process();
-	for (size_t i = 0; i < files->n; i++)
-		if (!gt_debug_lines_read(files->path[i], where, addresses, n, put_levels, &a))
-			break;
+	for (size_t i = 0; i < files->n && rc; i++) {
+		rc = gt_debug_lines_read(
+			files->path[i], where, addresses, n, begin_unit, put_levels, &a);
+		a.failed = a.failed || rc == -EBADMSG;
+	}
+	end_reader(&a);
 	write_answer(&a);
-	_exit(0);
+	_exit(a.failed);
 }
 
 /* ---- its answer ---- */

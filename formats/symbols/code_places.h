@@ -24,7 +24,7 @@ struct gt_code_places {
 enum gt_lines_state {
 	GT_LINES_READ, /* or not asked for, or the files have no lines */
 	GT_LINES_LATE, /* there was no time for all lines */
-	GT_LINES_BAD   /* the DWARF of a file is damaged: lines are missing */
+	GT_LINES_BAD   /* the DWARF of a file is damaged or too large: lines are missing */
 };
 /* offsets: n ones, sorted, each different: the address in the ELF file behind an instruction (the
  * return address of a call), as in struct gt_frame. The results are those of the instruction.

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "formats/base/sorted.h"
+#include "formats/symbols/elf_file.h"
 
 #define DEPTH_MAX 200 /* of blocks in blocks */
 #define LANG_RUST 0x1c
@@ -179,8 +180,8 @@ static int compare(const void *a, const void *b)
 	return GT_COMPARE(*x, *y);
 }
 
-static int read_units(
-	Dwarf *dw, const uint64_t *addresses, size_t n, gt_code_levels_fn *fn, void *arg)
+static int read_units(Dwarf *dw, const uint64_t *addresses, size_t n, gt_code_unit_fn *begin_unit,
+	gt_code_levels_fn *fn, void *arg)
 {
 	bool *taken = calloc(n + 1, sizeof(*taken)), any = false;
 	struct unit u = { .addresses = addresses, .in = calloc(n + 1, sizeof(*u.in)) };
@@ -193,7 +194,7 @@ static int read_units(
 
 		any = true;
 		find_addresses(&u, n, taken);
-		if (!u.n)
+		if (!u.n || (begin_unit && !begin_unit(arg)))
 			continue;
 		GT_SORT(u.in, u.n, compare);
 		read_unit(&u, is_split ? &split : &u.die, fn, arg);
@@ -201,6 +202,30 @@ static int read_units(
 	free(taken);
 	free(u.in);
 	return any ? 0 : -ENOENT;
+}
+
+/* Also if libdw cannot unpack it. */
+static bool has_dwarf(const char *path)
+{
+	struct gt_elf_file f;
+	struct gt_elf_names names = { NULL, 0 };
+	Elf_Scn *section = NULL;
+	bool is_there = false;
+	const char *name;
+	size_t index;
+	GElf_Shdr h;
+	int fd;
+
+	if (!gt_elf_open_path(&f, &fd, path) && !elf_getshdrstrndx(f.elf, &index))
+		names = gt_elf_names(&f, index);
+	while (names.n && !is_there && (section = elf_nextscn(f.elf, section)))
+		if (gelf_getshdr(section, &h) && h.sh_type != SHT_NOBITS && h.sh_size) {
+			name = gt_elf_name(&names, h.sh_name);
+			is_there = name &&
+				(!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info"));
+		}
+	gt_elf_close_path(&f, fd);
+	return is_there;
 }
 
 static Dwarf *open_dwarf(const char *path, int *fd)
@@ -235,7 +260,7 @@ static Dwarf *open_shared(Dwarf *dw, struct gt_debug_files *where, int *fd)
 }
 
 int gt_debug_lines_read(const char *path, struct gt_debug_files *where, const uint64_t *addresses,
-	size_t n, gt_code_levels_fn *fn, void *arg)
+	size_t n, gt_code_unit_fn *begin_unit, gt_code_levels_fn *fn, void *arg)
 {
 	int fd, shared_fd, rc = -ENOENT;
 	Dwarf *dw = open_dwarf(path, &fd), *shared = open_shared(dw, where, &shared_fd);
@@ -243,8 +268,8 @@ int gt_debug_lines_read(const char *path, struct gt_debug_files *where, const ui
 	if (shared)
 		dwarf_setalt(dw, shared);
 	if (dw)
-		rc = read_units(dw, addresses, n, fn, arg);
+		rc = read_units(dw, addresses, n, begin_unit, fn, arg);
 	close_dwarf(dw, fd);
 	close_dwarf(shared, shared_fd);
-	return rc;
+	return rc && has_dwarf(path) ? -EBADMSG : rc;
 }

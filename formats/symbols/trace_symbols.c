@@ -273,7 +273,8 @@ void gt_trace_symbols_report(const char *program)
 		{ is_replaced, "not used, the file does not have the recorded build id" },
 		{ has_no_id, "the recording has no build id, so no file can be chosen, for" },
 		{ has_late_lines, "lines are missing, reading took more than 120 s, of" },
-		{ has_bad_lines, "lines are missing, the debug data are damaged, of" },
+		{ has_bad_lines,
+			"lines are missing, the debug data are damaged or too large for the memory, of" },
 	};
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)

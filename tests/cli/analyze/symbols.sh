@@ -111,6 +111,15 @@ cp whole/renamed odd/good
 is odd-files-and-a-good-one "$whole" "$(stack_of --symbols odd a.zst)"
 chmod 700 odd/unreadable
 
+# compressed debug data that cannot be unpacked
+mkdir broken
+cp gz/prog.debug broken
+at=$(readelf -SW broken/prog.debug | awk '{ for (i = 1; i < NF; i++) if ($i == ".debug_info") print "0x" $(i + 3) }')
+printf '%64s' damaged | dd of=broken/prog.debug bs=1 seek=$((at + 60)) conv=notrunc 2>/dev/null
+stack_of --symbols broken a.zst >/dev/null
+check damaged-compressed-has-functions grep -q 'outer.* < main' stack.out
+is damaged-compressed-is-said 1 "$(grep -c 'lines are missing, the debug data are damaged or too large for the memory, of: .*/prog' stack.err)"
+
 # a file of the right build id whose DWARF is damaged costs the lines only
 mkdir damaged
 for section in info abbrev line str line_str rnglists; do

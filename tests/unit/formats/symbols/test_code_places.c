@@ -4,9 +4,12 @@
 #include <fcntl.h>
 #include <link.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "formats/symbols/code_places.h"
+#include "formats/symbols/debug_lines.h"
+#include "formats/symbols/elf_symbols.h"
 
 #define SECOND 1000000000ll
 
@@ -109,4 +112,79 @@ static void lines_have_a_limit(void)
 	gt_debug_files_release(&where);
 }
 
-T_MAIN(T(a_place_is_that_of_the_instruction_before), T(lines_have_a_limit))
+/* ---- many units ---- */
+
+static struct {
+	uint64_t *address;
+	size_t n;
+} own;
+
+/* The functions of this program, sorted. */
+static void find_own_functions(const struct gt_library_files *files)
+{
+	struct gt_elf_symbols symbols;
+
+	CHECK(!gt_elf_symbols_open(&symbols, (const char *const *)files->path, files->n));
+	own.address = calloc(symbols.n + 1, sizeof(*own.address));
+	own.n = 0;
+	for (size_t i = 0; own.address && i < symbols.n; i++)
+		if (!own.n || symbols.items[i].at > own.address[own.n - 1])
+			own.address[own.n++] = symbols.items[i].at;
+	gt_elf_symbols_close(&symbols);
+}
+
+static struct {
+	unsigned begun, step; /* one unit of `step` is read */
+	size_t n;             /* lines */
+} reads;
+
+static bool begin_unit(void *arg) { return reads.begun++ % reads.step == 0; }
+
+static void count_lines(void *arg, size_t i, const struct gt_code_level *levels, unsigned n)
+{
+	reads.n += levels[0].line > 0;
+}
+
+static size_t lines_of(const struct gt_library_files *files, unsigned step)
+{
+	struct gt_debug_files where = { .folders = NULL };
+
+	memset(&reads, 0, sizeof(reads));
+	reads.step = step;
+	if (gt_debug_lines_read(files->path[0], &where, own.address, own.n,
+		    step ? begin_unit : NULL, count_lines, NULL))
+		reads.n = 0;
+	gt_debug_files_release(&where);
+	return reads.n;
+}
+
+/* Units that others read are left out; all together they have all lines. */
+static void units_may_be_left_out(void)
+{
+	struct gt_debug_files where = { .folders = NULL };
+	struct gt_library_files files = own_files(&where);
+	struct gt_code_places p = { .n = 0 };
+	enum gt_lines_state state;
+	size_t all, n = 0;
+
+	find_own_functions(&files);
+	all = lines_of(&files, 0);
+	CHECK(all > 20);
+	CHECK_EQ(lines_of(&files, 1), all);
+	CHECK(reads.begun > 1);
+	CHECK(lines_of(&files, 2) > 0 && reads.n < all);
+	for (size_t i = 0; i < own.n; i++)
+		own.address[i]++;
+	CHECK(!gt_code_places_read(&p, &where, &files, own.address, own.n, 60 * SECOND, &state));
+	CHECK_EQ(state, GT_LINES_READ);
+	for (size_t i = 0; i < p.n; i++)
+		n += p.list[i].n && p.levels[p.list[i].first].line;
+	CHECK_EQ(n, all);
+	free(own.address);
+	gt_code_places_release(&p);
+	gt_library_files_release(&files);
+	gt_debug_files_release(&where);
+}
+
+T_MAIN(T(a_place_is_that_of_the_instruction_before), T(lines_have_a_limit),
+	T(units_may_be_left_out))
