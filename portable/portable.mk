@@ -50,7 +50,7 @@ $(BUILD)/$(PORTNAME).tar.gz: $(PORT)/complete
 portable: setup | all
 	@$(MAKE) --no-print-directory -j$$(nproc) $(BUILD)/$(PORTNAME).tar.gz
 	@ls -l $(BUILD)/$(PORTNAME).tar.gz
-# what tests/vm/run has in a machine of another architecture
-for_vm: $(BUILD)/$(PORTNAME).tar.gz $(BPF_TESTS) $(SIM) $(SAMPLES) $(BUILD)/unit/test_remote_call
+# what tests/vm/run has in a machine of another architecture, but for unit tests
+for_vm: $(BUILD)/$(PORTNAME).tar.gz $(BPF_TESTS) $(SIM) $(SAMPLES) $(HOST_PROGRAMS) $(FAKE)/libpythonstacks.so $(FAKE)/python-embedded
 .PHONY: portable for_vm
 .SECONDARY: $(PORT)/stubs-2.31/done

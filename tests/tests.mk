@@ -14,7 +14,8 @@ FUZZERS  := $(addprefix $(BUILD)/fuzz/,$(TARGETS))
 CLANG    ?= clang
 FUZZ_SECONDS ?= 60
 
-units: $(UNITS) $(addprefix $(BUILD)/host/,samples unwind unwind_stripped libunwind3.so libunwind4.so) $(BUILD)/bpf/without_bpf
+HOST_PROGRAMS := $(addprefix $(BUILD)/host/,samples unwind unwind_stripped libunwind3.so libunwind4.so) $(BUILD)/bpf/without_bpf
+units: $(UNITS) $(HOST_PROGRAMS)
 # What tests/cli/collect/samples.sh samples.
 $(BUILD)/host/samples: tests/unit/collect/host/samples_prog.c
 	@mkdir -p $(@D)

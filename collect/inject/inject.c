@@ -66,6 +66,10 @@ static int refuse_ptrace(pid_t pid, int code, struct gt_err *err)
 			(int)pid, (int)uid);
 	if (code == -EACCES && !geteuid())
 		return gt_err_set(err, code, "/proc/%d: %s", (int)pid, gt_process_refusal());
+	if (scope > 2)
+		return gt_err_set(err, code,
+			"process %d may not be traced: kernel.yama.ptrace_scope is %d, which forbids it to all users until the machine is started again; record the program from its start, or by eBPF (--via ebpf)",
+			(int)pid, scope);
 	if (scope)
 		return gt_err_set(err, code,
 			"process %d may not be traced: kernel.yama.ptrace_scope is %d; it needs CAP_SYS_PTRACE, or 0 there",
