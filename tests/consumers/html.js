@@ -94,6 +94,16 @@ async function testMoves(page) {
 	const box = await page.locator("#tracks").boundingBox(), x = box.x + box.width * 0.7, y = box.y + 150;
 	const before = await span(page);
 
+	const busy = await page.evaluate(() => {
+		const lane = gt.model.lanes.find(l => l.aspect === WORK_ASPECT), v = gt.view;
+		let ns = 0;
+
+		for (let i = 0; i < lane.n; i++)
+			ns += lane.level[i] ? 0 : Math.max(0, Math.min(lane.end[i], v.to) - Math.max(lane.start[i], v.from));
+		return [lane.line.busy, ns / (v.to - v.from)];
+	});
+
+	check("html-busy-share-is-exact", busy[1] > 0.01 && Math.abs(busy[0] - busy[1]) < 0.0001, busy);
 	check("html-draws", await colours(page) > 20, "only " + await colours(page) + " colours");
 	await page.mouse.move(x, y);
 	await page.keyboard.down("Control");
@@ -124,7 +134,7 @@ async function testMoves(page) {
 }
 
 async function testTouch(browser, file) {
-	const page = await openPage(browser, { viewport: { width: 412, height: 860 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 });
+	const page = await openPage(browser, { viewport: { width: 412, height: 860 }, hasTouch: true, isMobile: true, deviceScaleFactor: 1.5 });
 
 	await openFile(page, file);
 	const cdp = await page.context().newCDPSession(page), box = await page.locator("#tracks").boundingBox(), before = await span(page), y = box.y + 140;
@@ -135,6 +145,8 @@ async function testTouch(browser, file) {
 		await touch("touchMove", box.x + 100 - i * 15, box.x + 140 + i * 20);
 	await touch("touchEnd");
 	check("html-pinch-zooms", await span(page) < before * 0.6, "span " + await span(page) + " of " + before);
+	await page.evaluate(() => gt.setRange(6.5e9, 6.503e9));
+	await settle(page);
 	await page.screenshot({ path: out + "/html-phone.png" });
 	is("html-phone-no-faults", [], page.faults);
 	await page.context().close();
@@ -275,7 +287,7 @@ async function testThemes(page) {
 }
 
 async function testPictures(browser, file) {
-	const at = "#t=6498000000_6506000000", sizes = { wide: [1920, 1080, "light"], laptop: [1366, 768, "dark"] };
+	const at = "#t=6498000000_6506000000", sizes = { wide: [1600, 900, "light"], laptop: [1280, 720, "dark"] };
 
 	for (const [name, [width, height, colorScheme]] of Object.entries(sizes)) {
 		const page = await openPage(browser, { viewport: { width, height }, colorScheme });

@@ -15,7 +15,21 @@ class Details {
 		else if (v.selected)
 			this.showEvent(v.selected);
 		else
-			this.pane.append(make("p", { class: "empty" },
+			this.showSummary();
+	}
+	/* What advice says of the whole trace, and how to go on. */
+	showSummary() {
+		const reports = this.app.reports, tables = reports ? reports.documents[0].tables : {}, columns = reports ? reports.documents[0].columns : {};
+		const verdict = tables.verdict && tables.verdict.rows[0], found = tables.advice ? tables.advice.rows.filter(r => r.state === "found") : [];
+
+		if (verdict && verdict.text)
+			this.pane.append(make("p", { class: "verdict" }, printable(verdict.text)));
+		for (const row of found.slice(0, 5)) {
+			const jump = reports.jump(columns.advice.columns, row), text = row.evidence + (row.remedy ? ": " + row.remedy : "");
+
+			this.pane.append(make("p", { class: "found" }, jump ? make("button", { type: "button", class: "link", onclick: jump }, printable(text)) : printable(text)));
+		}
+		this.pane.append(make("p", { class: "empty" },
 				"Select an event to see its arguments and the call that launched it. Hold Shift and drag, or drag on the axis, to measure "
 				+ "and to sum up an area. Press ? for all keys."));
 	}

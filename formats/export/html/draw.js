@@ -90,7 +90,7 @@ class Painter {
 			else if (line.lane)
 				for (let k = 0; k < line.rows; k++)
 					if (y + (k + 1) * line.unit > RULER && y + k * line.unit < this.height)
-						rows.push({ level: line.lane.levels[k], y: y + k * line.unit + 1, height: line.unit - 1, lane: line.lane });
+						rows.push({ level: line.lane.levels[k], y: y + k * line.unit + 1, height: line.unit - 1, lane: line.lane, line: k ? null : line });
 		}
 		if (!rows.length)
 			return;
@@ -113,15 +113,15 @@ class Painter {
 		});
 		c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
 	}
-	/* A folded group shows the busiest lane below it. */
+	/* A folded group shows the busiest lane of work or calls below it. */
 	summaryRows(line, y, rows) {
 		const below = [], visit = t => {
-			below.push(...t.lanes.filter(l => l.levels.length));
+			below.push(...t.lanes.filter(l => [WORK, CALLS, RANGES].includes(l.aspect)));
 			for (const child of this.layout.children.get(t.index) || [])
 				visit(child);
 		};
 
-		visit(line.track);
+		line.members.forEach(visit);
 		const lane = below.sort((a, b) => (b.aspect === WORK) - (a.aspect === WORK) || b.n - a.n)[0];
 
 		if (lane)
@@ -132,7 +132,7 @@ class Painter {
 		const v = this.view, scale = W / (v.to - v.from), step = row.level.at(1 / scale), { start, end, type, busy, n } = step;
 		const words = this.words, pixels = this.pixels, from = v.from, to = v.to, flags = v.flags, exact = !busy;
 		const least = row.lane.aspect === MARKS || row.lane.aspect === SAMPLES ? 0.7 : 0.3, separator = SEPARATOR_LEAST * this.ratio;
-		let at = -1, cover = 0, best = 0, most = -1;
+		let at = -1, cover = 0, best = 0, most = -1, total = 0;
 		const flush = () => {
 			if (at >= 0 && at < W && most >= 0) {
 				const alpha = (least + (1 - least) * Math.min(1, cover)) * (flags && !flags[best] ? 0.16 : 1);
@@ -157,6 +157,7 @@ class Painter {
 			const here = (Math.min(x1, a + 1) - x0) * share;
 
 			cover += here;
+			total += (x1 - x0) * share;
 			if (here > most) {
 				most = here;
 				best = kind;
@@ -177,6 +178,8 @@ class Painter {
 			}
 		}
 		flush();
+		if (row.line && least < 0.5)
+			row.line.busy = total / W;
 	}
 	textWidth(text) {
 		let w = this.widths.get(text);
@@ -294,7 +297,8 @@ class Painter {
 			c.fillStyle = this.colour.line;
 			c.fillRect(x, 14, 1, 14);
 			c.fillStyle = this.colour.soft;
-			c.fillText(formatTick(t, step), x + 4, 14);
+			if (x + 50 < this.width || !x)
+				c.fillText(formatTick(t, step), x + 4, 14);
 		}
 		this.drawRulerMarks();
 	}

@@ -63,15 +63,31 @@ class Layout {
 
 		return a.segment - b.segment || rankOf(a) - rankOf(b) || bySize || a.id - b.id || a.index - b.index;
 	}
-	/* Threads with less than a fiftieth of the events of the busiest are one line each. */
+	/* Threads with less than a fiftieth of the events of the busiest: one line stands for them, if there are several. */
 	foldMinor() {
-		for (const list of this.children.values()) {
+		this.minor = new Set();
+		for (const [parent, list] of this.children) {
 			const most = list.reduce((m, t) => Math.max(m, this.weights[t.index]), 0);
+			const minor = list.filter(t => t.kind === "thread" && this.weights[t.index] && !this.isMain(t) && this.weights[t.index] < most / 50);
 
-			for (const t of list)
-				if (t.kind === "thread" && !this.isMain(t) && this.weights[t.index] < most / 50)
-					this.folded.add("t" + t.index);
+			for (const t of minor) {
+				this.folded.add("t" + t.index);
+				if (minor.length > 1)
+					this.minor.add(t.index);
+			}
+			this.folded.add("m" + parent);
 		}
+	}
+	addBelow(t, below, indent) {
+		const minor = below.filter(c => this.minor.has(c.index)), key = "m" + t.index, folded = this.folded.has(key);
+
+		below.filter(c => !this.minor.has(c.index)).forEach(c => this.addTrack(c, indent));
+		if (!minor.length)
+			return;
+		this.add({ key, label: minor.length + (minor.length < below.length ? " more threads" : " threads"), group: true, folded, foldable: true, indent, rows: 1,
+			unit: GROUP_ROW, members: minor });
+		if (!folded)
+			minor.forEach(c => this.addTrack(c, indent + 1));
 	}
 	build() {
 		this.lines = [];
@@ -104,7 +120,7 @@ class Layout {
 		if (indent > 12)
 			indent = 12;
 		if (group)
-			this.add({ key, label, group: true, folded, foldable: true, indent, rows: 1, unit: GROUP_ROW, track: t });
+			this.add({ key, label, group: true, folded, foldable: true, indent, rows: 1, unit: GROUP_ROW, members: [t] });
 		if (folded && group)
 			return;
 		if (!group && folded) {
@@ -112,16 +128,20 @@ class Layout {
 			return;
 		}
 		if (t.kind === "process") /* its GPUs and threads come before its own lanes */
-			below.forEach(c => this.addTrack(c, indent + 1));
+			this.addBelow(t, below, indent + 1);
 		for (const l of lanes)
 			if (l.aspect !== COUNTER)
-				this.addLane(l, l === main && !group ? label : this.partLabel(t, l), group || l !== main ? indent + 1 : indent,
-					l === main && !group ? key : "l" + l.index, false);
+				this.addPart(t, l, { label, indent, key, isMain: l === main && !group, isAbove: l.aspect === RANGES && l !== main && !group });
 		if (t.kind !== "process")
-			below.forEach(c => this.addTrack(c, indent + 1));
+			this.addBelow(t, below, indent + 1);
 		for (const l of lanes)
 			if (l.aspect === COUNTER)
 				this.add({ key: "l" + l.index, label: printable(this.model.types[l.counter].name), lane: l, indent: indent + 1, rows: 1, unit: COUNTER_ROW });
+	}
+	/* Ranges of a thread with calls stand above it, as in gtview. */
+	addPart(t, lane, { label, indent, key, isMain, isAbove }) {
+		this.addLane(lane, isMain ? label : isAbove ? "ranges " + label : this.partLabel(t, lane), isMain || isAbove ? indent : indent + 1,
+			isMain ? key : "l" + lane.index, false);
 	}
 	partLabel(t, lane) {
 		if (lane.aspect === 6)
@@ -157,8 +177,10 @@ class Layout {
 	reveal(lane) {
 		if (lane.line)
 			return false;
-		for (let t = lane.track; t >= 0; t = this.model.tracks[t].parent)
+		for (let t = lane.track; t >= 0; t = this.model.tracks[t].parent) {
 			this.folded.delete("t" + t);
+			this.folded.delete("m" + t);
+		}
 		this.build();
 		return true;
 	}

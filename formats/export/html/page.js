@@ -119,7 +119,7 @@ class App {
 			this.scrollTo(y - room / 3);
 		if (end < v.from + span * 0.02 || start > v.to - span * 0.02 || end - start > span)
 			end - start > span ? this.zoomTo(start, end) : this.centre((start + end) / 2);
-		else if (end - start < span / 5000)
+		else if (end > start && end - start < span / 5000)
 			this.setRange((start + end) / 2 - (end - start + 50) * 60, (start + end) / 2 + (end - start + 50) * 60);
 	}
 	speak({ lane, i }) {
@@ -320,6 +320,9 @@ class App {
 			this.labelled = { from: Math.max(0, v.scroll - 1500), to: v.scroll + room + 1500 };
 			list.replaceChildren(...this.layout.lines.filter(l => l.y + l.height > this.labelled.from && l.y < this.labelled.to).map(l => this.label(l)));
 		}
+		for (const line of this.painter.visibleLines())
+			if (line.busy !== undefined && line.share)
+				line.share.textContent = line.busy === 0 ? "" : line.busy < 0.001 ? "<0.1%" : (line.busy * 100).toFixed(1) + "%";
 		list.style.transform = "translateY(" + -v.scroll + "px)";
 	}
 	label(line) {
@@ -328,6 +331,8 @@ class App {
 		const e = make("div", { class: "label" + (line.group ? " group" : "") + (line.part ? " part" : ""), role: "treeitem", "aria-level": line.indent + 1,
 			"aria-label": line.label, title: line.label }, fold, make("span", { class: "name" }, line.label));
 
+		if (!line.group && !line.lane.points)
+			e.append(line.share = make("span", { class: "busy", title: "busy share of the visible range" }));
 		e.style.top = line.y + "px";
 		e.style.height = line.height + "px";
 		e.style.paddingLeft = 6 + line.indent * 11 + "px";

@@ -36,6 +36,8 @@ Object.assign(App.prototype, {
 		}
 		if (this.current === "reports")
 			this.reports.show();
+		if (this.model && !this.view.area && !this.view.selected)
+			this.details.show();
 	},
 	addFlame(tree) {
 		this.flame = new Flame(this, tree);
