@@ -9,13 +9,12 @@
 #include "formats/export/stack_tree.h"
 
 #define DEFAULT_MAX (200ull << 20) /* bytes: browsers open this */
-#define BYTES_PER_SLICE 12u        /* about */
+#define BYTES_PER_SLICE 5          /* about; what did not fit says it better */
 
 struct html {
 	struct gt_reader *r;
 	const struct gt_export_options *opt;
 	struct gt_err *err;
-	uint64_t max;
 };
 
 /* ---- columns to sections ---- */
@@ -148,31 +147,9 @@ static int read_rows(struct html *x, struct gt_html_lanes *h)
 	return rc ? rc : gt_html_lanes_finish(h);
 }
 
-/* Reads the trace once more if it may be too large, and returns the resolution that is needed, ns.
- * -1: failed. */
-static int64_t choose_resolution(struct html *x, uint64_t room)
-{
-	struct gt_html_lanes h;
-	uint64_t rows = 0;
-	int64_t needed = 0;
-	unsigned k = 0;
-
-	for (uint32_t i = 0; i < gt_reader_segments(x->r); i++)
-		rows += gt_segment_rows(gt_reader_segment(x->r, i));
-	if (rows < room / BYTES_PER_SLICE)
-		return 0;
-	if (!gt_html_lanes_init(&h, x->r, x->err)) {
-		h.measuring = true;
-		read_rows(x, &h);
-	}
-	while (k + 1 < GT_HTML_RESOLUTIONS && h.counts[k] > room / BYTES_PER_SLICE)
-		k++;
-	needed = h.total > room / BYTES_PER_SLICE ? gt_html_resolution(k) : 0;
-	gt_html_lanes_release(&h);
-	return x->err->code ? -1 : needed;
-}
-
-static int add_timeline(struct html *x, struct gt_html_page *p, int64_t resolution)
+/* *slices: how many the page has. */
+static int add_timeline(
+	struct html *x, struct gt_html_page *p, int64_t resolution, uint64_t *slices)
 {
 	static const struct {
 		enum gt_html_section section;
@@ -192,6 +169,9 @@ static int add_timeline(struct html *x, struct gt_html_page *p, int64_t resoluti
 		rc = add_column(x, p, &h, columns[i].section, columns[i].offset);
 	rc = rc ? rc : add_args(x, p, &h);
 	rc = rc ? rc : add_head(x, p, &h);
+	*slices = 0;
+	for (size_t i = 0; i < h.nlanes; i++)
+		*slices += h.lanes[i].n;
 	gt_html_lanes_release(&h);
 	return rc;
 }
@@ -214,31 +194,75 @@ static void drop_timeline(struct gt_html_page *p)
 		gt_buf_clear(&p->sections[i]);
 }
 
+/* What a resolution leaves; known after the trace was read for that. */
+struct detail {
+	bool measured;
+	uint64_t counts[GT_HTML_RESOLUTIONS];
+	unsigned next; /* the finest resolution that was not tried */
+};
+
+static int measure(struct html *x, struct detail *d)
+{
+	struct gt_html_lanes h;
+	int rc = gt_html_lanes_init(&h, x->r, x->err);
+
+	h.measuring = true;
+	rc = rc ? rc : read_rows(x, &h);
+	memcpy(d->counts, h.counts, sizeof(d->counts));
+	d->measured = true;
+	gt_html_lanes_release(&h);
+	return rc;
+}
+
+/* Adds the timeline in at most `room` bytes: all events, if so many may fit, else with the finest
+ * resolution that leaves few enough slices. If a slice takes more bytes than expected, it tries
+ * again. */
+static int fit_timeline(struct html *x, struct gt_html_page *p, size_t room)
+{
+	struct detail d = { .next = 0 };
+	size_t rest = gt_html_page_size(p), size = 0;
+	double bytes = BYTES_PER_SLICE;
+	uint64_t slices = 0;
+	int64_t resolution = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(x->r); i++)
+		slices += gt_segment_rows(gt_reader_segment(x->r, i));
+	for (bool all = (double)slices * bytes < (double)room; !rc; all = false) {
+		if (!all && !d.measured && (rc = measure(x, &d)))
+			break;
+		while (!all && d.next < GT_HTML_RESOLUTIONS &&
+			(double)d.counts[d.next] * bytes > (double)room)
+			d.next++;
+		if (d.next >= GT_HTML_RESOLUTIONS)
+			return gt_err_set(x->err, -EFBIG,
+				"--max-size is too small: the page needs about %zu bytes",
+				rest + (size ? size : (size_t)bytes));
+		resolution = all ? 0 : gt_html_resolution(d.next++);
+		drop_timeline(p);
+		rc = add_timeline(x, p, resolution, &slices);
+		size = gt_html_page_size(p) - rest;
+		if (rc || size <= room)
+			break;
+		bytes = 1.05 * (double)size / (double)(slices ? slices : 1);
+	}
+	return rc;
+}
+
 static int html_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out,
 	struct gt_err *err)
 {
-	struct html x = { r, opt, err, opt->max_size ? opt->max_size : DEFAULT_MAX };
+	struct html x = { r, opt, err };
+	const uint64_t max = opt->max_size ? opt->max_size : DEFAULT_MAX;
 	struct gt_html_page page = { .sections = { { .len = 0 } } };
 	int rc = add_rest(&x, &page);
 	size_t rest = gt_html_page_size(&page);
-	int64_t resolution = 0;
 
-	if (!rc && rest >= x.max)
+	if (!rc && rest >= max)
 		rc = gt_err_set(err, -EFBIG,
 			"--max-size is too small: the page without its timeline has %zu bytes",
 			rest);
-	if (!rc && (resolution = choose_resolution(&x, x.max - rest)) < 0)
-		rc = err->code;
-	rc = rc ? rc : add_timeline(&x, &page, resolution);
-	while (!rc && gt_html_page_size(&page) > x.max) {
-		if (resolution >= gt_html_resolution(GT_HTML_RESOLUTIONS - 1))
-			rc = gt_err_set(err, -EFBIG,
-				"--max-size is too small: the smallest page has %zu bytes",
-				gt_html_page_size(&page));
-		resolution = resolution ? resolution * 2 : gt_html_resolution(0);
-		drop_timeline(&page);
-		rc = rc ? rc : add_timeline(&x, &page, resolution);
-	}
+	rc = rc ? rc : fit_timeline(&x, &page, max - rest);
 	if (!rc)
 		gt_html_page_write(&page, out);
 	gt_html_page_release(&page);

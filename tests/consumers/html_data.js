@@ -71,6 +71,14 @@ async function testMaxSize(page) {
 	is("html-max-size-no-faults", [], page.faults);
 }
 
+async function testEmpty(page) {
+	run("gtexport", "--html", "-f", "-o", "empty.html", "--match", "no such name", recorded("h200-nvtx.zst"));
+	await openFile(page, "empty.html");
+	for (const key of ["w", "ArrowRight", "n", "f", "2", "3", "4", "1"])
+		await page.keyboard.press(key);
+	is("html-without-events-no-faults", [], page.faults);
+}
+
 async function testOthers(page) {
 	for (const name of ["h200x2-nccl.zst", "h200-graphs.zst", "h200-decode.zst", "kineto-h200-mlp.json.gz", "strace-many-threads.txt.gz"]) {
 		fs.writeFileSync("other.html", run("gtexport", "--html", recorded(name)));
@@ -115,6 +123,7 @@ async function main() {
 
 	await testHostile(page);
 	await testMaxSize(page);
+	await testEmpty(page);
 	await testOthers(page);
 	await testReports(page);
 	await testSvg(page);
