@@ -191,7 +191,7 @@ static const struct gt_exporter *find_exporter(const struct args *a, struct gt_e
  * memory. */
 static char *default_output(const char *trace, const struct gt_exporter *x)
 {
-	static const char *const known[] = { ".gz", ".zst", ".gt", ".jsonl", ".json" };
+	static const char *const known[] = { ".gz", ".zst", ".gt", ".jsonl", ".json", ".pftrace" };
 	const char *base = strcmp(trace, "-") ? trace : "trace";
 	const char *suffix = x->suffix;
 	size_t len = strlen(base), room;

@@ -48,34 +48,32 @@ bool gt_chrome_gpu_type(const struct gt_type *type)
 	return type->layer == GT_LAYER_GPU && gt_type_field(type, GT_R_LAUNCH_JOIN) != GT_NONE;
 }
 
-struct args {
-	struct gt_out *out;
-	bool any;
-	int64_t base;
+/* ---- the arguments of a row ---- */
+
+struct list {
+	struct gt_chrome_arg *to;
+	unsigned n;
 };
 
-/* Inline, so that the compiler copies a name that is a literal in place. */
-static inline __attribute__((always_inline)) void key(struct args *a, const char *name)
+static struct gt_chrome_arg *add(
+	struct list *a, const char *name, enum gt_chrome_arg_form form, uint64_t value)
 {
-	if (a->any)
-		gt_out_str(a->out, ",\"");
-	else
-		gt_out_str(a->out, ",\"args\":{\"");
-	gt_out_str(a->out, name);
-	gt_out_str(a->out, "\":");
-	a->any = true;
+	struct gt_chrome_arg *to = &a->to[a->n < GT_CHROME_ARGS_MAX ? a->n++ : a->n - 1];
+
+	to->name = name;
+	to->form = form;
+	to->value = value;
+	return to;
 }
 
-static inline __attribute__((always_inline)) void put_number(
-	struct args *a, const char *name, uint64_t v)
+static void add_field(struct list *a, const char *name, const struct gt_field *f, uint64_t v)
 {
-	key(a, name);
-	gt_out_commit(a->out, gt_put_value(gt_out_reserve(a->out, 64), GT_F_U64, v));
+	add(a, name, GT_ARG_FIELD, v)->field = f;
 }
 
-/* Writes the ids of the device and the stream that a track belongs to. Of a wait of the host for an
+/* Adds the ids of the device and the stream that a track belongs to. Of a wait of the host for an
  * event or a context, both are -1. */
-static void put_place(struct args *a, const struct gt_segment *seg, uint32_t track, bool waits)
+static void add_place(struct list *a, const struct gt_segment *seg, uint32_t track, bool waits)
 {
 	static const struct {
 		uint8_t kind;
@@ -87,10 +85,9 @@ static void put_place(struct args *a, const struct gt_segment *seg, uint32_t tra
 
 		while (t < seg->ntracks && seg->tracks[t].kind != places[i].kind)
 			t = seg->tracks[t].parent;
-		if (t >= seg->ntracks && !waits)
-			continue;
-		key(a, places[i].name);
-		gt_export_i64(a->out, t < seg->ntracks ? seg->tracks[t].id : -1);
+		if (t < seg->ntracks || waits)
+			add(a, places[i].name, GT_ARG_SIGNED,
+				(uint64_t)(t < seg->ntracks ? seg->tracks[t].id : -1));
 	}
 }
 
@@ -102,77 +99,58 @@ struct gathered {
 	bool sized;
 };
 
-static void put_three(struct args *a, const char *name, const uint64_t v[3], unsigned n)
+static void add_three(struct list *a, const char *name, const uint64_t v[3], unsigned n)
 {
-	if (n != 3)
-		return;
-	key(a, name);
-	for (unsigned i = 0; i < 3; i++) {
-		gt_out_str(a->out, i ? "," : "[");
-		gt_out_commit(a->out, gt_put_value(gt_out_reserve(a->out, 64), GT_F_U64, v[i]));
-	}
-	gt_out_str(a->out, "]");
+	if (n == 3)
+		memcpy(add(a, name, GT_ARG_THREE, 0)->three, v, 3 * sizeof(*v));
 }
 
-/* Writes the call that created a graph's node: no arrow leads there. */
-static void put_creation(struct args *a, const struct gt_segment *seg, const struct gathered *g)
+/* Adds the call that created a graph's node: no arrow leads there. */
+static void add_creation(
+	struct list *a, const struct gt_segment *seg, const struct gathered *g, int64_t base)
 {
-	const char *name =
-		g->made_name < seg->nstrings ? gt_str(seg, (uint32_t)g->made_name) : NULL;
-
-	if (!name)
+	if (g->made_name >= seg->nstrings)
 		return;
-	key(a, "created_by");
-	gt_out_json(a->out, name, strlen(name));
-	key(a, "created_ts");
-	gt_export_us(a->out, gt_since((int64_t)g->made_start, a->base));
+	add(a, "created_by", GT_ARG_TEXT, 0)->text = gt_str(seg, (uint32_t)g->made_name);
+	add(a, "created_ts", GT_ARG_TIME, (uint64_t)gt_since((int64_t)g->made_start, base));
 }
 
-static void put_gathered(struct args *a, const struct gathered *g, const struct gt_row *row)
+static void add_gathered(struct list *a, const struct gathered *g, const struct gt_row *row)
 {
-	put_three(a, "grid", g->grid, g->ngrid);
-	put_three(a, "block", g->block, g->nblock);
+	add_three(a, "grid", g->grid, g->ngrid);
+	add_three(a, "block", g->block, g->nblock);
 	if (g->nshared)
-		put_number(a, "shared memory", g->shared);
+		add(a, "shared memory", GT_ARG_NUMBER, g->shared);
 	if (!g->sized)
 		return;
-	put_number(a, "bytes", g->bytes);
-	if (row->end > row->start) { /* bytes per ns = GB per s */
-		key(a, "memory bandwidth (GB/s)");
-		gt_out_printf(
-			a->out, "%.9g", (double)g->bytes / (double)gt_since(row->end, row->start));
-	}
+	add(a, "bytes", GT_ARG_NUMBER, g->bytes);
+	if (row->end > row->start)
+		add(a, "memory bandwidth (GB/s)", GT_ARG_RATE, g->bytes)->three[0] =
+			(uint64_t)gt_since(row->end, row->start);
 }
 
-static void put_own(
-	struct args *a, const struct gt_segment *seg, const struct gt_field *f, uint64_t v)
+static void add_own(
+	struct list *a, const struct gt_segment *seg, const struct gt_field *f, uint64_t v)
 {
-	const char *name = gt_str(seg, f->name);
-
-	if (f->kind == GT_F_STR && v >= seg->nstrings)
-		return; /* unknown */
-	gt_out_str(a->out, a->any ? "," : ",\"args\":{");
-	gt_out_json(a->out, name, strlen(name));
-	gt_out_str(a->out, ":");
-	gt_export_value(a->out, seg, f, v);
-	a->any = true;
+	if (f->kind != GT_F_STR || v < seg->nstrings) /* it is known */
+		add_field(a, gt_str(seg, f->name), f, v);
 }
 
-/* Writes the call that launched it, without its track and start: an arrow leads there. */
-static void put_launch(struct args *a, const struct gt_segment *seg, const struct gt_field *f,
+/* Adds the call that launched it, without its track and start: an arrow leads there. */
+static void add_launch(struct list *a, const struct gt_segment *seg, const struct gt_field *f,
 	uint64_t v, uint64_t join)
 {
 	if (join == GT_JOIN_UNKNOWN || f->role == GT_R_LAUNCH_TRACK || f->role == GT_R_LAUNCH_START)
 		return;
 	if (f->role != GT_R_LAUNCH_JOIN) {
-		put_own(a, seg, f, v);
+		add_own(a, seg, f, v);
 		return;
 	}
-	key(a, "launch_join");
-	gt_out_str(a->out, join == GT_JOIN_CORRELATION ? "\"exact\"" : "\"inferred\"");
+	add(a, "launch_join", GT_ARG_TEXT, 0)->text =
+		join == GT_JOIN_CORRELATION ? "exact" : "inferred";
 }
 
-static void add_up(struct gathered *g, const struct gt_field *f, uint64_t v)
+static void gather(struct gathered *g, const struct gt_field *f, uint64_t v)
 {
 	if (f->role == GT_R_GRID && g->ngrid < 3)
 		g->grid[g->ngrid++] = v;
@@ -201,9 +179,11 @@ static const char *const names[GT_ROLES] = {
 	[GT_R_EVENT] = "wait_on_cuda_event_id",
 };
 
-static void put_field(struct args *a, const struct gt_segment *seg, const struct gt_field *f,
+static void add_one(struct list *a, const struct gt_segment *seg, const struct gt_field *f,
 	uint64_t v, uint64_t join)
 {
+	static const struct gt_field number = { .kind = GT_F_U64 };
+
 	switch (f->role) {
 	case GT_R_GRID:
 	case GT_R_BLOCK:
@@ -218,48 +198,82 @@ static void put_field(struct args *a, const struct gt_segment *seg, const struct
 	case GT_R_LAUNCH_START:
 	case GT_R_LAUNCH_NS:
 	case GT_R_LAUNCH_NAME:
-	case GT_R_LAUNCH_JOIN: put_launch(a, seg, f, v, join); return;
+	case GT_R_LAUNCH_JOIN: add_launch(a, seg, f, v, join); return;
 	}
 	if (f->role == GT_R_EVENT && v == GT_GPU_NO_EVENT)
 		return;
-	if (f->role < GT_ROLES && names[f->role] && f->kind != GT_F_STR) {
-		key(a, names[f->role]);
-		gt_out_commit(a->out,
-			gt_put_value(gt_out_reserve(a->out, 64),
-				f->role == GT_R_EVENT ? GT_F_U64 : f->kind, v));
-	} else if (f->role == GT_R_NONE && !strcmp(gt_str(seg, f->name), "src_device")) {
-		put_number(a, "fromDevice", v);
-	} else {
-		put_own(a, seg, f, v);
-	}
+	if (f->role < GT_ROLES && names[f->role] && f->kind != GT_F_STR)
+		add_field(a, names[f->role], f->role == GT_R_EVENT ? &number : f, v);
+	else if (f->role == GT_R_NONE && !strcmp(gt_str(seg, f->name), "src_device"))
+		add(a, "fromDevice", GT_ARG_NUMBER, v);
+	else
+		add_own(a, seg, f, v);
 }
 
-void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32_t track,
-	const struct gt_row *row, const uint64_t *args, int64_t base, uint64_t correlation,
-	const char *caller)
+unsigned gt_chrome_gpu_args(const struct gt_segment *seg, uint32_t track, const struct gt_row *row,
+	const uint64_t *args, int64_t base, uint64_t correlation,
+	struct gt_chrome_arg to[GT_CHROME_ARGS_MAX])
 {
 	const struct gt_type *type = &seg->types[row->type];
 	unsigned n = row->nargs < type->nfields ? row->nargs : type->nfields;
 	struct gathered g = { .join = GT_JOIN_UNKNOWN, .made_name = GT_NONE };
-	struct args a = { out, false, base };
+	struct list a = { to, 0 };
 
 	for (unsigned i = 0; i < n; i++)
-		add_up(&g, &type->fields[i], args[i]);
-	put_place(&a, seg, track, type->category == GT_CAT_SYNC);
+		gather(&g, &type->fields[i], args[i]);
+	add_place(&a, seg, track, type->category == GT_CAT_SYNC);
 	if (correlation)
-		put_number(&a, "correlation", correlation);
+		add(&a, "correlation", GT_ARG_NUMBER, correlation);
 	for (unsigned i = 0; i < n; i++)
-		put_field(&a, seg, &type->fields[i], args[i], g.join);
-	put_gathered(&a, &g, row);
-	put_creation(&a, seg, &g);
+		add_one(&a, seg, &type->fields[i], args[i], g.join);
+	add_gathered(&a, &g, row);
+	add_creation(&a, seg, &g, base);
+	if (row->ret)
+		add(&a, "ret", GT_ARG_SIGNED, (uint64_t)(int64_t)row->ret);
+	return a.n;
+}
+
+/* ---- as JSON ---- */
+
+static void put_three(struct gt_out *out, const uint64_t v[3])
+{
+	for (unsigned i = 0; i < 3; i++) {
+		gt_out_str(out, i ? "," : "[");
+		gt_out_commit(out, gt_put_value(gt_out_reserve(out, 64), GT_F_U64, v[i]));
+	}
+	gt_out_str(out, "]");
+}
+
+static void put_arg(struct gt_out *out, const struct gt_segment *seg, const struct gt_chrome_arg *a)
+{
+	switch (a->form) {
+	case GT_ARG_FIELD: gt_export_value(out, seg, a->field, a->value); break;
+	case GT_ARG_NUMBER:
+		gt_out_commit(out, gt_put_value(gt_out_reserve(out, 64), GT_F_U64, a->value));
+		break;
+	case GT_ARG_SIGNED: gt_export_i64(out, (int64_t)a->value); break;
+	case GT_ARG_THREE: put_three(out, a->three); break;
+	case GT_ARG_RATE: /* bytes per ns = GB per s */
+		gt_out_printf(out, "%.9g", (double)a->value / (double)a->three[0]);
+		break;
+	case GT_ARG_TIME: gt_export_us(out, (int64_t)a->value); break;
+	case GT_ARG_TEXT: gt_out_json(out, a->text, strlen(a->text)); break;
+	}
+}
+
+void gt_chrome_gpu_put_args(struct gt_out *out, const struct gt_segment *seg,
+	const struct gt_chrome_arg *args, unsigned n, const char *caller)
+{
+	for (unsigned i = 0; i < n; i++) {
+		gt_out_str(out, i ? "," : ",\"args\":{");
+		gt_out_json(out, args[i].name, strlen(args[i].name));
+		gt_out_str(out, ":");
+		put_arg(out, seg, &args[i]);
+	}
 	if (caller) {
-		key(&a, "caller");
+		gt_out_str(out, n ? ",\"caller\":" : ",\"args\":{\"caller\":");
 		gt_out_str(out, caller);
 	}
-	if (row->ret) {
-		key(&a, "ret");
-		gt_export_i64(out, row->ret);
-	}
-	if (a.any)
+	if (n || caller)
 		gt_out_str(out, "}");
 }

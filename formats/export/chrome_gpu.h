@@ -15,10 +15,29 @@ bool gt_chrome_gpu_type(const struct gt_type *type);
  * other types. */
 const char *gt_chrome_gpu_name(
 	const struct gt_type *type, const char *name, char buffer[GT_CHROME_GPU_NAME]);
-/* Writes ,"args":{...} of one row of such a type. base: ns, time 0 of the trace. correlation: its
- * id in the Chrome trace; 0: it has none. caller: JSON, the frame that launched it; NULL: unknown.
- */
-void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32_t track,
-	const struct gt_row *row, const uint64_t *args, int64_t base, uint64_t correlation,
-	const char *caller);
+/* An argument of a row, as Kineto names it. */
+struct gt_chrome_arg {
+	const char *name; /* of the trace, or constant */
+	enum gt_chrome_arg_form {
+		GT_ARG_FIELD,  /* value is of *field */
+		GT_ARG_NUMBER, /* value */
+		GT_ARG_SIGNED, /* value is an int64_t */
+		GT_ARG_THREE,  /* three values */
+		GT_ARG_RATE,   /* value bytes in `three[0]` ns: GB/s */
+		GT_ARG_TIME,   /* value is an int64_t: ns since time 0 of the trace */
+		GT_ARG_TEXT,   /* text */
+	} form;
+	uint64_t value, three[3];
+	const struct gt_field *field;
+	const char *text;
+};
+#define GT_CHROME_ARGS_MAX (GT_FIELDS_MAX + 10)
+/* The arguments of one row of such a type; their number. base: ns, time 0 of the trace.
+ * correlation: its id in the Chrome trace; 0: it has none. */
+unsigned gt_chrome_gpu_args(const struct gt_segment *seg, uint32_t track, const struct gt_row *row,
+	const uint64_t *args, int64_t base, uint64_t correlation,
+	struct gt_chrome_arg to[GT_CHROME_ARGS_MAX]);
+/* Writes ,"args":{...} of them. caller: JSON, the frame that launched it; NULL: unknown. */
+void gt_chrome_gpu_put_args(struct gt_out *out, const struct gt_segment *seg,
+	const struct gt_chrome_arg *args, unsigned n, const char *caller);
 #endif

@@ -61,11 +61,15 @@ static bool names_launch(const struct gt_segment *seg, const struct gt_type *typ
 
 static int add_record(struct pass *p, const struct record *one)
 {
-	struct record *to;
+	struct record *to = NULL;
 
 	if (p->sorter.added && !compare(one, &p->last) &&
 		(!one->launch.correlation || one->launch.correlation == p->last.launch.correlation))
+		to = gt_sorter_find(&p->sorter, p->sorter.added - 1);
+	if (to) {
+		to->launch.works += one->launch.works;
 		return 0;
+	}
 	p->last = *one;
 	to = gt_sorter_add(&p->sorter, p->err);
 	if (!to)
@@ -89,7 +93,8 @@ static int add_code(struct pass *p, const struct gt_cols *cols, uint32_t code)
 	for (unsigned i = 0; i < ROLES; i++)
 		values[i] = gt_cols_args(cols, code, gt_type_field(type, roles[i]), &n[i]);
 	for (uint32_t i = 0; !rc && values[JOIN] && i < n[JOIN]; i++) {
-		struct record one = { .segment = cols->seg->index };
+		struct record one = { .launch.works = cols->kind == GT_GPU,
+			.segment = cols->seg->index };
 
 		if (values[JOIN][i] == GT_JOIN_UNKNOWN || i >= n[TRACK] || i >= n[START] ||
 			i >= n[NAME] || values[TRACK][i] >= cols->seg->ntracks ||
@@ -167,8 +172,10 @@ static int fill_list(struct pass *p, struct gt_reader *r)
 		struct gt_chrome_launches_of *s = &l->segs[one.segment];
 		uint32_t name = one.launch.name;
 
-		if (!compare(&one, &last))
+		if (!compare(&one, &last)) {
+			l->list[l->n - 1].works += one.launch.works;
 			continue;
+		}
 		last = one;
 		s->named[name >> 3] |= (uint8_t)(1u << (name & 7));
 		s->first[one.launch.track + 1] = l->n + 1;

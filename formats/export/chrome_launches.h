@@ -10,7 +10,7 @@
  * so the id has CUPTI's number in its lower 32 bits, and the number of the process above them. A
  * call whose number is unknown has a number of the export in the upper bits, and 0 in the lower.
  *
- * Memory: 24 bytes a call. More than GT_CHROME_LAUNCHES_IN_MEMORY are in a temporary file. */
+ * Memory: 32 bytes a call. More than GT_CHROME_LAUNCHES_IN_MEMORY are in a temporary file. */
 #ifndef GT_CHROME_LAUNCHES_H
 #define GT_CHROME_LAUNCHES_H
 #include "formats/export/exporters.h"
@@ -19,11 +19,12 @@
 
 struct gt_chrome_launch {
 	int64_t start;
-	uint32_t track, name;   /* name: a string of the segment */
-	uint32_t correlation;   /* CUPTI's, or if is_numbered, a number of the export; 0: none */
-	uint32_t lane : 9;      /* 1 + the lane of its slice; 0: it has no slice */
-	uint32_t has_arrow : 1; /* an arrow leads from it */
+	uint32_t track, name; /* name: a string of the segment */
+	uint32_t correlation; /* CUPTI's, or if is_numbered, a number of the export; 0: none */
+	uint32_t lane : 9;    /* 1 + the lane of its slice; 0: it has no slice */
 	uint32_t is_numbered : 1;
+	uint32_t works;  /* pieces of GPU work that name it */
+	uint32_t arrows; /* that lead from it so far */
 };
 struct gt_chrome_launches {
 	struct gt_chrome_launch *list; /* by segment, track, start, name */

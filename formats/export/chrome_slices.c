@@ -69,49 +69,6 @@ static struct text copy_text(struct gt_out *o)
 	return t;
 }
 
-/* The demangled name of a kernel, the name of another type: as Kineto writes them. NULL: no memory.
- */
-static const char *shown_name(struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t id,
-	char buffer[GT_CHROME_GPU_NAME])
-{
-	const struct gt_type *type = &seg->types[id];
-	const char *name = gt_type_name(seg, id);
-
-	if (type->layer == GT_LAYER_GPU && type->category == GT_CAT_KERNEL)
-		return gt_kernel_names_get(c->full_names, name);
-	return gt_chrome_gpu_name(type, name, buffer);
-}
-
-static bool is_of_runtime(const char *name)
-{
-	return !strncmp(name, "cuda", 4) || !strncmp(name, "hip", 3);
-}
-
-static const char *shown_category(const struct gt_segment *seg, const struct gt_type *type)
-{
-	const char *gpu = gt_chrome_gpu_category(type);
-
-	switch (type->layer) {
-	case GT_LAYER_API:
-		return is_of_runtime(gt_str(seg, type->name)) ? "cuda_runtime" : "cuda_driver";
-	case GT_LAYER_RUNTIME: return "cuda_runtime";
-	case GT_LAYER_OVERHEAD: return "overhead";
-	case GT_LAYER_SYSCALL: return "syscall";
-	case GT_LAYER_USER: return "user_annotation";
-	default: return gpu ? gpu : gt_category_word(type->category);
-	}
-}
-
-/* The field of a range with the category that Kineto gave it (cpu_op), or GT_NONE. */
-static uint32_t category_field(const struct gt_segment *seg, const struct gt_type *type)
-{
-	for (uint32_t i = 0; type->layer == GT_LAYER_USER && i < type->nfields; i++)
-		if (type->fields[i].kind == GT_F_STR && type->fields[i].role == GT_R_NONE &&
-			!strcmp(gt_str(seg, type->fields[i].name), "category"))
-			return i;
-	return GT_NONE;
-}
-
 const struct gt_chrome_type *gt_chrome_type(
 	struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t id)
 {
@@ -123,14 +80,14 @@ const struct gt_chrome_type *gt_chrome_type(
 
 	if (t->head.s)
 		return t;
-	shown = shown_name(c, seg, id, buffer);
+	shown = gt_chrome_name(c->full_names, seg, id, buffer);
 	if (!shown)
 		goto failed;
 	t->gpu = gt_chrome_gpu_type(type);
 	t->call = type->layer == GT_LAYER_API || type->layer == GT_LAYER_RUNTIME;
 	t->range = type->layer == GT_LAYER_USER;
 	t->launches = t->call && gt_chrome_launches_named(&c->launches, seg, type->name);
-	t->category = category_field(seg, type);
+	t->category = gt_chrome_category_field(seg, type);
 	t->correlation = t->call ? gt_type_field(type, GT_R_CORRELATION) : GT_NONE;
 	t->stack = gt_type_field(type, GT_R_STACK);
 	t->special = t->gpu || t->launches || t->category != GT_NONE;
@@ -153,7 +110,7 @@ const struct gt_chrome_type *gt_chrome_type(
 	gt_out_str(&o, ",\n{\"name\":");
 	gt_out_json(&o, shown, strlen(shown));
 	if (t->category == GT_NONE)
-		gt_out_printf(&o, ",\"cat\":\"%s\"" PHASE, shown_category(seg, type));
+		gt_out_printf(&o, ",\"cat\":\"%s\"" PHASE, gt_chrome_category(seg, type));
 	else
 		gt_out_str(&o, ",\"cat\":");
 	t->head = copy_text(&o);
@@ -391,7 +348,7 @@ static void put_flow(struct gt_chrome_slices *c, const struct gt_chrome_slice *s
 	if (!from->lane)
 		return;
 	lane = &c->tracks.tracks[s->seg->index][from->track].lanes[from->lane - 1];
-	if (correlation && !from->has_arrow) {
+	if (correlation && !from->arrows) {
 		end = gt_put_u64(end, correlation);
 	} else {
 		*end++ = '"';
@@ -401,7 +358,7 @@ static void put_flow(struct gt_chrome_slices *c, const struct gt_chrome_slice *s
 		*end++ = '"';
 	}
 	id.len = (uint32_t)(end - buffer);
-	from->has_arrow = 1;
+	from->arrows++;
 	/* within the slices, not where those before them may end */
 	put_arrow(c, s->seg, &id, lane, from->start + (ns > 1), false);
 	put_arrow(c, s->seg, &id, l, s->start + (s->dur > 1), true);
@@ -412,11 +369,14 @@ static void put_gpu_args(
 {
 	const struct gt_event *ev = s->event;
 	uint64_t id = c->launch ? gt_chrome_launches_id(&c->launches, s->seg, c->launch) : 0, own;
+	struct gt_chrome_arg args[GT_CHROME_ARGS_MAX];
+	unsigned n;
 
 	if (!id && get_role(s, GT_R_CORRELATION, &own))
 		id = gt_chrome_launches_unique(&c->launches, s->seg, ev->track, own);
-	gt_chrome_gpu_args(c->out, s->seg, ev->track, &ev->row, ev->args, c->bases[s->seg->index],
-		id, caller_of(c, s, t));
+	n = gt_chrome_gpu_args(
+		s->seg, ev->track, &ev->row, ev->args, c->bases[s->seg->index], id, args);
+	gt_chrome_gpu_put_args(c->out, s->seg, args, n, caller_of(c, s, t));
 }
 
 /* Writes the category that Kineto gave a range. */
@@ -470,7 +430,7 @@ static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *
 	const struct gt_chrome_type *t, const struct gt_chrome_lane *l)
 {
 	char buffer[GT_CHROME_GPU_NAME];
-	const char *name = shown_name(c, s->seg, s->type, buffer);
+	const char *name = gt_chrome_name(c->full_names, s->seg, s->type, buffer);
 	uint64_t id = ++c->async_id;
 	char phase[48];
 
@@ -478,7 +438,7 @@ static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *
 		snprintf(
 			phase, sizeof(phase), "\"%c\",\"id\":\"%" PRIu64 "\"", end ? 'e' : 'b', id);
 		gt_chrome_begin_event(c, s->seg, name ? name : "?",
-			shown_category(s->seg, &s->seg->types[s->type]), phase, l->where,
+			gt_chrome_category(s->seg, &s->seg->types[s->type]), phase, l->where,
 			s->start + (end ? s->dur : 0));
 		if (!end && s->event && t->gpu)
 			put_gpu_args(c, s, t);

@@ -3,6 +3,7 @@
 #ifndef GT_CHROME_SLICES_H
 #define GT_CHROME_SLICES_H
 #include "formats/export/chrome_launches.h"
+#include "formats/export/chrome_rows.h"
 #include "formats/export/chrome_stacks.h"
 #include "formats/export/chrome_tracks.h"
 #include "formats/names/kernel_names.h"

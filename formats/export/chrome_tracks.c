@@ -89,9 +89,28 @@ static void put_sort_index(
 		what, pid, tid, index < ID_MAX ? index : ID_MAX);
 }
 
-/* The track that becomes the Chrome process of a track: its device, its process, or
- * else its topmost parent below the machine. */
-static uint32_t owner(const struct gt_segment *seg, uint32_t track)
+static void put_process(void *arg, const struct gt_segment *seg, uint32_t track, uint32_t pid,
+	const char *name, uint64_t order)
+{
+	const struct gt_track *t = &seg->tracks[track];
+	char label[40];
+
+	put_text(arg, "process_name", pid, 0, "name", name);
+	snprintf(label, sizeof(label), t->kind == GT_TRACK_DEVICE ? "GPU %" PRId64 : "CPU", t->id);
+	put_text(arg, "process_labels", pid, 0, "labels", label);
+	put_sort_index(arg, "process_sort_index", pid, 0, order);
+}
+
+static void put_lane(void *arg, const struct gt_segment *seg, uint32_t track, uint32_t pid,
+	struct gt_chrome_lane *l, const char *name, uint64_t order)
+{
+	l->where_len = (uint32_t)snprintf(
+		l->where, sizeof(l->where), "%u,\"tid\":%u,\"ts\":", pid, l->tid);
+	put_text(arg, "thread_name", pid, l->tid, "name", name);
+	put_sort_index(arg, "thread_sort_index", pid, l->tid, order);
+}
+
+uint32_t gt_chrome_owner(const struct gt_segment *seg, uint32_t track)
 {
 	uint32_t device = gt_track_device(seg, track), process = gt_track_process(seg, track), up;
 
@@ -226,11 +245,15 @@ static int process_pid(
 	else
 		snprintf(label, sizeof(label), "%s (%s %" PRId64 ", %.60s)", name,
 			gt_track_kind_word(t->kind), t->id, seg->host ? seg->host : "?");
-	put_text(c, "process_name", *pid, 0, "name", label);
-	snprintf(name, sizeof(name), t->kind == GT_TRACK_DEVICE ? "GPU %" PRId64 : "CPU", t->id);
-	put_text(c, "process_labels", *pid, 0, "labels", name);
-	put_sort_index(c, "process_sort_index", *pid, 0, process_order(c, seg, track));
+	c->names.process(c->names.arg, seg, track, *pid, label, process_order(c, seg, track));
 	return 0;
+}
+
+uint32_t gt_chrome_process(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track)
+{
+	uint32_t pid;
+
+	return process_pid(c, seg, gt_chrome_owner(seg, track), &pid) ? 0 : pid;
 }
 
 /* The sort index: threads in the order of their first rows, streams in the order of their ids. */
@@ -264,7 +287,7 @@ static void lane_label(const struct gt_chrome_tracks *c, const struct gt_segment
 			!waits                                               ? " ranges"
 				: seg->tracks[track].kind == GT_TRACK_THREAD ? " off the processor"
 									     : " waits");
-	if (which > 1)
+	if (which > 1 && c->names.numbered)
 		snprintf(to + n, size - (size_t)n, " (%zu)", which);
 }
 
@@ -290,15 +313,14 @@ static struct gt_chrome_lane *add_lane(
 	if (rc < 0)
 		return NULL;
 	l = &t->lanes[t->nlanes++];
-	*l = (struct gt_chrome_lane){
-		.tid = (uint32_t)tid, .waits = waits, .beside = t->nlanes > 1, .max_end = INT64_MIN
-	};
+	*l = (struct gt_chrome_lane){ .tid = (uint32_t)tid,
+		.number = c->nall++,
+		.waits = waits,
+		.beside = t->nlanes > 1,
+		.max_end = INT64_MIN };
 	t->nwaits += waits;
-	l->where_len = (uint32_t)snprintf(
-		l->where, sizeof(l->where), "%u,\"tid\":%u,\"ts\":", t->pid, l->tid);
 	lane_label(c, seg, track, waits, name, sizeof(name));
-	put_text(c, "thread_name", t->pid, l->tid, "name", name);
-	put_sort_index(c, "thread_sort_index", t->pid, l->tid,
+	c->names.lane(c->names.arg, seg, track, t->pid, l, name,
 		thread_order(c, &seg->tracks[track], t->nlanes - 1));
 	return l;
 }
@@ -312,7 +334,7 @@ struct gt_chrome_track *gt_chrome_track(
 	if (t->lanes)
 		return t;
 	c->ntracks++;
-	if (process_pid(c, seg, owner(seg, track), &t->pid))
+	if (process_pid(c, seg, gt_chrome_owner(seg, track), &t->pid))
 		return NULL;
 	if (!add_lane(c, seg, track, false)) {
 		no_memory(c);
@@ -564,6 +586,7 @@ int gt_chrome_tracks_init(
 	*c = (struct gt_chrome_tracks){
 		.r = r, .out = out, .err = err, .tracks = calloc((size_t)n + 1, sizeof(*c->tracks))
 	};
+	c->names = (struct gt_chrome_names){ put_process, put_lane, c, true };
 	for (uint32_t i = 0; c->tracks && i < n; i++) {
 		c->tracks[i] = calloc(gt_reader_segment(r, i)->ntracks + 1ul, sizeof(**c->tracks));
 		if (!c->tracks[i])

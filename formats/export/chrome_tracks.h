@@ -1,10 +1,10 @@
-/* Processes, threads and lanes of a Chrome trace: finds a lane for every row where it partly
- * overlaps no other slice, and names each lane at its first use. A lane is a further thread of the
- * same name behind its track. A GPU is a process, and its streams are the process's threads, named
- * with their context if there are several ("stream 7 of context 2"). Its process id is the number
- * of the GPU, as Kineto writes it; if several processes use it, or a process has that id, all but
- * the first have a made-up id. Waits of a stream are no work and have lanes of their own ("stream 7
- * waits"), and so have states of a thread off the processor. */
+/* Processes, threads and lanes of a Chrome or Perfetto trace: finds a lane for every row where it
+ * partly overlaps no other slice, and names each lane at its first use. A lane is a further thread
+ * of the same name behind its track. A GPU is a process, and its streams are the process's threads,
+ * named with their context if there are several ("stream 7 of context 2"). Its process id is the
+ * number of the GPU, as Kineto writes it; if several processes use it, or a process has that id,
+ * all but the first have a made-up id. Waits of a stream are no work and have lanes of their own
+ * ("stream 7 waits"), and so have states of a thread off the processor. */
 #ifndef GT_CHROME_TRACKS_H
 #define GT_CHROME_TRACKS_H
 #include "formats/base/map.h"
@@ -13,7 +13,9 @@
 
 struct gt_chrome_lane {
 	uint32_t tid;
-	char where[56]; /* PID,"tid":TID,"ts": and zeros */
+	uint32_t number; /* of all lanes of the trace */
+	/* of Chrome: PID,"tid":TID,"ts": and zeros */
+	char where[56];
 	uint32_t where_len;
 	bool waits;  /* holds waits of a stream or states of a thread, and nothing else */
 	bool beside; /* it is not the first lane of its track */
@@ -53,6 +55,18 @@ struct gt_ids {
 	size_t n, cap;
 };
 
+/* Write the names of a process and of a lane before the first row there. order: among the
+ * processes, or among the lanes of its process. */
+struct gt_chrome_names {
+	void (*process)(void *arg, const struct gt_segment *seg, uint32_t track, uint32_t pid,
+		const char *name, uint64_t order);
+	/* fills in where, the lane's place in events */
+	void (*lane)(void *arg, const struct gt_segment *seg, uint32_t track, uint32_t pid,
+		struct gt_chrome_lane *lane, const char *name, uint64_t order);
+	void *arg;
+	bool numbered; /* the second lane of a track has a number in its name */
+};
+
 struct gt_chrome_tracks {
 	struct gt_reader *r;
 	struct gt_out *out;
@@ -65,6 +79,8 @@ struct gt_chrome_tracks {
 	} * procs;
 	size_t nprocs, procs_cap;
 	uint32_t nlanes, nlevels, ntracks;
+	uint32_t nall; /* lanes of all tracks */
+	struct gt_chrome_names names;
 	/* an event was written: the next needs a comma */
 	bool has_event;
 };
@@ -73,6 +89,12 @@ int gt_chrome_tracks_init(
 	struct gt_chrome_tracks *c, struct gt_reader *r, struct gt_out *out, struct gt_err *err);
 void gt_chrome_tracks_release(struct gt_chrome_tracks *c);
 
+/* The track that becomes the process of a track: its device, its process, or else its topmost
+ * parent below the machine. */
+uint32_t gt_chrome_owner(const struct gt_segment *seg, uint32_t track);
+/* Names the process (or GPU) of a track at its first use: its id, or 0 with err set. */
+uint32_t gt_chrome_process(
+	struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track);
 /* Writes the separator before an event. */
 void gt_chrome_separate(struct gt_chrome_tracks *c);
 /* The track, which it names at the first use; NULL with err set. */

@@ -70,17 +70,11 @@ static int row_open(struct chrome *c, const struct gt_event *ev)
 
 static int row_span(struct chrome *c, const struct gt_event *ev)
 {
-	const struct gt_type *type = &ev->seg->types[ev->row.type];
-	/* of a stream, which works meanwhile, or of a thread off the processor */
-	bool waits = type->op == GT_OP_OFF_CPU ||
-		(ev->kind == GT_SPAN && type->layer == GT_LAYER_GPU &&
-			type->category == GT_CAT_SYNC &&
-			ev->seg->tracks[ev->track].kind == GT_TRACK_STREAM);
 	struct gt_chrome_slice s = row_slice(ev);
 
 	return gt_chrome_put(&c->slices, ev->track, &s,
-		gt_chrome_span(
-			&c->slices.tracks, ev->seg, ev->track, ev->row.start, ev->row.end, waits),
+		gt_chrome_span(&c->slices.tracks, ev->seg, ev->track, ev->row.start, ev->row.end,
+			gt_chrome_waits(ev)),
 		ev->kind == GT_GPU);
 }
 
@@ -95,16 +89,6 @@ static int begin_event(struct chrome *c, const struct gt_event *ev, const char *
 	gt_chrome_begin_event(
 		&c->slices, ev->seg, name, category, phase, t->lanes->where, ev->row.start);
 	return 0;
-}
-
-/* Is it an allocation or free by an allocator in the program? Kineto writes these as instants. */
-static bool is_allocation(const struct gt_event *ev)
-{
-	const struct gt_type *type = &ev->seg->types[ev->row.type];
-
-	return ev->kind == GT_INSTANT && type->layer == GT_LAYER_USER &&
-		type->category == GT_CAT_MEMORY &&
-		(type->op == GT_OP_ALLOC || type->op == GT_OP_FREE);
 }
 
 /* Writes its fields with Kineto's names. Freed bytes are negative. */
@@ -124,25 +108,16 @@ static void put_allocation(struct chrome *c, const struct gt_event *ev)
 	gt_out_str(c->slices.out, "}");
 }
 
-static const char *category_of_instant(const struct gt_type *type, bool allocation)
-{
-	return allocation                      ? "cpu_instant_event"
-		: type->op == GT_OP_SAMPLE     ? "sample"
-		: type->layer == GT_LAYER_USER ? "user_annotation"
-					       : gt_category_word(type->category);
-}
-
 static int row_instant(struct chrome *c, const struct gt_event *ev)
 {
 	const struct gt_chrome_type *type = gt_chrome_type(&c->slices, ev->seg, ev->row.type);
-	bool allocation = is_allocation(ev);
+	bool allocation = gt_chrome_is_allocation(ev);
 	struct gt_chrome_slice s = row_slice(ev);
 	int rc;
 
 	if (!type)
 		return c->slices.err->code;
-	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type),
-		category_of_instant(&ev->seg->types[ev->row.type], allocation),
+	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type), gt_chrome_instant_category(ev),
 		"\"i\",\"s\":\"t\"");
 	if (rc)
 		return rc;

@@ -10,6 +10,7 @@
 /* clang-format off */
 #define EXPORTERS(X) \
 	X(chrome) \
+	X(perfetto) \
 	X(folded) \
 	X(flame) \
 	X(icicle) \
@@ -153,6 +154,11 @@ char *gt_put_value(char *p, uint8_t kind, uint64_t v)
 	case GT_F_BOOL: return stpcpy(p, v ? "true" : "false");
 	}
 	return stpcpy(p, "null");
+}
+
+const char *gt_export_direction_word(uint64_t direction)
+{
+	return directions[direction < DIRECTIONS ? direction : GT_DIR_UNKNOWN];
 }
 
 uint64_t gt_export_direction(const char *word)

@@ -115,6 +115,8 @@ char *gt_put_value(char *p, uint8_t kind, uint64_t value);
 /* The class (category, op, memkind, layer) that the import of `gtexport --jsonl`
  * infers from a name. A line has only the parts that differ from it. */
 void gt_export_jsonl_guess(const char *name, struct gt_type *type);
+/* the word that gt_export_value writes for a direction */
+const char *gt_export_direction_word(uint64_t direction);
 /* the direction that gt_export_value writes as this word, or GT_DIR_UNKNOWN */
 uint64_t gt_export_direction(const char *word);
 void gt_export_value(

@@ -244,7 +244,8 @@ int main(void)
 {
 	char recorded[4096], trace[] = "many.zst", chrome[] = "chrome.json";
 	char *analyze[] = { "gtanalyze", trace, NULL },
-	     *null[] = { "gtexport", "--chrome", "-f", "-o", "/dev/null", trace, NULL };
+	     *null[] = { "gtexport", "--chrome", "-f", "-o", "/dev/null", trace, NULL },
+	     *perfetto[] = { "gtexport", "--perfetto", "-f", "-o", "/dev/null", trace, NULL };
 	char *file[] = { "gtexport", "--chrome", "-f", "-o", chrome, trace, NULL };
 	struct cost c;
 
@@ -263,6 +264,9 @@ int main(void)
 	c = median("gtexport", null);
 	printf("chrome_calls_per_s_core %.0f calls/s\nchrome_rss_mib %.1f MiB\n", CALLS / c.cpu,
 		(double)c.rss_kib / 1024);
+	c = median("gtexport", perfetto);
+	printf("perfetto_slices_per_s_core %.0f slices/s\nperfetto_rss_mib %.1f MiB\n",
+		CALLS / c.cpu, (double)c.rss_kib / 1024);
 	c = run("gtexport", file);
 	printf("chrome_file_calls_per_s %.0f calls/s\nchrome_file_mb_per_s %.0f MB/s\n",
 		CALLS / c.wall, (double)size_of(chrome) / c.wall / 1e6);

@@ -18,7 +18,7 @@ want export-native 0 "$X" --native -o t.zst t.jsonl
 want export-native-is-zstd 0 zstd -tq t.zst
 tty() { script -qec "'$X' $*" /dev/null </dev/null; }	# the output is a terminal
 script -qec true /dev/null </dev/null >/dev/null 2>&1 && has_tty=1 || { has_tty=; skip export-at-a-terminal "no script(1) that gives a terminal"; }
-for f in chrome:json folded:folded flame:svg icicle:svg html:html speedscope:speedscope.json pprof:pb.gz dot:dot replay:replay.txt csv:csv tsv:tsv \
+for f in chrome:json perfetto:pftrace folded:folded flame:svg icicle:svg html:html speedscope:speedscope.json pprof:pb.gz dot:dot replay:replay.txt csv:csv tsv:tsv \
 	jsonl:jsonl native:gt.zst; do
 	n=${f%%:*} out=d/t.${f#*:}
 	rm -rf d; mkdir d; cp t.zst d/

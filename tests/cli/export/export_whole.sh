@@ -6,7 +6,7 @@ left() { ls -A out | grep -v '^\.gt-' | tr '\n' ' '; }	# a file system without O
 full() { sh -c 'trap "" XFSZ; ulimit -f 8; exec "$@"' sh "$@"; }	# writes beyond 4 or 8 KiB fail with EFBIG
 killed() { sh -c 'ulimit -f 8; exec "$@"' sh "$@"; }
 
-for f in chrome jsonl folded flame pprof dot replay csv native; do
+for f in chrome perfetto jsonl folded flame pprof dot replay csv native; do
 	want "whole-$f" 0 "$X" --$f -o out/x "$T"
 	cp out/x whole; rm out/x
 	want "full-$f" 1 full "$X" --$f -o out/x "$T"
