@@ -157,15 +157,28 @@ static bool begins_with_any(const char *text, const char *const *words, size_t n
 	return false;
 }
 
-/* Is the function one of CUDA's libraries, or of the runtime that is linked into the program? Its
- * callers say more about the program. */
+/* A function's name from its outermost scope on: the name itself, or, if it is mangled, what
+ * follows the length of the first identifier ("_ZN6cudart3runEv" is "cudart3runEv"). */
+static const char *skip_mangling(const char *name)
+{
+	if (strncmp(name, "_Z", 2))
+		return name;
+	name += 2;
+	name += strspn(name, "NKL");
+	return name + strspn(name, "0123456789");
+}
+
+/* Is the function one of CUDA's libraries, of the runtime that is linked into the program, or one
+ * that nvcc generates to launch a kernel? Its callers say more about the program. */
 static bool is_of_cuda(const struct gt_segment *seg, const struct gt_frame *f)
 {
 	static const char *const libraries[] = { "libcuda", "libcublas", "libcudnn", "libcufft",
 		"libcurand", "libcusparse", "libcusolver", "libnvrtc", "libnvJitLink", "libcupti",
 		"libnccl" };
-	static const char *const functions[] = { "libcudart_static_", "__cuda", "cudart::" };
-	const char *name = f && f->function != GT_NONE ? gt_str(seg, f->function) : "";
+	static const char *const functions[] = { "libcudart_static_", "__cuda", "cudart",
+		"__device_stub_", "__wrapper__device_stub_" };
+	const char *name =
+		f && f->function != GT_NONE ? skip_mangling(gt_str(seg, f->function)) : "";
 
 	if (f && f->module != GT_NONE &&
 		begins_with_any(end_of_path(gt_str(seg, f->module), 1), libraries,

@@ -27,8 +27,9 @@ void gt_stack_row_name(
 bool gt_frame_is_function(const struct gt_segment *seg, uint32_t text);
 /* The string id of the frame that a stack counts for: the innermost Python frame; without one,
  * GT_MARK_NATIVE_ONLY or GT_MARK_UNREADABLE if the stack has it; otherwise the innermost function
- * outside CUDA's libraries (the runtime's functions count as such wherever they are linked), or the
- * outermost one if all are in them. GT_NONE: no stack has this id, or it has none of these. */
+ * outside CUDA's libraries (the runtime's functions and nvcc's launch stubs count as such wherever
+ * they are linked), or the outermost one if all are in them. GT_NONE: no stack has this id, or it
+ * has none of these. */
 uint32_t gt_stack_caller(const struct gt_segment *seg, uint64_t stack);
 /* Does any recording have stacks? */
 bool gt_has_stacks(const struct gt_reader *r);

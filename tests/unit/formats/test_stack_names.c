@@ -268,7 +268,7 @@ static void the_caller_is_outside_cuda(void)
 {
 	struct tiny t;
 	int fd = temp_file(), keep = dup(fd);
-	uint32_t own, torch, runtime, helper, blas, nameless[2];
+	uint32_t own, torch, runtime, helper, mangled[3], blas, nameless[2];
 	const struct gt_segment *seg;
 	struct gt_reader *r;
 	struct gt_buf b = { 0 };
@@ -278,18 +278,25 @@ static void the_caller_is_outside_cuda(void)
 	torch = native(&t, "libtorch_cuda.so+0x2", "gemm", "/opt/libtorch_cuda.so");
 	runtime = native(&t, "app+0x3", "libcudart_static_4d8b", "/home/x/app");
 	helper = native(&t, "app+0x4", "cudaLaunchKernel", "/home/x/app");
+	mangled[0] =
+		native(&t, "app+0x8", "_ZL25__cudaLaunchKernel_helperP9CUkern_st", "/home/x/app");
+	mangled[1] = native(&t, "app+0x9", "_ZN6cudart10contextApiEv", "/home/x/app");
+	mangled[2] = native(
+		&t, "app+0xa", "_ZL36__device_stub__Z5scaleIfLi3EEvPT_S0_Pff", "/home/x/app");
 	blas = native(&t, "libcublasLt.so.13+0x5", NULL, "/opt/libcublasLt.so.13");
 	nameless[0] = native(&t, "libz.so.1+0x6", NULL, "/lib/libz.so.1");
 	nameless[1] = native(&t, "libz.so.1+0x7", NULL, "/lib/libz.so.1");
 	gt_writer_stack(t.w, (uint32_t[]){ own, helper, runtime }, 3);
 	gt_writer_stack(t.w, (uint32_t[]){ own, torch, blas }, 3);
 	gt_writer_stack(t.w, (uint32_t[]){ blas, runtime }, 2);
+	gt_writer_stack(t.w, (uint32_t[]){ own, mangled[2], mangled[0], mangled[1], runtime }, 5);
 	gt_writer_close(t.w, NULL);
 	r = gt_reader_open_fd(keep, NULL);
 	seg = gt_reader_segment(r, 0);
 	CHECK_STR(gt_str(seg, gt_stack_caller(seg, 0)), "app+0x1");
 	CHECK_STR(gt_str(seg, gt_stack_caller(seg, 1)), "libtorch_cuda.so+0x2");
 	CHECK_STR(gt_str(seg, gt_stack_caller(seg, 2)), "libcublasLt.so.13+0x5");
+	CHECK_STR(gt_str(seg, gt_stack_caller(seg, 3)), "app+0x1");
 	for (int i = 0; i < 2; i++) {
 		gt_buf_clear(&b);
 		gt_stack_row_name(&b, seg, nameless[i], i ? GT_STACK_FUNCTION : GT_STACK_LINE);
