@@ -148,5 +148,6 @@ struct gt_table *gt_slow_lines_table(const struct gt_steps *s, struct gt_err *er
 {
 	return gt_report_table(&s->report, "slow_lines",
 		"Slow steps beside usual ones, by line of the host", columns, NCOLUMNS,
-		"process usual_samples slow_samples usual_ns slow_ns pid device error_ns", err);
+		"process usual_samples slow_samples usual_ns slow_ns pid device error_ns share_percent",
+		err);
 }
