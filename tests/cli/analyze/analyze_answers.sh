@@ -59,8 +59,8 @@ for o in "" --whole "--from 1s" "--to 4s"; do
 done
 want model 0 $A gpu streams "$R/h200x2-nccl.zst"
 is model-stands-with-each-gpu 4 "$(grep -c 'NVIDIA H200  ' want.out)"
-is model-in-a-trace "NVIDIA H200 (0)" "$($A cuda_gpu_trace --top 1 --format csv "$R/h200x2-nccl.zst" 2>err | tr -d '\r' | share device)"
-is errors-by-process "32,617 32,616" "$($A errors --format csv "$R/h200x2-nccl.zst" 2>err | awk -F, '$1 == "cuLibraryUnload" { print $4 "," $5 }' | tr '\n' ' ' | sed 's/ $//')"
+is model-in-a-trace "NVIDIA H200 (1)" "$($A cuda_gpu_trace --top 1 --format csv "$R/h200x2-nccl.zst" 2>err | tr -d '\r' | share device)"
+is errors-by-process "32,708 32,709" "$($A errors --format csv "$R/h200x2-nccl.zst" 2>err | awk -F, '$1 == "cuLibraryUnload" { print $4 "," $5 }' | tr '\n' ' ' | sed 's/ $//')"
 
 # ---- a reader that closes the pipe early ----
 for command in "$A --top 0 --format csv slowest" "$A header" "$B/gtexport --jsonl -o -" "$B/gtexport --folded -o -"; do

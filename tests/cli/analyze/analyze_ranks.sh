@@ -19,7 +19,7 @@ done
 want ranks-text 0 "$A" budget kernels rank0/trace.zst rank1/trace.zst
 check ranks-text-header stdout_has "2 files, read as the ranks of one run (--per-rank: each separately)"
 check ranks-text-column grep -Eq '^  Rank +PID +Process' want.out
-check ranks-text-row grep -Eq '^  rank1 +564' want.out
+check ranks-text-row grep -Eq '^  rank1 +616' want.out
 is ranks-same-machine-is-named-once 1 "$(grep -c 'NVIDIA H200, driver' want.out)"
 
 # ---- a folder of ranks ----
@@ -42,7 +42,7 @@ check ranks-folder-export-message stderr_has 'gtexport: folder: is a folder: nam
 
 # ---- a recording that was split into one file for each process ----
 # The figures of all parts together are those of the whole file.
-for pid in 577 616 617; do "$X" --native --pid $pid -o part$pid.zst "$R/h200x2-nccl.zst" 2>/dev/null; done
+for pid in 674 708 709; do "$X" --native --pid $pid -o part$pid.zst "$R/h200x2-nccl.zst" 2>/dev/null; done
 without_rank() { awk '/^#/ || NF == 0 { titles = 1; print; next } NR == 1 || titles { cut = /^rank,/; titles = 0 } { if (cut) sub(/^[^,]*,/, ""); print }'; }
 for report in kernels copies cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_api_sum top categories ioctls overlap collectives; do
 	"$A" --format csv $report "$R/h200x2-nccl.zst" 2>/dev/null | tr -d '\r' | sort >whole

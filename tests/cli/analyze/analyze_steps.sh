@@ -13,7 +13,7 @@ column() {
 different() { echo "$*" | tr ' ' '\n' | sort -n | uniq -c | awk '{ print $1 "x" $2 }' | tr '\n' ' ' | sed 's/ $//'; }
 
 is train-steps 219 "$(column $R/h200-train.zst steps steps steps)"
-is train-warm-up 1 "$(column $R/h200-train.zst steps steps warm_up)"
+is train-warm-up 2 "$(column $R/h200-train.zst steps steps warm_up)"
 is train-kernels '218x68 1x100' "$(different $(column $R/h200-train.zst steps step_list kernels))"
 is train-reads-its-loss '209x2 10x3' "$(different $(column $R/h200-train.zst steps step_list copies))"
 is train-sequences '208x1 10x2 1x3' "$(different $(column $R/h200-train.zst steps step_list sequence))"
@@ -30,11 +30,11 @@ is unmarked-in-marks 19 "$(paste marked found | awk 'NF == 2 && $2 >= $1 { n += 
 is graphs-steps 99 "$(column $R/h200-graphs.zst steps steps steps)"
 is graphs-kernels 99x78 "$(different $(column $R/h200-graphs.zst steps step_list kernels))"
 is nccl-steps '49 49' "$(column $R/h200x2-nccl.zst steps steps steps)"
-is nccl-hidden ' 2.40 8.81  12.76 5.84  10.92 7.26' "$(column $R/h200x2-nccl.zst overlap overlap hidden_percent)"
-# GPU 1 is late: GPU 0 waits for it during 39 of the 44 ms of its communication.
-want nccl-late 3 "$A" advice --from 8.96s --to 9.05s "$R/h200x2-nccl.zst"
-check nccl-late-names-it sh -c 'tr -s "\n " " " <want.out | grep -qF "GPU 1 of process 617 arrives last at 85 of 104 collectives, 462.0 us after the first on average: the others wait 39.27 ms for it"'
-is nccl-waits '4.437884 40.622102' "$(column $R/h200x2-nccl.zst collectives collectives wait_ns | awk '{ print $1 / 1e6, $2 / 1e6 }' OFMT=%.6f)"
+is nccl-hidden ' 0.03 3.57  7.13 6.37  6.71 4.98' "$(column $R/h200x2-nccl.zst overlap overlap hidden_percent)"
+# GPU 0 is late: GPU 1 waits for it during 68 of the 73 ms of its communication.
+want nccl-late 3 "$A" advice --from 9.61s --to 9.70s "$R/h200x2-nccl.zst"
+check nccl-late-names-it sh -c 'tr -s "\n " " " <want.out | grep -qF "GPU 0 of process 708 arrives last at 80 of 80 collectives, 849.1 us after the first on average: the others wait 67.93 ms for it"'
+is nccl-waits '0 83.360888' "$(column $R/h200x2-nccl.zst collectives collectives wait_ns | awk '{ print $1 / 1e6, $2 / 1e6 }' OFMT=%.6f)"
 want calls-alone 4 $A steps "$R/h200-mlp-calls.zst"
 check calls-alone-cannot grep -q 'cannot answer: what GPUs did was not recorded' want.out
 

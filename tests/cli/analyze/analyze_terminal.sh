@@ -56,4 +56,4 @@ check diff-slower-is-red grep -q "$(printf '\033\\[31mslower\033\\[0m')" on
 check diff-faster-is-green grep -q "$(printf '\033\\[32mfaster\033\\[0m')" on
 coloured 80 "'$A' advice h200-train.zst" >on
 check advice-clean-is-green grep -q "$(printf '\033\\[32m  clean: ')" on
-check piped-has-whole-names grep -q 'ioctl RM_CONTROL NV2080_CTRL_CMD_GPU_GET_ENGINES_V2  ioctl  ' piped
+check piped-has-whole-names grep -q 'ioctl RM_CONTROL NV2080_CTRL_CMD_GPU_QUERY_ECC_STATUS  ioctl  ' piped

@@ -51,17 +51,17 @@ exact() {	# exact NAME NS SHOWN FILE OPTIONS...: a range of NS nanoseconds; SHOW
 	done
 	ok "view-exact-$name"
 }
-exact nccl 90000000 '(90.00 ms)' h200x2-nccl.zst --from 8.96s --to 9.05s
-exact nccl-odd 1234567 '(1.235 ms)' h200x2-nccl.zst --from 8.97s --to 8.971234567s
-exact train 270000000 '(270.0 ms)' h200-train.zst --from 6.95s --to 7.22s
-exact inference 100000000 '(100.0 ms)' h200-inference.zst --from 2.32s --to 2.42s
-exact streams 30000123 '(30.00 ms)' h200-streams.zst --from 0.29s --to 0.320000123s
+exact nccl 90000000 '(90.00 ms)' h200x2-nccl.zst --from 9.61s --to 9.70s
+exact nccl-odd 1234567 '(1.235 ms)' h200x2-nccl.zst --from 9.62s --to 9.621234567s
+exact train 270000000 '(270.0 ms)' h200-train.zst --from 7.85s --to 8.12s
+exact inference 100000000 '(100.0 ms)' h200-inference.zst --from 2.05s --to 2.15s
+exact streams 30000123 '(30.00 ms)' h200-streams.zst --from 0.25s --to 0.280000123s
 # All streams without work in the range share one line.
-want view-idle 0 "$V" --render 110x99 --from 8.96s --to 9.05s "$R/h200x2-nccl.zst"
+want view-idle 0 "$V" --render 110x99 --from 9.61s --to 9.70s "$R/h200x2-nccl.zst"
 is view-idle-lines 2 "$(grep -c '▸ 2 idle streams' want.out)"
 is view-idle-busy '7 17 7 17 ' "$(sed 's|▾| |; s|▸| |' want.out | awk '$1 == "stream" { printf "%s ", $2 }')"
 # Communication has its own colour in lanes, overview and legend, and its own characters without colours.
-range='--from 8.96s --to 9.05s'
+range='--from 9.61s --to 9.70s'
 want view-communication 0 "$V" --render 110x24 $range --color "$R/h200x2-nccl.zst"
 check view-communication-legend grep -q '38;5;166m█.*communication' want.out
 check view-communication-overview sh -c "grep 'whole run' want.out | grep -q '38;5;166m'"
@@ -69,10 +69,12 @@ check view-communication-lane sh -c "grep 'stream 17' want.out | grep -q '38;5;1
 want view-communication-report 0 "$V" --render 110x40 --view kernels $range --color "$R/h200x2-nccl.zst"
 check view-communication-report-name grep -q '38;5;166m.*nccl' want.out
 want view-communication-mono 0 "$V" --render 110x24 $range "$R/h200x2-nccl.zst"
-check view-communication-mono-lane grep -q 'stream 17 .*▒▓' want.out
+check view-communication-mono-lane grep -q 'stream 17 .*░' want.out
+check view-communication-mono-gpu grep -q 'GPU 1 .*▒▓' want.out
 check view-communication-mono-other sh -c "! grep 'stream 7 ' want.out | grep -q '▒\|▓'"
 want view-communication-ascii 0 "$V" --render 110x24 --ascii $range "$R/h200x2-nccl.zst"
-check view-communication-ascii-lane grep -q 'stream 17 .*cC' want.out
+check view-communication-ascii-lane grep -q 'stream 17 .*cc' want.out
+check view-communication-ascii-gpu grep -q 'GPU 1 .*cC' want.out
 want view-bad-at 2 "$V" --render 80x24 --at 1s+ "$R/h200-train.zst"; says view-bad-at-message "^gtview: --at: '1s[+]' is not a time"
 want view-at-and-from 2 "$V" --render 80x24 --at 1s --from 1s "$R/h200-train.zst"; says view-at-and-from-message "^gtview: give --at, or --from and --to, not both"
 want view-before 0 "$V" --render 80x24 --to 1ns "$R/h200-train.zst"
@@ -145,12 +147,12 @@ flame_same() {	# flame_same NAME FILE OPTIONS...
 	check "view-svg-$name-frames" sh -c "[ \$(grep -c '<title>' wanted.svg) -gt 10 ]"
 }
 flame_same whole h200-train.zst
-flame_same range h200-train.zst --from 7s --to 7.01s
-flame_same beyond h200-train.zst --from 7.2s --to 99s
-flame_same exclude h200-train.zst --from 7s --to 7.01s --exclude '*gemm*' --exclude @launch
+flame_same range h200-train.zst --from 7.9s --to 7.91s
+flame_same beyond h200-train.zst --from 7.9s --to 99s
+flame_same exclude h200-train.zst --from 7.9s --to 7.91s --exclude '*gemm*' --exclude @launch
 flame_same ranges h200-nvtx.zst --from 100ms
 flame_same imported kineto-h200-mlp.json.gz
-flame_same gpus h200x2-nccl.zst --from 8.96s --to 9.05s
+flame_same gpus h200x2-nccl.zst --from 9.61s --to 9.70s
 # By call stack: the same as gtexport --stacks; a message says what a trace lacks.
 for what in kernel idle; do
 	"$B/gtexport" --flame -f --stacks=$what -o wanted.svg "$SRC/tests/fuzz/corpus/fuzz_import/b_stacks"
@@ -168,8 +170,8 @@ want view-svg-alone 2 "$V" --svg "$R/h200-streams.zst"; says view-svg-alone-mess
 
 # The pictures of the README are current.
 picture() { want view-picture-$1 0 sh -c "cd '$R' && '$V' $2 --svg h200-train.zst"; same view-picture-$1-same "$SRC/docs/pictures/$1.svg" want.out; }
-picture timeline '--render 120x20 --from 7.0s --to 7.01s'
-picture flame '--view flame --from 6.6s'
+picture timeline '--render 120x20 --from 7.9s --to 7.91s'
+picture flame '--view flame --from 7.5s'
 
 # The highest queue depth of each stream and GPU equals the one in the report queues. (A GPU with one stream has no line for the
 # stream.)
@@ -207,26 +209,26 @@ head -c $((size * 2 / 3)) "$R/h200-streams.zst" >cut.zst
 want view-cut 0 "$V" --render 100x24 cut.zst
 check view-cut-message grep -q '^NOT CLOSED' want.out
 check view-cut-line grep -q '^not recorded or read' want.out
-check view-cut-queue grep -q '^    queue depth  *~2│' want.out
+check view-cut-queue grep -q '^    queue depth  *~3│' want.out
 cp "$R/h200-train.zst" hole.zst; size=$(wc -c <hole.zst)
 printf '\377\377\377\377' | dd of=hole.zst bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 want view-hole 1 "$V" --render 100x24 hole.zst
 says view-hole-message '^gtview: hole.zst: byte [0-9]*: damaged: '
 check view-hole-in-status grep -q '^1 DAMAGED' want.out
-check view-hole-in-lanes grep -q '^▾ python3 (pid 472)  *?│.*╳' want.out
+check view-hole-in-lanes grep -q '^▾ python3 (pid 523)  *?│.*╳' want.out
 cp "$R/h200-streams.zst" gpu-hole.zst; size=$(wc -c <gpu-hole.zst)
 printf '\377\377\377\377' | dd of=gpu-hole.zst bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null	# damages GPU work of a stream
 want view-gpu-hole 1 "$V" --render 100x34 gpu-hole.zst
-check view-gpu-hole-queue grep -q '^    queue depth  *~3│' want.out
+check view-gpu-hole-queue grep -q '^    queue depth  *~23│' want.out
 "$B/gtexport" --native -o none.zst --match nothing-has-this-name "$R/h200-streams.zst" 2>/dev/null
 want view-empty 0 "$V" --render 80x24 none.zst
 cat "$R/h200-streams.zst" "$R/h200-graphs.zst" >both.zst
 want view-two-recordings 0 "$V" --render 100x30 both.zst
 check view-two-recordings-both test "$(grep -c 'recording [01] vm' want.out)" -eq 2
 # Each recording has its own clock: the second one has the same queue depth as in a file of its own.
-queue() { "$V" --render 120x50 --from 4.4s --to 4.55s "$1" | sed -n 's/^ *queue depth *//p' | tail -n 1; }
+queue() { "$V" --render 120x50 --from 4.0s --to 4.15s "$1" | sed -n 's/^ *queue depth *//p' | tail -n 1; }
 queue both.zst >both.txt; queue "$R/h200-graphs.zst" >alone.txt
-check view-two-recordings-queue grep -q '^124│.*⠤' both.txt
+check view-two-recordings-queue grep -q '^113│.*⠤' both.txt
 same view-two-recordings-queue-same alone.txt both.txt
 : >zero.zst
 want view-no-bytes 1 "$V" --render 80x24 zero.zst

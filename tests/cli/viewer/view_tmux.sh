@@ -36,7 +36,7 @@ pid() { pgrep -P "$(t display -p '#{pane_pid}')" -f "^$V "; }		# other instances
 
 run "PS1='ready$ '"; seen shell '^\([#$] \)*ready'
 begin h200-train.zst start
-seen whole '8.232 s'
+seen whole '8.922 s'
 for size in 60x15 40x10 120x40 200x12 10x3 100x30; do
 	t resize-window -x ${size%x*} -y ${size#*x}
 	sleep 0.3
@@ -47,7 +47,7 @@ done
 type_in www; seen zoomed 'cell 16.78 ms'
 type_in "$(printf '\033[<65;60;6M')"; seen wheel-out 'cell 33.55 ms'
 type_in "$(printf '\033[<64;60;6M\033[<64;60;6M')"; seen wheel-in 'cell 8.389 ms'
-type_in r; seen fit 'cell 115.9 ms'
+type_in r; seen fit 'cell 125.7 ms'
 type_in ":export jsonl 'a b.jsonl'"; t send-keys Enter; seen export 'wrote .* to a b.jsonl'
 check export-is-there test -s 'a b.jsonl'
 is export-leaves-nothing 0 "$(ls -A | grep -c '^\.')"
@@ -57,8 +57,8 @@ t send-keys Escape; seen help-gone ! 'zoom in, out'
 kill -TSTP "$(pid)"
 seen stopped 'left 148'
 sane stopped
-run fg; seen goes-on 'cell 115.9 ms'
-type_in q; seen gone ! 'cell 115.9 ms'
+run fg; seen goes-on 'cell 125.7 ms'
+type_in q; seen gone ! 'cell 125.7 ms'
 run 'echo back $?'; seen quit 'back 0'
 sane quit
 
@@ -67,11 +67,11 @@ all=$R/h200-train.zst n=$(wc -c <"$R/h200-train.zst")
 head -c $((n / 3)) "$all" >grows.zst
 exec 9>>grows.zst		# a writer still has the file open
 run "clear; '$V' --follow grows.zst; echo left \$?"; seen follow-begins 'RECORDING'
-seen follow-not-all ! '8.232 s'
+seen follow-not-all ! '8.922 s'
 type_in 2; seen follow-report 'whole run'
 head -c $((n / 2)) "$all" | tail -c +$((n / 3 + 1)) >&9; seen follow-message 'new rows: Ctrl-L shows them'
 type_in 1; seen follow-timeline 'RECORDING'
-tail -c +$((n / 2 + 1)) "$all" >&9; seen follow-all '8.232 s'
+tail -c +$((n / 2 + 1)) "$all" >&9; seen follow-all '8.922 s'
 seen follow-complete 'complete: the recorder closed the trace'
 type_in j; seen follow-ends ! 'RECORDING'
 # the file becomes empty: a key may need a block that is missing now; then gtview prints a message and exits with 1
@@ -82,7 +82,7 @@ run "clear; '$V' --follow grows.zst; echo left \$?"; seen killed-message 'the re
 type_in q; seen killed-left 'left 0'
 rm -f grows.zst
 run "clear; '$V' --follow grows.zst; echo left \$?"; seen waits 'waiting for the recording to begin'; : >grows.zst; sleep 0.3; seen waits-on 'waiting for the recording to begin'
-cat "$all" >grows.zst; seen waited '8.232 s'
+cat "$all" >grows.zst; seen waited '8.922 s'
 type_in q; seen waited-left 'left 0'
 
 # Wide characters have the same width in gtview and in the terminal: the text after them is at the right column. The same holds for
