@@ -1,5 +1,6 @@
 # torch_host.py SECONDS: makes small work for the GPU and waits for it; between two such steps it spends known shares of the time in known
-# functions. Prints for each function the seconds that passed in it, by the program's own clock: "FUNCTION SECONDS".
+# functions. Prints "begins" when it has made one step, and at the end for each function the seconds that passed in it, by the program's
+# own clock: "FUNCTION SECONDS".
 import collections
 import ctypes
 import os
@@ -76,6 +77,7 @@ def step():
 
 step()
 seconds.clear()
+print("begins", flush=True)
 end = time.perf_counter() + float(sys.argv[1])
 while time.perf_counter() < end:
     step()
