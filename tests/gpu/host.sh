@@ -6,8 +6,9 @@
 # FAIL lines; exit status 1: something failed.
 . "$(dirname "$0")/ebpf_helpers.sh"
 pairs=${3:-10}
-mkdir -p /tmp/gt/bin && printf '#!/bin/sh\nexec setpriv --inh-caps=-all --bounding-set=-all gtcollect "$@"\n' >/tmp/gt/bin/gtcollect-user
-chmod +x /tmp/gt/bin/gtcollect-user && export PATH=/tmp/gt/bin:$PATH
+mkdir -p /tmp/gt/bin && printf '#!/bin/sh\nexec setpriv --inh-caps=-all --bounding-set=-all "$@"\n' >/tmp/gt/bin/user
+printf '#!/bin/sh\nexec user gtcollect "$@"\n' >/tmp/gt/bin/gtcollect-user
+chmod +x /tmp/gt/bin/* && export PATH=/tmp/gt/bin:$PATH
 
 gtcollect --doctor 2>&1 | grep -E 'samples|switches|memory|python|perf' | cut -c 1-200
 # shares NAME RECORDER...: within 1 point of the program's own shares
@@ -17,10 +18,11 @@ shares() {
 	check "$run: the program ends well" test $? -eq 0
 	compare "$run"
 }
-# attached NAME RECORDER...: the same of a program that already runs; the shares of what was recorded of it
+# attached NAME AS RECORDER...: the same of a program that already runs, as AS (user: without capabilities); the shares of what was
+# recorded of it
 attached() {
-	run=$1; shift
-	python3 "$here/torch_host.py" 12 >"$out/host-$run.txt" 2>&1 &
+	run=$1 as=$2; shift 2
+	$as python3 "$here/torch_host.py" 12 >"$out/host-$run.txt" 2>&1 &
 	until grep -q begins "$out/host-$run.txt"; do kill -0 $! || return 1; done
 	"$@" -f -p $! -o "$out/host-$run.zst" >"$out/attach-$run.txt" 2>&1
 	check "$run: recorded until the program ends" test $? -eq 0
@@ -61,8 +63,8 @@ P
 }
 shares perf gtcollect-user -e api,gpu,sched,samples
 shares ebpf gtcollect -e api,gpu,sched,samples
-attached attached-perf gtcollect-user -e api,gpu,sched,samples
-attached attached gtcollect -e api,gpu,sched,samples
+attached attached-perf user gtcollect-user -e api,gpu,sched,samples
+attached attached "" gtcollect -e api,gpu,sched,samples
 
 if [ "$pairs" -gt 0 ]; then
 	for loop in transformer mlp; do
