@@ -2,8 +2,8 @@
  *
  * A database can contain anything: views, triggers, virtual tables, text where numbers belong. Only
  * ordinary tables are read, each by one SELECT of its columns; NULL takes the place of a column
- * that a version lacks. SQLite runs on a temporary copy and opens no other file
- * (formats/io/sqlite_file.h). */
+ * that a version lacks. SQLite reads the input, or a temporary copy if that is compressed or a
+ * pipe, and opens no other file (formats/io/sqlite_file.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,7 +43,8 @@ static bool is_null(sqlite3_stmt *s, int c) { return sqlite3_column_type(s, c) =
 
 static int64_t number_or(sqlite3_stmt *s, int c, int64_t otherwise)
 {
-	return is_null(s, c) ? otherwise : sqlite3_column_int64(s, c);
+	/* NULL reads as 0 */
+	return otherwise && is_null(s, c) ? otherwise : sqlite3_column_int64(s, c);
 }
 
 static uint32_t number32(sqlite3_stmt *s, int c) { return (uint32_t)number_or(s, c, 0); }
@@ -72,6 +73,7 @@ static int see_string(struct nsight_import *x, sqlite3_stmt *s)
 
 	memset(&one, 0, sizeof(one));
 	one.id = sqlite3_column_int64(s, 0);
+	one.function = GT_NONE;
 	if (!text ||
 		gt_map_find_item(&x->n.string_map, x->n.strings, sizeof(one), &one,
 			sizeof(one.id)) != GT_NONE)
@@ -85,34 +87,51 @@ static int see_string(struct nsight_import *x, sqlite3_stmt *s)
 		: 0;
 }
 
-/* The string with the id in this column; "?" if there is none. */
+/* The entry with the id in this column, or NULL. */
+static struct gt_nsight_string *entry_at(struct nsight_import *x, sqlite3_stmt *s, int c)
+{
+	int64_t id = sqlite3_column_int64(s, c);
+	uint32_t i;
+
+	/* usually ids are 0, 1, 2 ... in this order */
+	if (id > 0 && (uint64_t)id < x->n.nstrings && x->n.strings[id].id == id)
+		return &x->n.strings[id];
+	i = gt_map_find_item(
+		&x->n.string_map, x->n.strings, sizeof(*x->n.strings), &id, sizeof(id));
+	return i == GT_NONE || (!id && is_null(s, c)) ? NULL : &x->n.strings[i];
+}
+
+/* Its string; "?" if there is none. */
 static uint32_t string_at(struct nsight_import *x, sqlite3_stmt *s, int c)
 {
-	int64_t id = number_or(s, c, -1);
-	uint32_t i = is_null(s, c) ? GT_NONE
-				   : gt_map_find_item(&x->n.string_map, x->n.strings,
-					     sizeof(*x->n.strings), &id, sizeof(id));
+	const struct gt_nsight_string *e = entry_at(x, s, c);
 
-	return i == GT_NONE ? add_text(x, "?", 1) : x->n.strings[i].string;
+	return e ? e->string : add_text(x, "?", 1);
 }
 
 /* The name of a function without the version that Nsight adds: cudaMalloc_v3020. */
-static uint32_t function_at(struct nsight_import *x, sqlite3_stmt *s, int c)
+static uint32_t without_version(struct nsight_import *x, uint32_t string)
 {
-	uint32_t string = string_at(x, s, c);
-	const char *text = string == GT_NONE ? "" : gt_writer_string_text(x->n.w, string),
-		   *last = strrchr(text, '_');
+	const char *text = gt_writer_string_text(x->n.w, string), *last = strrchr(text, '_');
 	char plain[200];
-	size_t len;
+	size_t len = last ? (size_t)(last - text) : sizeof(plain);
 
-	if (!last || last[1] != 'v' || strlen(last) < 6 ||
+	if (len >= sizeof(plain) || last[1] != 'v' || strlen(last) < 6 ||
 		strspn(last + 2, "0123456789") != strlen(last + 2))
-		return string;
-	len = (size_t)(last - text);
-	if (len >= sizeof(plain))
 		return string;
 	memcpy(plain, text, len); /* the writer may move its text */
 	return add_text(x, plain, len);
+}
+
+static uint32_t function_at(struct nsight_import *x, sqlite3_stmt *s, int c)
+{
+	struct gt_nsight_string *e = entry_at(x, s, c);
+
+	if (!e)
+		return add_text(x, "?", 1);
+	if (e->function == GT_NONE)
+		e->function = without_version(x, e->string);
+	return e->function;
 }
 
 /* ---- processes and threads ---- */
@@ -525,14 +544,15 @@ static int read_database(struct nsight_import *x, struct gt_writer *w)
 static int nsight_import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 {
 	struct nsight_import x = { .err = err };
-	int fd = copy_input(in, err), rc;
+	int plain = gt_in_plain_file(in), fd = plain >= 0 ? plain : copy_input(in, err), rc;
 
 	if (fd < 0)
 		return fd;
 	x.db = gt_sqlite_open(fd, false, err);
 	rc = x.db ? read_database(&x, w) : err->code;
 	sqlite3_close(x.db);
-	close(fd);
+	if (fd != plain)
+		close(fd);
 	return rc;
 }
 

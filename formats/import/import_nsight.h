@@ -55,6 +55,7 @@ struct gt_nsight {
 	struct gt_nsight_string { /* StringIds */
 		int64_t id;
 		uint32_t string;
+		uint32_t function; /* the same without a version; GT_NONE: not known yet */
 	} * strings;
 	size_t nstrings, strings_cap;
 	struct gt_map string_map;
@@ -70,6 +71,8 @@ struct gt_nsight {
 	} * types;
 	size_t ntypes, types_cap;
 	struct gt_map type_map;
+	int64_t last_thread; /* the one that was looked up last, and its track plus one */
+	uint32_t last_track;
 	uint32_t source;
 	uint64_t rows, invalid; /* invalid: rows whose times or ids are not usable */
 };

@@ -124,10 +124,16 @@ uint32_t gt_nsight_thread(struct gt_nsight *n, int64_t global)
 {
 	struct gt_nsight_place at;
 
+	if (n->last_track && n->last_thread == global)
+		return n->last_track - 1;
 	memset(&at, 0, sizeof(at));
 	at.global = global;
 	at.track = gt_nsight_process(n, global);
-	return at.track == GT_NONE ? GT_NONE : place(n, &at, GT_TRACK_THREAD, TID(global));
+	if (at.track == GT_NONE)
+		return GT_NONE;
+	n->last_track = place(n, &at, GT_TRACK_THREAD, TID(global)) + 1;
+	n->last_thread = global;
+	return n->last_track - 1;
 }
 
 /* The track of the stream; if it is negative, of the context; if that is negative, of the device;

@@ -343,6 +343,11 @@ uint64_t gt_in_file_bytes(const struct gt_in *in)
 	return in->fd >= 0 && !fstat(in->fd, &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
+int gt_in_plain_file(const struct gt_in *in)
+{
+	return gt_in_file_bytes(in) && !in->packing->packed ? in->fd : -1;
+}
+
 bool gt_in_is_packed(const struct gt_in *in) { return in->packing->packed; }
 
 void gt_in_set_name(struct gt_in *in, const char *name) { in->name = name; }

@@ -38,6 +38,9 @@ size_t gt_in_raw_head(const struct gt_in *in, const uint8_t **head);
 ssize_t gt_in_read_raw(struct gt_in *in, void *to, size_t size, struct gt_err *err);
 /* The bytes of the file; 0: it is no regular file. */
 uint64_t gt_in_file_bytes(const struct gt_in *in);
+/* The descriptor of a regular file that is not compressed, to read it at any place (pread);
+ * borrowed. -1: it is another input. */
+int gt_in_plain_file(const struct gt_in *in);
 bool gt_in_is_packed(const struct gt_in *in);
 /* The name of the file, for importers that read it: borrowed, NULL: unknown. */
 void gt_in_set_name(struct gt_in *in, const char *name);

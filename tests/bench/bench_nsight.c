@@ -1,18 +1,21 @@
 /* Reports by Nsight's names, on a trace of 9 million calls in ranges of 900 calls; one call in nine
  * launches a kernel. For reports that reduce: events per second of processor time, including
  * reading and unpacking. For reports that print rows: rows per second of the program in each
- * format, printed to /dev/null, and its memory. An event is a row of the trace, whether or not the
+ * format, printed to /dev/null, and its memory. For exports with Nsight's tables and for reading
+ * them back: rows of the trace per second. An event is a row of the trace, whether or not the
  * report counts it. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "analyze/core/run.h"
 #include "formats/cuda/gpu_rows.h"
+#include "formats/import/importers.h"
 
 #define LAUNCHES 1000000u
 #define CALLS_EACH 9u /* a launch and the calls before it */
@@ -151,15 +154,17 @@ static double reduce(const char *path, const char *report, struct gt_err *err)
 	return best;
 }
 
-/* Rows per second of processor time that the program prints, best of RUNS, and its peak memory. */
-static double print(
-	const char *path, const char *report, const char *format, unsigned rows, double *rss_mib)
+/* Runs a program of the build with its output to /dev/null. Seconds of processor time, best of
+ * RUNS, and its peak memory; negative on failure. */
+static double run_program(const char *name, const char *const args[], double *rss_mib)
 {
-	const char *build = getenv("B");
+	const char *build = getenv("B"), *argv[12] = { name };
 	char program[4096];
-	double best = 0;
+	double best = -1;
 
-	snprintf(program, sizeof(program), "%s/gtanalyze", build ? build : "build");
+	snprintf(program, sizeof(program), "%s/%s", build ? build : "build", name);
+	for (unsigned i = 0; args[i]; i++)
+		argv[i + 1] = args[i];
 	for (int run = 0; run < RUNS; run++) {
 		struct rusage u;
 		int status;
@@ -168,19 +173,108 @@ static double print(
 
 		if (!pid) {
 			if (freopen("/dev/null", "w", stdout))
-				execl(program, program, "--top", "0", "--format", format, report,
-					path, (char *)NULL);
+				execv(program, (char *const *)argv);
 			_exit(127);
 		}
 		if (pid < 0 || wait4(pid, &status, 0, &u) != pid || status)
 			return -1;
 		s = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
 			(double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-		best = rows / s > best ? rows / s : best;
+		best = best < 0 || s < best ? s : best;
 		*rss_mib = (double)u.ru_maxrss / 1024 > *rss_mib ? (double)u.ru_maxrss / 1024
 								 : *rss_mib;
 	}
 	return best;
+}
+
+/* Rows per second of processor time that the program prints. */
+static double print(
+	const char *path, const char *report, const char *format, unsigned rows, double *rss_mib)
+{
+	double s = run_program("gtanalyze",
+		(const char *const[]){ "--top", "0", "--format", format, report, path, NULL },
+		rss_mib);
+
+	return s < 0 ? s : rows / s;
+}
+
+/* ---- files with Nsight's tables ---- */
+
+static bool export_as(const char *format, const char *output, double *rss_mib)
+{
+	double s = run_program("gtexport",
+		(const char *const[]){ format, "-f", "-o", output, "nsight.zst", NULL }, rss_mib);
+
+	if (s > 0)
+		printf("%s_rows_per_s_core %.0f rows/s\n", format + 2, EVENTS / s);
+	return s > 0;
+}
+
+static bool read_tables(struct gt_err *err)
+{
+	double best = 0, from, s;
+
+	for (int run = 0; run < RUNS; run++) {
+		struct gt_reader *r;
+
+		from = cpu_ns();
+		r = gt_open_any("nsight.sqlite", err);
+		s = (cpu_ns() - from) / 1e9;
+		gt_reader_close(r);
+		if (!r)
+			return false;
+		best = EVENTS / s > best ? EVENTS / s : best;
+	}
+	printf("nsight_import_rows_per_s_core %.0f rows/s\n", best);
+	return true;
+}
+
+static uint64_t count_kernels(const char *path, struct gt_err *err)
+{
+	struct gt_reader *r = gt_reader_open(path, err);
+	struct gt_iter *it =
+		r ? gt_iter_open(r, &(struct gt_filter){ .kinds = GT_BIT(GT_GPU) }, err) : NULL;
+	struct gt_event ev;
+	uint64_t n = 0;
+
+	while (it && gt_iter_next(it, &ev, err) > 0)
+		n += ev.seg->types[ev.row.type].category == GT_CAT_KERNEL;
+	gt_iter_close(it);
+	gt_reader_close(r);
+	return n;
+}
+
+/* Bytes of a kernel of a real recording. */
+static bool print_kernel_bytes(struct gt_err *err)
+{
+	const char *source = getenv("SRC");
+	char path[4096];
+	double rss = 0;
+	struct stat st;
+	uint64_t n;
+
+	snprintf(path, sizeof(path), "%s/samples/recorded/h200-train.zst", source ? source : ".");
+	n = count_kernels(path, err);
+	if (!n ||
+		run_program("gtexport",
+			(const char *const[]){
+				"--parquet", "-f", "-o", "real.parquet", path, NULL },
+			&rss) < 0 ||
+		stat("real.parquet/CUPTI_ACTIVITY_KIND_KERNEL.parquet", &st))
+		return false;
+	printf("parquet_bytes_per_kernel %.2f B\n", (double)st.st_size / (double)n);
+	return true;
+}
+
+static bool bench_tables(struct gt_err *err)
+{
+	double rss = 0;
+
+	if (!print_kernel_bytes(err) || !export_as("--parquet", "nsight.parquet", &rss) ||
+		!export_as("--arrow", "-", &rss) || !export_as("--sqlite", "nsight.sqlite", &rss))
+		return false;
+	printf("tables_rss_mib %.1f MiB\n", rss);
+	return read_tables(err);
 }
 
 int main(void)
@@ -224,6 +318,10 @@ int main(void)
 			printf("%s_%s_rows_per_s_core %.0f rows/s\n", name, format, rate);
 	}
 	printf("nsight_traces_rss_mib %.1f MiB\n", rss);
+	if (!bench_tables(&err)) {
+		gt_err_print("bench_nsight", "tables", &err);
+		return 1;
+	}
 	unlink("nsight.zst");
 	return 0;
 }
