@@ -5,10 +5,12 @@ const median = list => list.sort((a, b) => a - b)[list.length >> 1];
 
 /* Time between two pictures, and processor time that the page takes for one, ms, while the timeline moves at three zooms. */
 function pan() {
-	const frame = () => new Promise(requestAnimationFrame), span = gt.model.to - gt.model.from;
+	const frame = () => new Promise(requestAnimationFrame),
+		span = gt.model.to - gt.model.from;
 
 	return (async () => {
-		const gaps = [], work = [];
+		const gaps = [],
+			work = [];
 
 		for (const zoom of [1, 20, 1000]) {
 			gt.setRange(gt.model.from + span * 0.8, gt.model.from + span * 0.8 + span / zoom);
@@ -27,15 +29,21 @@ function pan() {
 }
 
 async function main() {
-	const browser = await openBrowser(), first = [], cpu = [];
+	const browser = await openBrowser(),
+		first = [],
+		cpu = [];
 	let moved;
 
 	for (let i = 0; i < 5; i++) {
-		const page = await openPage(browser), cdp = await page.context().newCDPSession(page);
+		const page = await openPage(browser),
+			cdp = await page.context().newCDPSession(page);
 
 		await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
 		await openFile(page, process.argv[2]);
-		cpu.push((await cdp.send("Performance.getMetrics")).metrics.find(m => m.name === "ThreadTime").value);
+		cpu.push(
+			(await cdp.send("Performance.getMetrics")).metrics.find(m => m.name === "ThreadTime")
+				.value
+		);
 		first.push(await page.evaluate(() => gt.firstPicture));
 		moved = await page.evaluate(pan);
 		await page.context().close();

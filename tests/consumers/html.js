@@ -4,11 +4,16 @@ const { out, check, is, run, recorded, openBrowser, openPage, openFile } = requi
 
 /* All rows of the trace as gtexport --jsonl has them. */
 function rowsOf(file) {
-	return run("gtexport", "--jsonl", file).split("\n").filter(Boolean).map(line => JSON.parse(line));
+	return run("gtexport", "--jsonl", file)
+		.split("\n")
+		.filter(Boolean)
+		.map(line => JSON.parse(line));
 }
 
 async function testContents(page, file) {
-	const tables = JSON.parse(run("gtanalyze", "header", "kernels", "--format", "json", "--no-progress", "--whole", file));
+	const tables = JSON.parse(
+		run("gtanalyze", "header", "kernels", "--format", "json", "--no-progress", "--whole", file)
+	);
 	const header = tables.header.rows[0];
 	const counts = await page.evaluate(() => {
 		const n = { calls: 0, work: 0 };
@@ -37,36 +42,68 @@ async function testContents(page, file) {
 	/* the report has the recorded names, the page demangled ones */
 	const sorted = list => list.map(Number).sort((a, b) => a - b);
 
-	is("html-kernel-times-are-those-of-the-report", sorted(tables.kernels.rows.map(r => r.total_ns)), sorted(Object.values(sums)));
-	testArrows(await page.evaluate(() => {
-		const lane = gt.model.lanes.find(l => l.aspect === WORK_ASPECT), list = [];
+	is(
+		"html-kernel-times-are-those-of-the-report",
+		sorted(tables.kernels.rows.map(r => r.total_ns)),
+		sorted(Object.values(sums))
+	);
+	testArrows(
+		await page.evaluate(() => {
+			const lane = gt.model.lanes.find(l => l.aspect === WORK_ASPECT),
+				list = [];
 
-		for (let i = 0; i < lane.n; i += 97) {
-			const call = gt.model.launchOf(lane, i), fields = {};
+			for (let i = 0; i < lane.n; i += 97) {
+				const call = gt.model.launchOf(lane, i),
+					fields = {};
 
-			for (const { field, value } of gt.model.fields(lane, i).list)
-				fields[field.name] = gt.details.valueText(field, value);
-			list.push({ name: gt.model.typeOf(lane, i).full, start: lane.start[i], ns: lane.end[i] - lane.start[i], correlation: fields.correlation,
-				call: call && call.lane.start[call.i], callName: call && gt.model.typeOf(call.lane, call.i).name });
-		}
-		return list;
-	}), JSON.parse(run("gtexport", "--chrome", file)));
+				for (const { field, value } of gt.model.fields(lane, i).list)
+					fields[field.name] = gt.details.valueText(field, value);
+				list.push({
+					name: gt.model.typeOf(lane, i).full,
+					start: lane.start[i],
+					ns: lane.end[i] - lane.start[i],
+					correlation: fields.correlation,
+					call: call && call.lane.start[call.i],
+					callName: call && gt.model.typeOf(call.lane, call.i).name,
+				});
+			}
+			return list;
+		}),
+		JSON.parse(run("gtexport", "--chrome", file))
+	);
 }
 
 /* Each has the launch that the Chrome trace has for the same time and name. */
 function testArrows(list, chrome) {
-	const ns = us => Math.round(us * 1000), calls = new Map(), work = new Map();
+	const ns = us => Math.round(us * 1000),
+		calls = new Map(),
+		work = new Map();
 
 	for (const e of chrome.traceEvents)
 		if (e.ph === "X" && e.args && e.args.correlation !== undefined)
-			(e.args.launch_name ? work : calls).set(e.args.launch_name ? ns(e.ts) : e.args.correlation, e);
+			(e.args.launch_name ? work : calls).set(
+				e.args.launch_name ? ns(e.ts) : e.args.correlation,
+				e
+			);
 	const wrong = list.filter(e => {
-		const w = work.get(e.start), c = w && calls.get(w.args.correlation);
+		const w = work.get(e.start),
+			c = w && calls.get(w.args.correlation);
 
-		return !w || !c || ns(w.dur) !== e.ns || ns(c.ts) !== e.call || c.name !== e.callName || String(w.args.correlation) !== e.correlation;
+		return (
+			!w ||
+			!c ||
+			ns(w.dur) !== e.ns ||
+			ns(c.ts) !== e.call ||
+			c.name !== e.callName ||
+			String(w.args.correlation) !== e.correlation
+		);
 	});
 
-	check("html-arrows-and-arguments-are-those-of-the-chrome-trace", list.length > 100 && !wrong.length, wrong.length + " of " + list.length + " differ: " + JSON.stringify(wrong[0]));
+	check(
+		"html-arrows-and-arguments-are-those-of-the-chrome-trace",
+		list.length > 100 && !wrong.length,
+		wrong.length + " of " + list.length + " differ: " + JSON.stringify(wrong[0])
+	);
 }
 
 const range = page => page.evaluate(() => [gt.view.from, gt.view.to]);
@@ -77,39 +114,53 @@ const span = async page => {
 };
 
 /* The canvas has pixels that are neither background nor text. */
-const colours = page => page.evaluate(() => {
-	const c = document.getElementById("tracks"), data = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Set();
+const colours = page =>
+	page.evaluate(() => {
+		const c = document.getElementById("tracks"),
+			data = c.getContext("2d").getImageData(0, 0, c.width, c.height).data,
+			seen = new Set();
 
-	for (let i = 0; i < data.length; i += 4)
-		if (Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 60)
-			seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
-	return seen.size;
-});
+		for (let i = 0; i < data.length; i += 4)
+			if (
+				Math.max(data[i], data[i + 1], data[i + 2]) -
+					Math.min(data[i], data[i + 1], data[i + 2]) >
+				60
+			)
+				seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+		return seen.size;
+	});
 
 async function settle(page) {
-	await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+	await page.evaluate(
+		() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))
+	);
 }
 
 async function testMoves(page) {
-	const box = await page.locator("#tracks").boundingBox(), x = box.x + box.width * 0.7, y = box.y + 150;
+	const box = await page.locator("#tracks").boundingBox(),
+		x = box.x + box.width * 0.7,
+		y = box.y + 150;
 	const before = await span(page);
 
 	const busy = await page.evaluate(() => {
-		const lane = gt.model.lanes.find(l => l.aspect === WORK_ASPECT), v = gt.view;
+		const lane = gt.model.lanes.find(l => l.aspect === WORK_ASPECT),
+			v = gt.view;
 		let ns = 0;
 
 		for (let i = 0; i < lane.n; i++)
-			ns += lane.level[i] ? 0 : Math.max(0, Math.min(lane.end[i], v.to) - Math.max(lane.start[i], v.from));
+			ns += lane.level[i]
+				? 0
+				: Math.max(0, Math.min(lane.end[i], v.to) - Math.max(lane.start[i], v.from));
 		return [lane.line.busy, ns / (v.to - v.from)];
 	});
 
 	check("html-busy-share-is-exact", busy[1] > 0.01 && Math.abs(busy[0] - busy[1]) < 0.0001, busy);
-	check("html-draws", await colours(page) > 20, "only " + await colours(page) + " colours");
+	check("html-draws", (await colours(page)) > 20, "only " + (await colours(page)) + " colours");
 	await page.mouse.move(x, y);
 	await page.keyboard.down("Control");
 	await page.mouse.wheel(0, -600);
 	await page.keyboard.up("Control");
-	check("html-wheel-zooms", await span(page) < before * 0.6, "span " + await span(page));
+	check("html-wheel-zooms", (await span(page)) < before * 0.6, "span " + (await span(page)));
 	const zoomed = await range(page);
 
 	await page.mouse.down();
@@ -130,21 +181,36 @@ async function testMoves(page) {
 	check("html-d-moves", true);
 	await page.keyboard.press("0");
 	await settle(page);
-	check("html-0-fits", await span(page) > before * 0.99, "span " + await span(page));
+	check("html-0-fits", (await span(page)) > before * 0.99, "span " + (await span(page)));
 }
 
 async function testTouch(browser, file) {
-	const page = await openPage(browser, { viewport: { width: 412, height: 860 }, hasTouch: true, isMobile: true, deviceScaleFactor: 1.5 });
+	const page = await openPage(browser, {
+		viewport: { width: 412, height: 860 },
+		hasTouch: true,
+		isMobile: true,
+		deviceScaleFactor: 1.5,
+	});
 
 	await openFile(page, file);
-	const cdp = await page.context().newCDPSession(page), box = await page.locator("#tracks").boundingBox(), before = await span(page), y = box.y + 140;
-	const touch = (type, ...points) => cdp.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(x => ({ x, y, id: points.indexOf(x) })) });
+	const cdp = await page.context().newCDPSession(page),
+		box = await page.locator("#tracks").boundingBox(),
+		before = await span(page),
+		y = box.y + 140;
+	const touch = (type, ...points) =>
+		cdp.send("Input.dispatchTouchEvent", {
+			type,
+			touchPoints: points.map(x => ({ x, y, id: points.indexOf(x) })),
+		});
 
 	await touch("touchStart", box.x + 100, box.x + 140);
-	for (let i = 1; i <= 4; i++)
-		await touch("touchMove", box.x + 100 - i * 15, box.x + 140 + i * 20);
+	for (let i = 1; i <= 4; i++) await touch("touchMove", box.x + 100 - i * 15, box.x + 140 + i * 20);
 	await touch("touchEnd");
-	check("html-pinch-zooms", await span(page) < before * 0.6, "span " + await span(page) + " of " + before);
+	check(
+		"html-pinch-zooms",
+		(await span(page)) < before * 0.6,
+		"span " + (await span(page)) + " of " + before
+	);
 	await page.evaluate(() => gt.setRange(6.5e9, 6.503e9));
 	await settle(page);
 	await page.screenshot({ path: out + "/html-phone.png" });
@@ -154,12 +220,19 @@ async function testTouch(browser, file) {
 
 async function testSelection(page) {
 	const place = await page.evaluate(() => {
-		const lane = gt.model.lanes.find(l => l.aspect === WORK_ASPECT && l.n > 1000), i = 5000;
+		const lane = gt.model.lanes.find(l => l.aspect === WORK_ASPECT && l.n > 1000),
+			i = 5000;
 
 		gt.zoomTo(lane.start[i] - 20000, lane.end[i] + 20000);
 		const box = document.getElementById("tracks").getBoundingClientRect();
 
-		return { x: box.left + gt.painter.x((lane.start[i] + lane.end[i]) / 2), y: box.top + gt.painter.yOf(lane.line, lane.level[i]) + 8, name: gt.model.typeOf(lane, i).full, lane: lane.index, i };
+		return {
+			x: box.left + gt.painter.x((lane.start[i] + lane.end[i]) / 2),
+			y: box.top + gt.painter.yOf(lane.line, lane.level[i]) + 8,
+			name: gt.model.typeOf(lane, i).full,
+			lane: lane.index,
+			i,
+		};
 	});
 
 	await settle(page);
@@ -167,15 +240,31 @@ async function testSelection(page) {
 	const text = await page.locator("#details").innerText();
 
 	check("html-click-selects", text.includes(place.name), text);
-	check("html-details-have-arguments", /correlation/.test(text) && /launched by/.test(text) && /queue time/.test(text), text);
+	check(
+		"html-details-have-arguments",
+		/correlation/.test(text) && /launched by/.test(text) && /queue time/.test(text),
+		text
+	);
 	is("html-arrow", 1, await page.evaluate(() => gt.view.arrows.length));
 	await page.keyboard.press("[");
-	check("html-bracket-leads-to-the-call", /cu(da)?(Launch|Memcpy|Memset)/.test(await page.locator("#details h2").innerText()), await page.locator("#details h2").innerText());
+	check(
+		"html-bracket-leads-to-the-call",
+		/cu(da)?(Launch|Memcpy|Memset)/.test(await page.locator("#details h2").innerText()),
+		await page.locator("#details h2").innerText()
+	);
 	await page.keyboard.press("]");
-	is("html-bracket-leads-back", [place.lane, place.i], await page.evaluate(() => [gt.view.selected.lane.index, gt.view.selected.i]));
+	is(
+		"html-bracket-leads-back",
+		[place.lane, place.i],
+		await page.evaluate(() => [gt.view.selected.lane.index, gt.view.selected.i])
+	);
 	await page.keyboard.press("ArrowRight");
 	is("html-arrow-key-steps", place.i + 1, await page.evaluate(() => gt.view.selected.i));
-	check("html-speaks-for-screen-readers", (await page.locator("#spoken").textContent()).includes("stream"), await page.locator("#spoken").textContent());
+	check(
+		"html-speaks-for-screen-readers",
+		(await page.locator("#spoken").textContent()).includes("stream"),
+		await page.locator("#spoken").textContent()
+	);
 }
 
 async function testArea(page) {
@@ -189,22 +278,40 @@ async function testArea(page) {
 	await page.keyboard.up("Shift");
 	const text = await page.locator("#details").innerText();
 
-	check("html-area-is-measured", /Area: [\d.]+ (ns|µs|ms|s)/.test(text) && /any GPU busy/.test(text), text);
+	check(
+		"html-area-is-measured",
+		/Area: [\d.]+ (ns|µs|ms|s)/.test(text) && /any GPU busy/.test(text),
+		text
+	);
 	const sum = await page.evaluate(() => {
-		const area = gt.view.area, { rows } = gt.details.sumArea({ from: area.from, to: area.to });
+		const area = gt.view.area,
+			{ rows } = gt.details.sumArea({ from: area.from, to: area.to });
 		const lanes = gt.model.lanes.filter(l => !l.points);
-		let n = 0, ns = 0;
+		let n = 0,
+			ns = 0;
 
 		for (const l of lanes)
 			for (let i = 0; i < l.n; i++)
-				if (l.start[i] < area.to && (l.end[i] > area.from || l.start[i] >= area.from)) {
+				if (
+					l.start[i] < area.to &&
+					(l.end[i] > area.from || l.start[i] >= area.from)
+				) {
 					n++;
 					ns += Math.min(l.end[i], area.to) - Math.max(l.start[i], area.from);
 				}
-		return { n, ns, count: rows.reduce((s, r) => s + r.count, 0), total: rows.reduce((s, r) => s + r.total, 0) };
+		return {
+			n,
+			ns,
+			count: rows.reduce((s, r) => s + r.count, 0),
+			total: rows.reduce((s, r) => s + r.total, 0),
+		};
 	});
 
-	check("html-area-sums", sum.n > 10 && sum.count === sum.n && Math.abs(sum.total - sum.ns) < 1, JSON.stringify(sum));
+	check(
+		"html-area-sums",
+		sum.n > 10 && sum.count === sum.n && Math.abs(sum.total - sum.ns) < 1,
+		JSON.stringify(sum)
+	);
 	await page.keyboard.press("Escape");
 	is("html-escape-clears", null, await page.evaluate(() => gt.view.area));
 }
@@ -217,7 +324,11 @@ async function testSearch(page, file) {
 	await page.waitForFunction(() => gt.hits.length > 0);
 	is("html-search-finds", wanted, await page.evaluate(() => gt.hits.length));
 	await page.keyboard.press("Enter");
-	check("html-search-selects", /gemm/i.test(await page.locator("#details h2").innerText()), await page.locator("#details h2").innerText());
+	check(
+		"html-search-selects",
+		/gemm/i.test(await page.locator("#details h2").innerText()),
+		await page.locator("#details h2").innerText()
+	);
 	await page.locator("#query").fill("(");
 	await page.waitForFunction(() => document.getElementById("query").classList.contains("bad"));
 	check("html-search-says-that-an-expression-is-wrong", true);
@@ -230,7 +341,8 @@ async function testBookmarks(browser, page, file) {
 	await page.evaluate(() => gt.setRange(6.5e9, 6.6e9));
 	await page.keyboard.press("b");
 	await page.waitForFunction(() => /b=6500000000_6600000000/.test(location.hash));
-	const address = await page.evaluate(() => location.hash), other = await openPage(browser);
+	const address = await page.evaluate(() => location.hash),
+		other = await openPage(browser);
 
 	await openFile(other, file, address);
 	is("html-address-has-the-range", [6.5e9, 6.6e9], (await range(other)).map(Math.round));
@@ -243,7 +355,10 @@ async function testReports(page) {
 	await page.keyboard.press("2");
 	await page.waitForSelector(".report table");
 	await page.screenshot({ path: out + "/html-reports.png" });
-	const box = page.locator(".report", { has: page.getByRole("heading", { name: "Kernels on the GPU" }) }), head = box.locator("th button").nth(1);
+	const box = page.locator(".report", {
+			has: page.getByRole("heading", { name: "Kernels on the GPU" }),
+		}),
+		head = box.locator("th button").nth(1);
 
 	const column = () => box.locator("tbody tr td:nth-child(2)").allInnerTexts();
 
@@ -253,24 +368,48 @@ async function testReports(page) {
 	await head.click();
 	const up = await column();
 
-	check("html-tables-sort", down.length > 3 && down.join() !== up.join() && down[0] === up[up.length - 1], down.slice(0, 3) + " / " + up.slice(0, 3));
-	is("html-tables-say-how-they-are-sorted", "ascending", await box.locator("th").nth(1).getAttribute("aria-sort"));
+	check(
+		"html-tables-sort",
+		down.length > 3 && down.join() !== up.join() && down[0] === up[up.length - 1],
+		down.slice(0, 3) + " / " + up.slice(0, 3)
+	);
+	is(
+		"html-tables-say-how-they-are-sorted",
+		"ascending",
+		await box.locator("th").nth(1).getAttribute("aria-sort")
+	);
 	await page.locator("tr.jump", { hasText: "host-bound" }).first().click();
 	is("html-rows-lead-to-the-timeline", "timeline", await page.evaluate(() => gt.current));
-	check("html-rows-lead-to-the-time", await page.evaluate(() => gt.view.area && gt.view.area.to > gt.view.area.from), "no area");
+	check(
+		"html-rows-lead-to-the-time",
+		await page.evaluate(() => gt.view.area && gt.view.area.to > gt.view.area.from),
+		"no area"
+	);
 }
 
 async function testFlame(page) {
 	await page.keyboard.press("3");
 	await page.waitForSelector(".graph button");
 	await page.screenshot({ path: out + "/html-flame.png" });
-	const frame = page.locator(".graph").nth(0).getByRole("button", { name: /^cuInit/ }), before = (await frame.boundingBox()).width;
+	const frame = page
+			.locator(".graph")
+			.nth(0)
+			.getByRole("button", { name: /^cuInit/ }),
+		before = (await frame.boundingBox()).width;
 
 	await frame.click();
-	await page.waitForFunction(w => [...document.querySelectorAll(".graph button")].find(b => b.textContent === "cuInit").offsetWidth > w * 1.5, before);
+	await page.waitForFunction(
+		w =>
+			[...document.querySelectorAll(".graph button")].find(b => b.textContent === "cuInit")
+				.offsetWidth >
+			w * 1.5,
+		before
+	);
 	check("html-flame-zooms", true);
 	await page.locator("#query").fill("gemm");
-	await page.waitForFunction(() => /% of GPU/.test(document.querySelector("#view-flame .range").textContent));
+	await page.waitForFunction(() =>
+		/% of GPU/.test(document.querySelector("#view-flame .range").textContent)
+	);
 	check("html-flame-searches", true);
 	await page.locator("#query").press("Escape");
 }
@@ -282,12 +421,13 @@ async function testThemes(page) {
 	const light = await back();
 
 	await page.locator("#theme").click();
-	check("html-theme", light !== await back(), light);
+	check("html-theme", light !== (await back()), light);
 	await page.locator("#theme").click();
 }
 
 async function testPictures(browser, file) {
-	const at = "#t=6498000000_6506000000", sizes = { wide: [1600, 900, "light"], laptop: [1280, 720, "dark"] };
+	const at = "#t=6498000000_6506000000",
+		sizes = { wide: [1600, 900, "light"], laptop: [1280, 720, "dark"] };
 
 	for (const [name, [width, height, colorScheme]] of Object.entries(sizes)) {
 		const page = await openPage(browser, { viewport: { width, height }, colorScheme });
@@ -300,14 +440,23 @@ async function testPictures(browser, file) {
 		});
 		await settle(page);
 		await page.screenshot({ path: out + "/html-" + name + ".png" });
-		is("html-fits-" + name, true, await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth && document.documentElement.scrollHeight <= innerHeight));
+		is(
+			"html-fits-" + name,
+			true,
+			await page.evaluate(
+				() =>
+					document.documentElement.scrollWidth <= innerWidth &&
+					document.documentElement.scrollHeight <= innerHeight
+			)
+		);
 		is("html-no-faults-" + name, [], page.faults);
 		await page.context().close();
 	}
 }
 
 async function main() {
-	const file = recorded("h200-train.zst"), browser = await openBrowser();
+	const file = recorded("h200-train.zst"),
+		browser = await openBrowser();
 
 	fs.writeFileSync("html-train.html", run("gtexport", "--html", file));
 	const page = await openPage(browser);

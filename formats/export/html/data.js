@@ -7,12 +7,11 @@ function sectionText(name) {
 }
 
 function fromBase64(text) {
-	if (Uint8Array.fromBase64)
-		return Uint8Array.fromBase64(text);
-	const chars = atob(text), bytes = new Uint8Array(chars.length);
+	if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+	const chars = atob(text),
+		bytes = new Uint8Array(chars.length);
 
-	for (let i = 0; i < bytes.length; i++)
-		bytes[i] = chars.charCodeAt(i);
+	for (let i = 0; i < bytes.length; i++) bytes[i] = chars.charCodeAt(i);
 	return bytes;
 }
 
@@ -20,9 +19,10 @@ function fromBase64(text) {
 async function readSection(name) {
 	const text = sectionText(name);
 
-	if (!text)
-		return new Uint8Array(0);
-	const stream = new Blob([fromBase64(text)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+	if (!text) return new Uint8Array(0);
+	const stream = new Blob([fromBase64(text)])
+		.stream()
+		.pipeThrough(new DecompressionStream("deflate-raw"));
 
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -41,10 +41,11 @@ class Varints {
 	}
 	next() {
 		const bytes = this.bytes;
-		let c = bytes[this.at++], v, unit;
+		let c = bytes[this.at++],
+			v,
+			unit;
 
-		if (c < 128)
-			return c;
+		if (c < 128) return c;
 		v = c & 127;
 		unit = 128;
 		do {
@@ -60,7 +61,9 @@ class Varints {
 		return v % 2 ? -(v + 1) / 2 : v / 2;
 	}
 	big() {
-		let v = 0n, shift = 0n, c;
+		let v = 0n,
+			shift = 0n,
+			c;
 
 		do {
 			c = this.bytes[this.at++];
@@ -78,8 +81,14 @@ class Varints {
 
 /* The columns of a lane. The readers of the sections stand at the lane's values. */
 function readLane(of, n, first, types) {
-	const start = new Float64Array(n), end = new Float64Array(n), type = new Uint32Array(n), level = new Uint8Array(n);
-	const starts = of.start, durs = of.dur, kinds = of.type, levels = of.level;
+	const start = new Float64Array(n),
+		end = new Float64Array(n),
+		type = new Uint32Array(n),
+		level = new Uint8Array(n);
+	const starts = of.start,
+		durs = of.dur,
+		kinds = of.type,
+		levels = of.level;
 	let at = first;
 
 	for (let i = 0; i < n; i++) {
@@ -94,7 +103,8 @@ function readLane(of, n, first, types) {
 
 /* The few events with a number of merged events, a return code, or without an end. */
 function readExtras(reader) {
-	const stop = reader.next() + reader.at, extras = { count: new Map(), ret: new Map(), open: new Map() };
+	const stop = reader.next() + reader.at,
+		extras = { count: new Map(), ret: new Map(), open: new Map() };
 	const names = [null, "count", "ret", "open"];
 	let i = -1;
 
@@ -103,17 +113,19 @@ function readExtras(reader) {
 		const kind = names[reader.next()];
 		const value = kind === "ret" ? reader.zigzag() : reader.next();
 
-		if (kind)
-			extras[kind].set(i + 1, value);
+		if (kind) extras[kind].set(i + 1, value);
 	}
 	return extras;
 }
 
 /* The points of a counter. */
 function readPoints(of, n, first, real) {
-	const start = new Float64Array(n), value = new Float64Array(n), reader = of.value;
+	const start = new Float64Array(n),
+		value = new Float64Array(n),
+		reader = of.value;
 	const view = new DataView(reader.bytes.buffer, reader.bytes.byteOffset);
-	let at = first, v = 0;
+	let at = first,
+		v = 0;
 
 	for (let i = 0; i < n; i++) {
 		at += of.start.zigzag();
@@ -154,28 +166,26 @@ function findArguments(bytes, lanes, types) {
 
 /* All values of a column as BigInt. */
 function decodeColumn(bytes, column) {
-	if (column.values)
-		return column.values;
-	const reader = new Varints(bytes, column.at), values = [];
+	if (column.values) return column.values;
+	const reader = new Varints(bytes, column.at),
+		values = [];
 	let v = 0n;
 
 	while (reader.at < column.at + column.size) {
 		v = BigInt.asUintN(64, v + reader.bigZigzag());
 		values.push(v);
 	}
-	return column.values = values;
+	return (column.values = values);
 }
 
 /* The same as numbers, for launches: indices. */
 function decodeIndices(bytes, column, n) {
 	const out = new Float64Array(n);
 
-	if (column.same !== undefined)
-		return out.fill(Number(column.same));
+	if (column.same !== undefined) return out.fill(Number(column.same));
 	const reader = new Varints(bytes, column.at);
 	let v = 0;
 
-	for (let i = 0; i < n; i++)
-		out[i] = v += reader.zigzag();
+	for (let i = 0; i < n; i++) out[i] = v += reader.zigzag();
 	return out;
 }

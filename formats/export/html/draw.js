@@ -2,7 +2,9 @@
  * height of the row: so a frame costs the pixels and the slices of the visible rows, not their area. A pixel that several
  * slices share has the colour of the one that covers most of it, as opaque as they cover it. */
 
-const RULER = 28, TEXT_LEAST = 30, SEPARATOR_LEAST = 4;
+const RULER = 28,
+	TEXT_LEAST = 30,
+	SEPARATOR_LEAST = 4;
 
 class Painter {
 	constructor(model, layout, view) {
@@ -16,19 +18,32 @@ class Painter {
 		this.setTheme();
 	}
 	setTheme() {
-		const style = getComputedStyle(document.documentElement), dark = document.documentElement.dataset.theme === "dark";
+		const style = getComputedStyle(document.documentElement),
+			dark = document.documentElement.dataset.theme === "dark";
 
 		this.colour = {};
-		for (const name of ["back", "panel", "line", "faint", "text", "soft", "accent", "cursor", "area", "hit"])
+		for (const name of [
+			"back",
+			"panel",
+			"line",
+			"faint",
+			"text",
+			"soft",
+			"accent",
+			"cursor",
+			"area",
+			"hit",
+		])
 			this.colour[name] = style.getPropertyValue("--" + name).trim();
 		this.sans = style.getPropertyValue("--sans");
 		this.shades = this.model.types.map(t => shadeOf(t, dark));
-		this.pixels = Uint32Array.from(this.shades, c => c[2] << 16 | c[1] << 8 | c[0]);
+		this.pixels = Uint32Array.from(this.shades, c => (c[2] << 16) | (c[1] << 8) | c[0]);
 		this.light = this.shades.map(isLight);
 		this.widths.clear();
 	}
 	resize() {
-		const box = this.canvas.getBoundingClientRect(), ratio = window.devicePixelRatio || 1;
+		const box = this.canvas.getBoundingClientRect(),
+			ratio = window.devicePixelRatio || 1;
 
 		this.ratio = ratio;
 		this.width = Math.max(1, Math.round(box.width));
@@ -38,20 +53,20 @@ class Painter {
 		this.image = null;
 	}
 	x(t) {
-		return (t - this.view.from) / (this.view.to - this.view.from) * this.width;
+		return ((t - this.view.from) / (this.view.to - this.view.from)) * this.width;
 	}
 	time(x) {
-		return this.view.from + x / this.width * (this.view.to - this.view.from);
+		return this.view.from + (x / this.width) * (this.view.to - this.view.from);
 	}
 	/* Top of a level of a lane on the canvas, in CSS pixels. */
 	yOf(line, level) {
 		return RULER + line.y - this.view.scroll + (line.rows === 1 ? 0 : level * line.unit);
 	}
 	draw() {
-		const c = this.context, v = this.view;
+		const c = this.context,
+			v = this.view;
 
-		if (!this.ratio)
-			this.resize();
+		if (!this.ratio) this.resize();
 		c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
 		c.fillStyle = this.colour.back;
 		c.fillRect(0, 0, this.width, this.height);
@@ -65,35 +80,47 @@ class Painter {
 		this.drawnFrom = v.from;
 	}
 	visibleLines() {
-		const first = this.layout.lineAt(this.view.scroll), lines = this.layout.lines, bottom = this.view.scroll + this.height - RULER;
+		const first = this.layout.lineAt(this.view.scroll),
+			lines = this.layout.lines,
+			bottom = this.view.scroll + this.height - RULER;
 		const shown = [];
 
-		for (let i = first ? lines.indexOf(first) : lines.length; i < lines.length && lines[i].y < bottom; i++)
+		for (
+			let i = first ? lines.indexOf(first) : lines.length;
+			i < lines.length && lines[i].y < bottom;
+			i++
+		)
 			shown.push(lines[i]);
 		return shown;
 	}
 	drawRows() {
-		const c = this.context, W = this.canvas.width, rows = [];
+		const c = this.context,
+			W = this.canvas.width,
+			rows = [];
 
 		for (const line of this.visibleLines()) {
 			const y = RULER + line.y - this.view.scroll;
 
 			c.fillStyle = line.group ? this.colour.panel : this.colour.faint;
-			if (line.group)
-				c.fillRect(0, y, this.width, line.height);
-			else
-				c.fillRect(0, y + line.height - 1, this.width, 1);
-			if (line.group && line.folded)
-				this.summaryRows(line, y, rows);
-			else if (line.lane && line.lane.points)
-				this.drawCounter(line, y);
+			if (line.group) c.fillRect(0, y, this.width, line.height);
+			else c.fillRect(0, y + line.height - 1, this.width, 1);
+			if (line.group && line.folded) this.summaryRows(line, y, rows);
+			else if (line.lane && line.lane.points) this.drawCounter(line, y);
 			else if (line.lane)
 				for (let k = 0; k < line.rows; k++)
-					if (y + (k + 1) * line.unit > RULER && y + k * line.unit < this.height)
-						rows.push({ level: line.lane.levels[k], y: y + k * line.unit + 1, height: line.unit - 1, lane: line.lane, line: k ? null : line });
+					if (
+						y + (k + 1) * line.unit > RULER &&
+						y + k * line.unit < this.height
+					)
+						rows.push({
+							level: line.lane.levels[k],
+							y: y + k * line.unit + 1,
+							height: line.unit - 1,
+							lane: line.lane,
+							line: k ? null : line,
+						});
 		}
-		if (!rows.length)
-			return;
+		if (!rows.length) return;
 		if (!this.image || this.image.width !== W || this.image.height < rows.length) {
 			this.strip.width = W;
 			this.strip.height = rows.length + 16;
@@ -109,44 +136,78 @@ class Painter {
 		rows.forEach((row, i) => {
 			const top = Math.round(row.y * this.ratio);
 
-			c.drawImage(this.strip, 0, i, W, 1, 0, top, W, Math.round((row.y + row.height) * this.ratio) - top);
+			c.drawImage(
+				this.strip,
+				0,
+				i,
+				W,
+				1,
+				0,
+				top,
+				W,
+				Math.round((row.y + row.height) * this.ratio) - top
+			);
 		});
 		c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
 	}
 	/* A folded group shows the busiest lane of work or calls below it. */
 	summaryRows(line, y, rows) {
-		const below = [], visit = t => {
-			below.push(...t.lanes.filter(l => [WORK, CALLS, RANGES].includes(l.aspect)));
-			for (const child of this.layout.children.get(t.index) || [])
-				visit(child);
-		};
+		const below = [],
+			visit = t => {
+				below.push(...t.lanes.filter(l => [WORK, CALLS, RANGES].includes(l.aspect)));
+				for (const child of this.layout.children.get(t.index) || []) visit(child);
+			};
 
 		line.members.forEach(visit);
 		const lane = below.sort((a, b) => (b.aspect === WORK) - (a.aspect === WORK) || b.n - a.n)[0];
 
 		if (lane)
-			rows.push({ level: lane.levels[0], y: y + 5, height: GROUP_ROW - 9, lane, quiet: true });
+			rows.push({
+				level: lane.levels[0],
+				y: y + 5,
+				height: GROUP_ROW - 9,
+				lane,
+				quiet: true,
+			});
 	}
 	/* Fills one row of the strip. */
 	fillRow(row, offset, W) {
-		const v = this.view, scale = W / (v.to - v.from), step = row.level.at(1 / scale), { start, end, type, busy, n } = step;
-		const words = this.words, pixels = this.pixels, from = v.from, to = v.to, flags = v.flags, exact = !busy;
-		const least = row.lane.aspect === MARKS || row.lane.aspect === SAMPLES ? 0.7 : 0.3, separator = SEPARATOR_LEAST * this.ratio;
-		let at = -1, cover = 0, best = 0, most = -1, total = 0;
+		const v = this.view,
+			scale = W / (v.to - v.from),
+			step = row.level.at(1 / scale),
+			{ start, end, type, busy, n } = step;
+		const words = this.words,
+			pixels = this.pixels,
+			from = v.from,
+			to = v.to,
+			flags = v.flags,
+			exact = !busy;
+		const least = row.lane.aspect === MARKS || row.lane.aspect === SAMPLES ? 0.7 : 0.3,
+			separator = SEPARATOR_LEAST * this.ratio;
+		let at = -1,
+			cover = 0,
+			best = 0,
+			most = -1,
+			total = 0;
 		const flush = () => {
 			if (at >= 0 && at < W && most >= 0) {
-				const alpha = (least + (1 - least) * Math.min(1, cover)) * (flags && !flags[best] ? 0.16 : 1);
+				const alpha =
+					(least + (1 - least) * Math.min(1, cover)) *
+					(flags && !flags[best] ? 0.16 : 1);
 
-				words[offset + at] = pixels[best] | Math.round(alpha * 255) << 24;
+				words[offset + at] = pixels[best] | (Math.round(alpha * 255) << 24);
 			}
 		};
 
 		for (let i = Math.max(0, upperBound(start, from) - 1); i < n && start[i] < to; i++) {
-			if (end[i] < from)
-				continue;
-			const x0 = Math.max(0, (start[i] - from) * scale), x1 = Math.min(W, (end[i] - from) * scale), kind = type[i];
-			const share = exact || end[i] <= start[i] ? 1 : Math.min(1, busy[i] / (end[i] - start[i]));
-			const a = x0 | 0, b = x1 | 0;
+			if (end[i] < from) continue;
+			const x0 = Math.max(0, (start[i] - from) * scale),
+				x1 = Math.min(W, (end[i] - from) * scale),
+				kind = type[i];
+			const share =
+				exact || end[i] <= start[i] ? 1 : Math.min(1, busy[i] / (end[i] - start[i]));
+			const a = x0 | 0,
+				b = x1 | 0;
 
 			if (a !== at) {
 				flush();
@@ -162,39 +223,48 @@ class Painter {
 				most = here;
 				best = kind;
 			}
-			if (b === a)
-				continue;
+			if (b === a) continue;
 			flush();
-			const fade = flags && !flags[kind] ? 0.16 : 1, wide = x1 - x0 >= separator; /* merged slices are narrower */
+			const fade = flags && !flags[kind] ? 0.16 : 1,
+				wide = x1 - x0 >= separator; /* merged slices are narrower */
 
-			words.fill(pixels[kind] | Math.round((least + (1 - least) * share) * fade * 255) << 24, offset + a + 1, offset + b);
+			words.fill(
+				pixels[kind] | (Math.round((least + (1 - least) * share) * fade * 255) << 24),
+				offset + a + 1,
+				offset + b
+			);
 			at = b;
 			cover = most = x1 - b;
 			best = kind;
 			if (wide) {
-				words[offset + b - 1] = pixels[kind] | Math.round(0.5 * fade * 255) << 24;
+				words[offset + b - 1] = pixels[kind] | (Math.round(0.5 * fade * 255) << 24);
 				if (x1 - x0 >= TEXT_LEAST * this.ratio && !row.quiet)
-					this.boxes.push({ x: x0 / this.ratio, width: (x1 - x0) / this.ratio, y: row.y, height: row.height, type: kind, fade });
+					this.boxes.push({
+						x: x0 / this.ratio,
+						width: (x1 - x0) / this.ratio,
+						y: row.y,
+						height: row.height,
+						type: kind,
+						fade,
+					});
 			}
 		}
 		flush();
-		if (row.line && least < 0.5)
-			row.line.busy = total / W;
+		if (row.line && least < 0.5) row.line.busy = total / W;
 	}
 	textWidth(text) {
 		let w = this.widths.get(text);
 
 		if (w === undefined) {
 			w = this.context.measureText(text).width;
-			if (this.widths.size > 20000)
-				this.widths.clear();
+			if (this.widths.size > 20000) this.widths.clear();
 			this.widths.set(text, w);
 		}
 		return w;
 	}
 	/* How many letters of a name fit, with an ellipsis behind them. */
 	lettersIn(name, room, full) {
-		let n = Math.floor(name.length * room / full);
+		let n = Math.floor((name.length * room) / full);
 
 		for (let w; n >= 3 && (w = this.textWidth(name.slice(0, n) + "\u2026")) > room;)
 			n -= Math.max(1, Math.floor((w - room) / 9));
@@ -207,14 +277,20 @@ class Painter {
 		c.textBaseline = "middle";
 		c.textAlign = "left";
 		for (const b of this.boxes) {
-			const name = printable(this.model.types[b.type].name), room = b.width - 8, full = this.textWidth(name);
+			const name = printable(this.model.types[b.type].name),
+				room = b.width - 8,
+				full = this.textWidth(name);
 			const letters = full <= room ? name.length : this.lettersIn(name, room, full);
 
-			if (letters < 3)
-				continue;
+			if (letters < 3) continue;
 			c.globalAlpha = b.fade < 1 ? 0.4 : 1;
-			c.fillStyle = b.fade < 1 ? this.colour.soft : this.light[b.type] ? "#10151d" : "#ffffff";
-			c.fillText(letters < name.length ? name.slice(0, letters) + "\u2026" : name, b.x + 4, b.y + b.height / 2 + 0.5);
+			c.fillStyle =
+				b.fade < 1 ? this.colour.soft : this.light[b.type] ? "#10151d" : "#ffffff";
+			c.fillText(
+				letters < name.length ? name.slice(0, letters) + "\u2026" : name,
+				b.x + 4,
+				b.y + b.height / 2 + 0.5
+			);
 		}
 		c.globalAlpha = 1;
 	}
@@ -226,27 +302,41 @@ class Painter {
 		for (const line of this.visibleLines()) {
 			const lane = line.lane;
 
-			if (!lane || lane.points || lane.extras.ret.size > 3000)
-				continue;
+			if (!lane || lane.points || lane.extras.ret.size > 3000) continue;
 			for (const i of lane.extras.ret.keys())
-				if (lane.start[i] < this.view.to && lane.end[i] > this.view.from && (line.rows > 1 || !lane.level[i]))
-					c.fillRect(this.x(lane.start[i]), this.yOf(line, lane.level[i]) + line.unit - 3, Math.max(2, this.x(lane.end[i]) - this.x(lane.start[i])), 2);
+				if (
+					lane.start[i] < this.view.to &&
+					lane.end[i] > this.view.from &&
+					(line.rows > 1 || !lane.level[i])
+				)
+					c.fillRect(
+						this.x(lane.start[i]),
+						this.yOf(line, lane.level[i]) + line.unit - 3,
+						Math.max(2, this.x(lane.end[i]) - this.x(lane.start[i])),
+						2
+					);
 		}
 	}
 	drawCounter(line, y) {
-		const c = this.context, p = line.lane.points, top = y + 5, height = COUNTER_ROW - 6, v = this.view;
-		const low = Math.min(0, p.min), range = Math.max(p.max, 0) - low || 1, perPixel = (v.to - v.from) / this.width;
+		const c = this.context,
+			p = line.lane.points,
+			top = y + 5,
+			height = COUNTER_ROW - 6,
+			v = this.view;
+		const low = Math.min(0, p.min),
+			range = Math.max(p.max, 0) - low || 1,
+			perPixel = (v.to - v.from) / this.width;
 		let i = Math.max(0, upperBound(p.start, v.from) - 1);
 
-		if (!p.start.length || p.start[0] >= v.to)
-			return;
+		if (!p.start.length || p.start[0] >= v.to) return;
 		c.beginPath();
 		c.moveTo(Math.max(0, this.x(p.start[0])), top + height);
 		for (let x = Math.max(0, Math.floor(this.x(p.start[0]))); x <= this.width; x++) {
-			const t = v.from + (x + 1) * perPixel, next = upperBound(p.start, t, i);
+			const t = v.from + (x + 1) * perPixel,
+				next = upperBound(p.start, t, i);
 			const value = next > i + 1 ? p.largest(i, next) : p.value[i];
 
-			c.lineTo(x, top + height - (value - low) / range * height);
+			c.lineTo(x, top + height - ((value - low) / range) * height);
 			i = Math.max(i, next - 1);
 		}
 		c.lineTo(this.width, top + height);
@@ -265,204 +355,25 @@ class Painter {
 		c.fillText("max " + this.counterText(line.lane, p.max), 4, top - 2);
 	}
 	counterText(lane, value) {
-		const type = this.model.types[lane.counter], field = type.fields[0];
+		const type = this.model.types[lane.counter],
+			field = type.fields[0];
 
-		return (field && field.role === ROLE.BYTES) || /bytes$/i.test(type.name) ? formatBytes(value) : formatNumber(value);
-	}
-	step() {
-		const raw = (this.view.to - this.view.from) / this.width * 110, power = 10 ** Math.floor(Math.log10(raw));
-
-		return Math.max(1, [1, 2, 5, 10].map(m => m * power).find(s => s >= raw));
-	}
-	drawGrid() {
-		const c = this.context, step = this.step();
-
-		c.fillStyle = this.colour.faint;
-		for (let t = Math.ceil(this.view.from / step) * step; t < this.view.to; t += step)
-			c.fillRect(Math.round(this.x(t)), RULER, 1, this.height);
-	}
-	drawRuler() {
-		const c = this.context, step = this.step();
-
-		c.fillStyle = this.colour.panel;
-		c.fillRect(0, 0, this.width, RULER);
-		c.fillStyle = this.colour.line;
-		c.fillRect(0, RULER - 1, this.width, 1);
-		c.font = "11px " + this.sans;
-		c.textBaseline = "middle";
-		c.textAlign = "left";
-		for (let t = Math.ceil(this.view.from / step) * step; t < this.view.to; t += step) {
-			const x = Math.round(this.x(t));
-
-			c.fillStyle = this.colour.line;
-			c.fillRect(x, 14, 1, 14);
-			c.fillStyle = this.colour.soft;
-			if (x + 50 < this.width || !x)
-				c.fillText(formatTick(t, step), x + 4, 14);
-		}
-		this.drawRulerMarks();
-	}
-	drawRulerMarks() {
-		const c = this.context, v = this.view;
-
-		for (const b of v.bookmarks) {
-			c.fillStyle = this.colour.hit;
-			c.fillRect(this.x(b.from), 2, 2, RULER - 4);
-		}
-		if (v.area) {
-			const a = Math.max(0, this.x(v.area.from)), b = Math.min(this.width, this.x(v.area.to)), text = formatNs(v.area.to - v.area.from);
-
-			c.fillStyle = this.colour.accent;
-			c.fillRect(a, RULER - 4, b - a, 3);
-			c.textAlign = "center";
-			const w = c.measureText(text).width + 10, middle = Math.max(w / 2, Math.min(this.width - w / 2, (a + b) / 2));
-
-			c.fillRect(middle - w / 2, 4, w, 17);
-			c.fillStyle = this.colour.back;
-			c.fillText(text, middle, 13);
-		}
-	}
-	outline(event, colour, width) {
-		const c = this.context, { lane, i } = event, line = lane.line;
-
-		if (!line || lane.points || (line.rows === 1 && lane.level[i] > 0))
-			return;
-		const x = Math.max(-4, this.x(lane.start[i])), end = Math.min(this.width + 4, this.x(lane.end[i])), y = this.yOf(line, lane.level[i]);
-
-		c.strokeStyle = colour;
-		c.lineWidth = width;
-		c.strokeRect(x - 0.5, y + 0.5, Math.max(3, end - x + 0.5), line.unit - 1);
-	}
-	drawMarks() {
-		const c = this.context, v = this.view;
-
-		c.save();
-		c.beginPath();
-		c.rect(0, RULER, this.width, this.height);
-		c.clip();
-		if (v.area) {
-			const a = this.x(v.area.from), b = this.x(v.area.to);
-			const top = v.area.top === undefined ? RULER : RULER + v.area.top - v.scroll, bottom = v.area.top === undefined ? this.height : RULER + v.area.bottom - v.scroll;
-
-			c.fillStyle = this.colour.area;
-			c.fillRect(a, top, b - a, bottom - top);
-			c.fillStyle = this.colour.accent;
-			c.fillRect(a, top, 1, bottom - top);
-			c.fillRect(b, top, 1, bottom - top);
-		}
-		for (const b of v.bookmarks) {
-			c.fillStyle = this.colour.hit;
-			c.globalAlpha = 0.5;
-			c.fillRect(this.x(b.from), RULER, 1, this.height);
-			c.globalAlpha = 1;
-		}
-		for (const [from, to] of v.arrows)
-			this.drawArrow(from, to);
-		if (v.hover)
-			this.outline(v.hover, this.colour.text, 1);
-		if (v.selected)
-			this.outline(v.selected, this.colour.cursor, 2);
-		c.restore();
-	}
-	drawArrow(from, to) {
-		const c = this.context, a = from.lane, b = to.lane;
-
-		if (!a.line || !b.line)
-			return;
-		const x0 = this.x(a.start[from.i]), x1 = this.x(b.start[to.i]);
-		const y0 = this.yOf(a.line, a.level[from.i]) + ROW / 2, y1 = this.yOf(b.line, b.level[to.i]) + ROW / 2;
-
-		if (Math.max(x0, x1) < -50 || Math.min(x0, x1) > this.width + 50)
-			return;
-		const bend = Math.max(18, Math.min(90, Math.abs(x1 - x0) / 2)), left = x1 - 4;
-
-		c.strokeStyle = c.fillStyle = this.colour.cursor;
-		c.lineWidth = 1.5;
-		c.beginPath();
-		c.moveTo(x0, y0);
-		c.bezierCurveTo(x0 + bend, y0, left - bend, y1, left, y1);
-		c.stroke();
-		c.beginPath();
-		c.moveTo(x1, y1);
-		c.lineTo(x1 - 7, y1 - 4);
-		c.lineTo(x1 - 7, y1 + 4);
-		c.fill();
+		return (field && field.role === ROLE.BYTES) || /bytes$/i.test(type.name)
+			? formatBytes(value)
+			: formatNumber(value);
 	}
 	/* The event at a point of the canvas, { lane, i }, or null. */
 	hit(x, y) {
-		const line = y < RULER ? null : this.layout.lineAt(y - RULER + this.view.scroll), lane = line && line.lane;
+		const line = y < RULER ? null : this.layout.lineAt(y - RULER + this.view.scroll),
+			lane = line && line.lane;
 
-		if (!lane || lane.points)
-			return null;
-		const row = Math.floor((y - RULER + this.view.scroll - line.y) / line.unit), level = lane.levels[Math.min(row, line.rows - 1)];
-		const at = level ? level.find(this.time(x), 3 * (this.view.to - this.view.from) / this.width) : -1;
+		if (!lane || lane.points) return null;
+		const row = Math.floor((y - RULER + this.view.scroll - line.y) / line.unit),
+			level = lane.levels[Math.min(row, line.rows - 1)];
+		const at = level
+			? level.find(this.time(x), (3 * (this.view.to - this.view.from)) / this.width)
+			: -1;
 
 		return at < 0 ? null : { lane, i: level.event(at) };
-	}
-}
-
-/* The whole trace in one picture: how busy the GPUs are, or, without GPU work, the threads. */
-class Overview {
-	constructor(model) {
-		this.model = model;
-		this.canvas = byId("overview");
-	}
-	draw(painter) {
-		const box = this.canvas.getBoundingClientRect(), ratio = window.devicePixelRatio || 1, W = Math.max(1, Math.round(box.width * ratio)), H = Math.round(42 * ratio);
-		const c = this.canvas.getContext("2d"), work = this.model.lanes.filter(l => l.aspect === WORK);
-		const devices = new Set(work.map(l => this.deviceOf(l)));
-
-		this.canvas.width = W;
-		this.canvas.height = H;
-		this.width = box.width;
-		if (work.length)
-			this.band(c, this.sum(this.model.lanes.filter(l => l.aspect === CALLS), W), 0, H * 0.3, painter.colour.soft, 0.45);
-		this.band(c, this.sum(work.length ? work : this.model.lanes.filter(l => l.aspect === CALLS), W, Math.max(1, devices.size)),
-			work.length ? H * 0.34 : 0, work.length ? H * 0.66 : H, COLOURS[work.length ? "kernel" : "launch"], 0.85);
-	}
-	deviceOf(lane) {
-		for (let t = lane.track; t >= 0; t = this.model.tracks[t].parent)
-			if (this.model.tracks[t].kind === "device")
-				return t;
-		return -1;
-	}
-	sum(lanes, W, by = 1) {
-		const sums = new Float64Array(W + 1), from = this.model.from, scale = W / (this.model.to - from);
-
-		for (const lane of lanes) {
-			const step = lane.levels[0].at(1 / scale);
-
-			for (let i = 0; i < step.n; i++) {
-				const x0 = (step.start[i] - from) * scale, x1 = Math.min(W, (step.end[i] - from) * scale), a = x0 | 0, b = x1 | 0;
-				const share = step.busy && x1 > x0 ? step.busy[i] / (step.end[i] - step.start[i]) : 1;
-
-				if (a === b) {
-					sums[a] += (x1 - x0) * share;
-					continue;
-				}
-				sums[a] += (a + 1 - x0) * share;
-				for (let x = a + 1; x < b; x++)
-					sums[x] += share;
-				sums[b] += (x1 - b) * share;
-			}
-		}
-		return sums.map(s => Math.min(1, s / by));
-	}
-	band(c, sums, top, height, colour, alpha) {
-		c.fillStyle = colour;
-		c.globalAlpha = alpha;
-		for (let x = 0; x < sums.length - 1; x++)
-			if (sums[x] > 0) {
-				const h = Math.max(1, sums[x] * (height - 1));
-
-				c.fillRect(x, top + height - h, 1, h);
-			}
-		c.globalAlpha = 1;
-	}
-	place(view) {
-		const scale = this.width / (this.model.to - this.model.from), w = byId("window");
-
-		w.style.left = Math.max(0, (view.from - this.model.from) * scale) + "px";
-		w.style.width = Math.max(3, Math.min(this.width, (view.to - view.from) * scale)) + "px";
 	}
 }

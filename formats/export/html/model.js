@@ -1,9 +1,40 @@
 /* The trace: tracks, lanes of events, their levels, and what is found in them. Times are ns since the start. */
 
-const ASPECTS = ["calls", "ranges", "off the processor", "work", "waits", "overhead", "others", "samples", "events", "losses", "counter"];
-const CALLS = 0, RANGES = 1, STATES = 2, WORK = 3, WAITS = 4, SAMPLES = 7, MARKS = 8, LOSSES = 9, COUNTER = 10;
-const ROLE = { BYTES: 1, KERNEL: 5, DIRECTION: 18, LAUNCH_TRACK: 19, LAUNCH_START: 20, LAUNCH_NS: 21, LAUNCH_NAME: 22, LAUNCH_JOIN: 23,
-	STACK: 24, CREATED_TRACK: 31, CREATED_START: 32 };
+const ASPECTS = [
+	"calls",
+	"ranges",
+	"off the processor",
+	"work",
+	"waits",
+	"overhead",
+	"others",
+	"samples",
+	"events",
+	"losses",
+	"counter",
+];
+const CALLS = 0,
+	RANGES = 1,
+	STATES = 2,
+	WORK = 3,
+	WAITS = 4,
+	SAMPLES = 7,
+	MARKS = 8,
+	LOSSES = 9,
+	COUNTER = 10;
+const ROLE = {
+	BYTES: 1,
+	KERNEL: 5,
+	DIRECTION: 18,
+	LAUNCH_TRACK: 19,
+	LAUNCH_START: 20,
+	LAUNCH_NS: 21,
+	LAUNCH_NAME: 22,
+	LAUNCH_JOIN: 23,
+	STACK: 24,
+	CREATED_TRACK: 31,
+	CREATED_START: 32,
+};
 const FIELD = { U64: 0, I64: 1, HEX: 2, F64: 3, STR: 4, BOOL: 5 };
 const DIRECTIONS = ["unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP"];
 
@@ -12,10 +43,8 @@ function upperBound(a, v, low = 0, high = a.length) {
 	while (low < high) {
 		const mid = (low + high) >> 1;
 
-		if (a[mid] <= v)
-			low = mid + 1;
-		else
-			high = mid;
+		if (a[mid] <= v) low = mid + 1;
+		else high = mid;
 	}
 	return low;
 }
@@ -30,11 +59,13 @@ class Level {
 		this.end = lane.end;
 		this.type = lane.type;
 		this.steps = null;
-		if (refs)
-			this.copy(lane, refs);
+		if (refs) this.copy(lane, refs);
 	}
 	copy(lane, refs) {
-		const n = refs.length, start = new Float64Array(n), end = new Float64Array(n), type = new Uint32Array(n);
+		const n = refs.length,
+			start = new Float64Array(n),
+			end = new Float64Array(n),
+			type = new Uint32Array(n);
 
 		for (let k = 0; k < n; k++) {
 			start[k] = lane.start[refs[k]];
@@ -50,24 +81,23 @@ class Level {
 	}
 	/* The slices to draw where one pixel has so many ns. */
 	at(nsPerPixel) {
-		if (!this.steps)
-			this.steps = this.makeSteps();
+		if (!this.steps) this.steps = this.makeSteps();
 		let best = this.steps[0];
 
-		for (const s of this.steps)
-			if (s.resolution <= nsPerPixel)
-				best = s;
+		for (const s of this.steps) if (s.resolution <= nsPerPixel) best = s;
 		return best;
 	}
 	makeSteps() {
 		const n = this.start.length;
-		const steps = [{ resolution: 0, start: this.start, end: this.end, type: this.type, busy: null, n }];
+		const steps = [
+			{ resolution: 0, start: this.start, end: this.end, type: this.type, busy: null, n },
+		];
 
 		for (let r = 256; n > 512 && steps[steps.length - 1].n > 256 && r < 1e15; r *= 4) {
-			const last = steps[steps.length - 1], step = mergeStep(last, r);
+			const last = steps[steps.length - 1],
+				step = mergeStep(last, r);
 
-			if (step.n < last.n * 0.75)
-				steps.push(step);
+			if (step.n < last.n * 0.75) steps.push(step);
 		}
 		return steps;
 	}
@@ -75,26 +105,31 @@ class Level {
 	find(t, slack) {
 		const i = upperBound(this.start, t) - 1;
 
-		if (i >= 0 && this.end[i] >= t)
-			return i;
-		const before = i >= 0 ? t - this.end[i] : Infinity, after = i + 1 < this.start.length ? this.start[i + 1] - t : Infinity;
+		if (i >= 0 && this.end[i] >= t) return i;
+		const before = i >= 0 ? t - this.end[i] : Infinity,
+			after = i + 1 < this.start.length ? this.start[i + 1] - t : Infinity;
 
-		if (Math.min(before, after) > slack)
-			return -1;
+		if (Math.min(before, after) > slack) return -1;
 		return before <= after ? i : i + 1;
 	}
 }
 
 function mergeStep(from, r) {
-	const n = from.n, start = new Float64Array(n), end = new Float64Array(n), type = new Uint32Array(n), busy = new Float64Array(n);
-	let at = -1, longest = 0;
+	const n = from.n,
+		start = new Float64Array(n),
+		end = new Float64Array(n),
+		type = new Uint32Array(n),
+		busy = new Float64Array(n);
+	let at = -1,
+		longest = 0;
 
 	for (let i = 0; i < n; i++) {
-		const s = from.start[i], e = from.end[i], b = from.busy ? from.busy[i] : e - s;
+		const s = from.start[i],
+			e = from.end[i],
+			b = from.busy ? from.busy[i] : e - s;
 
 		if (at >= 0 && s - start[at] < r && e - s < r && longest < r) {
-			if (e > end[at])
-				end[at] = e;
+			if (e > end[at]) end[at] = e;
 			if (b > longest) {
 				longest = b;
 				type[at] = from.type[i];
@@ -111,28 +146,31 @@ function mergeStep(from, r) {
 	}
 	const m = at + 1;
 
-	return { resolution: r, start: start.slice(0, m), end: end.slice(0, m), type: type.slice(0, m), busy: busy.slice(0, m), n: m };
+	return {
+		resolution: r,
+		start: start.slice(0, m),
+		end: end.slice(0, m),
+		type: type.slice(0, m),
+		busy: busy.slice(0, m),
+		n: m,
+	};
 }
 
 function makeLevels(lane, n) {
-	if (n <= 1)
-		return [new Level(lane, null)];
+	if (n <= 1) return [new Level(lane, null)];
 	const counts = new Uint32Array(n);
 
-	for (let i = 0; i < lane.n; i++)
-		counts[lane.level[i]]++;
+	for (let i = 0; i < lane.n; i++) counts[lane.level[i]]++;
 	const refs = Array.from(counts, c => new Uint32Array(c));
 
 	counts.fill(0);
-	for (let i = 0; i < lane.n; i++)
-		refs[lane.level[i]][counts[lane.level[i]]++] = i;
+	for (let i = 0; i < lane.n; i++) refs[lane.level[i]][counts[lane.level[i]]++] = i;
 	for (const list of refs) {
 		let sorted = true;
 
 		for (let i = 1; i < list.length && sorted; i++)
 			sorted = lane.start[list[i - 1]] <= lane.start[list[i]];
-		if (!sorted)
-			list.sort((a, b) => lane.start[a] - lane.start[b]);
+		if (!sorted) list.sort((a, b) => lane.start[a] - lane.start[b]);
 	}
 	return refs.map(list => new Level(lane, list));
 }
@@ -192,7 +230,15 @@ class Model {
 		this.types = readTypes(head);
 		this.from = head.from;
 		this.to = Math.max(head.to, head.from + 1);
-		this.tracks = head.tracks.map((t, i) => ({ index: i, kind: t[0], id: t[1], name: t[2], parent: t[3], segment: t[4], lanes: [] }));
+		this.tracks = head.tracks.map((t, i) => ({
+			index: i,
+			kind: t[0],
+			id: t[1],
+			name: t[2],
+			parent: t[3],
+			segment: t[4],
+			lanes: [],
+		}));
 		this.args = sections.args;
 		this.readLanes(sections);
 		this.calledWork = null;
@@ -203,19 +249,23 @@ class Model {
 		for (const name of ["start", "dur", "type", "level", "extra", "value"])
 			of[name] = new Varints(sections[name]);
 		this.lanes = this.head.lanes.map((l, i) => {
-			const lane = { index: i, track: l[0], aspect: l[1], n: l[2], types: l[4], counter: l[5] };
+			const lane = {
+				index: i,
+				track: l[0],
+				aspect: l[1],
+				n: l[2],
+				types: l[4],
+				counter: l[5],
+			};
 
 			if (lane.aspect === COUNTER)
 				lane.points = new Points(readPoints(of, lane.n, 0, l[6]));
-			else
-				Object.assign(lane, readLane(of, lane.n, 0, lane.types));
+			else Object.assign(lane, readLane(of, lane.n, 0, lane.types));
 			lane.extras = readExtras(of.extra);
 			lane.levels = lane.aspect === COUNTER ? [] : makeLevels(lane, l[3]);
 			return lane;
 		});
-		for (const lane of this.lanes)
-			if (lane.track >= 0)
-				this.tracks[lane.track].lanes.push(lane);
+		for (const lane of this.lanes) if (lane.track >= 0) this.tracks[lane.track].lanes.push(lane);
 	}
 	/* The metadata of a recording, an object. */
 	metadata(segment) {
@@ -257,37 +307,40 @@ class Model {
 		return { columns: lane.columns ? lane.columns[local] : null, at: lane.ordinal[i] };
 	}
 	value(column, at) {
-		if (column.same !== undefined)
-			return BigInt.asUintN(64, column.same);
+		if (column.same !== undefined) return BigInt.asUintN(64, column.same);
 		return decodeColumn(this.args, column)[at] ?? 0n;
 	}
 	/* The fields of an event with raw values (BigInt), and `launch`: 1 + index of its call, or 0. */
 	fields(lane, i) {
-		const row = this.row(lane, i), type = this.types[lane.type[i]];
+		const row = this.row(lane, i),
+			type = this.types[lane.type[i]];
 
-		if (!row.columns || lane.extras.count.has(i))
-			return { list: [], launch: 0 };
+		if (!row.columns || lane.extras.count.has(i)) return { list: [], launch: 0 };
 		return {
-			list: type.fields.map((field, k) => ({ field, value: this.value(row.columns[k], row.at) })),
+			list: type.fields.map((field, k) => ({
+				field,
+				value: this.value(row.columns[k], row.at),
+			})),
 			launch: Number(this.value(row.columns[type.fields.length], row.at)),
 		};
 	}
 	callLane(track) {
-		return track >= 0 && track < this.tracks.length ? this.tracks[track].lanes.find(l => l.aspect === CALLS) : undefined;
+		return track >= 0 && track < this.tracks.length
+			? this.tracks[track].lanes.find(l => l.aspect === CALLS)
+			: undefined;
 	}
 	/* The call that launched GPU work, or null. */
 	launchOf(lane, i) {
-		if (lane.aspect !== WORK)
-			return null;
+		if (lane.aspect !== WORK) return null;
 		const { list, launch } = this.fields(lane, i);
-		const track = list.find(f => f.field.role === ROLE.LAUNCH_TRACK), call = track && this.callLane(Number(track.value) - 1);
+		const track = list.find(f => f.field.role === ROLE.LAUNCH_TRACK),
+			call = track && this.callLane(Number(track.value) - 1);
 
 		return launch && call && launch <= call.n ? { lane: call, i: launch - 1 } : null;
 	}
 	/* All GPU work by the call that launched it: a Map from lane to Map from call to list of events. Made on first use. */
 	workOf(lane, i) {
-		if (!this.calledWork)
-			this.calledWork = this.indexLaunches();
+		if (!this.calledWork) this.calledWork = this.indexLaunches();
 		return (this.calledWork.get(lane) || new Map()).get(i) || [];
 	}
 	indexLaunches() {
@@ -295,47 +348,53 @@ class Model {
 
 		this.ensureArguments();
 		for (const lane of this.lanes) {
-			if (lane.aspect !== WORK || !lane.n || !lane.columns)
-				continue;
+			if (lane.aspect !== WORK || !lane.n || !lane.columns) continue;
 			this.row(lane, 0);
 			const decoded = new Map();
 
 			for (let i = 0; i < lane.n; i++) {
 				const type = lane.type[i];
 
-				if (!decoded.has(type))
-					decoded.set(type, this.launchColumns(lane, type));
-				const columns = decoded.get(type), at = lane.ordinal[i];
-				const call = columns && columns.call[at] ? this.callLane(columns.track[at] - 1) : null;
+				if (!decoded.has(type)) decoded.set(type, this.launchColumns(lane, type));
+				const columns = decoded.get(type),
+					at = lane.ordinal[i];
+				const call =
+					columns && columns.call[at]
+						? this.callLane(columns.track[at] - 1)
+						: null;
 
-				if (!call)
-					continue;
-				if (!all.has(call))
-					all.set(call, new Map());
-				const of = all.get(call), key = columns.call[at] - 1;
+				if (!call) continue;
+				if (!all.has(call)) all.set(call, new Map());
+				const of = all.get(call),
+					key = columns.call[at] - 1;
 
-				if (of.has(key))
-					of.get(key).push({ lane, i });
-				else
-					of.set(key, [{ lane, i }]);
+				if (of.has(key)) of.get(key).push({ lane, i });
+				else of.set(key, [{ lane, i }]);
 			}
 		}
 		return all;
 	}
 	launchColumns(lane, type) {
-		const columns = lane.columns[lane.types.indexOf(type)], n = lane.counts.get(type);
+		const columns = lane.columns[lane.types.indexOf(type)],
+			n = lane.counts.get(type);
 		const track = this.types[type].fields.findIndex(f => f.role === ROLE.LAUNCH_TRACK);
 
-		return track < 0 ? null : { call: decodeIndices(this.args, columns[columns.length - 1], n), track: decodeIndices(this.args, columns[track], n) };
+		return track < 0
+			? null
+			: {
+					call: decodeIndices(this.args, columns[columns.length - 1], n),
+					track: decodeIndices(this.args, columns[track], n),
+				};
 	}
 	typeOf(lane, i) {
 		return this.types[lane.type[i]];
 	}
 	/* Types whose names match; null: all. */
 	matchingTypes(expression) {
-		if (!expression)
-			return null;
-		return Uint8Array.from(this.types, t => (expression.test(t.name) || expression.test(t.full) ? 1 : 0));
+		if (!expression) return null;
+		return Uint8Array.from(this.types, t =>
+			expression.test(t.name) || expression.test(t.full) ? 1 : 0
+		);
 	}
 	/* All events of matching types in order of time, at most `most`. */
 	matches(flags, most) {

@@ -1,6 +1,7 @@
 /* The page: its views, what is selected, and the address, which has all of that. */
 
-const HITS_MOST = 200000, SPAN_LEAST = 20;
+const HITS_MOST = 200000,
+	SPAN_LEAST = 20;
 
 class App {
 	/* has(name): does the file have that section? */
@@ -10,9 +11,25 @@ class App {
 		this.hits = [];
 		this.hit = -1;
 		this.pointer = null;
-		this.tabs = [model && "timeline", has("reports") && "reports", has("flame") && "flame", model && "info"].filter(Boolean);
+		this.tabs = [
+			model && "timeline",
+			has("reports") && "reports",
+			has("flame") && "flame",
+			model && "info",
+		].filter(Boolean);
 		if (model) {
-			this.view = { from: model.from, to: model.to, scroll: 0, mode: "pan", selected: null, hover: null, area: null, arrows: [], bookmarks: [], flags: null };
+			this.view = {
+				from: model.from,
+				to: model.to,
+				scroll: 0,
+				mode: "pan",
+				selected: null,
+				hover: null,
+				area: null,
+				arrows: [],
+				bookmarks: [],
+				flags: null,
+			};
 			this.layout = new Layout(model);
 			this.painter = new Painter(model, this.layout, this.view);
 			this.overview = new Overview(model);
@@ -30,10 +47,10 @@ class App {
 		return [this.model.from - pad, this.model.to + pad];
 	}
 	setRange(from, to) {
-		const [first, last] = this.whole(), span = Math.max(SPAN_LEAST, Math.min(last - first, to - from));
+		const [first, last] = this.whole(),
+			span = Math.max(SPAN_LEAST, Math.min(last - first, to - from));
 
-		if (!(to > from))
-			[from, to] = [from - SPAN_LEAST, from + SPAN_LEAST];
+		if (!(to > from)) [from, to] = [from - SPAN_LEAST, from + SPAN_LEAST];
 		const middle = (from + to) / 2;
 
 		from = Math.max(first - span * 0.3, Math.min(last - span * 0.7, middle - span / 2));
@@ -42,7 +59,12 @@ class App {
 		this.redraw();
 	}
 	zoomAt(factor, t) {
-		const v = this.view, span = Math.max(SPAN_LEAST, Math.min(this.whole()[1] - this.whole()[0], (v.to - v.from) * factor)), part = (t - v.from) / (v.to - v.from);
+		const v = this.view,
+			span = Math.max(
+				SPAN_LEAST,
+				Math.min(this.whole()[1] - this.whole()[0], (v.to - v.from) * factor)
+			),
+			part = (t - v.from) / (v.to - v.from);
 
 		this.setRange(t - part * span, t - part * span + span);
 	}
@@ -66,10 +88,8 @@ class App {
 		this.zoomTo(lane.start[i], Math.max(lane.end[i], lane.start[i] + 100));
 	}
 	zoomToSelection() {
-		if (this.view.area)
-			this.zoomTo(this.view.area.from, this.view.area.to);
-		else if (this.view.selected)
-			this.zoomToEvent(this.view.selected);
+		if (this.view.area) this.zoomTo(this.view.area.from, this.view.area.to);
+		else if (this.view.selected) this.zoomToEvent(this.view.selected);
 	}
 	/* ---- the height ---- */
 	fitsHeight() {
@@ -78,169 +98,13 @@ class App {
 	scrollTo(y) {
 		const bar = byId("scroll");
 
-		this.view.scroll = Math.max(0, Math.min(this.layout.height - (this.painter.height - RULER) + 30, y));
-		if (this.fitsHeight())
-			this.view.scroll = 0;
-		if (Math.abs(bar.scrollTop - this.view.scroll) > 1)
-			bar.scrollTop = this.view.scroll;
+		this.view.scroll = Math.max(
+			0,
+			Math.min(this.layout.height - (this.painter.height - RULER) + 30, y)
+		);
+		if (this.fitsHeight()) this.view.scroll = 0;
+		if (Math.abs(bar.scrollTop - this.view.scroll) > 1) bar.scrollTop = this.view.scroll;
 		this.redraw();
-	}
-	/* ---- selection ---- */
-	select(event, reveal) {
-		const v = this.view;
-
-		v.area = null;
-		v.selected = event;
-		v.arrows = [];
-		if (event) {
-			const call = this.model.launchOf(event.lane, event.i);
-
-			if (call)
-				v.arrows.push([call, event]);
-			else if (event.lane.aspect === CALLS)
-				v.arrows = this.model.workOf(event.lane, event.i).slice(0, 200).map(work => [event, work]);
-			if (reveal)
-				this.reveal(event);
-			this.speak(event);
-		}
-		this.details.show();
-		this.redraw();
-		this.remember();
-	}
-	reveal({ lane, i }) {
-		const v = this.view, start = lane.start[i], end = lane.end[i], span = v.to - v.from;
-
-		this.show("timeline");
-		if (this.layout.reveal(lane))
-			this.relayout();
-		const line = lane.line, y = line.y + (line.rows > 1 ? lane.level[i] * line.unit : 0), room = this.painter.height - RULER;
-
-		if (y < v.scroll || y + line.unit > v.scroll + room)
-			this.scrollTo(y - room / 3);
-		if (end < v.from + span * 0.02 || start > v.to - span * 0.02 || end - start > span)
-			end - start > span ? this.zoomTo(start, end) : this.centre((start + end) / 2);
-		else if (end > start && end - start < span / 5000)
-			this.setRange((start + end) / 2 - (end - start + 50) * 60, (start + end) / 2 + (end - start + 50) * 60);
-	}
-	speak({ lane, i }) {
-		byId("spoken").textContent = printable(this.model.typeOf(lane, i).name) + ", " + formatNs(lane.end[i] - lane.start[i]) + ", at " + formatTime(lane.start[i], 1000) + ", " + this.layout.path(lane);
-	}
-	/* The event before or after the selected one, or that of the row above or below. */
-	step(dx, dy) {
-		const s = this.view.selected;
-
-		if (!s) {
-			const middle = (this.view.from + this.view.to) / 2, line = this.painter.visibleLines().find(l => l.lane && !l.lane.points && l.lane.n);
-
-			if (line)
-				this.select({ lane: line.lane, i: line.lane.levels[0].event(Math.max(0, line.lane.levels[0].find(middle, Infinity))) }, true);
-			return;
-		}
-		if (dx) {
-			const level = s.lane.levels[s.lane.levels.length > 1 ? s.lane.level[s.i] : 0], at = level.find(s.lane.start[s.i], 0), next = this.indexIn(level, s.i, at) + dx;
-
-			if (next >= 0 && next < level.start.length)
-				this.select({ lane: s.lane, i: level.event(next) }, true);
-			return;
-		}
-		this.stepRow(s, dy);
-	}
-	indexIn(level, i, near) {
-		for (let k = Math.max(0, near); k >= 0; k--)
-			if (level.event(k) === i)
-				return k;
-		return near;
-	}
-	stepRow(s, dy) {
-		const middle = (s.lane.start[s.i] + s.lane.end[s.i]) / 2, lines = this.layout.lines;
-		let line = s.lane.line, row = (line && line.rows > 1 ? s.lane.level[s.i] : 0) + dy, at = lines.indexOf(line);
-
-		while (at >= 0 && at < lines.length) {
-			line = lines[at];
-			if (line.lane && !line.lane.points && row >= 0 && row < line.rows && line.lane.levels[row]) {
-				const level = line.lane.levels[row], k = level.find(middle, Infinity);
-
-				if (k >= 0) {
-					this.select({ lane: line.lane, i: level.event(k) }, true);
-					return;
-				}
-			}
-			row += dy;
-			if (row < 0 || row >= line.rows) {
-				at += dy;
-				row = dy > 0 || !lines[at] ? 0 : lines[at].rows - 1;
-			}
-		}
-	}
-	followLaunch(direction) {
-		const s = this.view.selected;
-
-		if (!s)
-			return;
-		const to = direction < 0 ? this.model.launchOf(s.lane, s.i) : this.model.workOf(s.lane, s.i)[0];
-
-		if (to)
-			this.select(to, true);
-	}
-	setArea(area, done) {
-		this.view.area = area;
-		if (done || !area)
-			this.details.show();
-		this.redraw();
-	}
-	measureSelected() {
-		const s = this.view.selected;
-
-		if (s)
-			this.setArea({ from: s.lane.start[s.i], to: Math.max(s.lane.end[s.i], s.lane.start[s.i] + 1) }, true);
-	}
-	clear() {
-		const v = this.view;
-
-		if (v.area)
-			v.area = null;
-		else if (v.selected)
-			[v.selected, v.arrows] = [null, []];
-		else if (this.expression)
-			this.search(byId("query").value = "");
-		this.details.show();
-		this.redraw();
-		this.remember();
-	}
-	showRange(from, to) {
-		this.show("timeline");
-		this.view.area = to > from ? { from, to } : null;
-		this.details.show();
-		if (to > from)
-			this.zoomTo(from - (to - from), to + (to - from));
-		else
-			this.zoomTo(from - 50000, from + 50000);
-	}
-	typeByName(name) {
-		if (!this.names) {
-			this.names = new Map();
-			this.model.types.forEach((t, i) => [t.full, t.name].forEach(n => this.names.has(n) || this.names.set(n, i)));
-		}
-		return this.names.has(name) ? this.names.get(name) : -1;
-	}
-	/* Selects the longest event of a type; GPU work rather than calls. */
-	showLongest(type) {
-		const name = this.model.types[type].name;
-		let best = null, most = -1;
-
-		for (const lane of this.model.lanes)
-			for (let i = 0; !lane.points && i < lane.n; i++)
-				if (this.model.types[lane.type[i]].name === name && lane.end[i] - lane.start[i] > most) {
-					most = lane.end[i] - lane.start[i];
-					best = { lane, i };
-				}
-		if (best)
-			this.select(best, true);
-	}
-	reportBase(recording) {
-		const s = this.model.head.segments[recording || 0];
-
-		return s ? s[5] : 0;
 	}
 	/* ---- search ---- */
 	search(text) {
@@ -261,34 +125,38 @@ class App {
 			this.redraw();
 		}
 		this.showHits();
-		if (this.flame && this.flame.shown)
-			this.flame.draw();
+		if (this.flame && this.flame.shown) this.flame.draw();
 	}
 	showHits() {
-		const n = this.hits.length, more = n >= HITS_MOST ? "+" : "";
+		const n = this.hits.length,
+			more = n >= HITS_MOST ? "+" : "";
 
-		byId("hits").textContent = !this.expression ? "" : this.hit >= 0 ? this.hit + 1 + "/" + n + more : n + more;
+		byId("hits").textContent = !this.expression
+			? ""
+			: this.hit >= 0
+				? this.hit + 1 + "/" + n + more
+				: n + more;
 	}
 	nextHit(by) {
 		const middle = (this.view.from + this.view.to) / 2;
 
-		if (!this.hits.length)
-			return;
+		if (!this.hits.length) return;
 		if (this.hit < 0)
-			this.hit = this.hits.findIndex(h => h.lane.start[h.i] >= (this.hits.length ? this.view.from : middle)) - (by > 0 ? 1 : 0);
+			this.hit =
+				this.hits.findIndex(
+					h => h.lane.start[h.i] >= (this.hits.length ? this.view.from : middle)
+				) - (by > 0 ? 1 : 0);
 		this.hit = (this.hit + by + this.hits.length) % this.hits.length;
 		this.select(this.hits[this.hit], true);
 		this.showHits();
 	}
 	/* ---- drawing ---- */
 	redraw() {
-		if (this.pending)
-			return;
+		if (this.pending) return;
 		this.pending = true;
 		requestAnimationFrame(() => {
 			this.pending = false;
-			if (this.current === "timeline")
-				this.drawNow();
+			if (this.current === "timeline") this.drawNow();
 		});
 	}
 	drawNow() {
@@ -297,12 +165,17 @@ class App {
 		this.painter.draw();
 		this.overview.place(this.view);
 		this.placeLabels();
-		byId("range").textContent = formatTime(Math.max(0, this.view.from), this.view.to - this.view.from > 1e6 ? 1000 : 1) + "  +" + formatNs(this.view.to - this.view.from);
+		byId("range").textContent =
+			formatTime(
+				Math.max(0, this.view.from),
+				this.view.to - this.view.from > 1e6 ? 1000 : 1
+			) +
+			"  +" +
+			formatNs(this.view.to - this.view.from);
 		this.frameMs = performance.now() - before;
 	}
 	resize() {
-		if (this.current !== "timeline")
-			return;
+		if (this.current !== "timeline") return;
 		this.painter.resize();
 		this.overview.draw(this.painter);
 		this.relayout();
@@ -314,25 +187,64 @@ class App {
 	}
 	/* The labels near the visible part; all move with the rows. */
 	placeLabels() {
-		const v = this.view, list = byId("label-list"), room = this.painter.height;
+		const v = this.view,
+			list = byId("label-list"),
+			room = this.painter.height;
 
 		if (!this.labelled || v.scroll < this.labelled.from || v.scroll + room > this.labelled.to) {
 			this.labelled = { from: Math.max(0, v.scroll - 1500), to: v.scroll + room + 1500 };
-			list.replaceChildren(...this.layout.lines.filter(l => l.y + l.height > this.labelled.from && l.y < this.labelled.to).map(l => this.label(l)));
+			list.replaceChildren(
+				...this.layout.lines
+					.filter(
+						l =>
+							l.y + l.height > this.labelled.from &&
+							l.y < this.labelled.to
+					)
+					.map(l => this.label(l))
+			);
 		}
 		for (const line of this.painter.visibleLines())
 			if (line.busy !== undefined && line.share)
-				line.share.textContent = line.busy === 0 ? "" : line.busy < 0.001 ? "<0.1%" : (line.busy * 100).toFixed(1) + "%";
+				line.share.textContent =
+					line.busy === 0
+						? ""
+						: line.busy < 0.001
+							? "<0.1%"
+							: (line.busy * 100).toFixed(1) + "%";
 		list.style.transform = "translateY(" + -v.scroll + "px)";
 	}
 	label(line) {
-		const fold = make("button", { type: "button", class: "fold" + (line.foldable ? "" : " none"), tabindex: line.foldable ? "0" : "-1",
-			"aria-label": (line.folded ? "Unfold " : "Fold ") + line.label, "aria-expanded": String(!line.folded) }, line.folded ? "\u25b8" : "\u25be");
-		const e = make("div", { class: "label" + (line.group ? " group" : "") + (line.part ? " part" : ""), role: "treeitem", "aria-level": line.indent + 1,
-			"aria-label": line.label, title: line.label }, fold, make("span", { class: "name" }, line.label));
+		const fold = make(
+			"button",
+			{
+				type: "button",
+				class: "fold" + (line.foldable ? "" : " none"),
+				tabindex: line.foldable ? "0" : "-1",
+				"aria-label": (line.folded ? "Unfold " : "Fold ") + line.label,
+				"aria-expanded": String(!line.folded),
+			},
+			line.folded ? "\u25b8" : "\u25be"
+		);
+		const e = make(
+			"div",
+			{
+				class: "label" + (line.group ? " group" : "") + (line.part ? " part" : ""),
+				role: "treeitem",
+				"aria-level": line.indent + 1,
+				"aria-label": line.label,
+				title: line.label,
+			},
+			fold,
+			make("span", { class: "name" }, line.label)
+		);
 
 		if (!line.group && !line.lane.points)
-			e.append(line.share = make("span", { class: "busy", title: "busy share of the visible range" }));
+			e.append(
+				(line.share = make("span", {
+					class: "busy",
+					title: "busy share of the visible range",
+				}))
+			);
 		e.style.top = line.y + "px";
 		e.style.height = line.height + "px";
 		e.style.paddingLeft = 6 + line.indent * 11 + "px";
@@ -344,27 +256,56 @@ class App {
 		return e;
 	}
 	hover(p) {
-		const tip = byId("tip"), v = this.view;
+		const tip = byId("tip"),
+			v = this.view;
 
 		this.pointer = p;
-		const hit = p && this.painter.hit(p.x, p.y), line = p && this.layout.lineAt(p.y - RULER + v.scroll), changed = (v.hover && v.hover.i) !== (hit && hit.i) || (v.hover && v.hover.lane) !== (hit && hit.lane);
+		const hit = p && this.painter.hit(p.x, p.y),
+			line = p && this.layout.lineAt(p.y - RULER + v.scroll),
+			changed =
+				(v.hover && v.hover.i) !== (hit && hit.i) ||
+				(v.hover && v.hover.lane) !== (hit && hit.lane);
 
 		v.hover = hit;
-		if (changed)
-			this.redraw();
+		if (changed) this.redraw();
 		tip.hidden = !hit && !(line && line.lane && line.lane.points && p.y > RULER);
-		if (tip.hidden)
-			return;
+		if (tip.hidden) return;
 		if (hit) {
-			const n = hit.lane.extras.count.get(hit.i), name = printable(this.model.typeOf(hit.lane, hit.i).name);
+			const n = hit.lane.extras.count.get(hit.i),
+				name = printable(this.model.typeOf(hit.lane, hit.i).name);
 
-			tip.replaceChildren(make("b", {}, n ? formatCount(n) + " events, as " + name : name), make("span", {}, formatNs(hit.lane.end[hit.i] - hit.lane.start[hit.i]) + " at " + formatTime(hit.lane.start[hit.i])));
+			tip.replaceChildren(
+				make("b", {}, n ? formatCount(n) + " events, as " + name : name),
+				make(
+					"span",
+					{},
+					formatNs(hit.lane.end[hit.i] - hit.lane.start[hit.i]) +
+						" at " +
+						formatTime(hit.lane.start[hit.i])
+				)
+			);
 		} else {
-			tip.replaceChildren(make("b", {}, line.label), make("span", {}, this.painter.counterText(line.lane, line.lane.points.at(this.painter.time(p.x))) + " at " + formatTime(this.painter.time(p.x), 1000)));
+			tip.replaceChildren(
+				make("b", {}, line.label),
+				make(
+					"span",
+					{},
+					this.painter.counterText(
+						line.lane,
+						line.lane.points.at(this.painter.time(p.x))
+					) +
+						" at " +
+						formatTime(this.painter.time(p.x), 1000)
+				)
+			);
 		}
-		const left = byId("labels").offsetWidth + p.x + 14, stage = byId("stage");
+		const left = byId("labels").offsetWidth + p.x + 14,
+			stage = byId("stage");
 
 		tip.style.left = Math.max(4, Math.min(left, stage.clientWidth - tip.offsetWidth - 8)) + "px";
-		tip.style.top = (p.y + 20 + tip.offsetHeight > stage.clientHeight ? p.y - tip.offsetHeight - 8 : p.y + 18) + "px";
+		tip.style.top =
+			(p.y + 20 + tip.offsetHeight > stage.clientHeight
+				? p.y - tip.offsetHeight - 8
+				: p.y + 18) + "px";
 	}
 }
