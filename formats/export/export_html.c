@@ -214,10 +214,10 @@ static int measure(struct html *x, struct detail *d)
 	return rc;
 }
 
-/* Adds the timeline in at most `room` bytes: all events, if so many may fit, else with the finest
+/* Adds the timeline in at most `most` bytes: all events, if so many may fit, else with the finest
  * resolution that leaves few enough slices. If a slice takes more bytes than expected, it tries
  * again. */
-static int fit_timeline(struct html *x, struct gt_html_page *p, size_t room)
+static int fit_timeline(struct html *x, struct gt_html_page *p, size_t most)
 {
 	struct detail d = { .next = 0 };
 	size_t rest = gt_html_page_size(p), size = 0;
@@ -228,11 +228,11 @@ static int fit_timeline(struct html *x, struct gt_html_page *p, size_t room)
 
 	for (uint32_t i = 0; i < gt_reader_segments(x->r); i++)
 		slices += gt_segment_rows(gt_reader_segment(x->r, i));
-	for (bool all = (double)slices * bytes < (double)room; !rc; all = false) {
+	for (bool all = (double)slices * bytes < (double)most; !rc; all = false) {
 		if (!all && !d.measured && (rc = measure(x, &d)))
 			break;
 		while (!all && d.next < GT_HTML_RESOLUTIONS &&
-			(double)d.counts[d.next] * bytes > (double)room)
+			(double)d.counts[d.next] * bytes > (double)most)
 			d.next++;
 		if (d.next >= GT_HTML_RESOLUTIONS)
 			return gt_err_set(x->err, -EFBIG,
@@ -242,7 +242,7 @@ static int fit_timeline(struct html *x, struct gt_html_page *p, size_t room)
 		drop_timeline(p);
 		rc = add_timeline(x, p, resolution, &slices);
 		size = gt_html_page_size(p) - rest;
-		if (rc || size <= room)
+		if (rc || size <= most)
 			break;
 		bytes = 1.05 * (double)size / (double)(slices ? slices : 1);
 	}

@@ -7,7 +7,7 @@
 #define OPEN "<script type=\"text/plain\" id=\"gt-"
 #define CLOSE "</script>\n"
 
-/* Made of formats/export/html/ by html.mk: what stands before and behind the data. */
+/* Made of formats/export/html/ by html.mk: the bytes before and behind the data. */
 static const unsigned char before[] = {
 #include "html_before.inc"
 };

@@ -263,11 +263,11 @@ class Painter {
 		return w;
 	}
 	/* How many letters of a name fit, with an ellipsis behind them. */
-	lettersIn(name, room, full) {
-		let n = Math.floor((name.length * room) / full);
+	lettersIn(name, available, full) {
+		let n = Math.floor((name.length * available) / full);
 
-		for (let w; n >= 3 && (w = this.textWidth(name.slice(0, n) + "\u2026")) > room;)
-			n -= Math.max(1, Math.floor((w - room) / 9));
+		for (let w; n >= 3 && (w = this.textWidth(name.slice(0, n) + "\u2026")) > available;)
+			n -= Math.max(1, Math.floor((w - available) / 9));
 		return n;
 	}
 	drawTexts() {
@@ -278,9 +278,10 @@ class Painter {
 		c.textAlign = "left";
 		for (const b of this.boxes) {
 			const name = printable(this.model.types[b.type].name),
-				room = b.width - 8,
+				available = b.width - 8,
 				full = this.textWidth(name);
-			const letters = full <= room ? name.length : this.lettersIn(name, room, full);
+			const letters =
+				full <= available ? name.length : this.lettersIn(name, available, full);
 
 			if (letters < 3) continue;
 			c.globalAlpha = b.fade < 1 ? 0.4 : 1;

@@ -131,7 +131,7 @@ class Layout {
 		this.lines = [];
 		this.height = 0;
 		for (const lane of this.model.lanes) lane.line = null;
-		for (const t of this.children.get(-1) || []) this.addTrack(t, 0);
+		this.addRecordings(this.children.get(-1) || []);
 		for (const lane of this.model.lanes)
 			if (lane.track < 0)
 				this.add({
@@ -142,6 +142,30 @@ class Layout {
 					rows: 1,
 					unit: ROW,
 				});
+	}
+	/* A recording has a line if there are several. */
+	addRecordings(roots) {
+		const segments = this.model.head.segments;
+
+		segments.forEach((segment, i) => {
+			const own = roots.filter(t => t.segment === i && this.weights[t.index]),
+				key = "s" + i,
+				folded = this.folded.has(key);
+
+			if (segments.length > 1 && own.length)
+				this.add({
+					key,
+					label: "recording " + i + " " + printable(segment[0]),
+					group: true,
+					folded,
+					foldable: true,
+					indent: 0,
+					rows: 1,
+					unit: GROUP_ROW,
+					members: own,
+				});
+			if (!folded) own.forEach(t => this.addTrack(t, segments.length > 1 ? 1 : 0));
+		});
 	}
 	add(line) {
 		line.y = this.height;
@@ -257,6 +281,7 @@ class Layout {
 	reveal(lane) {
 		if (lane.line) return false;
 		for (let t = lane.track; t >= 0; t = this.model.tracks[t].parent) {
+			this.folded.delete("s" + this.model.tracks[t].segment);
 			this.folded.delete("t" + t);
 			this.folded.delete("m" + t);
 		}

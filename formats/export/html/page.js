@@ -189,10 +189,17 @@ class App {
 	placeLabels() {
 		const v = this.view,
 			list = byId("label-list"),
-			room = this.painter.height;
+			available = this.painter.height;
 
-		if (!this.labelled || v.scroll < this.labelled.from || v.scroll + room > this.labelled.to) {
-			this.labelled = { from: Math.max(0, v.scroll - 1500), to: v.scroll + room + 1500 };
+		if (
+			!this.labelled ||
+			v.scroll < this.labelled.from ||
+			v.scroll + available > this.labelled.to
+		) {
+			this.labelled = {
+				from: Math.max(0, v.scroll - 1500),
+				to: v.scroll + available + 1500,
+			};
 			list.replaceChildren(
 				...this.layout.lines
 					.filter(

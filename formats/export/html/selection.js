@@ -33,9 +33,9 @@ Object.assign(App.prototype, {
 		if (this.layout.reveal(lane)) this.relayout();
 		const line = lane.line,
 			y = line.y + (line.rows > 1 ? lane.level[i] * line.unit : 0),
-			room = this.painter.height - RULER;
+			available = this.painter.height - RULER;
 
-		if (y < v.scroll || y + line.unit > v.scroll + room) this.scrollTo(y - room / 3);
+		if (y < v.scroll || y + line.unit > v.scroll + available) this.scrollTo(y - available / 3);
 		if (end < v.from + span * 0.02 || start > v.to - span * 0.02 || end - start > span)
 			end - start > span ? this.zoomTo(start, end) : this.centre((start + end) / 2);
 		else if (end > start && end - start < span / 5000)
