@@ -243,6 +243,11 @@ static void fill_threads(struct sync *s, struct gt_table *t)
 	gt_table_note_cut(t, n, shown);
 }
 
+static bool is_of_kineto(const char *source)
+{
+	return !strcmp(source, "import kineto") || !strcmp(source, "import perfetto");
+}
+
 /* Notes waits for a stream that was not recorded. */
 static void note_no_target(const struct sync *s, struct gt_table *t)
 {
@@ -255,7 +260,7 @@ static void note_no_target(const struct sync *s, struct gt_table *t)
 		if (g->what != GT_WAIT_STREAM || g->stream != GT_NONE || !g->sum.unknown)
 			continue;
 		n += g->sum.unknown;
-		kineto |= !strcmp(gt_str(g->seg, g->seg->tracks[g->track].source), "import kineto");
+		kineto |= is_of_kineto(gt_str(g->seg, g->seg->tracks[g->track].source));
 	}
 	gt_note_plural(t, n,
 		"for %llu unknown {wait|waits} for a stream it was not recorded which stream%s",

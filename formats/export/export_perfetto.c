@@ -30,8 +30,10 @@
 #include <stdlib.h>
 #include "formats/base/alloc_failure.h"
 #include "formats/cmdline/opt.h"
+#include "formats/export/chrome_head.h"
 #include "formats/export/chrome_ranges.h"
 #include "formats/export/range_marks.h"
+#include "formats/io/json_build.h"
 
 #define ID_BITS 14 /* of a recording's id, in the numbers of the file */
 #define UUID_BITS 21
@@ -140,6 +142,32 @@ static void put_attributes(struct gt_perfetto *x, struct gt_buf *all)
 	gt_buf_release(all);
 }
 
+/* What Kineto's files have around their events, as JSON. */
+static void add_head(struct gt_perfetto *x, struct gt_buf *all, const char *meta_json)
+{
+	bool no_memory = false;
+	json_t *meta = meta_json ? gt_json_load(meta_json, strlen(meta_json), 0, &no_memory) : NULL,
+	       *head = json_object(), *value;
+	const char *key;
+	char name[128];
+
+	gt_chrome_add_head(head, meta);
+	json_object_foreach(head, key, value)
+	{
+		char *text = gt_json_dump(value, JSON_ENCODE_ANY);
+
+		snprintf(name, sizeof(name), GT_PERFETTO_KINETO "%.100s", key);
+		if (text)
+			add_attribute(all, name, text);
+		no_memory |= !text;
+		free(text);
+	}
+	if (no_memory)
+		gt_err_set(x->err, -ENOMEM, "out of memory");
+	json_decref(meta);
+	json_decref(head);
+}
+
 /* Viewers show these as properties of the trace. */
 static void put_head(struct gt_perfetto *x)
 {
@@ -148,6 +176,7 @@ static void put_head(struct gt_perfetto *x)
 	char key[64];
 
 	add_attribute(&all, "gt.tool", "gtexport " GT_VERSION);
+	add_head(x, &all, n ? gt_reader_segment(x->r, 0)->meta_json : NULL);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct gt_segment *seg = gt_reader_segment(x->r, i);
 		const struct {

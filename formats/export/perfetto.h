@@ -115,12 +115,12 @@ void gt_perfetto_add_text(struct gt_buf *to, uint32_t field, const char *text);
 struct gt_perfetto_event {
 	char *packet, *event, *p;
 };
-/* room: the most bytes of the event's fields. time: of the segment. */
+/* most: the bytes of the event's fields. time: of the segment. */
 static inline void gt_perfetto_open(struct gt_perfetto *x, struct gt_perfetto_event *e,
-	const struct gt_segment *seg, int64_t time, bool interned, size_t room)
+	const struct gt_segment *seg, int64_t time, bool interned, size_t most)
 {
 	int64_t t = gt_since(time, x->bases[seg->index]) + x->offsets[seg->index];
-	char *p = gt_out_reserve(x->out, room + 64);
+	char *p = gt_out_reserve(x->out, most + 64);
 
 	e->packet = gt_proto_open(&p, GT_TRACE_PACKET);
 	p = gt_proto_u64(p, GT_PACKET_TIMESTAMP, t < 0 ? 0 : (uint64_t)t);

@@ -53,6 +53,18 @@ static unsigned kind_of(const struct gt_frame *f)
 									    : 0;
 }
 
+/* Removes " (libblas.so.3)" at the end: a frame has its library apart. */
+static void remove_module(struct gt_buf *name)
+{
+	size_t n = name->len;
+
+	if (!n || name->data[n - 1] != ')')
+		return;
+	while (n > 2 && memcmp(name->data + n - 2, " (", 2) != 0)
+		n--;
+	name->len = n > 2 ? n - 2 : name->len;
+}
+
 static uint32_t function_iid(struct gt_perfetto *x, const struct gt_segment *seg, uint32_t text)
 {
 	const struct gt_frame *f = gt_segment_frame(seg, text);
@@ -62,6 +74,8 @@ static uint32_t function_iid(struct gt_perfetto *x, const struct gt_segment *seg
 	if (f && f->function != GT_NONE && f->kind == GT_FRAME_PYTHON)
 		return text_iid(x, GT_INTERNED_FUNCTIONS, seg, f->function);
 	gt_frame_name(&name, seg, text, GT_STACK_FUNCTION); /* demangled */
+	if (f && f->function != GT_NONE && f->module != GT_NONE)
+		remove_module(&name);
 	iid = gt_perfetto_iid(x, GT_INTERNED_FUNCTIONS, (char *)name.data, name.len);
 	gt_buf_release(&name);
 	return iid;
@@ -77,7 +91,8 @@ static uint32_t put_frame(struct gt_perfetto *x, const struct gt_segment *seg, u
 		return *frame;
 	*frame = ++x->nframes;
 	to.p = gt_proto_u64(to.p, GT_INTERNED_IID, *frame);
-	to.p = gt_proto_u64(to.p, GT_FRAMES_FUNCTION, function_iid(x, seg, text));
+	if (!f || f->function != GT_NONE || f->module == GT_NONE) /* else the library tells more */
+		to.p = gt_proto_u64(to.p, GT_FRAMES_FUNCTION, function_iid(x, seg, text));
 	if (f && f->module != GT_NONE) {
 		to.p = gt_proto_u64(to.p, GT_FRAMES_MAPPING, put_mapping(x, seg, f->module));
 		to.p = gt_proto_u64(to.p, GT_FRAMES_PC, f->offset);
@@ -87,7 +102,10 @@ static uint32_t put_frame(struct gt_perfetto *x, const struct gt_segment *seg, u
 			to.p, GT_FRAMES_SOURCE, text_iid(x, GT_INTERNED_SOURCES, seg, f->file));
 	if (f && f->line)
 		to.p = gt_proto_u64(to.p, GT_FRAMES_LINE, f->line);
-	if (f && kind_of(f))
+	if (f && (f->kind == GT_FRAME_MARK || f->kind == GT_FRAME_INLINED))
+		to.p = gt_proto_bytes(to.p, GT_FRAMES_KIND_TEXT, gt_frame_kind_word(f->kind),
+			strlen(gt_frame_kind_word(f->kind)));
+	else if (f && kind_of(f))
 		to.p = gt_proto_u64(to.p, GT_FRAMES_KIND, kind_of(f));
 	gt_perfetto_add_interned(x, GT_INTERNED_FRAMES, to.bytes, (size_t)(to.p - to.bytes));
 	return *frame;

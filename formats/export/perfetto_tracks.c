@@ -10,7 +10,7 @@
 
 #define RANK_THREADS 1000   /* GPUs come before it */
 #define RANK_NO_GPU 1000000 /* processes without a GPU */
-#define RANK_OTHERS 2000000 /* what is no process */
+#define RANK_OTHERS 2000000 /* tracks of no process */
 #define NAME_MAX_BYTES 600u
 #define BY_RANK 3         /* child_ordering */
 #define TRACKS_MAX 10000u /* of a recording in which GPUs of a process are searched for */

@@ -47,17 +47,6 @@
 #define GPUS_MAX 64u
 #define SNIFF_TOKENS 2000u
 
-struct document {
-	struct gt_kineto k;
-	struct gt_json j;
-	struct gt_out others; /* {"key":value,... */
-	struct gt_out gpus;   /* {"model":"..."},... */
-	unsigned ngpus, left_out;
-	int64_t base; /* ns since 1970 at time 0 */
-	int64_t cuda; /* version, 13000 for 13.0 */
-	bool based, truncated;
-};
-
 /* ---- the other keys ---- */
 
 /* jansson, which reads the copy, accepts no number beyond 64 bits or a double: such a number
@@ -83,7 +72,7 @@ static void put_scalar(struct gt_out *o, const struct gt_json *j, int token)
 }
 
 /* Notes the name of a GPU, deviceProperties[].name. */
-static void note_gpu(struct document *d)
+static void note_gpu(struct gt_kineto_document *d)
 {
 	if (d->ngpus++ >= GPUS_MAX)
 		return;
@@ -94,7 +83,7 @@ static void note_gpu(struct document *d)
 
 /* Copies the value that begins with this token, and always reads it to its end. 1:
  * it is too long; 0; or negative. */
-static int copy_value(struct document *d, int token, bool gpus, struct gt_err *err)
+static int copy_value(struct gt_kineto_document *d, int token, bool gpus, struct gt_err *err)
 {
 	struct gt_json *j = &d->j;
 	unsigned top = j->depth - (token == GT_JSON_OBJECT || token == GT_JSON_ARRAY);
@@ -130,7 +119,7 @@ static int copy_value(struct document *d, int token, bool gpus, struct gt_err *e
 	return !fits;
 }
 
-static void note_number(struct document *d, const char *key, int token)
+static void note_number(struct gt_kineto_document *d, const char *key, int token)
 {
 	int64_t v;
 
@@ -145,7 +134,8 @@ static void note_number(struct document *d, const char *key, int token)
 }
 
 /* Reads another key than traceEvents; token: the first one of its value. */
-static int read_other_key(struct document *d, const char *key, int token, struct gt_err *err)
+static int read_other_key(
+	struct gt_kineto_document *d, const char *key, int token, struct gt_err *err)
 {
 	size_t before = d->others.len;
 	int more;
@@ -176,8 +166,8 @@ static bool may_be_work(const struct gt_kineto_event *ev)
 
 /* Skips an event that is no JSON (a quote within a name). 0: the scanner is at the
  * next event; else e, with *err unchanged. */
-static int skip_damaged(struct document *d, unsigned depth, const struct gt_kineto_event *ev, int e,
-	struct gt_err *err)
+static int skip_damaged(struct gt_kineto_document *d, unsigned depth,
+	const struct gt_kineto_event *ev, int e, struct gt_err *err)
 {
 	static const char *const first[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "args",
 		"id", "s", NULL };
@@ -203,7 +193,7 @@ static int skip_damaged(struct document *d, unsigned depth, const struct gt_kine
 /* Reads the events; the scanner is behind the bracket of the array. Text between two
  * events is the rest of an event whose name has a quote before a bracket; a bracket
  * there means that the structure is broken. */
-static int read_events(struct document *d, struct gt_err *err)
+static int read_events(struct gt_kineto_document *d, struct gt_err *err)
 {
 	struct gt_kineto_event ev = { .cat_name = GT_NONE };
 	unsigned depth = d->j.depth;
@@ -235,7 +225,7 @@ static int read_events(struct document *d, struct gt_err *err)
 	return e;
 }
 
-static int read_object(struct document *d, struct gt_err *err)
+static int read_object(struct gt_kineto_document *d, struct gt_err *err)
 {
 	char key[256];
 	int t, e = 0;
@@ -256,7 +246,7 @@ static int read_object(struct document *d, struct gt_err *err)
 	return e;
 }
 
-static int read_document(struct document *d, struct gt_err *err)
+static int read_document(struct gt_kineto_document *d, struct gt_err *err)
 {
 	int t = gt_json_next(&d->j, err), e;
 
@@ -314,7 +304,7 @@ static void put_accelerators(struct gt_out *o, const struct gt_kineto *k)
 	gt_out_close(&list, NULL);
 }
 
-static void put_counts(struct gt_out *o, const struct document *d)
+static void put_counts(struct gt_out *o, const struct gt_kineto_document *d)
 {
 	const struct gt_kineto_counts *c = &d->k.counts;
 
@@ -350,7 +340,7 @@ static void put_counts(struct gt_out *o, const struct document *d)
 		gt_out_printf(o, ",\"profiler_window_end_ns\":%" PRId64, d->k.window_end);
 }
 
-static void put_clock(struct gt_out *o, const struct document *d, int64_t start)
+static void put_clock(struct gt_out *o, const struct gt_kineto_document *d, int64_t start)
 {
 	time_t s = (time_t)((d->base + start) / 1000000000);
 	struct tm utc;
@@ -364,7 +354,7 @@ static void put_clock(struct gt_out *o, const struct document *d, int64_t start)
 
 /* The other keys as one object, new. A key that is in the file twice (the program
  * added it twice) has its last value, since metadata must not have duplicates. */
-static char *dump_other_keys(struct document *d)
+static char *dump_other_keys(struct gt_kineto_document *d)
 {
 	bool no_memory;
 	json_t *all;
@@ -380,7 +370,7 @@ static char *dump_other_keys(struct document *d)
 	return text;
 }
 
-static int put_metadata(struct document *d, struct gt_err *err)
+static int put_metadata(struct gt_kineto_document *d, struct gt_err *err)
 {
 	const struct gt_writer_stats *s = gt_writer_stats(d->k.w);
 	char *others = dump_other_keys(d);
@@ -390,7 +380,7 @@ static int put_metadata(struct document *d, struct gt_err *err)
 	if (!others)
 		return gt_kineto_no_memory(err);
 	gt_out_memory(&o);
-	gt_out_printf(&o, "{\"imported_from\":\"kineto\",\"truncated\":%s",
+	gt_out_printf(&o, "{\"imported_from\":\"%s\",\"truncated\":%s", d->k.format,
 		d->truncated ? "true" : "false");
 	put_counts(&o, d);
 	if (s->min_start <= s->max_end)
@@ -414,7 +404,7 @@ static int put_metadata(struct document *d, struct gt_err *err)
 }
 
 /* Writes an anchor for the time of day. Times in old files, which have no base, count from 1970. */
-static int put_anchor(struct document *d, struct gt_err *err)
+static int put_anchor(struct gt_kineto_document *d, struct gt_err *err)
 {
 	const struct gt_writer_stats *s = gt_writer_stats(d->k.w);
 	struct gt_anchor a = { .monotonic = s->min_start, .ticks = (uint64_t)s->min_start };
@@ -429,7 +419,7 @@ static int put_anchor(struct document *d, struct gt_err *err)
 }
 
 /* Events without a time are losses somewhere in the recording. */
-static int put_losses(struct document *d, struct gt_err *err)
+static int put_losses(struct gt_kineto_document *d, struct gt_err *err)
 {
 	const struct gt_writer_stats *s = gt_writer_stats(d->k.w);
 	int64_t from = s->min_start, to = s->max_end;
@@ -440,7 +430,7 @@ static int put_losses(struct document *d, struct gt_err *err)
 		 : 0;
 }
 
-static int finish(struct document *d, struct gt_err *err)
+int gt_kineto_document_finish(struct gt_kineto_document *d, struct gt_err *err)
 {
 	int e = gt_kineto_order_finish(&d->k, err);
 
@@ -455,9 +445,12 @@ static int finish(struct document *d, struct gt_err *err)
 
 /* ---- the importer ---- */
 
-static void release(struct document *d)
+void gt_kineto_document_free(struct gt_kineto_document *d)
 {
-	struct gt_kineto *k = &d->k;
+	struct gt_kineto *k = d ? &d->k : NULL;
+
+	if (!d)
+		return;
 	struct gt_map *maps[] = { &k->thread_map, &k->class_map, &k->name_map, &k->place_map,
 		&k->arg_set_map };
 
@@ -482,32 +475,67 @@ static void release(struct document *d)
 	free(d);
 }
 
-static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
+struct gt_kineto_document *gt_kineto_document_new(
+	struct gt_writer *w, const char *format, struct gt_err *err)
 {
-	struct gt_err scan = GT_ERR_INIT; /* separate: an incomplete file is no error */
-	struct document *d = calloc(1, sizeof(*d));
-	int e;
+	struct gt_kineto_document *d = calloc(1, sizeof(*d));
 
-	if (!d)
-		return gt_kineto_no_memory(err);
+	if (!d) {
+		gt_kineto_no_memory(err);
+		return NULL;
+	}
 	gt_out_memory(&d->others);
 	gt_out_memory(&d->gpus);
 	gt_out_str(&d->others, "{");
+	d->k.format = format;
 	d->k.w = d->k.gpu.w = w;
 	d->k.now = INT64_MIN;
 	d->k.session_ns = -1;
 	d->k.window_end = INT64_MIN;
+	if (!gt_kineto_strings(&d->k, err))
+		return d;
+	gt_kineto_document_free(d);
+	return NULL;
+}
+
+int gt_kineto_document_key(struct gt_kineto_document *d, const char *key, const char *json,
+	size_t len, struct gt_err *err)
+{
+	struct gt_in *in = gt_in_memory(json, len, err);
+	struct gt_err unused = GT_ERR_INIT;
+	int t, e = in ? gt_json_init(&d->j, in, false, err) : err->code;
+
+	if (!e) {
+		t = gt_json_next(&d->j, &unused);
+		if (t > 0)
+			read_other_key(d, key, t, &unused);
+		d->left_out += unused.code != 0;
+	}
+	if (in)
+		gt_json_release(&d->j);
+	d->j = (struct gt_json){ .text = NULL };
+	gt_in_close(in);
+	return e;
+}
+
+static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
+{
+	struct gt_err scan = GT_ERR_INIT; /* separate: an incomplete file is no error */
+	struct gt_kineto_document *d = gt_kineto_document_new(w, "kineto", err);
+	int e;
+
+	if (!d)
+		return err->code;
 	e = gt_json_init(&d->j, in, false, err);
 	d->j.controls = true;
-	e = e ? e : gt_kineto_strings(&d->k, err);
 	if (!e) {
 		e = read_document(d, &scan);
 		d->truncated = e == -ENODATA;
 		if (e && !d->truncated && err && !err->code)
 			*err = scan;
-		e = e && !d->truncated ? e : finish(d, err);
+		e = e && !d->truncated ? e : gt_kineto_document_finish(d, err);
 	}
-	release(d);
+	gt_kineto_document_free(d);
 	return e;
 }
 

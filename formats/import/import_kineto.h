@@ -3,6 +3,7 @@
 #define GT_IMPORT_KINETO_H
 #include "formats/base/map.h"
 #include "formats/io/sorter.h"
+#include "formats/io/stream_out.h"
 #include "formats/cuda/gpu_rows.h"
 #include "formats/io/json_scan.h"
 #include "formats/trace/write/sample_rows.h"
@@ -183,6 +184,7 @@ struct gt_kineto_place {
 
 struct gt_kineto {
 	struct gt_writer *w;
+	const char *format; /* "kineto", or that of another importer of such events */
 	struct gt_gpu_types gpu;
 	struct gt_sample_types samples; /* w NULL: none yet */
 	/* string ids */
@@ -255,10 +257,45 @@ struct gt_kineto {
 	} counts;
 };
 
+/* ---- import_kineto.c ---- */
+/* A file, and what is around its events. */
+struct gt_kineto_document {
+	struct gt_kineto k;
+	struct gt_json j;
+	struct gt_out others; /* {"key":value,... */
+	struct gt_out gpus;   /* {"model":"..."},... */
+	unsigned ngpus, left_out;
+	int64_t base; /* ns since 1970 at time 0 */
+	int64_t cuda; /* version, 13000 for 13.0 */
+	bool based, truncated;
+};
+/* new: release it. NULL with err set. */
+struct gt_kineto_document *gt_kineto_document_new(
+	struct gt_writer *w, const char *format, struct gt_err *err);
+/* Adds another key of the document, of other formats: its value is JSON. What is no JSON is left
+ * out and counted. 0 or -ENOMEM. */
+int gt_kineto_document_key(struct gt_kineto_document *d, const char *key, const char *json,
+	size_t len, struct gt_err *err);
+int gt_kineto_document_finish(struct gt_kineto_document *d, struct gt_err *err);
+void gt_kineto_document_free(struct gt_kineto_document *d); /* NULL is fine */
+
 /* ---- import_kineto_event.c ---- */
 /* Reads the event whose opening bracket the scanner has just returned. 0 or negative. */
 int gt_kineto_event(
 	struct gt_kineto *k, struct gt_json *j, struct gt_kineto_event *ev, struct gt_err *err);
+
+/* For readers of other formats: an event without fields; its category, by the word or unknown; its
+ * name, then that of an argument and its value, a token of JSON (GT_JSON_INT, REAL or STRING).
+ * Category and phase come before arguments. scratch: zeroed before its first use. */
+void gt_kineto_event_init(struct gt_kineto_event *ev);
+void gt_kineto_event_category(
+	struct gt_kineto *k, struct gt_kineto_event *ev, const char *word, size_t len);
+uint32_t gt_kineto_intern(
+	struct gt_kineto *k, const struct gt_kineto_event *ev, const char *s, size_t len);
+void gt_kineto_event_arg(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_json *scratch,
+	const char *key, size_t key_len, int token, const char *text, size_t len);
+/* Three numbers: of a kernel's grid or block. */
+void gt_kineto_event_three(struct gt_kineto_event *ev, bool block, const uint32_t v[3]);
 
 extern const struct gt_kineto_extra_key {
 	const char *word;

@@ -633,9 +633,7 @@ int gt_kineto_event(
 	size_t len;
 	int t, e = 0;
 
-	memset(ev, 0, offsetof(struct gt_kineto_event, values));
-	ev->gpu.unknown = GT_GPU_UNKNOWN;
-	ev->name = ev->cat_name = ev->label = ev->pid.word = ev->tid.word = GT_NONE;
+	gt_kineto_event_init(ev);
 	while (!e) {
 		t = gt_json_pair(j, &word, &len);
 		key = t ? FIND(keys, word, len) : NULL;
@@ -649,4 +647,50 @@ int gt_kineto_event(
 		e = t < 0 ? t : read_slowly(&r, err);
 	}
 	return e;
+}
+
+/* ---- events of other formats ---- */
+
+void gt_kineto_event_init(struct gt_kineto_event *ev)
+{
+	memset(ev, 0, offsetof(struct gt_kineto_event, values));
+	ev->gpu.unknown = GT_GPU_UNKNOWN;
+	ev->name = ev->cat_name = ev->label = ev->pid.word = ev->tid.word = GT_NONE;
+}
+
+void gt_kineto_event_category(
+	struct gt_kineto *k, struct gt_kineto_event *ev, const char *word, size_t len)
+{
+	struct gt_json j = { .text = word, .len = len };
+	struct reading r = { k, &j, ev };
+
+	on_cat(&r, NULL, GT_JSON_STRING);
+}
+
+uint32_t gt_kineto_intern(
+	struct gt_kineto *k, const struct gt_kineto_event *ev, const char *s, size_t len)
+{
+	return intern(
+		k, s, len, ev->cat == GT_KINETO_RANGE ? GT_KINETO_TEXT : GT_KINETO_TEXT / 3 * 4);
+}
+
+void gt_kineto_event_arg(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_json *scratch,
+	const char *key, size_t key_len, int token, const char *text, size_t len)
+{
+	struct reading r = { k, scratch, ev };
+	const struct key *known = find_arg(ev, key, key_len);
+	unsigned extra = known ? GT_KINETO_NEXTRA : extra_key(key, key_len);
+
+	scratch->text = text;
+	scratch->len = len;
+	if (known)
+		known->read(&r, known, token);
+	else if (extra < GT_KINETO_NEXTRA)
+		add_extra_value(&r, extra, token);
+}
+
+void gt_kineto_event_three(struct gt_kineto_event *ev, bool block, const uint32_t v[3])
+{
+	memcpy(block ? ev->gpu.block : ev->gpu.grid, v, 3 * sizeof(*v));
+	ev->gpu.unknown &= ~(unsigned)(block ? GT_GPU_NO_BLOCK : GT_GPU_NO_GRID);
 }

@@ -27,7 +27,10 @@ static int too_many(struct gt_err *err)
 
 int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err)
 {
-	k->source = gt_writer_string(k->w, "import kineto");
+	char source[40];
+
+	snprintf(source, sizeof(source), "import %s", k->format);
+	k->source = gt_writer_string(k->w, source);
 	k->nameless = gt_writer_string(k->w, "(names beyond the limit)");
 	k->no_name = gt_writer_string(k->w, "(no name)");
 	k->process_name = gt_writer_string(k->w, "process_name");

@@ -15,10 +15,10 @@
 #include "formats/io/stream_in.h"
 
 extern const struct gt_importer gt_import_jsonl_a, gt_import_jsonl_b, gt_import_kineto,
-	gt_import_nsight, gt_import_strace;
+	gt_import_perfetto, gt_import_nsight, gt_import_strace;
 
 const struct gt_importer *const gt_importers[] = { &gt_import_jsonl_b, &gt_import_jsonl_a,
-	&gt_import_kineto, &gt_import_strace, &gt_import_nsight, NULL };
+	&gt_import_kineto, &gt_import_perfetto, &gt_import_strace, &gt_import_nsight, NULL };
 
 /* ---- JSON of other kinds ---- */
 

@@ -14,6 +14,7 @@ enum gt_packet_field { /* TracePacket */
 	GT_PACKET_FLAGS = 13,
 	GT_PACKET_PROCESS = 43, /* old: ProcessDescriptor, ThreadDescriptor of the sequence */
 	GT_PACKET_THREAD = 44,
+	GT_PACKET_OLD_CLEARED = 41,
 	GT_PACKET_DEFLATED = 50, /* packets */
 	GT_PACKET_RENDER_STAGE = 53,
 	GT_PACKET_CLOCK = 58,
@@ -120,7 +121,8 @@ enum gt_frame_field {
 	GT_FRAMES_PC = 4,
 	GT_FRAMES_SOURCE = 5,
 	GT_FRAMES_LINE = 6,
-	GT_FRAMES_KIND = 7
+	GT_FRAMES_KIND = 7,
+	GT_FRAMES_KIND_TEXT = 8
 };
 enum gt_frame_kind_value { GT_FRAMES_NATIVE = 1, GT_FRAMES_KERNEL = 2, GT_FRAMES_INTERPRETED = 3 };
 enum gt_stack_field { GT_STACKS_FRAME = 2 };
@@ -130,4 +132,6 @@ enum gt_attribute_field {
 	GT_ATTRIBUTE_LONG = 2,
 	GT_ATTRIBUTE_STRING = 3
 };
+/* An attribute of gt's with this prefix is a key of Kineto's files; its value is JSON. */
+#define GT_PERFETTO_KINETO "gt.kineto."
 #endif

@@ -137,7 +137,8 @@ function resolve(t, p, order) {
 	if (e.unknown) problem('fields', `unknown fields ${e.unknown} in an event`)
 	const frames = e.stack === undefined ? [] : (lookup(t, 'stacks', e.stack)?.frames ?? []).map((f) => lookup(t, 'frames', f))
 	for (const f of frames) {
-		lookup(t, 'functions', f.function)
+		if (f.function) lookup(t, 'functions', f.function)
+		else if (!f.mapping) problem('frames', 'a frame without function and library')
 		if (f.source) lookup(t, 'sources', f.source)
 		if (f.mapping) {
 			if (f.pc === undefined) problem('frames', 'a mapping without rel_pc')

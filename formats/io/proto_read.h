@@ -1,0 +1,72 @@
+/* Reads protocol buffers from memory, field by field. It believes no length: a field lies within
+ *its message, or the message is malformed.
+ *
+ *	while ((more = gt_proto_next(&in, &f)) > 0)
+ *		if (f.number == 11 && f.wire == GT_PROTO_BYTES) ... gt_proto_in(&f) ...
+ *	if (more < 0) ... malformed */
+#ifndef GT_PROTO_READ_H
+#define GT_PROTO_READ_H
+#include "formats/io/proto_write.h"
+
+struct gt_proto_in {
+	const uint8_t *at, *end;
+};
+struct gt_proto_field {
+	uint32_t number;
+	uint8_t wire;         /* enum gt_proto_wire */
+	uint64_t value;       /* of GT_PROTO_BYTES: their number */
+	const uint8_t *bytes; /* borrowed from the message */
+};
+
+/* 0; -1: it ends too early, or has more than 10 bytes. */
+static inline int gt_proto_read_varint(struct gt_proto_in *in, uint64_t *to)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; in->at < in->end && shift < 70; shift += 7) {
+		uint8_t b = *in->at++;
+
+		v |= shift < 64 ? (uint64_t)(b & 0x7f) << shift : 0;
+		if (b < 0x80) {
+			*to = v;
+			return 0;
+		}
+	}
+	return -1;
+}
+/* 1, 0 at the end, -1: malformed (in->at is near the place). */
+static inline int gt_proto_next(struct gt_proto_in *in, struct gt_proto_field *f)
+{
+	uint64_t tag, size;
+
+	if (in->at == in->end)
+		return 0;
+	if (gt_proto_read_varint(in, &tag) || tag >> 3 == 0 || tag >> 3 > UINT32_MAX)
+		return -1;
+	f->number = (uint32_t)(tag >> 3);
+	f->wire = tag & 7;
+	f->bytes = NULL;
+	if (f->wire == GT_PROTO_VARINT)
+		return gt_proto_read_varint(in, &f->value) ? -1 : 1;
+	size = f->wire == GT_PROTO_FIXED64 ? 8 : 4;
+	if (f->wire != GT_PROTO_FIXED64 && f->wire != GT_PROTO_FIXED32 &&
+		(f->wire != GT_PROTO_BYTES || gt_proto_read_varint(in, &size)))
+		return -1;
+	if (size > (uint64_t)(in->end - in->at))
+		return -1;
+	f->bytes = in->at;
+	f->value = size;
+	in->at += size;
+	if (f->wire == GT_PROTO_BYTES)
+		return 1;
+	f->value = 0;
+	memcpy(&f->value, f->bytes, size);
+	f->value = le64toh(f->value);
+	return 1;
+}
+/* The message in a field. */
+static inline struct gt_proto_in gt_proto_message(const struct gt_proto_field *f)
+{
+	return (struct gt_proto_in){ f->bytes, f->bytes + f->value };
+}
+#endif
