@@ -63,6 +63,13 @@ struct gt_pftrace {
 	struct gt_pftrace_track *tracks;
 	size_t ntracks, tracks_cap, nopen;
 	struct gt_map sequence_map, entry_map, track_map;
+	/* what the packets before referred to, since the next ones often do, too */
+	size_t last_sequence, last_track;
+	struct gt_pftrace_recent {
+		uint32_t generation, table;
+		uint64_t iid;
+		uint32_t entry;
+	} recent[4096];
 	/* slices of tracks whose events are not in order of time */
 	struct gt_sorter sorter;
 	struct gt_out spool; /* their events */

@@ -63,13 +63,10 @@ static void read_scalar(struct gt_pftrace *p, const struct gt_pftrace_sequence *
 		v->text = gt_pftrace_text(p, s, GT_INTERNED_STRINGS, f->value, &v->len);
 		v->token = v->text ? GT_JSON_STRING : 0;
 	} else if (f->number == GT_ARG_INT) {
-		format(v, GT_JSON_INT,
-			snprintf(v->buffer, sizeof(v->buffer), "%lld", (long long)f->value));
+		format(v, GT_JSON_INT, (int)(gt_put_i64(v->buffer, (int64_t)f->value) - v->buffer));
 	} else if (f->number == GT_ARG_UINT || f->number == GT_ARG_POINTER ||
 		f->number == GT_ARG_BOOL) {
-		format(v, GT_JSON_INT,
-			snprintf(v->buffer, sizeof(v->buffer), "%llu",
-				(unsigned long long)f->value));
+		format(v, GT_JSON_INT, (int)(gt_put_u64(v->buffer, f->value) - v->buffer));
 	}
 }
 

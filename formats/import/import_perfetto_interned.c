@@ -9,6 +9,7 @@
 
 #define KEY offsetof(struct gt_pftrace_entry, at)
 #define DEEPEST 1024u
+#define RECENT (sizeof(((struct gt_pftrace *)0)->recent) / sizeof(struct gt_pftrace_recent))
 
 static bool is_current(const struct gt_pftrace *p, uint32_t generation)
 {
@@ -25,6 +26,7 @@ static int compact(struct gt_pftrace *p)
 	size_t n = 0;
 
 	gt_map_release(&p->entry_map);
+	memset(p->recent, 0, sizeof(p->recent));
 	for (size_t i = 0; i < p->nentries; i++) {
 		struct gt_pftrace_entry e = p->entries[i];
 		size_t at = texts.len;
@@ -124,10 +126,16 @@ static struct gt_pftrace_entry *find(
 	struct gt_pftrace *p, const struct gt_pftrace_sequence *s, uint32_t table, uint64_t iid)
 {
 	struct gt_pftrace_entry key = { s->generation, table, iid, 0, 0, 0 };
-	uint32_t i = gt_map_find_item(&p->entry_map, p->entries, sizeof(key), &key, KEY);
+	struct gt_pftrace_recent *r = &p->recent[(iid * 32 + table) % RECENT];
+	uint32_t i;
 
-	if (i != UINT32_MAX)
+	if (r->generation == s->generation && r->table == table && r->iid == iid)
+		return &p->entries[r->entry];
+	i = gt_map_find_item(&p->entry_map, p->entries, sizeof(key), &key, KEY);
+	if (i != UINT32_MAX) {
+		*r = (struct gt_pftrace_recent){ s->generation, table, iid, i };
 		return &p->entries[i];
+	}
 	p->missing_iids++;
 	return NULL;
 }

@@ -52,8 +52,12 @@ int64_t gt_pftrace_track_of(struct gt_pftrace *p, uint64_t uuid)
 		.stream = -1,
 		.multiplier = 1,
 		.last = INT64_MIN };
-	uint32_t i = gt_map_find_item(&p->track_map, p->tracks, sizeof(t), &t, KEY);
+	uint32_t i;
 
+	if (p->last_track < p->ntracks && p->tracks[p->last_track].uuid == uuid)
+		return (int64_t)p->last_track;
+	i = gt_map_find_item(&p->track_map, p->tracks, sizeof(t), &t, KEY);
+	p->last_track = i;
 	if (i != UINT32_MAX)
 		return i;
 	if (p->ntracks >= 4 * GT_KINETO_TRACKS)
