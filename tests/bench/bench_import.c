@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "formats/export/exporters.h"
 #include "formats/import/importers.h"
 
 #define CALLS 500000u
@@ -187,6 +188,30 @@ static int measure(const char *figure, bool args)
 	return best < 0;
 }
 
+extern const struct gt_exporter gt_export_perfetto;
+
+/* The same events in Perfetto's format. */
+static int measure_perfetto(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_reader *r = gt_open_any("kineto.json", &err);
+	const struct gt_export_options opt = { .cost = GT_COST_TIME };
+	struct gt_out out;
+	struct stat st;
+	double best;
+
+	if (!r || gt_out_open(&out, "kineto.pftrace", true, &err) ||
+		gt_export_perfetto.export(r, &opt, &out, &err) || gt_out_close(&out, &err) ||
+		stat("kineto.pftrace", &st)) {
+		gt_err_print("bench_import", "kineto.pftrace", &err);
+		return 1;
+	}
+	gt_reader_close(r);
+	best = fastest("kineto.pftrace", (double)st.st_size / 1e6, GT_GPU, (uint64_t)STEPS * STEP);
+	printf("perfetto_in_mb_per_s %.0f MB/s\n", best);
+	return best < 0;
+}
+
 static int measure_kineto(void)
 {
 	FILE *f = fopen("kineto.json", "w");
@@ -270,5 +295,5 @@ int main(void)
 		return 1;
 	getrusage(RUSAGE_SELF, &use);
 	printf("import_rss_mib %.1f MiB\n", (double)use.ru_maxrss / 1024);
-	return measure_kineto();
+	return measure_kineto() || measure_perfetto();
 }
