@@ -3,8 +3,6 @@
 . "$SRC/tests/lib.sh"
 X=$B/gtexport R=$SRC/samples/recorded
 
-want suffix 0 sh -c "cp '$R/h200-nvtx.zst' t.zst && script -qec \"'$X' --perfetto t.zst\" /dev/null </dev/null"
-check suffix-file test -s t.pftrace
 "$X" --perfetto -o all.pftrace "$R/h200-streams.zst"
 want packed 0 "$X" --perfetto -o packed.pftrace.gz "$R/h200-streams.zst"
 gzip -dc packed.pftrace.gz >unpacked; same packed-same all.pftrace unpacked
