@@ -1,6 +1,7 @@
 #include "formats/export/html_lanes.h"
 
 #include <stdlib.h>
+#include "formats/trace/codec.h"
 
 #define LEVELS_MAX 120u /* deeper events are all on the last level */
 
@@ -36,10 +37,7 @@ void gt_html_varint(struct gt_buf *b, uint64_t v)
 	b->len++;
 }
 
-void gt_html_zigzag(struct gt_buf *b, int64_t v)
-{
-	gt_html_varint(b, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
-}
+void gt_html_zigzag(struct gt_buf *b, int64_t v) { gt_html_varint(b, gt_zigzag(v)); }
 
 /* ---- numbers of strings, tracks, stacks and types ---- */
 

@@ -33,7 +33,7 @@ static uint32_t put_mapping(struct gt_perfetto *x, const struct gt_segment *seg,
 	const struct gt_module *m = module_of(seg, path);
 	struct message to = { .p = to.bytes };
 
-	if (*mapping)
+	if (*mapping != 0)
 		return *mapping;
 	*mapping = ++x->nmappings;
 	to.p = gt_proto_u64(to.p, GT_INTERNED_IID, *mapping);
@@ -87,7 +87,7 @@ static uint32_t put_frame(struct gt_perfetto *x, const struct gt_segment *seg, u
 	const struct gt_frame *f = gt_segment_frame(seg, text);
 	struct message to = { .p = to.bytes };
 
-	if (*frame)
+	if (*frame != 0)
 		return *frame;
 	*frame = ++x->nframes;
 	to.p = gt_proto_u64(to.p, GT_INTERNED_IID, *frame);
@@ -168,7 +168,7 @@ uint32_t gt_perfetto_caller(struct gt_perfetto *x, const struct gt_segment *seg,
 	if (frame == GT_NONE || make_tables(&x->segs[seg->index], seg))
 		return 0;
 	caller = &x->segs[seg->index].callers[frame];
-	if (*caller)
+	if (*caller != 0)
 		return *caller;
 	gt_frame_name(&name, seg, frame, GT_STACK_LINE);
 	*caller = gt_perfetto_iid(x, GT_INTERNED_STRINGS, (char *)name.data, name.len);
@@ -186,7 +186,7 @@ uint32_t gt_perfetto_location(struct gt_perfetto *x, const struct gt_segment *se
 	if (!f || f->file == GT_NONE || make_tables(&x->segs[seg->index], seg))
 		return 0;
 	iid = &x->segs[seg->index].locations[text];
-	if (*iid)
+	if (*iid != 0)
 		return *iid;
 	*iid = ++x->nlocations;
 	gt_buf_add(&to, one, (size_t)(gt_proto_u64(one, GT_INTERNED_IID, *iid) - one));

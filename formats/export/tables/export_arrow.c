@@ -52,7 +52,8 @@ static int copy_table(struct arrow_export *x, struct arrow_table *t, struct gt_e
 	ssize_t n = 0;
 	int rc = gt_arrow_end(&t->file);
 
-	rc = gt_out_close(&t->file, err) ?: rc;
+	if (gt_out_close(&t->file, err))
+		rc = err->code;
 	t->open = false;
 	if (!rc && (!bytes || lseek(t->fd, 0, SEEK_SET) < 0))
 		rc = gt_err_set(err, -ENOMEM, "out of memory");

@@ -3,6 +3,7 @@
 #ifndef GT_THRIFT_OUT_H
 #define GT_THRIFT_OUT_H
 #include <string.h>
+#include "formats/trace/codec.h"
 #include "formats/base/buf.h"
 
 enum gt_thrift_type {
@@ -27,8 +28,6 @@ static inline void gt_thrift_varint(struct gt_buf *b, uint64_t v)
 		gt_buf_byte(b, (uint8_t)(v | 0x80));
 	gt_buf_byte(b, (uint8_t)v);
 }
-
-static inline uint64_t gt_zigzag(int64_t v) { return (uint64_t)v << 1 ^ (uint64_t)(v >> 63); }
 
 static inline void gt_thrift_field(struct gt_thrift *t, int id, enum gt_thrift_type type)
 {

@@ -44,7 +44,7 @@ says serial-tests-run-alone '3 passed, 0 failed, 0 skipped' 0 JOBS=3
 rm -f src/tests/cli/a/*
 says no-tests-is-no-success '0 passed, 0 failed, 0 skipped' 1 A=1
 
-# What CI runs adds both runs up, and a run that does not end in the line of figures is a failure.
+# What CI runs adds all three runs up, and a run that does not end in the line of figures is a failure.
 mkdir -p ci/.ci fake && cp "$SRC/.ci/run" ci/.ci/
 ci() {	# ci NAME LAST STATUS MAKE: make is played by the script MAKE
 	printf '#!/bin/sh\n%s\n' "$4" >fake/make; chmod +x fake/make
@@ -52,9 +52,9 @@ ci() {	# ci NAME LAST STATUS MAKE: make is played by the script MAKE
 	got=$?
 	if [ "$(tail -n 1 out)" = "$2" ] && [ $got -eq "$3" ]; then ok "$1"; else fail "$1" "status $got, '$(tail -n 1 out)' and not '$2'"; fi
 }
-ci ci-adds-up '7 passed, 0 failed, 1 skipped' 0 'if [ "$SAN" ]; then echo "3 passed, 0 failed, 1 skipped"; else echo "4 passed, 0 failed, 0 skipped"; fi'
-ci ci-fails-when-one-fails '8 passed, 1 failed, 0 skipped' 1 '[ "$SAN" ] || { echo "4 passed, 0 failed, 0 skipped"; exit 0; }; echo "4 passed, 1 failed, 0 skipped"; echo "make: Error 1"; exit 2'
-ci ci-counts-a-broken-build '4 passed, 1 failed, 0 skipped' 1 '[ "$SAN" ] || { echo "4 passed, 0 failed, 0 skipped"; exit 0; }; echo "error: no"; exit 2'
-ci ci-asks-for-strictness '2 passed, 0 failed, 0 skipped' 0 'echo "$1 $2 CI=$CI" >>made; echo "1 passed, 0 failed, 0 skipped"'
-check ci-is-strict sh -c '[ "$(sort -u ci/made | tr "\n" ,)" = "check WERROR=1 CI=1,setup lint CI=1," ]'
-ci ci-counts-a-failed-lint '2 passed, 1 failed, 0 skipped' 1 '[ "$2" != lint ] || exit 1; echo "1 passed, 0 failed, 0 skipped"'
+ci ci-adds-up '11 passed, 0 failed, 1 skipped' 0 'if [ "$SAN" ]; then echo "3 passed, 0 failed, 1 skipped"; else echo "4 passed, 0 failed, 0 skipped"; fi'
+ci ci-fails-when-one-fails '12 passed, 1 failed, 0 skipped' 1 '[ "$SAN" ] || { echo "4 passed, 0 failed, 0 skipped"; exit 0; }; echo "4 passed, 1 failed, 0 skipped"; echo "make: Error 1"; exit 2'
+ci ci-counts-a-broken-build '8 passed, 1 failed, 0 skipped' 1 '[ "$SAN" ] || { echo "4 passed, 0 failed, 0 skipped"; exit 0; }; echo "error: no"; exit 2'
+ci ci-asks-for-strictness '3 passed, 0 failed, 0 skipped' 0 'echo "$1 $2 CI=$CI" >>made; echo "1 passed, 0 failed, 0 skipped"'
+check ci-is-strict sh -c '[ "$(sort -u ci/made | tr "\n" ,)" = "check WERROR=1 CI=1,check-consumers WERROR=1 CI=1,setup lint CI=1," ]'
+ci ci-counts-a-failed-lint '3 passed, 1 failed, 0 skipped' 1 '[ "$2" != lint ] || exit 1; echo "1 passed, 0 failed, 0 skipped"'
