@@ -390,16 +390,16 @@ int gt_attached_before_exec(void *attached, pid_t pid, struct gt_err *err)
 	struct gt_attached_programs *a = attached;
 	int rc;
 
-	if (gt_options_has_perf()) {
-		rc = start_host(a, pid, err);
-		if (rc)
-			return rc;
-	}
 	if (a->bpf) {
 		rc = gt_bpf_way_start(a->bpf, pid, err);
 		if (rc)
 			return rc;
-		gt_bpf_way_drop_rights(a->bpf);
+		gt_bpf_way_drop_rights(a->bpf); /* before any other thread begins */
+	}
+	if (gt_options_has_perf()) {
+		rc = start_host(a, pid, err);
+		if (rc)
+			return rc;
 	}
 	return gt_options.via != GT_VIA_EBPF ? gt_guest_server_start(a->server, err) : 0;
 }
@@ -427,12 +427,14 @@ static int attach_by_ebpf(struct gt_attached_programs *a, struct gt_err *err)
 	char counts[128];
 	int rc = set_all_probes(a, err);
 
-	/* after it, so that its rows have begun when gtcollect looks at threads that wait */
-	if (!rc && gt_options_has_perf())
+	if (rc)
+		return rc;
+	gt_bpf_way_drop_rights(a->bpf); /* before the thread of perf events begins */
+	/* after eBPF, whose rows have then begun when gtcollect looks at threads that wait */
+	if (gt_options_has_perf())
 		rc = attach_by_perf(a, err);
 	if (rc)
 		return rc;
-	gt_bpf_way_drop_rights(a->bpf);
 	if (gt_options.with_ebpf) { /* the thread that injection needed has all rights */
 		gt_guest_server_stop(a->server);
 		rc = gt_guest_server_start(a->server, err);

@@ -4,10 +4,11 @@ X=$B/gtexport R=$SRC/samples/recorded
 
 slices() { grep -o '"ph":"[Xi]"' "$1" | wc -l; }
 merged() { grep -o '"name":"merged events".*"args":{"events":[0-9]*' "$1" | awk -F : '{ n += $NF; k++ } END { print n + 0, k + 0 }'; }
-"$X" --chrome --pid 472 -o full.json "$R/h200-train.zst"
+pid=$("$X" --jsonl "$R/h200-train.zst" | sed -n '1s/.*"pid":\([0-9]*\).*/\1/p')
+"$X" --chrome --pid "$pid" -o full.json "$R/h200-train.zst"
 full=$(wc -c <full.json)
 for share in 3 30; do
-	want within-$share 0 "$X" --chrome --pid 472 --max-size $((full / share)) -o $share.json "$R/h200-train.zst"
+	want within-$share 0 "$X" --chrome --pid "$pid" --max-size $((full / share)) -o $share.json "$R/h200-train.zst"
 	says within-$share-says 'events shorter than .* are merged into .* slices'
 	check within-$share-fits test "$(wc -c <$share.json)" -le $((full / share))
 	check within-$share-uses-the-space test "$(wc -c <$share.json)" -ge $((full / share / 8))
@@ -16,13 +17,13 @@ for share in 3 30; do
 	check within-$share-metadata grep -q "\"level_of_detail\":{\"shorter_than_ns\":[0-9]*,\"merged_events\":$1,\"slices\":$2}" $share.json
 done
 # what fits is unchanged
-want all-fits 0 "$X" --chrome --pid 472 --max-size "$full" -o fits.json "$R/h200-train.zst"
+want all-fits 0 "$X" --chrome --pid "$pid" --max-size "$full" -o fits.json "$R/h200-train.zst"
 same all-fits-same full.json fits.json
 want native 0 "$X" --native --max-size 60K -o n.zst "$R/h200-train.zst"
 check native-fits test "$(wc -c <n.zst)" -le 61440
 want native-reads 0 "$B/gtanalyze" top n.zst
 # a packed file counts before compression
-want packed 0 "$X" --chrome --pid 472 --max-size $((full / 3)) -o p.json.gz "$R/h200-train.zst"
+want packed 0 "$X" --chrome --pid "$pid" --max-size $((full / 3)) -o p.json.gz "$R/h200-train.zst"
 gzip -dc p.json.gz >p.json; same packed-same 3.json p.json
 want too-small 1 "$X" --chrome --max-size 1000 -o no.json "$R/h200-train.zst"
 says too-small-says 'cannot be exported in 1000 bytes, even with all rows merged'
