@@ -74,10 +74,11 @@ static void choose_samples(struct gt_collect_options *o)
 	leave_out_switches(o);
 }
 
-/* Waits that eBPF records get their stacks by perf events and looks at the threads. */
+/* Beside samples, waits that eBPF records get their stacks by perf events and looks at the threads.
+ * Without samples eBPF alone is recorded, which takes programs of ten thousand threads. */
 static void choose_looks(struct gt_collect_options *o)
 {
-	o->with_looks = gt_sources_has(o->events, "sched") && !o->all_processes &&
+	o->with_looks = o->with_samples && gt_sources_has(o->events, "sched") &&
 		(o->via == GT_VIA_EBPF || o->with_ebpf) && gt_host_allows_switches();
 }
 
@@ -240,9 +241,6 @@ int gt_attached_open(
 		}
 		return err->code;
 	}
-	if (gt_options.all_processes && gt_sources_has(gt_options.events, "sched"))
-		gt_metadata_add_missing(
-			"stacks of waits: with -a, gtcollect would have to follow all threads of the machine");
 	for (unsigned i = 0; gt_bpf_way_missing(a->bpf, i); i++)
 		gt_metadata_add_missing(gt_bpf_way_missing(a->bpf, i));
 	return 0;

@@ -87,21 +87,21 @@ is thread-is-sampled-once yes "$(awk -v n="$(rows two 'sample |.* late_thread (h
 "$A" header "$shared/two.zst" >header.out 2>/dev/null
 check header-says-what-is-missing grep -q 'who wakes a thread' header.out
 
-# ---- with eBPF, waits have their stacks without samples, too ----
+# ---- with eBPF and samples, waits have their stacks ----
 if "$G" --via ebpf -q -f -e sched -o try.zst -p $$ --duration 1ms >try.out 2>&1; then
 	mkfifo again
 	"$python" "$late" <again &
 	waiting=$!
 	exec 7>again
 	until_it_is 1 waits_at $reads $waiting
-	attach ebpf.zst -e sched -p $waiting
+	attach ebpf.zst -e sched,samples -p $waiting
 	is_stacked() { "$prog" ebpf.zst host 2>/dev/null | grep -c ' io | .* main (host/attached.py' | sed 's/^[1-9].*/yes/'; }
 	echo >&7
 	exec 7>&-
 	wait $waiting
 	wait $recorder
 	is ebpf-waits-have-stacks yes "$(is_stacked)"
-	want command-waits 0 "$G" -q -f -e sched -o command.zst -- "$python" "$py" 1
+	want command-waits 0 "$G" -q -f -e sched,samples -o command.zst -- "$python" "$py" 1
 	"$prog" command.zst host >command.rows
 	check command-waits-have-stacks grep -q "^[0-9]* sleep | .* asleep (host/samples.py:$(line asleep "$py")) | main" command.rows
 else

@@ -51,7 +51,7 @@ says rate-is-explained 'sample-rate must lie between 1 and 10000'
 record compiled "$work" compiled
 check compiled-function-has-its-name test "$(rows compiled ' | count down')" -ge 30
 # ---- the same in stacks of waits and of calls ----
-want compiled-calls 0 env LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$G" -q -f -e api,sched --stacks all -o calls.zst -- "$work" compiled-calls
+want compiled-calls 0 env LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$G" -q -f -e api,sched,samples --stacks all -o calls.zst -- "$work" compiled-calls
 "$prog" calls.zst host >calls.rows
 check compiled-function-waits grep -q '^[0-9]* sleep | .*nap | compiled call' calls.rows
 "$prog" calls.zst >calls.stacks

@@ -20,7 +20,7 @@ compare() {
 	is "$name-all" 18 "$(wc -l <read.out)"
 }
 compare ranges "$R/h200-nvtx.zst"
-compare graphs --from 4.53s --to 4.535s "$R/h200-graphs.zst"
+compare graphs --from 4.14s --to 4.145s "$R/h200-graphs.zst"
 compare streams "$R/h200-streams.zst"
 compare stacks --from 6.3s --to 6.35s "$R/h200-decode.zst"
 compare kineto "$R/kineto-h200-mlp.json.gz"
