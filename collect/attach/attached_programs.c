@@ -191,6 +191,17 @@ int gt_attached_check(struct gt_err *err)
 	return rc;
 }
 
+/* Notes what perf events do not record here. */
+static void note_missing(void)
+{
+	if (gt_options.with_switches)
+		gt_metadata_add_missing(GT_SWITCHES_MISSING);
+	if (gt_options.with_samples && gt_host_lacks_kernel_samples())
+		gt_metadata_add_missing(GT_SAMPLES_MISSING);
+	if (gt_options_has_perf() && !gt_options_attach() && !gt_host_reads_memory(0))
+		gt_metadata_add_missing(GT_MEMORY_MISSING);
+}
+
 int gt_attached_open(
 	struct gt_attached_programs *a, const struct gt_session *selection, struct gt_err *err)
 {
@@ -218,18 +229,14 @@ int gt_attached_open(
 	a->list = calloc(gt_options.pids.n + 1, sizeof(*a->list));
 	if (!a->list)
 		return gt_err_set(err, -ENOMEM, "out of memory (processes)");
-	if (gt_options.with_switches)
-		gt_metadata_add_missing(GT_SWITCHES_MISSING);
-	if (gt_options.with_samples && gt_host_lacks_kernel_samples())
-		gt_metadata_add_missing(GT_SAMPLES_MISSING);
-	if (gt_options_has_perf() && !gt_options_attach() && !gt_host_reads_memory(0))
-		gt_metadata_add_missing(GT_MEMORY_MISSING);
 	/* injection needs it, and all rights */
 	if (gt_options.via == GT_VIA_INJECT && a->rings->with_writer &&
 		gt_guest_server_start(a->server, err))
 		return err->code;
-	if (gt_options.via != GT_VIA_EBPF && !gt_options.with_ebpf)
+	if (gt_options.via != GT_VIA_EBPF && !gt_options.with_ebpf) {
+		note_missing();
 		return 0;
+	}
 	a->bpf = gt_bpf_way_open(&opt, err);
 	a->has_probes = a->bpf;
 	if (!a->bpf) {
@@ -241,6 +248,7 @@ int gt_attached_open(
 		}
 		return err->code;
 	}
+	note_missing();
 	for (unsigned i = 0; gt_bpf_way_missing(a->bpf, i); i++)
 		gt_metadata_add_missing(gt_bpf_way_missing(a->bpf, i));
 	return 0;

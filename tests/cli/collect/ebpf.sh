@@ -34,10 +34,10 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 			wrong="$wrong; $*: $status $(tr '\n' ' ' <no.err)"
 	}
 	no_rights -a
-	for option in '--via ebpf' '-e sched' '-e ioctl,sched' '-e driver' '-e fault' --kernel '-e usdt:a:b' '-e api,usdt:a:b --pair start=b,end=a:b,key=arg0' \
-		'--probe libc:read' '--kprobe vfs_read' '--tracepoint sched:sched_switch' '-e api,gpu,sched'; do
+	for option in '--via ebpf' '-e ioctl,sched' '-e driver' '-e fault' --kernel '-e usdt:a:b' '-e api,usdt:a:b --pair start=b,end=a:b,key=arg0' \
+		'--probe libc:read' '--kprobe vfs_read' '--tracepoint sched:sched_switch'; do
 		no_rights $option -p $idle
-		case $option in -e*sched) ;; *) no_rights $option -- true ;; esac # perf events are enough (switches.sh)
+		case $option in -e*sched) ;; *) no_rights $option -- true ;; esac # perf events are enough (switches.sh, attach_samples.sh)
 	done
 	is no-rights-of-each-option "" "$wrong"
 	check no-rights-leaves-no-file test ! -e no.zst
