@@ -8,8 +8,8 @@
  *
  * A piece is immutable text in one arena, with a hole: the place to insert "*" or "&". That is the
  * end of most types, but the middle of functions and arrays ("void (*)(int)"). subs[] has the
- * pieces that a substitution can name, in the order in which the mangling counts them. Expressions
- * (X...E) are not supported: kernels hardly ever have them.
+ * pieces that a substitution can name, in the order in which the mangling counts them. The text is
+ * that of `c++filt --no-verbose`.
  */
 #include "formats/names/demangle.h"
 
@@ -19,7 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/names/demangle_expressions.h"
 #include "formats/names/demangle_pieces.h"
+#include "formats/names/demangle_types.h"
 #include "formats/names/demangle_words.h"
 
 #define NAME_MAX_IN 32768u
@@ -28,8 +30,6 @@
 #define SUBS_MAX 4096u
 #define ARGS_MAX 64u
 
-static struct piece type(struct dem *d);
-static struct piece encoding(struct dem *d, bool with_return);
 static struct piece name(struct dem *d, bool scope, bool *templated, char quals[32]);
 
 static struct piece remember(struct dem *d, struct piece p)
@@ -90,10 +90,41 @@ static struct piece source_name(struct dem *d)
 	return p;
 }
 
+static struct piece parameters(struct dem *d);
+static struct piece template_args(struct dem *d, struct args *out);
+
+/* The type of "operator T" of a template, whose arguments follow it: it is read for its end, then
+ * once more with their meaning. */
+static struct piece conversion_type(struct dem *d)
+{
+	const char *from = d->p;
+	const uint32_t nsubs = d->nsubs;
+	const struct args outer = d->targs;
+	struct args own = { NULL, 0 };
+	struct piece t;
+
+	d->args_follow = true;
+	d->args_unknown = true;
+	t = type(d);
+	d->args_unknown = false;
+	if (peek(d) == 'I') {
+		d->args_follow = false;
+		template_args(d, &own);
+		d->args_follow = true;
+		d->targs = own;
+	}
+	d->p = from;
+	d->nsubs = nsubs;
+	t = type(d);
+	d->args_follow = false;
+	d->targs = outer;
+	return t;
+}
+
 static struct piece operator_name(struct dem *d)
 {
 	if (eat(d, "cv")) {
-		struct piece t = type(d);
+		struct piece t = conversion_type(d);
 
 		d->no_return = true;
 		return join(d, lit("operator "), t);
@@ -115,8 +146,6 @@ static struct piece counted(struct dem *d, const char *open, struct piece inner)
 	return join(d, p, lit(text));
 }
 
-static struct piece parameters(struct dem *d);
-
 static struct piece unqualified(struct dem *d)
 {
 	struct piece p;
@@ -126,8 +155,12 @@ static struct piece unqualified(struct dem *d)
 	if (isdigit((unsigned char)peek(d)))
 		p = source_name(d);
 	else if (eat(d, "Ul")) {
-		struct piece list = parameters(d);
+		bool outer = d->in_lambda;
+		struct piece list;
 
+		d->in_lambda = true;
+		list = parameters(d);
+		d->in_lambda = outer;
 		expect(d, "E");
 		p = counted(d, "{lambda", list);
 	} else if (eat(d, "Ut"))
@@ -137,6 +170,12 @@ static struct piece unqualified(struct dem *d)
 	while (!d->failed && eat(d, "B"))
 		p = join3(d, p, lit("[abi:"), join(d, source_name(d), lit("]")));
 	return p;
+}
+
+/* The function or lambda whose template parameters T_ means now. */
+static const void *parameters_of(const struct dem *d)
+{
+	return d->in_lambda ? (const void *)&nothing : d->targs.list;
 }
 
 /* The type of a substitution, read once more where T_ means something else. Substitutions do not
@@ -168,13 +207,15 @@ static struct piece substitution(struct dem *d, bool *fresh)
 		if (peek(d) == standard[i].code) {
 			d->p++;
 			*fresh = true;
+			if (standard[i].full && (peek(d) == 'C' || peek(d) == 'D'))
+				return lit(standard[i].full);
 			return lit(standard[i].text);
 		}
 	i = sequence(d, 36);
 	if (d->failed || i >= d->nsubs)
 		return fail(d);
 	d->parametric |= d->subs[i].from != NULL;
-	if (d->subs[i].from && d->subs[i].of != d->targs.list)
+	if (d->subs[i].from && (d->in_pack || d->subs[i].of != parameters_of(d)))
 		return read_again(d, &d->subs[i]);
 	/* charged: repeating is what makes names explode */
 	return join(d, d->subs[i].text, nothing).s ? d->subs[i].text : fail(d);
@@ -183,11 +224,18 @@ static struct piece substitution(struct dem *d, bool *fresh)
 static struct piece template_param(struct dem *d)
 {
 	const struct arg *a;
+	char text[20];
 	uint32_t i;
 
 	d->p++;
 	d->parametric = true;
 	i = sequence(d, 10);
+	if (d->in_lambda && !d->failed) { /* a parameter of type auto */
+		snprintf(text, sizeof(text), "auto:%u", i + 1);
+		return join(d, lit(text), nothing);
+	}
+	if (d->args_unknown && !d->failed)
+		return lit("auto");
 	if (d->failed || i >= d->targs.n)
 		return fail(d);
 	a = &d->targs.list[i];
@@ -219,11 +267,8 @@ static struct piece literal(struct dem *d)
 	bool negative;
 	char code;
 
-	if (eat(d, "_Z")) {
-		t = encoding(d, true);
-		expect(d, "E");
-		return t;
-	}
+	if (eat(d, "_Z"))
+		return entity_name(d, false, false).text;
 	code = peek(d);
 	t = type(d);
 	if (code == 'D' && eat(d, "E"))
@@ -245,22 +290,20 @@ static struct piece literal(struct dem *d)
 		      : join(d, join3(d, lit("("), t, lit(")")), value);
 }
 
-static struct piece template_args(struct dem *d, struct args *out);
-
 static struct arg argument(struct dem *d)
 {
 	struct arg a = { .text = nothing };
 
 	if (eat(d, "L"))
 		a.text = literal(d);
-	else if (peek(d) == 'J') { /* a pack: its members, or nothing */
+	else if (peek(d) == 'J' || peek(d) == 'I') { /* a pack: its members, or nothing */
 		a.text = template_args(d, &a.members);
 		if (!d->failed)
 			a.text = (struct piece){ a.text.s + 1, a.text.len - 2, a.text.len - 2,
 				false };
 		a.pack = true;
-	} else if (eat(d, "X")) { /* the one expression that is no more than a name */
-		a.text = peek(d) == 'T' ? template_param(d) : fail(d);
+	} else if (eat(d, "X")) {
+		a.text = expression(d).text;
 		expect(d, "E");
 	} else
 		a.text = type(d);
@@ -281,16 +324,24 @@ static int keep_args(struct dem *d, const struct arg *list, uint32_t n, struct a
 	return 0;
 }
 
+/* c++filt writes no space between brackets if an empty pack is the last argument. */
+static bool list_ends_in_bracket(struct piece text, const struct arg *list, uint32_t n)
+{
+	return n && list[n - 1].text.len && text.len && text.s[text.len - 1] == '>';
+}
+
 /* I ... E (or J ... E) as "<...>". The list lives in the arena. */
 static struct piece template_args(struct dem *d, struct args *out)
 {
 	struct piece text = lit("<");
 	struct arg list[ARGS_MAX];
+	bool follow = d->args_follow;
 	uint32_t n = 0;
 
 	d->p++;
 	if (!enter(d))
 		return leave(d, nothing);
+	d->args_follow = false;
 	while (!d->failed && !eat(d, "E")) {
 		if (n >= ARGS_MAX)
 			return leave(d, fail(d));
@@ -299,7 +350,8 @@ static struct piece template_args(struct dem *d, struct args *out)
 			text = join3(d, text, lit(text.len > 1 ? ", " : ""), list[n].text);
 		n++;
 	}
-	text = join(d, text, lit(text.len && text.s[text.len - 1] == '>' ? " >" : ">"));
+	text = join(d, text, lit(list_ends_in_bracket(text, list, n) ? " >" : ">"));
+	d->args_follow = follow;
 	if (keep_args(d, list, n, out))
 		return leave(d, fail(d));
 	return leave(d, text);
@@ -396,7 +448,7 @@ static struct piece nested(struct dem *d, bool scope, bool *templated, char qual
 }
 
 /* Z encoding E entity: something inside a function. */
-static struct piece local(struct dem *d, bool *templated, char quals[32])
+static struct piece local(struct dem *d, bool scope, bool *templated, char quals[32])
 {
 	struct args saved = d->targs;
 	struct piece outer = encoding(d, false), inner;
@@ -405,16 +457,19 @@ static struct piece local(struct dem *d, bool *templated, char quals[32])
 	if (eat(d, "s"))
 		inner = lit("string literal");
 	else {
-		if (eat(d, "d"))
-			sequence(d, 10);
-		inner = name(d, false, templated, quals);
+		struct piece argument_of =
+			eat(d, "d") ? counted(d, "{default arg", nothing) : nothing;
+
+		inner = name(d, scope, templated, quals);
+		if (argument_of.len)
+			inner = join3(d, argument_of, lit("::"), inner);
 	}
 	if (eat(d, "__")) {
 		number(d);
 		expect(d, "_");
 	} else if (peek(d) == '_' && isdigit((unsigned char)peek2(d)))
 		d->p += 2;
-	if (!*templated)
+	if (!scope || !*templated)
 		d->targs = saved;
 	return join3(d, outer, lit("::"), inner);
 }
@@ -431,7 +486,7 @@ static struct piece name(struct dem *d, bool scope, bool *templated, char quals[
 	if (eat(d, "N"))
 		return leave(d, nested(d, scope, templated, quals));
 	if (eat(d, "Z"))
-		return leave(d, local(d, templated, quals));
+		return leave(d, local(d, scope, templated, quals));
 	if (eat(d, "St"))
 		p = join(d, lit("std::"), unqualified(d));
 	else if (peek(d) == 'S') {
@@ -448,260 +503,116 @@ static struct piece name(struct dem *d, bool scope, bool *templated, char quals[
 	return leave(d, p);
 }
 
-/* ---- types ---- */
+/* ---- functions and variables ---- */
 
-/* (a, b, c); a lone void is nothing. Stops at E, end, or what follows a name. */
-static struct piece parameters(struct dem *d)
+/* What the compiler makes for a class, variable or function. */
+static struct piece special_name(struct dem *d)
 {
-	struct piece text = lit("(");
-
-	if (!enter(d))
-		return leave(d, nothing);
-	if (peek(d) == 'v' && (d->end - d->p == 1 || strchr("E.@", peek2(d))))
-		d->p++;
-	else
-		while (!d->failed && d->p < d->end && !strchr("E.@", peek(d))) {
-			struct piece t = type(d);
-
-			if (t.len)
-				text = join3(d, text, lit(text.len > 1 ? ", " : ""), t);
-		}
-	return leave(d, join(d, text, lit(")")));
-}
-
-static struct piece function_type(struct dem *d)
-{
-	struct piece ret, params, p;
-
-	eat(d, "Y");
-	ret = join(d, type(d), lit(" "));
-	params = parameters(d);
-	if (peek(d) == 'R' || peek(d) == 'O')
-		d->p++;
-	expect(d, "E");
-	p = join(d, ret, params);
-	p.hole = ret.len;
-	p.infix = true;
-	return p;
-}
-
-static struct piece array_type(struct dem *d)
-{
-	struct piece size = { d->p, 0, 0, false }, element, p;
-
-	if (peek(d) != '_')
-		number(d);
-	size.len = (uint32_t)(d->p - size.s);
-	expect(d, "_");
-	element = join(d, type(d), lit(" "));
-	p = join(d, element, join3(d, lit("["), size, lit("]")));
-	p.hole = element.len;
-	p.infix = true;
-	return p;
-}
-
-static struct piece member_pointer(struct dem *d)
-{
-	struct piece class = type(d), member = type(d), text = join3(d, class, lit("::*"), lit(""));
-	char *s = room(d, text.len + 1u);
-
-	if (!s)
-		return nothing;
-	memcpy(s, text.s, text.len);
-	s[text.len] = '\0';
-	return member.infix ? fill(d, member, s) : join3(d, member, lit(" "), text);
-}
-
-/* A type that is a name: class, template parameter, substitution. *again: it is in subs[]
- * already. */
-static struct piece named_type(struct dem *d, bool *again)
-{
-	bool templated, fresh;
+	const struct special *s = NULL;
+	bool templated;
 	char quals[32];
 	struct piece p;
 
-	if (peek(d) == 'T') {
-		p = template_param(d);
-		if (peek(d) != 'I')
-			return p;
-		remember(d, p);
-		return with_args(d, p, false);
+	for (size_t i = 0; i < sizeof(specials) / sizeof(*specials) && !s; i++)
+		if (eat(d, specials[i].code))
+			s = &specials[i];
+	if (!s)
+		return fail(d);
+	for (const char *c = s->offsets; *c; c++) { /* how far `this` moves */
+		if (*c == '?' && !eat(d, "h") && !eat(d, "v"))
+			d->failed = true;
+		if (*c == '?' ? d->p[-1] == 'v' : *c == 'v') {
+			eat(d, "n");
+			number(d);
+			expect(d, "_");
+		}
+		eat(d, "n");
+		number(d);
+		expect(d, "_");
 	}
-	if (peek(d) == 'S' && peek2(d) != 't') {
-		p = substitution(d, &fresh);
-		if (peek(d) == 'I')
-			return with_args(d, p, false);
-		*again = true;
-		return p;
-	}
-	return name(d, false, &templated, quals);
+	if (s->of == SPECIAL_TABLE) {
+		struct piece in = type(d);
+
+		number(d);
+		expect(d, "_");
+		p = join3(d, type(d), lit("-in-"), in);
+	} else if (s->of == SPECIAL_TYPE)
+		p = type(d);
+	else if (s->of == SPECIAL_FUNCTION)
+		p = encoding(d, true);
+	else
+		p = name(d, false, &templated, quals);
+	return join(d, lit(s->text), p);
 }
 
-static struct piece qualified_type(struct dem *d)
+/* The kind of name that began at `from`. */
+static enum entity_form form_of(const char *from, bool templated, const char *quals)
 {
-	bool restricts = eat(d, "r"), vol = eat(d, "V"), con = eat(d, "K");
-	struct piece t = type(d);
-
-	/* an array of const things; functions have none */
-	if (t.infix && t.len > t.hole && t.s[t.hole] != ')') {
-		struct piece head = { t.s, t.hole - 1, 0, false },
-			     tail = { t.s + t.hole, t.len - t.hole, 0, false };
-
-		if (t.s[t.hole] != '[')
-			return fail(d);
-		t = join3(d, head, lit(con ? " const " : " volatile "), tail);
-		t.hole = t.len - tail.len;
-		t.infix = true;
-		return t;
-	}
-	if (con)
-		t = fill(d, t, " const");
-	if (vol)
-		t = fill(d, t, " volatile");
-	return restricts ? fill(d, t, " __restrict__") : t;
-}
-
-/* & and && collapse, as they do in C++. */
-static struct piece reference(struct dem *d, const char *ref)
-{
-	struct piece t = type(d);
-
-	if (t.hole && t.s[t.hole - 1] == '&') {
-		if (ref[1] || (t.hole > 1 && t.s[t.hole - 2] != '&'))
-			return t;
-		if (t.infix)
-			return fail(d);
-		return (struct piece){ t.s, t.len - 1, t.len - 1, false };
-	}
-	return fill(d, t, ref);
-}
-
-/* Dp: the pattern once for each member of the pack in it. Substitutions count once. */
-static struct piece expansion(struct dem *d)
-{
-	const char *pattern = d->p;
-	bool outer = d->in_pack;
-	uint32_t at = d->pack_at, n = d->pack_n, nsubs = 0;
-	struct piece text = nothing;
-
-	d->in_pack = true;
-	d->pack_n = 1;
-	for (uint32_t i = 0; !i || (i < d->pack_n && !d->failed); i++) {
-		struct piece t;
-
-		d->p = pattern;
-		d->pack_at = i;
-		t = type(d);
-		if (!i)
-			nsubs = d->nsubs;
-		d->nsubs = nsubs;
-		if (d->pack_n)
-			text = join3(d, text, lit(i ? ", " : ""), t);
-	}
-	d->in_pack = outer;
-	d->pack_at = at;
-	d->pack_n = n;
-	return text;
-}
-
-static struct piece compound(struct dem *d, bool *again)
-{
-	char c = peek(d);
-
-	if (c == 'r' || c == 'V' || c == 'K')
-		return qualified_type(d);
-	if (eat(d, "P"))
-		return fill(d, type(d), "*");
-	if (eat(d, "R"))
-		return reference(d, "&");
-	if (eat(d, "O"))
-		return reference(d, "&&");
-	if (eat(d, "F"))
-		return function_type(d);
-	if (eat(d, "A"))
-		return array_type(d);
-	if (eat(d, "M"))
-		return member_pointer(d);
-	if (eat(d, "Dp"))
-		return expansion(d);
-	if (c == 'u') {
-		d->p++;
-		return source_name(d);
-	}
-	return named_type(d, again);
-}
-
-static struct piece type(struct dem *d)
-{
-	const char *from = d->p;
-	char c = peek(d);
-	bool again = false, around = d->parametric;
-	struct piece p;
-
-	if (!enter(d))
-		return leave(d, nothing);
-	if (c >= 'a' && c <= 'z' && builtins[c - 'a']) {
-		d->p++;
-		return leave(d, lit(builtins[c - 'a']));
-	}
-	for (size_t i = 0; c == 'D' && i < sizeof(d_types) / sizeof(*d_types); i++) {
-		char code[6] = { 0 };
-
-		memcpy(code, d_types[i].code, sizeof(d_types[i].code));
-		if (eat(d, code))
-			return leave(d, lit(d_types[i].text));
-	}
-	d->parametric = false;
-	p = compound(d, &again);
-	if (!again)
-		remember(d, p);
-	if (!again && d->parametric && !d->failed) {
-		d->subs[d->nsubs - 1].from = from;
-		d->subs[d->nsubs - 1].of = d->targs.list;
-	}
-	d->parametric |= around;
-	return leave(d, p);
+	if (templated || quals[0])
+		return ENTITY_OTHER;
+	if (*from == 'N' || (from[0] == 'S' && from[1] == 't'))
+		return ENTITY_QUALIFIED;
+	return isdigit((unsigned char)*from) || *from == 'L' ? ENTITY_PLAIN : ENTITY_OTHER;
 }
 
 /* A function with its parameters, or a variable. Only templates mangle their return type. */
 static struct piece encoding(struct dem *d, bool with_return)
 {
-	bool templated = false;
+	const char *from = d->p;
+	bool templated = false, no_return;
 	struct piece p, ret = nothing;
+	struct entity e = { .is_function = true };
 	char quals[32] = "";
 
-	if (!enter(d) || peek(d) == 'T' || peek(d) == 'G')
-		return leave(d, fail(d)); /* vtables, guards: no kernels */
-	p = name(d, true, &templated, quals);
-	if (d->failed || d->p >= d->end || strchr("E.@", peek(d)))
+	if (!enter(d))
+		return leave(d, nothing);
+	if (peek(d) == 'T' || peek(d) == 'G') {
+		p = special_name(d);
+		d->entity = (struct entity){ .name = p };
 		return leave(d, p);
-	if (templated && !d->no_return) {
+	}
+	p = name(d, true, &templated, quals);
+	no_return = d->no_return;
+	if (!d->failed)
+		e.form = form_of(from, templated, quals);
+	e.name = p;
+	if (d->failed || d->p >= d->end || strchr("E.@", peek(d))) {
+		e.is_function = false;
+		d->entity = e;
+		return leave(d, p);
+	}
+	if (templated && !no_return) {
 		ret = type(d);
 		if (!ret.infix)
 			ret = join(d, ret, lit(" "));
 	}
 	p = join(d, p, parameters(d));
-	if (quals[0]) {
-		char *copy = room(d, sizeof(quals));
-
-		if (copy)
-			p = join(d, p, lit(memcpy(copy, quals, sizeof(quals))));
-	}
+	if (quals[0])
+		p = join(d, p, lit(quals));
+	d->entity = e;
 	if (!with_return)
 		return leave(d, p);
-	return leave(d, ret.infix ? fail(d) : join(d, ret, p));
+	return leave(d, ret.infix ? fill(d, ret, p) : join(d, ret, p));
 }
 
-/* gcc's copies of functions: ".isra.0" becomes " [clone .isra.0]". */
+/* Copies of functions that compilers make: ".isra.0" becomes " [clone .isra.0]". */
 static struct piece clones(struct dem *d, struct piece p)
 {
-	struct piece suffix = { d->p, (uint32_t)(d->end - d->p), 0, false };
+	while (!d->failed && d->p < d->end) {
+		struct piece suffix = { d->p, 0, 0, false };
 
-	if (d->failed || d->p == d->end)
-		return p;
-	if (*d->p != '.')
-		return fail(d);
-	return join3(d, p, lit(" [clone "), join(d, suffix, lit("]")));
+		if (*d->p != '.')
+			return fail(d);
+		d->p++;
+		while (d->p < d->end && *d->p != '.')
+			d->p++;
+		while (d->end - d->p > 1 && *d->p == '.' && isdigit((unsigned char)d->p[1]))
+			for (d->p += 2; d->p < d->end && isdigit((unsigned char)*d->p);)
+				d->p++;
+		suffix.len = (uint32_t)(d->p - suffix.s);
+		p = join3(d, p, lit(" [clone "), join(d, suffix, lit("]")));
+	}
+	return p;
 }
 
 char *gt_demangle(const char *mangled)

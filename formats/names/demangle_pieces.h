@@ -28,8 +28,18 @@ struct arg {
 struct sub {
 	struct piece text;
 	const char *from;
-	const struct arg *of;
+	const void *of;
 };
+
+/* How a name that was read is composed. OTHER: of a template, local, with qualifiers ... */
+enum entity_form { ENTITY_OTHER, ENTITY_PLAIN, ENTITY_QUALIFIED };
+struct entity {
+	struct piece name; /* without parameters */
+	enum entity_form form;
+	bool is_function;
+};
+
+#define NO_PACK UINT32_MAX
 
 struct dem {
 	const char *p, *end;
@@ -39,7 +49,14 @@ struct dem {
 	uint32_t nsubs, nest;
 	/* what T_ means now: the template arguments of the function being read */
 	struct args targs;
-	/* reading the pattern of an expansion: a pack stands for its member pack_at of pack_n */
+	/* reading the type of a conversion: template arguments behind T_ are those of its function,
+	 * and are not known yet */
+	bool args_follow, args_unknown;
+	/* reading the parameters of a lambda, where T_ means auto */
+	bool in_lambda;
+	struct entity entity; /* the function or variable that was read last */
+	/* reading the pattern of an expansion: a pack stands for its member pack_at of pack_n,
+	 * which is NO_PACK until a pack is read */
 	bool in_pack;
 	uint32_t pack_at, pack_n;
 	/* the last component read was a constructor, destructor or conversion */
@@ -94,26 +111,39 @@ static struct piece join(struct dem *d, struct piece a, struct piece b)
 }
 
 /* Inserts text into the hole of a type. The hole is behind it then. */
-static struct piece fill(struct dem *d, struct piece t, const char *text)
+static struct piece fill(struct dem *d, struct piece t, struct piece text)
 {
 	struct piece head = { t.s, t.hole, t.hole, false },
 		     tail = { t.s + t.hole, t.len - t.hole, 0, false }, r;
 
 	if (!t.infix) {
-		r = join(d, t, lit(text));
+		r = join(d, t, text);
 		return r;
 	}
 	/* has a declarator already: "(*" here ")(int)" */
 	if (tail.s[0] == ')' && t.hole && head.s[t.hole - 1] != '(') {
-		r = join3(d, head, lit(text), tail);
-		r.hole = head.len + (uint32_t)strlen(text);
+		r = join3(d, head, text, tail);
+		r.hole = head.len + text.len;
 	} else {
-		head = join3(d, head, lit("("), lit(text));
+		head = join3(d, head, lit("("), text);
 		r = join3(d, head, lit(tail.len && tail.s[0] == '[' ? ") " : ")"), tail);
 		r.hole = head.len;
 	}
 	r.infix = true;
 	return r;
+}
+
+/* Inserts the end of a type behind its hole: the parameters of a function that returns t, or the
+ * size of an array of t. */
+static struct piece insert(struct dem *d, struct piece t, struct piece end)
+{
+	struct piece head = { t.s, t.hole, 0, false },
+		     tail = { t.s + t.hole, t.len - t.hole, 0, false },
+		     p = join3(d, head, end, tail);
+
+	p.hole = head.len;
+	p.infix = true;
+	return p;
 }
 
 static char peek(const struct dem *d) { return d->p < d->end ? *d->p : '\0'; }
