@@ -1,5 +1,6 @@
 #include "formats/names/stack_names.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,41 +8,111 @@
 #include "formats/trace/read/frame_files.h"
 
 #define ANONYMOUS "(anonymous namespace)"
+#define ARGUMENTS_MAX 24 /* bytes of template arguments that are shown */
+#define NESTED_MAX 200   /* brackets in brackets */
 
-/* The end of a demangled function's name, where its parameters begin: the first parenthesis outside
- * template arguments that is not part of a name. */
-static const char *end_of_name(const char *name)
+/* ---- names of C++ functions ---- */
+
+/* The length of an operator's name at p, as "operator()"; 0: none is there. */
+static size_t operator_length(const char *name, const char *p)
 {
-	const char *p = name;
-	int templates = 0;
+	static const char *const symbols[] = { "()", "[]", "->*", "->", "<=>", "<<=", ">>=", "<<",
+		">>", "&&", "||", "++", "--" };
+	const char *s = p + 8;
 
-	while (*p) {
-		if (!strncmp(p, "operator", 8)) {
-			p += 8;
-			p += !strncmp(p, "()", 2) ? 2 : strspn(p, "<>=-!+*/%^&|~");
-		} else if (!strncmp(p, ANONYMOUS, sizeof(ANONYMOUS) - 1)) {
-			p += sizeof(ANONYMOUS) - 1;
-		} else if (*p == '(' && templates <= 0 && p > name) {
-			break;
-		} else {
-			templates += (*p == '<') - (*p == '>');
-			p++;
-		}
+	if (strncmp(p, "operator", 8) ||
+		(p > name && (isalnum((unsigned char)p[-1]) || p[-1] == '_')))
+		return 0;
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++)
+		if (!strncmp(s, symbols[i], strlen(symbols[i])))
+			return 8 + strlen(symbols[i]);
+	if (!*s || !strchr("<>=-!+*/%^&|~,", *s))
+		return 8;
+	return 9 + (s[1] == '=');
+}
+
+/* May the byte at p be a bracket? Between parentheses, and behind them, < is an operator. */
+static bool is_open_bracket(const char *p, char closing)
+{
+	return strchr("<({[", *p) && !(*p == '<' && (closing == ')' || p[-1] == ')'));
+}
+
+/* The byte behind the bracket that closes the one at p. */
+static const char *behind_bracket(const char *name, const char *p)
+{
+	char closing[NESTED_MAX] = { *p == '(' ? ')' : *p + 2 };
+	unsigned depth = 1;
+
+	for (p++; *p && depth;) {
+		size_t word = operator_length(name, p);
+
+		if (!word && depth < NESTED_MAX && is_open_bracket(p, closing[depth - 1]))
+			closing[depth++] = (char)(*p == '(' ? ')' : *p + 2);
+		else if (!word && *p == closing[depth - 1])
+			depth--;
+		p += word ? word : 1;
 	}
 	return p;
 }
 
-/* Its begin: template functions have their type before the name. */
-static const char *begin_of_name(const char *name, const char *end)
+/* "{lambda(int)#1}" without the parameters */
+static void put_braces(struct gt_buf *to, const char *p, const char *end)
 {
-	int nested = 0;
+	const char *open = memchr(p, '(', (size_t)(end - p)), *number = end;
 
-	for (const char *p = end; p > name; p--) {
-		nested += (p[-1] == '>' || p[-1] == ')') - (p[-1] == '<' || p[-1] == '(');
-		if (p[-1] == ' ' && !nested && (p - name < 9 || strncmp(p - 9, "operator", 8)))
-			return p;
+	while (open && number > open && *number != '#')
+		number--;
+	gt_buf_add(to, p, (size_t)((open ? open : end) - p));
+	if (open)
+		gt_buf_add(to, number, (size_t)(end - number));
+}
+
+/* Reads the parameters at p. Returns the scope's "::" behind them, or the end of the name. */
+static const char *skip_parameters(const char *name, const char *p)
+{
+	p = behind_bracket(name, p);
+	p += !strncmp(p, " const", 6) ? 6 : 0;
+	p += !strncmp(p, " &&", 3) ? 3 : !strncmp(p, " &", 2) ? 2 : 0;
+	return strncmp(p, "::", 2) ? p + strlen(p) : p;
+}
+
+/* A demangled name without its type, parameters, and template arguments that are long. */
+static void put_cxx_function(struct gt_buf *to, const char *name)
+{
+	size_t start = to->len, word;
+	bool conversion = false; /* "operator int", "operator new" */
+	const char *p = name, *end;
+
+	for (; *p; p = end) {
+		end = p + 1;
+		if ((word = operator_length(name, p))) {
+			end = p + word;
+			conversion = *end == ' ' && end[1] != '<';
+			gt_buf_add(to, p, word);
+			if (*end == ' ' && end[1] == '<')
+				gt_buf_byte(to, (uint8_t)*end++);
+		} else if (!strncmp(p, ANONYMOUS, sizeof(ANONYMOUS) - 1)) {
+			end = p + sizeof(ANONYMOUS) - 1;
+			gt_buf_str(to, ANONYMOUS);
+		} else if (*p == '<') {
+			end = behind_bracket(name, p);
+			if (end - p > ARGUMENTS_MAX + 2)
+				gt_buf_str(to, "<...>");
+			else
+				gt_buf_add(to, p, (size_t)(end - p));
+		} else if (*p == '{') {
+			end = behind_bracket(name, p);
+			put_braces(to, p, end);
+		} else if (*p == '(' && to->len == start) { /* a type: "void (*f())()" */
+			end = p[1] == '*' || p[1] == '&' ? p + 2 : behind_bracket(name, p);
+		} else if (*p == '(') {
+			end = skip_parameters(name, p);
+		} else if (*p == ' ' && !conversion) {
+			to->len = start;
+		} else {
+			gt_buf_byte(to, (uint8_t)*p);
+		}
 	}
-	return name;
 }
 
 /* Without the version of the symbol: "f@@LIB_2.34". */
@@ -49,10 +120,11 @@ static void put_function(struct gt_buf *to, const char *name)
 {
 	size_t len = strcspn(name, "@");
 	char *symbol = strndup(name, len), *plain = symbol ? gt_demangle(symbol) : NULL;
-	const char *end = plain ? end_of_name(plain) : name + len,
-		   *begin = plain ? begin_of_name(plain, end) : name;
 
-	gt_buf_add(to, begin, (size_t)(end - begin));
+	if (plain)
+		put_cxx_function(to, plain);
+	else
+		gt_buf_add(to, name, len);
 	free(symbol);
 	free(plain);
 }

@@ -15,7 +15,8 @@ enum gt_stack_by { GT_STACK_LINE, GT_STACK_FUNCTION, GT_STACK_MODULE };
  *
  * Of a function that was inlined, ", inlined" follows the line or the library in the parentheses.
  * If another file of the recording has the same end of its path, more of the path is shown.
- * C++ functions are demangled and have no parameters. If only the text of a frame is known, the
+ * C++ functions are demangled. They have no parameters, and long template arguments are "<...>":
+ * "torch::jit::init<...>::{lambda#2}::operator()". If only the text of a frame is known, the
  * name is the text. It may contain any bytes of the file. */
 void gt_frame_name(
 	struct gt_buf *to, const struct gt_segment *seg, uint32_t text, enum gt_stack_by by);

@@ -150,15 +150,37 @@ static void cxx_functions_have_names(void)
 		{ "__libc_start_main@@GLIBC_2.34", "__libc_start_main" },
 		{ "_ZN1A1fEv@V1", "A::f" },
 		{ "a b(c", "a b(c" },
+		/* parameters of functions around it are left out */
+		{ "_ZZN1A1fEiENKUlfE_clEf", "A::f::{lambda#1}::operator()" },
+		{ "_ZZNK1A1fEvENUlvE_4_FUNEv", "A::f::{lambda#1}::_FUN" },
+		{ "_ZN12_GLOBAL__N_11fEPFvvE.isra.0", "(anonymous namespace)::f" },
+		{ "_ZN1AcvjEv", "A::operator unsigned int" },
+		{ "_ZNK1AcvSt6vectorIiSaIiEEEv", "A::operator std::vector<...>" },
+		{ "_Z1kIiEPFviET_", "k<int>" },
+		{ "_Z1aI1SEDTpldtfp_1xptfp_1yET_", "a<S>" },
+		{ "_ZThn16_N1A1fEv", "A::f" },
+		{ "_ZNK1AltERKS_", "A::operator<" },
+		{ "_ZN1AltIiEEbT_", "A::operator< <int>" },
+		{ "_ZeqIiEbT_", "operator==<int>" },
+		{ "_ZN1AclIiEEbT_", "A::operator()<int>" },
+		{ "_ZN1A1fB5cxx11Ev", "A::f[abi:cxx11]" },
+		/* and long template arguments */
+		{ "_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<...>::push_back" },
+		{ "_ZN3c104impl4wrapINS0_2FnIFN2at6TensorEbEXadL_ZNS3_4viewEbEEEEE4callEPNS_6KernelEb",
+			"c10::impl::wrap<...>::call" },
+		{ "_Z1fILm12345678901234567EEvv", "f<12345678901234567ul>" },
+		{ "_Z1fI1AIXgtLi1ELi2EEEEvv", "f<A<((1)>(2))> >" },
+		{ "_Z1fI1AIXgtLi1ELi2EEEiiiiEvv", "f<...>" },
 	};
+	enum { N = sizeof(names) / sizeof(*names) };
 	struct tiny t;
 	int fd = temp_file(), keep = dup(fd);
 	struct gt_buf b = { 0 };
 	struct gt_reader *r;
-	uint32_t text[12];
+	uint32_t text[N];
 
 	CHECK(!tiny_open(&t, fd, true));
-	for (unsigned i = 0; i < 12; i++) {
+	for (unsigned i = 0; i < N; i++) {
 		char name[20];
 
 		snprintf(name, sizeof(name), "x+%u", i);
@@ -170,7 +192,7 @@ static void cxx_functions_have_names(void)
 				.module = GT_NONE });
 	}
 	CHECK(!gt_writer_close(t.w, NULL) && (r = gt_reader_open_fd(keep, NULL)));
-	for (unsigned i = 0; i < 12; i++) {
+	for (unsigned i = 0; i < N; i++) {
 		gt_buf_clear(&b);
 		gt_frame_name(&b, gt_reader_segment(r, 0), text[i], GT_STACK_FUNCTION);
 		gt_buf_byte(&b, 0);
