@@ -29,9 +29,9 @@ done
 
 # ---- stacks: they begin at the program's call; the frames of the driver and of CUPTI before it are left out ----
 prog=$B/unit/stacks_prog
-want native-stacks 0 "$C" -q -f --inject -e api -o injected.zst -- "$B/samples/sync_every_launch" -n 2000
+want native-stacks 0 "$C" -q -f --inject -e api -o injected.zst -- "$B/samples/sync_every_launch" -n 20000
 "$prog" injected.zst >all
-is every-launch-has-a-stack 4000 "$(grep -c "^[0-9]* cuLaunchKernel |" all)"
+is every-launch-has-a-stack 40000 "$(grep -c "^[0-9]* cuLaunchKernel |" all)"
 check native-stack-begins-at-the-call grep -q '^[0-9]* cuLaunchKernel | main | .*__libc_start_main' all
 is native-stack-is-whole 0 "$(grep ' cuLaunchKernel ' all | tail -n 100 | grep -vc 'cuLaunchKernel | main | .*__libc_start_main')"
 want gpu-stacks 0 "$C" -q -f --inject -e api,gpu -o injected.zst -- "$B/samples/graph_replay" -n 200

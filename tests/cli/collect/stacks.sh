@@ -33,7 +33,7 @@ fi
 
 # ---- native code ----
 # until the library has the rules to unwind by, stacks have one frame
-want native 0 "$C" -q -e api -o native.zst -- "$B/samples/sync_every_launch" -n 2000
+want native 0 "$C" -q -e api -o native.zst -- "$B/samples/sync_every_launch" -n 20000
 "$prog" native.zst >all
 check native-function-is-named grep -q '^[0-9]* cuLaunchKernel | main | .*__libc_start_main' all
 is native-stack-is-whole 0 "$(grep ' cuLaunchKernel ' all | tail -n 100 | grep -c 'frames unknown')"
