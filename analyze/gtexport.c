@@ -29,16 +29,18 @@
 #define TOOL "gtexport"
 #define EXPORTERS_MAX 32
 #define NOT_GIVEN INT64_MIN
+#define SIZE_NOT_GIVEN UINT64_MAX
 
 struct args {
 	bool exporter[EXPORTERS_MAX], force, no_progress;
 	const char *output;
 	int64_t from, to;
 	uint64_t pid, tid;
-	uint64_t max_size; /* bytes; 0: any */
+	uint64_t max_size; /* bytes, or SIZE_NOT_GIVEN */
 	struct gt_opt_list match, exclude, symbols, tables;
-	int cost;
-	int stacks; /* index in stacks[], or -1 */
+	uint64_t table_bits; /* those of tables; 0: all */
+	int cost;            /* index in costs[], or -1 */
+	int stacks;          /* index in stacks[], or -1 */
 };
 
 static const char *const costs[] = { "time", "count", "bytes", NULL };
@@ -387,7 +389,7 @@ static void export_rows(const struct args *a, const struct gt_exporter *x, struc
 	struct gt_stack_tree tree;
 	int rc;
 
-	if (a->max_size && !x->limits_size) {
+	if (a->max_size != SIZE_NOT_GIVEN && !x->limits_size) {
 		export_within(a, x, r, opt, out, err);
 		return;
 	}
@@ -459,17 +461,17 @@ static int run(
 	const struct args *a, const struct gt_exporter *x, const char *trace, const char *output)
 {
 	const char *slash = strrchr(trace, '/');
-	struct gt_export_options opt = { .cost = (enum gt_cost)a->cost,
+	struct gt_export_options opt = { .cost = a->cost < 0 ? GT_COST_TIME : (enum gt_cost)a->cost,
 		.by_stack = a->stacks >= 0,
+		.tables = a->table_bits,
 		.name = slash ? slash + 1 : trace,
-		.max_size = a->max_size };
+		.max_size = a->max_size == SIZE_NOT_GIVEN ? 0 : a->max_size };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_name_patterns match;
 	struct gt_reader *r;
 	char *cut = NULL;
 	int status = 1;
 
-	find_tables(&a->tables, &opt.tables, &err); /* main() has checked them */
 	gt_progress_line_start(trace, is_progress_wanted(a, output));
 	r = gt_open_any(trace, &err);
 	if (!r)
@@ -502,9 +504,103 @@ out:
 	return status;
 }
 
+/* ---- which options go together ---- */
+
+/* Refuses an option that this format does not take, and names those that do. */
+static int refuse_option(const char *option, enum gt_export_takes what, const struct gt_exporter *x,
+	struct gt_err *err)
+{
+	struct gt_buf names = { 0 };
+	const char *last = NULL;
+	int rc;
+
+	for (unsigned i = 0; i < EXPORTERS_MAX && gt_exporters[i]; i++) {
+		if (!(gt_exporters[i]->takes & what))
+			continue;
+		if (last)
+			gt_buf_printf(&names, "%s--%s", names.len ? ", " : "", last);
+		last = gt_exporters[i]->name;
+	}
+	gt_buf_byte(&names, 0);
+	rc = gt_err_set(err, -EINVAL, "--%s is not for --%s: it is for %s and --%s", option,
+		x->name, names.failed ? "other formats" : (const char *)names.data, last);
+	gt_buf_release(&names);
+	return rc;
+}
+
+static int check_max_size(const struct args *a, const struct gt_exporter *x, struct gt_err *err)
+{
+	bool by_stack = a->stacks >= 0 || a->cost > GT_COST_TIME;
+
+	if (a->max_size == SIZE_NOT_GIVEN)
+		return 0;
+	if (!a->max_size)
+		return gt_err_set(
+			err, -EINVAL, "--max-size 0: give at least 1 byte, or leave it out");
+	if (x->sums)
+		return gt_err_set(err, -EINVAL,
+			"--max-size is not for --%s, which writes no events", x->name);
+	if (!x->export)
+		return gt_err_set(err, -EINVAL,
+			"--max-size is not for --%s: use --native --max-size, and export that file",
+			x->name);
+	if (by_stack && !x->limits_size)
+		return gt_err_set(err, -EINVAL,
+			"--max-size is not for --%s --%s, which writes no events", x->name,
+			a->stacks >= 0 ? "stacks" : "cost");
+	return 0;
+}
+
+static int check_options(struct args *a, const struct gt_exporter *x, struct gt_err *err)
+{
+	int rc;
+
+	if (a->stacks >= 0 && !(x->takes & GT_TAKES_STACKS))
+		return refuse_option("stacks", GT_TAKES_STACKS, x, err);
+	if (a->cost >= 0 && !(x->takes & GT_TAKES_COST))
+		return refuse_option("cost", GT_TAKES_COST, x, err);
+	if (a->tables.n && !(x->takes & GT_TAKES_TABLES))
+		return refuse_option("table", GT_TAKES_TABLES, x, err);
+	if (a->stacks > 0 && a->cost >= 0)
+		return gt_err_set(err, -EINVAL, "--cost is for flame graphs of calls and GPU work");
+	if (a->from != NOT_GIVEN && a->to != NOT_GIVEN && a->from >= a->to)
+		return gt_err_set(err, -EINVAL, "--from must come before --to");
+	rc = check_max_size(a, x, err);
+	rc = rc ? rc : gt_globs_check(&a->match, "--match", err);
+	rc = rc ? rc : gt_globs_check(&a->exclude, "--exclude", err);
+	return rc ? rc : find_tables(&a->tables, &a->table_bits, err);
+}
+
+/* Can this format be written to this output? */
+static int check_output(const struct gt_exporter *x, const char *output, struct gt_err *err)
+{
+	size_t len = strlen(output);
+	struct stat st;
+
+	if (x->export && !x->needs_file)
+		return 0;
+	if (!strcmp(output, "-"))
+		return gt_err_set(
+			err, -EINVAL, "--%s writes no stream: give a name with -o", x->name);
+	if (!x->needs_file)
+		return 0;
+	if (!stat(output, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+		return gt_err_set(err, -EINVAL,
+			"--%s writes no stream, and %s is a pipe: give another name with -o",
+			x->name, output);
+	if (len > 3 && !strcmp(output + len - 3, ".gz"))
+		return gt_err_set(err, -EINVAL,
+			"--%s cannot be compressed: choose a name without .gz", x->name);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	struct args a = { .from = NOT_GIVEN, .to = NOT_GIVEN, .stacks = -1 };
+	struct args a = { .from = NOT_GIVEN,
+		.to = NOT_GIVEN,
+		.max_size = SIZE_NOT_GIVEN,
+		.cost = -1,
+		.stacks = -1 };
 	struct gt_opt options[EXPORTERS_MAX + 24];
 	struct gt_command cmd = {
 		.name = TOOL,
@@ -520,7 +616,6 @@ int main(int argc, char **argv)
 	struct gt_err err = GT_ERR_INIT;
 	const struct gt_exporter *x = NULL;
 	char *name = NULL;
-	uint64_t tables = 0;
 	int operands = 0, rc, status;
 
 	gt_std_fds_occupy();
@@ -534,28 +629,10 @@ int main(int argc, char **argv)
 			operands ? "give only one trace" : "no trace given (see gtexport --help)");
 	if (!rc && !(x = find_exporter(&a, &err)))
 		rc = -EINVAL;
-	if (!rc && a.stacks > 0 && a.cost)
-		rc = gt_err_set(&err, -EINVAL, "--cost is for flame graphs of calls and GPU work");
-	if (!rc && a.max_size && x->sums)
-		rc = gt_err_set(&err, -EINVAL, "--max-size is not for --%s, which writes no events",
-			x->name);
-	if (!rc && a.max_size && !x->export)
-		rc = gt_err_set(&err, -EINVAL,
-			"--max-size is not for --%s: use --native --max-size, and export that file",
-			x->name);
-	if (!rc && a.from != NOT_GIVEN && a.to != NOT_GIVEN && a.from >= a.to)
-		rc = gt_err_set(&err, -EINVAL, "--from must come before --to");
-	if (!rc)
-		rc = gt_globs_check(&a.match, "--match", &err);
-	if (!rc)
-		rc = gt_globs_check(&a.exclude, "--exclude", &err);
-	if (!rc && a.tables.n)
-		rc = find_tables(&a.tables, &tables, &err);
-	if (!rc && !x->export && a.output && !strcmp(a.output, "-"))
-		rc = gt_err_set(
-			&err, -EINVAL, "--%s writes no stream: give a name with -o", x->name);
+	rc = rc ? rc : check_options(&a, x, &err);
 	if (!rc && !a.output && !(name = default_output(argv[1], x)))
 		rc = gt_err_set(&err, -ENOMEM, "out of memory");
+	rc = rc ? rc : check_output(x, a.output ? a.output : name, &err);
 	if (!rc && gt_trace_symbols_start(a.symbols.items, a.symbols.n, &err))
 		rc = -EINVAL;
 	if (rc) {

@@ -237,6 +237,7 @@ const struct gt_exporter gt_export_dot = {
 	.name = "dot",
 	.suffix = "dot",
 	.help = "a call graph for Graphviz",
+	.takes = GT_TAKES_STACKS | GT_TAKES_COST,
 	.sums = true,
 	.export = dot_export,
 };

@@ -335,6 +335,7 @@ const struct gt_exporter gt_export_flame = {
 	.name = "flame",
 	.suffix = "svg",
 	.help = "a flame graph as SVG, with tooltips, search and zoom, for a browser",
+	.takes = GT_TAKES_STACKS | GT_TAKES_COST,
 	.sums = true,
 	.export = flame_export,
 };
@@ -342,6 +343,7 @@ const struct gt_exporter gt_export_icicle = {
 	.name = "icicle",
 	.suffix = "svg",
 	.help = "the same with the root at the top",
+	.takes = GT_TAKES_STACKS | GT_TAKES_COST,
 	.sums = true,
 	.export = icicle_export,
 };

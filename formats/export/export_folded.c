@@ -108,6 +108,7 @@ const struct gt_exporter gt_export_folded = {
 	.name = "folded",
 	.suffix = "folded",
 	.help = "folded stacks, for flamegraph.pl, inferno and speedscope",
+	.takes = GT_TAKES_STACKS | GT_TAKES_COST,
 	.sums = true,
 	.export = folded_export,
 };

@@ -273,6 +273,7 @@ const struct gt_exporter gt_export_html = {
 	.name = "html",
 	.suffix = "html",
 	.help = "one HTML file with the timeline, a flame graph and reports, for any browser",
+	.takes = GT_TAKES_STACKS,
 	.has_reports = true,
 	.limits_size = true,
 	.export = html_export,

@@ -280,6 +280,7 @@ const struct gt_exporter gt_export_pprof = {
 	.name = "pprof",
 	.suffix = "pb.gz",
 	.help = "pprof's profile.proto: CPU and GPU time by stack",
+	.takes = GT_TAKES_STACKS | GT_TAKES_COST,
 	.sums = true,
 	.export = pprof_export,
 };

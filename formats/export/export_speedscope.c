@@ -324,5 +324,6 @@ const struct gt_exporter gt_export_speedscope = {
 	.name = "speedscope",
 	.suffix = "speedscope.json",
 	.help = "speedscope's format: threads and streams by time, or stacks by cost",
+	.takes = GT_TAKES_STACKS | GT_TAKES_COST,
 	.export = speedscope_export,
 };

@@ -30,11 +30,19 @@ struct gt_export_options {
 	 **/
 	_Atomic uint64_t *rows_done;
 };
+/* Options that only some exporters heed: bits of gt_exporter.takes. */
+enum gt_export_takes {
+	GT_TAKES_STACKS = 1, /* by_stack, tree */
+	GT_TAKES_COST = 2,
+	GT_TAKES_TABLES = 4
+};
 struct gt_exporter {
 	const char *name;   /* the option: --NAME */
 	const char *suffix; /* default file name: TRACE.SUFFIX */
 	const char *help;
+	uint8_t takes;
 	bool has_reports; /* writes opt->reports */
+	bool needs_file;  /* reads what it wrote: no pipe, not compressed */
 	bool limits_size; /* heeds opt->max_size itself; for others see gt_export_within() */
 	/* It writes sums of rows, not rows: --max-size, which merges rows, does not apply. */
 	bool sums;

@@ -104,5 +104,6 @@ const struct gt_exporter gt_export_arrow = {
 	.name = "arrow",
 	.suffix = "arrows",
 	.help = "Arrow IPC streams of tables with Nsight's names and columns, one after the other",
+	.takes = GT_TAKES_TABLES,
 	.export = arrow_export,
 };

@@ -45,5 +45,6 @@ const struct gt_exporter gt_export_parquet = {
 	.name = "parquet",
 	.suffix = "parquet",
 	.help = "a folder of Parquet files: tables with Nsight's names and columns",
+	.takes = GT_TAKES_TABLES,
 	.export_to = parquet_export_to,
 };

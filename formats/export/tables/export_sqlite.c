@@ -143,5 +143,7 @@ const struct gt_exporter gt_export_sqlite = {
 	.name = "sqlite",
 	.suffix = "sqlite",
 	.help = "a SQLite database with Nsight's tables and columns",
+	.takes = GT_TAKES_TABLES,
+	.needs_file = true,
 	.export = sqlite_export,
 };

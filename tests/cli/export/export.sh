@@ -211,6 +211,15 @@ want export-two-formats 2 "$X" --chrome --folded t.zst; check export-two-formats
 want export-no-trace 2 "$X" --chrome
 want export-two-traces 2 "$X" --chrome a b
 want export-bad-option 2 "$X" --nonsense t.zst
+# An option that the format does not take is refused, with the formats that take it.
+for f in chrome perfetto replay csv tsv jsonl native parquet arrow sqlite; do
+	want export-$f-no-stacks 2 "$X" --$f --stacks -o no t.zst
+	want export-$f-no-cost 2 "$X" --$f --cost time -o no t.zst
+done
+says export-no-cost-message '--cost is not for --sqlite: it is for --folded, --flame, --icicle, --speedscope, --pprof and --dot$'
+want export-html-no-cost 2 "$X" --html --cost count -o no t.zst
+for f in chrome html csv pprof; do want export-$f-no-tables 2 "$X" --$f --table metadata -o no t.zst; done
+says export-no-tables-message '--table is not for --pprof: it is for --parquet, --arrow and --sqlite$'
 want export-bad-cost 2 "$X" --folded --cost weight t.zst
 want export-missing 1 "$X" --chrome -o - missing.zst;	check export-missing-message grep -q 'missing.zst' want.err
 want export-folder 1 "$X" --chrome -o - .

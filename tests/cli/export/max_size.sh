@@ -30,3 +30,10 @@ says too-small-says 'cannot be exported in 1000 bytes, even with all rows merged
 check too-small-no-file test ! -e no.json
 want sums 2 "$X" --folded --max-size 1M "$R/h200-train.zst"
 says sums-says 'max-size is not for --folded'
+# sums of call stacks are no events; a file of 0 bytes has none
+for o in --stacks --stacks=host '--cost count'; do
+	want "sums-speedscope $o" 2 "$X" --speedscope $o --max-size 1M -o s.json "$R/h200-train.zst"
+	says "sums-speedscope-says $o" 'max-size is not for --speedscope --'
+done
+want no-bytes 2 "$X" --html --max-size 0 -o no.html "$R/h200-train.zst"
+says no-bytes-says 'max-size 0: give at least 1 byte'

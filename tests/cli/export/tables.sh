@@ -43,9 +43,14 @@ want arrow-no-such-table 2 "$X" --arrow --table nothing -o - "$R"
 says arrow-no-such-table-message '--table nothing: there is no such table'
 
 # SQLite: Nsight's queries have the results of gtanalyze.
-want sqlite-no-stream 1 sh -c "'$X' --sqlite -o - '$R' | cat >&2; exit 1"
-says sqlite-no-stream-message 'a database is no stream: give a file with -o'
-want sqlite-not-compressed 1 "$X" --sqlite -o x.gz "$R"
+want sqlite-no-stream 2 "$X" --sqlite -o - "$R"
+says sqlite-no-stream-message '--sqlite writes no stream: give a name with -o'
+want sqlite-no-output 2 "$X" --sqlite "$R"
+mkfifo pipe
+want sqlite-to-a-pipe 2 "$X" --sqlite -f -o pipe "$R"
+says sqlite-to-a-pipe-message 'pipe is a pipe'
+want sqlite-not-compressed 2 "$X" --sqlite -o x.gz "$R"
+says sqlite-not-compressed-message 'choose a name without .gz'
 (ulimit -f 8; trap '' XFSZ; exec "$X" --sqlite -o full.sqlite "$R") >want.out 2>want.err
 is sqlite-full-disk 1 $?
 says sqlite-full-disk-message 'File too large'
