@@ -16,9 +16,9 @@ struct arrow_export {
 	} tables[GT_TRACE_TABLES_MAX];
 };
 
-static int open_table(struct arrow_export *x, const struct gt_table_batch *b, struct gt_err *err)
+static int open_table(struct arrow_export *x, uint32_t table, struct gt_err *err)
 {
-	struct arrow_table *t = &x->tables[b->number];
+	struct arrow_table *t = &x->tables[table];
 	int copy;
 
 	if (!x->direct) {
@@ -32,14 +32,14 @@ static int open_table(struct arrow_export *x, const struct gt_table_batch *b, st
 		}
 	}
 	t->open = true;
-	return gt_arrow_schema(b->table, x->direct ? x->out : &t->file, err);
+	return gt_arrow_schema(&gt_trace_tables[table], x->direct ? x->out : &t->file, err);
 }
 
 static int put_batch(void *arg, const struct gt_table_batch *b, struct gt_err *err)
 {
 	struct arrow_export *x = arg;
 	struct arrow_table *t = &x->tables[b->number];
-	int rc = t->open ? 0 : open_table(x, b, err);
+	int rc = t->open ? 0 : open_table(x, b->number, err);
 
 	return rc ? rc : gt_arrow_batch(b, x->direct ? x->out : &t->file, err);
 }
@@ -97,6 +97,9 @@ static int arrow_export(struct gt_reader *r, const struct gt_export_options *opt
 	struct arrow_export x = { .out = out, .direct = one };
 	int rc = gt_trace_tables_write(r, opt, put_batch, &x, err);
 
+	for (uint32_t t = 0; t < gt_trace_tables_count && !rc; t++)
+		if (opt->tables >> t & 1 && !x.tables[t].open)
+			rc = open_table(&x, t, err);
 	return finish(&x, rc, err);
 }
 

@@ -75,6 +75,13 @@ static int bind_value(struct sqlite_table *t, unsigned c, enum gt_column_type ty
 	return sqlite3_bind_text(t->insert, (int)c + 1, s->ptr, (int)s->len, SQLITE_STATIC);
 }
 
+static int open_table(struct sqlite_export *x, uint32_t table, struct gt_err *err)
+{
+	const struct gt_trace_table *t = &gt_trace_tables[table];
+
+	return create_table(x, t, err) ?: prepare_insert(x, t, &x->tables[table].insert, err);
+}
+
 static int put_batch(void *arg, const struct gt_table_batch *b, struct gt_err *err)
 {
 	struct sqlite_export *x = arg;
@@ -82,7 +89,7 @@ static int put_batch(void *arg, const struct gt_table_batch *b, struct gt_err *e
 	int rc = 0;
 
 	if (!t->insert)
-		rc = create_table(x, b->table, err) ?: prepare_insert(x, b->table, &t->insert, err);
+		rc = open_table(x, b->number, err);
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -131,6 +138,9 @@ static int sqlite_export(struct gt_reader *r, const struct gt_export_options *op
 		err);
 	if (!rc)
 		rc = gt_trace_tables_write(r, opt, put_batch, &x, err);
+	for (uint32_t t = 0; t < gt_trace_tables_count && !rc; t++)
+		if (opt->tables >> t & 1 && !x.tables[t].insert)
+			rc = open_table(&x, t, err);
 	if (!rc)
 		rc = gt_sqlite_run(x.db, "COMMIT", err);
 	for (unsigned t = 0; t < GT_TRACE_TABLES_MAX; t++)

@@ -21,11 +21,11 @@ static bool is_empty(const char *path)
 }
 
 int gt_table_folder_open(struct gt_table_folder *f, const char *path, const char *suffix,
-	bool replace, struct gt_err *err)
+	bool replace, bool whole, struct gt_err *err)
 {
 	struct stat st;
 
-	*f = (struct gt_table_folder){ .suffix = suffix, .replace = replace };
+	*f = (struct gt_table_folder){ .suffix = suffix, .replace = replace, .whole = whole };
 	if (mkdir(path, 0777) == 0)
 		f->created = true;
 	else if (errno != EEXIST)
@@ -82,7 +82,7 @@ int gt_table_folder_close(struct gt_table_folder *f, int rc, struct gt_err *err)
 		gt_out_flush(&f->files[t]);
 		rc = rc ? rc : f->files[t].failed;
 	}
-	if (f->path && f->replace && !rc)
+	if (f->path && f->replace && f->whole && !rc)
 		remove_other_tables(f);
 	for (uint32_t t = 0; t < gt_trace_tables_count; t++) {
 		struct gt_err why = GT_ERR_INIT;

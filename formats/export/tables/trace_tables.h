@@ -88,7 +88,8 @@ struct gt_table_batch {
 /* Takes a batch, borrowed for the call. Batches of different tables come in any order. 0 or
  * negative with err filled in. */
 typedef int gt_table_sink(void *arg, const struct gt_table_batch *batch, struct gt_err *err);
-/* Passes the rows that opt selects to sink. 0 or negative. */
+/* Passes the rows that opt selects to sink. 0 or negative. A table without rows has no batch; the
+ * exporters write its columns if opt->tables names it. */
 int gt_trace_tables_write(struct gt_reader *r, const struct gt_export_options *opt,
 	gt_table_sink *sink, void *arg, struct gt_err *err);
 #endif

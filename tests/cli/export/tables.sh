@@ -15,6 +15,13 @@ want parquet-refuses 1 "$X" --parquet -o p "$R"
 says parquet-refuses-message 'p exists and is not empty'
 want parquet-force 0 "$X" --parquet -f -o p --match 'cuLaunch*' "$R"
 check parquet-force-removes-old-tables test ! -e p/NVTX_EVENTS.parquet -a -e p/CUPTI_ACTIVITY_KIND_RUNTIME.parquet
+want parquet-one-table 0 "$X" --parquet -f -o p --table metadata "$R"
+check parquet-one-table-keeps-others test -e p/CUPTI_ACTIVITY_KIND_RUNTIME.parquet
+# a table that is named has its columns, even without rows
+want parquet-no-rows 0 "$X" --parquet -o none --table CUPTI_ACTIVITY_KIND_MEMSET "$R"
+is parquet-no-rows-file CUPTI_ACTIVITY_KIND_MEMSET.parquet "$(ls none)"
+is parquet-no-rows-ends PAR1 "$(tail -c 4 none/*)"
+check parquet-no-rows-columns grep -q memKind none/CUPTI_ACTIVITY_KIND_MEMSET.parquet
 mkdir own; echo mine >own/notes.txt
 want parquet-in-use 1 "$X" --parquet -o own "$R"
 is parquet-in-use-kept notes.txt "$(ls own)"
@@ -39,6 +46,9 @@ rm -rf p; "$X" --parquet -o p "$R"
 is arrow-has-all-tables "$(ls p | wc -l)" "$(tables_of a.arrows)"
 want arrow-one-table 0 "$X" --arrow --table NVTX_EVENTS -o - "$R"
 is arrow-one-table-alone 1 "$(tables_of want.out)"
+want arrow-no-rows 0 "$X" --arrow --table CUPTI_ACTIVITY_KIND_MEMSET -o - "$R"
+is arrow-no-rows-table 1 "$(tables_of want.out)"
+is arrow-no-rows-ends 'ffffffff00000000' "$(tail -c 8 want.out | od -An -tx1 | tr -d ' ')"
 want arrow-no-such-table 2 "$X" --arrow --table nothing -o - "$R"
 says arrow-no-such-table-message '--table nothing: there is no such table'
 
@@ -86,6 +96,9 @@ want sqlite-range 0 "$X" --sqlite -f -o d.sqlite --from 4.3s --to 4.31s "$R"
 is sqlite-range-rows 0 "$(sql 'SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE end < 4300000000 OR start > 4310000000')"
 want sqlite-no-process 0 "$X" --sqlite -f -o d.sqlite --pid 1 "$R"
 is sqlite-no-process-no-table 0 "$(sql "SELECT count(*) FROM sqlite_master WHERE name = 'CUPTI_ACTIVITY_KIND_RUNTIME'")"
+
+want sqlite-no-rows 0 "$X" --sqlite -f -o d.sqlite --table CUPTI_ACTIVITY_KIND_MEMSET "$R"
+is sqlite-no-rows-table 0 "$(sql 'SELECT count(memKind) FROM CUPTI_ACTIVITY_KIND_MEMSET')"
 
 # names that could be formulas, code or invalid text stay text
 printf '%s\n' '{"ts":0.1,"op_id":0,"phase":"B","name":"=cmd()","pid":7,"tid":8,"details":{}}' \
