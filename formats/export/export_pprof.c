@@ -27,8 +27,7 @@ enum {
 	PROFILE_FUNCTION,
 	PROFILE_STRING_TABLE,
 	PROFILE_TIME_NANOS = 9,
-	PROFILE_DURATION_NANOS,
-	PROFILE_DEFAULT_SAMPLE_TYPE = 14
+	PROFILE_DURATION_NANOS
 };
 
 struct profile {
@@ -216,21 +215,56 @@ static void find_roots(struct profile *p)
 	}
 }
 
-static void put_times(struct profile *p)
-{
-	const struct gt_segment *seg =
-		gt_reader_segments(p->tree->r) ? gt_reader_segment(p->tree->r, 0) : NULL;
+struct span {
+	int64_t from, to; /* ns */
+};
 
-	if (!seg || seg->max_end < seg->min_start)
-		return;
-	if (seg->nanchors)
-		put_number(p, PROFILE_TIME_NANOS,
-			(uint64_t)(seg->anchors[0].realtime +
-				gt_since(seg->min_start, seg->anchors[0].monotonic)));
-	put_number(p, PROFILE_DURATION_NANOS, (uint64_t)gt_since(seg->max_end, seg->min_start));
+/* What is exported of a segment, in its own clock. False: nothing. */
+static bool span_of(const struct gt_segment *seg, const struct gt_filter *filter, struct span *s)
+{
+	struct gt_range range = gt_range_of(filter, seg);
+
+	s->from = seg->min_start > range.from ? seg->min_start : range.from;
+	s->to = seg->max_end < range.to ? seg->max_end : range.to;
+	return s->from <= s->to;
 }
 
-static int put_profile(const struct gt_stack_tree *t, struct gt_out *out, struct gt_err *err)
+/* The time of the profile is that from the first to the last of all recordings, by the time of day.
+ * Without one, only recordings of the first one's boot can be compared. */
+static void put_times(struct profile *p, const struct gt_filter *filter)
+{
+	struct span all = { INT64_MAX, INT64_MIN }, s;
+	const struct gt_segment *first = NULL;
+
+	for (uint32_t i = 0; p->tree->r && i < gt_reader_segments(p->tree->r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(p->tree->r, i);
+		int64_t to_day;
+
+		if (!span_of(seg, filter, &s) ||
+			(first && !seg->nanchors &&
+				(first->nanchors || !gt_same_clock(first, seg))))
+			continue;
+		if (!first || (seg->nanchors && !first->nanchors)) {
+			first = seg;
+			all = (struct span){ INT64_MAX, INT64_MIN };
+		}
+		to_day = seg->nanchors
+			? gt_since(seg->anchors[0].realtime, seg->anchors[0].monotonic)
+			: 0;
+		s.from = gt_since(s.from, gt_since(0, to_day));
+		s.to = gt_since(s.to, gt_since(0, to_day));
+		all.from = s.from < all.from ? s.from : all.from;
+		all.to = s.to > all.to ? s.to : all.to;
+	}
+	if (!first)
+		return;
+	if (first->nanchors)
+		put_number(p, PROFILE_TIME_NANOS, (uint64_t)all.from);
+	put_number(p, PROFILE_DURATION_NANOS, (uint64_t)gt_since(all.to, all.from));
+}
+
+static int put_profile(const struct gt_stack_tree *t, const struct gt_filter *filter,
+	struct gt_out *out, struct gt_err *err)
 {
 	struct profile p = { .tree = t,
 		.out = out,
@@ -249,7 +283,7 @@ static int put_profile(const struct gt_stack_tree *t, struct gt_out *out, struct
 		for (uint32_t i = 0; i < t->nnodes; i++)
 			if (t->nodes[i].cost > 0 && p.root_of[i] != GT_NONE)
 				put_sample(&p, i);
-		put_times(&p);
+		put_times(&p, filter);
 		put_strings(&p);
 	}
 	if (!p.root_of || !p.mappings || p.strings.failed)
@@ -268,10 +302,10 @@ static int pprof_export(struct gt_reader *r, const struct gt_export_options *opt
 	int rc;
 
 	if (opt->tree)
-		return put_profile(opt->tree, out, err);
+		return put_profile(opt->tree, &opt->filter, out, err);
 	own.by_stack |= gt_has_stacks(r);
 	rc = gt_stack_tree_build(&tree, r, &own, err);
-	rc = rc ? rc : put_profile(&tree, out, err);
+	rc = rc ? rc : put_profile(&tree, &opt->filter, out, err);
 	gt_stack_tree_release(&tree);
 	return rc;
 }

@@ -221,7 +221,7 @@ static bool wire_next(struct wire *w, struct wire_field *f)
 
 struct pprof_sums {
 	unsigned types, locations, functions, samples, strings, build_ids;
-	uint64_t cost[4];
+	uint64_t cost[4], start, duration;
 	bool known; /* all locations of samples are there */
 };
 
@@ -259,6 +259,8 @@ static struct pprof_sums read_pprof(const char *data, size_t len)
 			malformed |= f.bytes.p != f.bytes.end; /* the first string is empty */
 		if (f.number == 2)
 			add_sample(f.bytes, &s);
+		s.start = f.number == 9 ? f.v : s.start;
+		s.duration = f.number == 10 ? f.v : s.duration;
 	}
 	return s;
 }
@@ -292,6 +294,36 @@ static void pprof_has_a_value_for_cpu_and_gpu(void)
 	r = nested_calls(); /* without stacks: the rows as they nest */
 	s = pprof(r, &(struct gt_export_options){ .cost = GT_COST_TIME });
 	CHECK(!malformed && s.known && s.cost[0] == 150 && s.cost[1] == 100);
+	gt_reader_close(r);
+}
+
+/* The times of the profile are those of the range, and of all recordings. */
+static void pprof_has_the_time_of_all_recordings(void)
+{
+	struct gt_export_options part = { .filter = { .ranged = true, .from = 1150, .to = 1250 } };
+	struct gt_reader *r = nested_calls();
+	int fd = memfd_create("trace", 0);
+	struct pprof_sums s;
+	struct made m;
+
+	s = pprof(r, &(struct gt_export_options){ .cost = GT_COST_TIME });
+	CHECK(s.start == 0 && s.duration == 300);
+	CHECK_EQ(pprof(r, &part).duration, 100);
+	gt_reader_close(r);
+	for (int i = 0; i < 2; i++) {
+		m = make_at(fd, i ? "host-b" : "host-a", 4711);
+		gt_writer_anchor(m.w,
+			&(struct gt_anchor){ .monotonic = 1000, .realtime = i ? 2000 : 5000 },
+			NULL);
+		put(&m, GT_CALL, m.thread, PLAIN, 1100, 1200, 0, 0, NULL);
+		if (!i)
+			CHECK_EQ(gt_writer_close(m.w, NULL), 0);
+	}
+	r = reread(&m);
+	CHECK_EQ(gt_reader_segments(r), 2);
+	s = pprof(r, &(struct gt_export_options){ .cost = GT_COST_TIME });
+	CHECK_EQ(s.start, 2100);
+	CHECK_EQ(s.duration, 5200 - 2100);
 	gt_reader_close(r);
 }
 
@@ -423,6 +455,6 @@ static void csv_is_no_formula(void)
 
 T_MAIN(T(speedscope_has_threads_by_time), T(speedscope_of_any_rows_is_balanced),
 	T(speedscope_has_stacks_by_cost), T(speedscope_of_nothing_is_json),
-	T(pprof_has_a_value_for_cpu_and_gpu), T(dot_counts_each_function_once),
-	T(dot_escapes_names), T(replay_nests_calls), T(replay_of_a_long_call_is_bounded),
-	T(csv_has_all_rows), T(csv_is_no_formula))
+	T(pprof_has_a_value_for_cpu_and_gpu), T(pprof_has_the_time_of_all_recordings),
+	T(dot_counts_each_function_once), T(dot_escapes_names), T(replay_nests_calls),
+	T(replay_of_a_long_call_is_bounded), T(csv_has_all_rows), T(csv_is_no_formula))
