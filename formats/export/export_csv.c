@@ -12,13 +12,29 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include "formats/base/buf.h"
+#include "formats/base/map.h"
 #include "formats/io/separated_values.h"
 #include "formats/names/stack_names.h"
 
+/* Bytes of texts that are kept; beyond that, all are made again. */
+#define STACK_TEXTS_MOST (32u << 20)
+
+/* Stacks as JSON texts. Many rows have the same stack. */
+struct stack_texts {
+	struct gt_map map; /* to items */
+	struct stack_text {
+		uint64_t segment, stack; /* the key */
+		size_t at, len;
+	} * items;
+	size_t n, cap;
+	struct gt_out json; /* in memory */
+};
 struct separated {
 	struct gt_out *out, json;
+	struct stack_texts stacks;
 	int64_t *bases;
 	const char *separator, *end;
 	void (*put)(struct gt_out *out, const char *s);
@@ -70,13 +86,41 @@ static void put_place(struct separated *s, const struct gt_event *ev)
 	put_id(s, seg, device);
 }
 
-static void put_stack(struct gt_out *json, const struct gt_segment *seg, uint64_t stack)
+/* Makes the text of a stack that is not there yet. NULL: no memory. */
+static const struct stack_text *add_stack(
+	struct stack_texts *s, struct stack_text item, const struct gt_segment *seg)
 {
 	struct gt_buf text = { 0 };
+	uint32_t i;
 
-	gt_stack_text(&text, seg, stack, GT_STACK_LINE);
-	gt_out_json(json, (const char *)text.data, text.len);
+	if (s->json.len > STACK_TEXTS_MOST) {
+		gt_map_clear(&s->map);
+		s->n = s->json.len = 0;
+	}
+	gt_stack_text(&text, seg, item.stack, GT_STACK_LINE);
+	item.at = s->json.len;
+	gt_out_json(&s->json, (const char *)text.data, text.len);
+	item.len = s->json.len - item.at;
+	if (text.failed)
+		gt_out_fail(&s->json, -ENOMEM);
 	gt_buf_release(&text);
+	i = gt_map_add_item(&s->map, &s->items, &s->n, &s->cap, sizeof(item), &item,
+		offsetof(struct stack_text, at));
+	return s->json.failed || i == UINT32_MAX ? NULL : &s->items[i];
+}
+
+static void put_stack(struct separated *s, const struct gt_segment *seg, uint64_t stack)
+{
+	struct stack_text item = { .segment = seg->index, .stack = stack };
+	uint32_t i = gt_map_find_item(&s->stacks.map, s->stacks.items, sizeof(item), &item,
+		offsetof(struct stack_text, at));
+	const struct stack_text *text =
+		i == UINT32_MAX ? add_stack(&s->stacks, item, seg) : &s->stacks.items[i];
+
+	if (text)
+		gt_out_add(&s->json, s->stacks.json.data + text->at, text->len);
+	else
+		gt_out_fail(&s->json, -ENOMEM);
 }
 
 static void put_argument(
@@ -87,7 +131,7 @@ static void put_argument(
 	else if (f->role == GT_R_LAUNCH_TRACK || f->role == GT_R_CREATED_BY_TRACK)
 		gt_export_i64(&s->json, seg->tracks[v].id);
 	else if (f->role == GT_R_STACK)
-		put_stack(&s->json, seg, v);
+		put_stack(s, seg, v);
 	else
 		gt_export_value(&s->json, seg, f, v);
 }
@@ -156,6 +200,7 @@ static int export_rows(struct separated *s, struct gt_reader *r,
 	int rc = 0;
 
 	gt_out_memory(&s->json);
+	gt_out_memory(&s->stacks.json);
 	s->bases = gt_export_bases(r);
 	if (!s->bases)
 		rc = gt_err_set(err, -ENOMEM, "out of memory");
@@ -169,6 +214,9 @@ static int export_rows(struct separated *s, struct gt_reader *r,
 		rc = gt_err_set(err, -ENOMEM, "out of memory");
 	free(s->bases);
 	gt_out_close(&s->json, NULL);
+	gt_out_close(&s->stacks.json, NULL);
+	gt_map_release(&s->stacks.map);
+	free(s->stacks.items);
 	return rc;
 }
 
