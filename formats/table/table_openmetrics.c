@@ -10,7 +10,10 @@
  * Each column of numbers is one family, named after the table and the column; its samples are the
  * rows. Columns of texts and of ids (process, GPU, stream, step) are labels. Where labels do not
  * tell rows apart, all rows of the table also have their number as label `row`. Durations and
- * times are in seconds, shares are ratios from 0 to 1. */
+ * times are in seconds, shares are ratios from 0 to 1.
+ *
+ * The header has many texts that describe a recording. They are the labels of one family,
+ * gt_header__info, whose value is 1; its figures have only `recording` and `host`. */
 #include "formats/table/table_internal.h"
 
 #include <inttypes.h>
@@ -62,19 +65,29 @@ static void put_label(struct gt_buf *to, bool first, const char *key, const char
 	gt_buf_str(to, "\"");
 }
 
-/* The labels of a row, without its number. */
-static void put_labels(const struct gt_table *t, unsigned row, struct gt_buf *to)
+static bool is_header(const struct gt_table *t) { return !strcmp(t->name, "header"); }
+
+static bool identifies_recording(const struct gt_column *c)
+{
+	return !strcmp(c->key, "recording") || !strcmp(c->key, "host");
+}
+
+/* The labels of a row, without its number. info: of gt_header__info. */
+static void put_labels(const struct gt_table *t, unsigned row, bool info, struct gt_buf *to)
 {
 	const struct gt_cell *cells = gt_row_of(t, row);
 	const size_t begin = to->len;
 	char number[32];
 
 	for (unsigned i = 0; i < t->ncolumns; i++) {
-		if (!is_label(&t->columns[i]) || cells[i].absent)
+		const struct gt_column *c = &t->columns[i];
+
+		if (!is_label(c) || cells[i].absent ||
+			(is_header(t) && !info && !identifies_recording(c)))
 			continue;
 		*gt_put_i64(number, cells[i].i) = '\0';
-		put_label(to, to->len == begin, t->columns[i].key,
-			gt_is_text(&t->columns[i]) ? cells[i].s ? cells[i].s : "" : number);
+		put_label(to, to->len == begin, c->key,
+			gt_is_text(c) ? cells[i].s ? cells[i].s : "" : number);
 	}
 	gt_buf_byte(to, 0);
 }
@@ -85,6 +98,7 @@ struct row_labels {
 	struct gt_buf text; /* of each row, with its NUL */
 	size_t *at;         /* by row */
 	bool numbered;      /* two rows have the same labels */
+	bool info;          /* of gt_header__info */
 };
 
 static bool same_labels(const void *arg, uint32_t value, const void *key, size_t len)
@@ -105,7 +119,7 @@ static int make_labels(struct row_labels *l, const struct gt_table *t)
 		uint64_t hash;
 
 		l->at[i] = l->text.len;
-		put_labels(t, i, &l->text);
+		put_labels(t, i, l->info, &l->text);
 		if (l->text.failed)
 			break;
 		text = (const char *)l->text.data + l->at[i];
@@ -159,6 +173,19 @@ static void put_value(struct gt_out *out, const struct gt_column *column, const 
 		gt_out_str(out, isnan(c->d) ? "NaN" : c->d > 0 ? "+Inf" : "-Inf");
 }
 
+/* Writes the labels of a row in braces, and a space. */
+static void put_braces(struct gt_out *out, const struct row_labels *l, unsigned row)
+{
+	const char *labels = (const char *)l->text.data + l->at[row];
+
+	if (*labels || l->numbered)
+		gt_out_str(out, "{");
+	gt_out_str(out, labels);
+	if (l->numbered)
+		gt_out_printf(out, "%srow=\"%u\"", *labels ? "," : "", row + 1);
+	gt_out_str(out, *labels || l->numbered ? "} " : " ");
+}
+
 static void put_family(
 	struct gt_out *out, const struct gt_table *t, unsigned column, const struct row_labels *l)
 {
@@ -180,20 +207,36 @@ static void put_family(
 	}
 	for (unsigned i = 0; i < t->nrows; i++) {
 		const struct gt_cell *cell = gt_table_cell(t, i, column);
-		const char *labels = (const char *)l->text.data + l->at[i];
 
 		if (cell->absent)
 			continue;
 		put_name(out, t, c);
-		if (*labels || l->numbered)
-			gt_out_str(out, "{");
-		gt_out_str(out, labels);
-		if (l->numbered)
-			gt_out_printf(out, "%srow=\"%u\"", *labels ? "," : "", i + 1);
-		gt_out_str(out, *labels || l->numbered ? "} " : " ");
+		put_braces(out, l, i);
 		put_value(out, c, cell);
 		gt_out_str(out, "\n");
 	}
+}
+
+/* A gauge whose value is 1: the type `info` would add a suffix to the name. */
+static int put_info(struct gt_out *out, const struct gt_table *t)
+{
+	static const struct gt_column info = { "info", NULL, GT_C_COUNT };
+	struct row_labels labels = { .info = true };
+	int rc = make_labels(&labels, t);
+
+	if (!rc) {
+		gt_out_str(out, "# TYPE ");
+		put_name(out, t, &info);
+		gt_out_str(out, " gauge\n");
+	}
+	for (unsigned i = 0; !rc && i < t->nrows; i++) {
+		put_name(out, t, &info);
+		put_braces(out, &labels, i);
+		gt_out_str(out, "1\n");
+	}
+	gt_buf_release(&labels.text);
+	free(labels.at);
+	return rc;
 }
 
 static int put_table(struct gt_out *out, struct gt_table *t, struct gt_err *err)
@@ -207,6 +250,8 @@ static int put_table(struct gt_out *out, struct gt_table *t, struct gt_err *err)
 		return gt_err_set(err, -E2BIG,
 			"--format openmetrics: %s has more than %u rows: limit it with --top",
 			t->name, GT_TABLE_MOST);
+	if (!rc && t->nrows && is_header(t))
+		rc = put_info(out, t);
 	rc = rc ? rc : make_labels(&labels, t);
 	for (unsigned i = 0; !rc && t->nrows && i < t->ncolumns; i++)
 		if (!gt_is_text(&t->columns[i]) && !is_label(&t->columns[i]))

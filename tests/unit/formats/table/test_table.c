@@ -512,9 +512,28 @@ static void openmetrics(void)
 	gt_table_free(t);
 }
 
-T_MAIN(T(reals), T(openmetrics), T(answers), T(text), T(changes_and_mixed_figures),
-	T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
-	T(scaled_as_printf_does), T(absent_cells), T(list), T(sorting), T(separated),
+/* The texts of the header are labels of one family, not of all its figures. */
+static void openmetrics_of_the_header(void)
+{
+	static const struct gt_column cols[] = { { "file", "File", GT_C_TEXT },
+		{ "recording", "Recording", GT_C_COUNT }, { "host", "Host", GT_C_TEXT },
+		{ "calls", NULL, GT_C_COUNT } };
+	struct gt_table *t = gt_table_new("header", NULL, cols, 4);
+
+	gt_table_add(
+		t, (struct gt_cell[]){ { .s = "a.zst" }, { .i = 1 }, { .s = "h" }, { .i = 5 } });
+	CHECK_STR(print(&t, 1, GT_OPENMETRICS),
+		"# TYPE gt_header__info gauge\n"
+		"gt_header__info{file=\"a.zst\",recording=\"1\",host=\"h\"} 1\n"
+		"# TYPE gt_header__calls gauge\n"
+		"gt_header__calls{recording=\"1\",host=\"h\"} 5\n"
+		"# EOF\n");
+	gt_table_free(t);
+}
+
+T_MAIN(T(reals), T(openmetrics), T(openmetrics_of_the_header), T(answers), T(text),
+	T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents),
+	T(durations), T(scaled_as_printf_does), T(absent_cells), T(list), T(sorting), T(separated),
 	T(separated_is_harmless), T(data_keep_their_type), T(json_is_always_valid),
 	T(control_characters_stay_inside), T(hidden_characters_stay_inside),
 	T(tables_of_programs_have_names), T(absent_cells_say_why))
