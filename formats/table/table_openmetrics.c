@@ -144,7 +144,8 @@ static void put_name(struct gt_out *out, const struct gt_table *t, const struct 
 	size_t n = strlen(c->key), cut = suffix ? strlen(suffix) : 0;
 
 	gt_out_str(out, "gt_");
-	gt_out_str(out, t->prefix ? t->prefix : "");
+	for (const char *prefix = t->prefix ? t->prefix : ""; *prefix; prefix++)
+		gt_out_add(out, *prefix == '.' ? "_" : prefix, 1);
 	gt_out_str(out, t->name);
 	gt_out_str(out, "__");
 	if (cut && n > cut && !strcmp(c->key + n - cut, suffix))
