@@ -161,24 +161,42 @@ static void add_line(struct gt_compiled_functions *c, const char *line)
 		add(c, low, size, line + at);
 }
 
-/* Reads lines that were added. The last one may have no end yet; of a long one, only the
- * beginning counts. */
+/* Reads the lines that begin in this text, and returns its bytes that were read. The last line may
+ * have no end yet. Of a long one only the beginning counts; c->map_skips: its end is to come. */
+static size_t read_lines(struct gt_compiled_functions *c, const char *text, size_t n, size_t most)
+{
+	char line[64 + NAME_BYTES];
+	const char *from = text, *end;
+
+	while (from < text + n) {
+		end = memchr(from, '\n', (size_t)(text + n - from));
+		if (!end && !c->map_skips && (from > text || n < most))
+			break;
+		if (!c->map_skips) {
+			snprintf(line, sizeof(line), "%.*s", (int)((end ? end : text + n) - from),
+				from);
+			add_line(c, line);
+		}
+		c->map_skips = !end;
+		from = end ? end + 1 : text + n;
+	}
+	return (size_t)(from - text);
+}
+
+/* Reads lines that were added. */
 static void read_map(struct gt_compiled_functions *c)
 {
 	const int64_t most = c->map.at + READ_MAX < MAP_MAX ? c->map.at + READ_MAX : MAP_MAX;
-	char text[65536], line[64 + NAME_BYTES], *from, *end;
+	char text[65536];
 	ssize_t got;
+	size_t done;
 
 	while (c->map.at < most &&
 		(got = pread(c->map.fd - 1, text, sizeof(text), c->map.at)) > 0) {
-		for (from = text; (end = memchr(from, '\n', (size_t)(text + got - from)));
-			from = end + 1) {
-			snprintf(line, sizeof(line), "%.*s", (int)(end - from), from);
-			add_line(c, line);
-		}
-		if (from == text)
+		done = read_lines(c, text, (size_t)got, sizeof(text));
+		if (!done)
 			return;
-		c->map.at += from - text;
+		c->map.at += (int64_t)done;
 	}
 }
 

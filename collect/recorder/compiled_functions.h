@@ -13,6 +13,7 @@ struct gt_compiled_functions { /* of one process; zeroed: none are known */
 		int fd;     /* plus 1; 0: it is not open */
 		int64_t at; /* bytes of it that were read */
 	} map, dump;
+	bool map_skips;    /* what follows in the map, up to a line's end, is not read */
 	int64_t search_at; /* ns: not before then is a dump searched again */
 	struct gt_compiled_function {
 		uint64_t low, high; /* addresses */

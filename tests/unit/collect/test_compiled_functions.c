@@ -49,6 +49,34 @@ static void maps(void)
 	gt_compiled_functions_release(&c);
 }
 
+/* Of a line that is longer than what is read at once, the beginning counts, and lines follow. */
+static void long_line(void)
+{
+	struct gt_compiled_functions c = { 0 };
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	f = fopen(path, "w");
+	CHECK(f);
+	fputs("1000 20 before\n2000 20 ", f);
+	for (unsigned i = 0; i < 200000; i++)
+		fputc('x', f);
+	fflush(f);
+	CHECK_STR(at(&c, 0x1000), "before");
+	CHECK(!strncmp(at(&c, 0x2000), "xxxxxxxx", 8));
+	fputs(" 4000 20 no line of its own\n3000 20 after\n5000 20 no e", f);
+	fflush(f);
+	CHECK_STR(at(&c, 0x3000), "after");
+	CHECK_STR(at(&c, 0x4000), "");
+	CHECK_STR(at(&c, 0x5000), "");
+	fputs("nd\n", f);
+	fclose(f);
+	CHECK_STR(at(&c, 0x5000), "no end");
+	unlink(path);
+	gt_compiled_functions_release(&c);
+}
+
 /* A map that an earlier process of this id has left. */
 static void old_map(void)
 {
@@ -80,7 +108,6 @@ static void put_load(FILE *f, uint64_t address, uint64_t size, const char *name)
 	fwrite(name, strlen(name) + 1, 1, f);
 	for (uint64_t i = 0; i < size; i++)
 		fputc(0xc3, f);
-	fflush(f);
 }
 
 static void put_move(FILE *f, uint64_t from, uint64_t to, uint64_t size)
@@ -90,28 +117,38 @@ static void put_move(FILE *f, uint64_t from, uint64_t to, uint64_t size)
 
 	fwrite(head, sizeof(head), 1, f);
 	fwrite(rest, sizeof(rest), 1, f);
-	fflush(f);
+}
+
+/* *mark: unmap its 4096 bytes */
+static FILE *open_dump(char *path, size_t size, void **mark)
+{
+	const uint32_t head[] = { 0x4a695444, 1, 40, 62, 0, 1, 0, 0, 0, 0 };
+	FILE *f;
+
+	snprintf(path, size, "/tmp/jit-%d.dump", (int)getpid());
+	f = fopen(path, "w+");
+	if (!f)
+		return NULL;
+	fwrite(head, sizeof(head), 1, f);
+	*mark = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(f), 0);
+	return f;
 }
 
 static void dumps(void)
 {
-	const uint32_t head[] = { 0x4a695444, 1, 40, 62, 0, 1, 0, 0, 0, 0 };
 	struct gt_compiled_functions c = { 0 };
 	char path[64];
 	void *mark;
-	FILE *f;
+	FILE *f = open_dump(path, sizeof(path), &mark);
 
-	snprintf(path, sizeof(path), "/tmp/jit-%d.dump", (int)getpid());
-	f = fopen(path, "w+");
-	CHECK(f);
-	fwrite(head, sizeof(head), 1, f);
+	CHECK(f && mark != MAP_FAILED);
 	put_load(f, 0x7000, 16, "compiled");
-	mark = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(f), 0);
-	CHECK(mark != MAP_FAILED);
+	fflush(f);
 	CHECK_STR(at(&c, 0x700f), "compiled");
 	CHECK_STR(at(&c, 0x7010), "");
 	put_move(f, 0x7000, 0x9000, 16);
 	put_load(f, 0x8000, 8, "later");
+	fflush(f);
 	CHECK_STR(at(&c, 0x9000), "compiled");
 	CHECK_STR(at(&c, 0x8007), "later");
 	/* a record that ends behind the file, and one without an end */
@@ -129,4 +166,4 @@ static void dumps(void)
 
 static void read_self(void) { CHECK(gt_guest_read((int32_t)getpid(), &self)); }
 
-T_MAIN(T(read_self), T(maps), T(old_map), T(dumps))
+T_MAIN(T(read_self), T(maps), T(long_line), T(old_map), T(dumps))
