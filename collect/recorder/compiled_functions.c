@@ -20,6 +20,7 @@
 #define DUMP_MAX (1ll << 30)  /* bytes of a dump, which has the code, too */
 #define READ_MAX (16ll << 20) /* bytes of a map that one look-up reads */
 #define RECORDS_MAX 65536     /* of a dump, that one look-up reads */
+#define READ_TIME 50000000ll  /* ns: in which one look-up reads a file; the next one continues */
 #define SEARCH_SHARE 20       /* searching takes 1 / 20 of the time */
 #define NAME_BYTES 400
 #define START_ERROR 1000000000ll /* ns */
@@ -109,7 +110,6 @@ static void add(struct gt_compiled_functions *c, uint64_t low, uint64_t size, co
 	if (!f.name)
 		return;
 	c->items[c->n++] = f;
-	c->is_sorted = false;
 }
 
 static int by_address(const void *pa, const void *pb)
@@ -119,15 +119,33 @@ static int by_address(const void *pa, const void *pb)
 	return GT_COMPARE(a->low, b->low) ?: GT_COMPARE(a->number, b->number);
 }
 
+/* Sorts the items that were added since, and puts each where it belongs among the others. */
+static void merge(struct gt_compiled_functions *c)
+{
+	size_t old = c->nsorted, left = c->n - old, to = c->n;
+	struct gt_compiled_function *new = malloc(left * sizeof(*new));
+
+	if (!new) {
+		GT_SORT(c->items, c->n, by_address);
+		return;
+	}
+	memcpy(new, c->items + old, left * sizeof(*new));
+	GT_SORT(new, left, by_address);
+	while (left)
+		c->items[--to] = old && by_address(&c->items[old - 1], &new[left - 1]) > 0
+			? c->items[--old]
+			: new[--left];
+	free(new);
+}
+
 /* Memory is used again: of functions that overlap, the latest one is there. */
 static void sort(struct gt_compiled_functions *c)
 {
 	size_t n = 0;
 
-	if (c->is_sorted)
+	if (c->nsorted == c->n)
 		return;
-	c->is_sorted = true;
-	GT_SORT(c->items, c->n, by_address);
+	merge(c);
 	for (size_t i = 0; i < c->n; i++) {
 		struct gt_compiled_function *f = &c->items[i];
 
@@ -138,16 +156,48 @@ static void sort(struct gt_compiled_functions *c)
 		else
 			c->items[n++] = *f;
 	}
-	c->n = n;
+	c->n = c->nsorted = c->nmapped = n;
+	gt_map_release(&c->by_start);
 }
 
-static const struct gt_compiled_function *find(struct gt_compiled_functions *c, uint64_t address)
+/* Among the sorted ones. */
+static const struct gt_compiled_function *find(
+	const struct gt_compiled_functions *c, uint64_t address)
 {
-	size_t after;
+	size_t after = GT_LOWER_BOUND(i, 0, c->nsorted, c->items[i].low <= address);
 
-	sort(c);
-	after = GT_LOWER_BOUND(i, 0, c->n, c->items[i].low <= address);
 	return after && address < c->items[after - 1].high ? &c->items[after - 1] : NULL;
+}
+
+static bool begins_at(const void *arg, uint32_t i, const void *start, size_t len)
+{
+	const struct gt_compiled_functions *c = arg;
+
+	return c->items[i].low == *(const uint64_t *)start;
+}
+
+/* The latest function that begins there. Those that are not sorted are found by a map: a dump may
+ * move many functions, and to sort at each move would take too long. */
+static const struct gt_compiled_function *find_start(
+	struct gt_compiled_functions *c, uint64_t start)
+{
+	const struct gt_compiled_function *f;
+	uint32_t i;
+
+	for (; c->nmapped < c->n; c->nmapped++) {
+		const uint64_t *low = &c->items[c->nmapped].low, hash = gt_hash_u64(*low);
+
+		i = gt_map_get(&c->by_start, hash, begins_at, c, low, sizeof(*low));
+		if (i != UINT32_MAX)
+			gt_map_set(&c->by_start, hash, i, (uint32_t)c->nmapped);
+		else if (gt_map_add(&c->by_start, hash, (uint32_t)c->nmapped))
+			return NULL;
+	}
+	i = gt_map_get(&c->by_start, gt_hash_u64(start), begins_at, c, &start, sizeof(start));
+	if (i != UINT32_MAX)
+		return &c->items[i];
+	f = find(c, start);
+	return f && f->low == start ? f : NULL;
 }
 
 /* ---- maps ---- */
@@ -187,6 +237,7 @@ static size_t read_lines(struct gt_compiled_functions *c, const char *text, size
 static void read_map(struct gt_compiled_functions *c)
 {
 	const int64_t most = c->map.at + READ_MAX < MAP_MAX ? c->map.at + READ_MAX : MAP_MAX;
+	const int64_t until = gt_clock_monotonic() + READ_TIME;
 	char text[65536];
 	ssize_t got;
 	size_t done;
@@ -197,6 +248,8 @@ static void read_map(struct gt_compiled_functions *c)
 		if (!done)
 			return;
 		c->map.at += (int64_t)done;
+		if (gt_clock_monotonic() >= until)
+			return;
 	}
 }
 
@@ -226,12 +279,10 @@ struct dump_record {
 
 static void move(struct gt_compiled_functions *c, const struct dump_record *r)
 {
-	const struct gt_compiled_function *f = find(c, r->address);
-	char *name = f && f->low == r->address ? strdup(f->name) : NULL;
+	const struct gt_compiled_function *f = find_start(c, r->address);
 
-	if (name)
-		add(c, r->move.new_address, r->move.size, name);
-	free(name);
+	if (f)
+		add(c, r->move.new_address, r->move.size, f->name);
 }
 
 /* Reads the record there, and goes to the next one. False: it is not complete, or damaged. */
@@ -256,6 +307,7 @@ static bool read_record(struct gt_compiled_functions *c, int64_t end)
 
 static void read_dump(struct gt_compiled_functions *c)
 {
+	const int64_t until = gt_clock_monotonic() + READ_TIME;
 	struct dump_head head;
 	struct stat st;
 
@@ -268,7 +320,8 @@ static void read_dump(struct gt_compiled_functions *c)
 		c->dump.at = head.bytes;
 	}
 	for (unsigned i = 0; i < RECORDS_MAX && c->dump.at < DUMP_MAX; i++)
-		if (!read_record(c, st.st_size))
+		if (!read_record(c, st.st_size) ||
+			(i % 256 == 255 && gt_clock_monotonic() >= until))
 			return;
 }
 
@@ -277,8 +330,10 @@ static void read_dump(struct gt_compiled_functions *c)
 const char *gt_compiled_function(
 	struct gt_compiled_functions *c, const struct gt_guest *guest, uint64_t address)
 {
-	const struct gt_compiled_function *f = find(c, address);
+	const struct gt_compiled_function *f;
 
+	sort(c);
+	f = find(c, address);
 	if (!f) {
 		if (!c->map.fd || !c->dump.fd)
 			open_files(c, guest);
@@ -286,6 +341,7 @@ const char *gt_compiled_function(
 			read_map(c);
 		if (c->dump.fd)
 			read_dump(c);
+		sort(c);
 		f = find(c, address);
 	}
 	return f ? f->name : NULL;
@@ -300,5 +356,6 @@ void gt_compiled_functions_release(struct gt_compiled_functions *c)
 	for (size_t i = 0; i < c->n; i++)
 		free(c->items[i].name);
 	free(c->items);
+	gt_map_release(&c->by_start);
 	*c = (struct gt_compiled_functions){ 0 };
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "collect/ipc/guest_server.h"
+#include "formats/base/map.h"
 
 struct gt_compiled_functions { /* of one process; zeroed: none are known */
 	struct gt_compiled_file {
@@ -19,9 +20,12 @@ struct gt_compiled_functions { /* of one process; zeroed: none are known */
 		uint64_t low, high; /* addresses */
 		char *name;
 		size_t number; /* of two at one address, the later one is there */
-	} * items;             /* by address once they have been looked up */
+	} * items;
 	size_t n, cap, count;
-	bool is_sorted;
+	size_t nsorted; /* so many are by address and do not overlap */
+	/* Those of [nsorted, nmapped) by `low`, the latest one of each. */
+	struct gt_map by_start;
+	size_t nmapped;
 };
 
 /* The name of the function at this address, of this process; NULL: none is known there. Reads the

@@ -164,6 +164,44 @@ static void dumps(void)
 	gt_compiled_functions_release(&c);
 }
 
+/* Of functions at one address, the latest one is moved, whether or not it has been looked up. A
+ * garbage collector moves many functions at once, which may take several look-ups. */
+static void moves(void)
+{
+	const uint64_t from = 0x100000, n = 20000;
+	struct gt_compiled_functions c = { 0 };
+	char path[64];
+	void *mark;
+	FILE *f = open_dump(path, sizeof(path), &mark);
+
+	CHECK(f && mark != MAP_FAILED);
+	put_load(f, 0x7000, 16, "replaced");
+	put_load(f, 0x7000, 16, "first");
+	put_load(f, from, 16, "moved often");
+	put_move(f, 0x7000, 0x8000, 16);
+	put_move(f, 0x7008, 0x9000, 16); /* no function begins there */
+	put_move(f, 0x6000, 0x9000, 16);
+	fflush(f);
+	CHECK_STR(at(&c, 0x8000), "first");
+	CHECK_STR(at(&c, 0x9000), "");
+	for (uint64_t i = 0; i < n; i++)
+		put_move(f, from + i * 32, from + (i + 1) * 32, 16);
+	put_load(f, 0x8000, 16, "second");
+	put_move(f, 0x8000, 0x9000, 16);
+	fflush(f);
+	for (unsigned i = 0; i < 1000 && !*at(&c, 0x9000); i++)
+		;
+	CHECK_STR(at(&c, 0x9000), "second");
+	CHECK_STR(at(&c, from + n * 32), "moved often");
+	CHECK_STR(at(&c, from + n * 16 + 15), "moved often");
+	CHECK_STR(at(&c, from + n * 16 + 16), "");
+	CHECK_STR(at(&c, 0x7000), "first");
+	fclose(f);
+	munmap(mark, 4096);
+	unlink(path);
+	gt_compiled_functions_release(&c);
+}
+
 static void read_self(void) { CHECK(gt_guest_read((int32_t)getpid(), &self)); }
 
-T_MAIN(T(read_self), T(maps), T(long_line), T(old_map), T(dumps))
+T_MAIN(T(read_self), T(maps), T(long_line), T(old_map), T(dumps), T(moves))
