@@ -274,6 +274,14 @@ static int attach_new(
 	return rc;
 }
 
+/* Another thread may empty the rings, and gt_perf_note_start() then reads this. */
+static void set_attaching(struct gt_perf_rings *r, bool is_attaching)
+{
+	pthread_mutex_lock(&r->lock);
+	r->events.is_attaching = is_attaching;
+	pthread_mutex_unlock(&r->lock);
+}
+
 static void permit_many_files(void)
 {
 	struct rlimit files;
@@ -292,7 +300,7 @@ int gt_perf_rings_attach(struct gt_perf_rings *r, pid_t pid)
 	int rc = 0;
 
 	permit_many_files();
-	r->events.is_attaching = true;
+	set_attaching(r, true);
 	for (unsigned round = 0; !rc && count && round < ROUNDS_MAX; round++) {
 		list = list_threads(pid, &n);
 		if (round)
@@ -304,7 +312,7 @@ int gt_perf_rings_attach(struct gt_perf_rings *r, pid_t pid)
 		all += count;
 		free(list);
 	}
-	r->events.is_attaching = false;
+	set_attaching(r, false);
 	return rc ? rc : (int)all;
 }
 
