@@ -129,21 +129,11 @@ static void put_function(struct gt_buf *to, const char *name)
 	free(plain);
 }
 
-/* The last `parts` components of a path. */
-static const char *end_of_path(const char *path, uint32_t parts)
-{
-	const char *p = path + strlen(path);
-
-	while (p > path && (p[-1] != '/' || --parts))
-		p--;
-	return p;
-}
-
 static void put_python(struct gt_buf *to, const struct gt_segment *seg, uint32_t text,
 	const struct gt_frame *f, enum gt_stack_by by)
 {
 	uint32_t parts = gt_segment_path_parts(seg, f->file, GT_SOURCE_PARTS);
-	const char *file = end_of_path(gt_str(seg, f->file), parts);
+	const char *file = gt_path_last_parts(gt_str(seg, f->file), parts);
 
 	if (f->file == GT_NONE || (by == GT_STACK_LINE && parts == GT_SOURCE_PARTS))
 		gt_buf_str(to, gt_str(seg, text));
@@ -160,7 +150,7 @@ static void put_native(struct gt_buf *to, const struct gt_segment *seg, uint32_t
 {
 	uint32_t parts = gt_segment_path_parts(seg, f->module, GT_MODULE_PARTS);
 	const char *module =
-		f->module == GT_NONE ? NULL : end_of_path(gt_str(seg, f->module), parts);
+		f->module == GT_NONE ? NULL : gt_path_last_parts(gt_str(seg, f->module), parts);
 	const char *inlined = f->kind == GT_FRAME_INLINED ? ", inlined" : "";
 
 	if (by == GT_STACK_MODULE && module) {
@@ -173,7 +163,7 @@ static void put_native(struct gt_buf *to, const struct gt_segment *seg, uint32_t
 		put_function(to, gt_str(seg, f->function));
 		if (by == GT_STACK_LINE && f->file != GT_NONE && f->line)
 			gt_buf_printf(to, " (%s:%u%s)",
-				end_of_path(gt_str(seg, f->file),
+				gt_path_last_parts(gt_str(seg, f->file),
 					gt_segment_path_parts(seg, f->file, GT_SOURCE_PARTS)),
 				f->line, inlined);
 		else if (module)
@@ -253,7 +243,7 @@ static bool is_of_cuda(const struct gt_segment *seg, const struct gt_frame *f)
 		f && f->function != GT_NONE ? skip_mangling(gt_str(seg, f->function)) : "";
 
 	if (f && f->module != GT_NONE &&
-		begins_with_any(end_of_path(gt_str(seg, f->module), 1), libraries,
+		begins_with_any(gt_path_last_parts(gt_str(seg, f->module), 1), libraries,
 			sizeof(libraries) / sizeof(*libraries)))
 		return true;
 	return begins_with_any(name, functions, sizeof(functions) / sizeof(*functions)) ||

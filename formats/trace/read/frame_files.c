@@ -8,8 +8,7 @@
 
 #define COMPARED_MAX 64 /* files with one end; further ones are shown with their whole path */
 
-/* Where the last `parts` components begin. */
-static const char *end_of(const char *path, uint32_t parts)
+const char *gt_path_last_parts(const char *path, uint32_t parts)
 {
 	const char *p = path + strlen(path);
 
@@ -64,7 +63,7 @@ static int add_path(struct gt_frame_files *f, uint32_t path, uint32_t parts,
 
 	if (gt_map_find_item(&f->by_path, f->items, sizeof(new), &path, sizeof(path)) != GT_NONE)
 		return 0;
-	shown = end_of(text(arg, path), parts);
+	shown = gt_path_last_parts(text(arg, path), parts);
 	end.hash = gt_hash(shown, strlen(shown));
 	i = gt_map_find_item(&f->by_end, f->ends, sizeof(end), &end.hash, sizeof(end.hash));
 	if (i == GT_NONE)

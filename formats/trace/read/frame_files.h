@@ -10,6 +10,8 @@ enum { GT_SOURCE_PARTS = 2, GT_MODULE_PARTS = 1 }; /* shown if no other file has
 /* How many components at the end of this path (string id; the file or module of a frame) no other
  * file of the segment has: `parts` or more. UINT32_MAX: the whole path is needed. */
 uint32_t gt_segment_path_parts(const struct gt_segment *seg, uint32_t path, uint32_t parts);
+/* Where the last `parts` components (at least one) of this path begin. */
+const char *gt_path_last_parts(const char *path, uint32_t parts);
 
 /* ---- for the reader ---- */
 struct gt_frame_files {
