@@ -65,11 +65,6 @@ const char *gt_sched_name(unsigned state); /* of its type; "?" if there is no su
 uint8_t gt_sched_category(unsigned state); /* of its type */
 /* The thread waits for something other than a processor. */
 static inline bool gt_sched_is_blocked(unsigned state) { return state < GT_SCHED_RUNNABLE; }
-/* The row begins with a switch-out. */
-static inline bool gt_sched_is_switch(unsigned state)
-{
-	return state < GT_SCHED_STATE_COUNT && state != GT_SCHED_RUNNABLE;
-}
 /* The state that rows of this type are in: other wait if the name is unknown;
  * GT_SCHED_STATE_COUNT: the type is no state. name: the type's. */
 unsigned gt_sched_state_of(const struct gt_type *type, const char *name);
