@@ -10,7 +10,6 @@
 #define GT_PFTRACE_PACKET_MAX (16u << 20)   /* bytes of one packet; a larger one is an error */
 #define GT_PFTRACE_INTERNED_MAX (64u << 20) /* bytes of interned texts; more are an error */
 #define GT_PFTRACE_ARGS 96u                 /* of one event; further ones are dropped */
-#define GT_PFTRACE_FLOWS 4096u              /* likewise */
 
 /* A packet sequence: packets of one writer, whose ids (iid) and defaults are its own. */
 struct gt_pftrace_sequence {
@@ -96,7 +95,7 @@ int gt_pftrace_describe_track(struct gt_pftrace *p, const struct gt_proto_field 
 int64_t gt_pftrace_track_of(struct gt_pftrace *p, uint64_t uuid);
 /* Fills in process and thread of an event. */
 void gt_pftrace_place(struct gt_pftrace *p, size_t track, struct gt_kineto_event *ev);
-/* A slice begins with this event, or ends at a time. args: of the end, or NULL. */
+/* A slice begins with this event, or ends at a time. */
 int gt_pftrace_begin(struct gt_pftrace *p, size_t track, const struct gt_kineto_event *ev);
 int gt_pftrace_end(struct gt_pftrace *p, size_t track, int64_t time);
 int gt_pftrace_put(struct gt_pftrace *p, struct gt_kineto_event *ev); /* a whole event */

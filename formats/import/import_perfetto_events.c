@@ -204,7 +204,7 @@ static bool begins(const char *text, size_t len, const char *word)
 }
 
 /* The category that Kineto gives an event with this name and these arguments. NULL: unknown. */
-static const char *guess_category(
+static const char *category_by_args(
 	struct gt_pftrace *p, const struct gt_pftrace_sequence *s, const struct parts *e)
 {
 	bool kernel = false, stream = false, correlation = false, op = false, wait = false;
@@ -334,7 +334,7 @@ static int make_event(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
 	if (e->name_iid && !e->name)
 		e->name = gt_pftrace_text(p, s, GT_INTERNED_NAMES, e->name_iid, &e->nname);
 	if (!category && e->name && e->type != GT_EVENT_COUNTER) {
-		category = guess_category(p, s, e);
+		category = category_by_args(p, s, e);
 		e->ncategory = category ? strlen(category) : 0;
 	}
 	if (category && ev->phase != 'C')

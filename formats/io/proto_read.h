@@ -1,8 +1,8 @@
 /* Reads protocol buffers from memory, field by field. It believes no length: a field lies within
- *its message, or the message is malformed.
+ * its message, or the message is malformed.
  *
  *	while ((more = gt_proto_next(&in, &f)) > 0)
- *		if (f.number == 11 && f.wire == GT_PROTO_BYTES) ... gt_proto_in(&f) ...
+ *		if (f.number == 11 && f.wire == GT_PROTO_BYTES) ... gt_proto_message(&f) ...
  *	if (more < 0) ... malformed */
 #ifndef GT_PROTO_READ_H
 #define GT_PROTO_READ_H
