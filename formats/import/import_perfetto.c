@@ -26,6 +26,7 @@
 #define SEQUENCES_MAX 65536u
 #define CLOCKS_MAX 65536u
 #define SNAPSHOT_MAX 64u
+#define CLOCK_KEY offsetof(struct gt_pftrace_clock, unit)
 #define ZSTD_DEPTH 1u /* packets within packets */
 
 int gt_pftrace_malformed(struct gt_pftrace *p, const char *what)
@@ -89,15 +90,17 @@ static struct gt_pftrace_clock *clock_of(struct gt_pftrace *p, uint64_t sequence
 {
 	bool own = id >= GT_CLOCK_OWN && id < 128;
 	struct gt_pftrace_clock one = { .sequence = own ? sequence : 0, .id = id, .unit = 1 };
+	uint32_t i;
 
-	for (size_t i = 0; i < p->nclocks; i++)
-		if (p->clocks[i].id == id && p->clocks[i].sequence == one.sequence)
-			return &p->clocks[i];
-	if (p->nclocks >= CLOCKS_MAX ||
-		gt_grow(&p->clocks, &p->clocks_cap, p->nclocks + 1, sizeof(one)))
-		return NULL;
-	p->clocks[p->nclocks] = one;
-	return &p->clocks[p->nclocks++];
+	if (p->last_clock < p->nclocks && p->clocks[p->last_clock].id == id &&
+		p->clocks[p->last_clock].sequence == one.sequence)
+		return &p->clocks[p->last_clock];
+	i = gt_map_find_item(&p->clock_map, p->clocks, sizeof(one), &one, CLOCK_KEY);
+	if (i == UINT32_MAX && p->nclocks < CLOCKS_MAX)
+		i = gt_map_add_item(&p->clock_map, &p->clocks, &p->nclocks, &p->clocks_cap,
+			sizeof(one), &one, CLOCK_KEY);
+	p->last_clock = i;
+	return i == UINT32_MAX ? NULL : &p->clocks[i];
 }
 
 struct reading { /* of a clock, in a snapshot */
@@ -451,6 +454,7 @@ static void release(struct gt_pftrace *p)
 	gt_kineto_document_free(p->d);
 	free(p->sequences);
 	free(p->clocks);
+	gt_map_release(&p->clock_map);
 	free(p->entries);
 	gt_buf_release(&p->texts);
 	gt_map_release(&p->sequence_map);

@@ -20,11 +20,11 @@ struct gt_pftrace_sequence {
 	bool has_track;
 };
 struct gt_pftrace_clock {
-	uint64_t sequence; /* of a clock of its own (id 64 to 127), else 0 */
-	uint32_t id, unused;
-	uint64_t unit;  /* ns */
-	int64_t offset; /* ns, to the time of the trace */
-	int64_t now;    /* ns, of an incremental clock: the time of its last packet */
+	uint64_t sequence;    /* of a clock of its own (id 64 to 127), else 0 */
+	uint32_t id, padding; /* padding: 0, part of the key */
+	uint64_t unit;        /* ns */
+	int64_t offset;       /* ns, to the time of the trace */
+	int64_t now;          /* ns, of an incremental clock: the time of its last packet */
 	bool incremental, known;
 };
 struct gt_pftrace_track {
@@ -61,9 +61,9 @@ struct gt_pftrace {
 	struct gt_buf texts;
 	struct gt_pftrace_track *tracks;
 	size_t ntracks, tracks_cap, nopen;
-	struct gt_map sequence_map, entry_map, track_map;
+	struct gt_map sequence_map, clock_map, entry_map, track_map;
 	/* what the packets before referred to, since the next ones often do, too */
-	size_t last_sequence, last_track;
+	size_t last_clock, last_track;
 	struct gt_pftrace_recent {
 		uint32_t generation, table;
 		uint64_t iid;
