@@ -345,6 +345,8 @@ static int read_packet(struct gt_pftrace *p, struct gt_proto_in in, unsigned dep
 		e = read_attributes(p, &k.attributes);
 	if (!e && k.zstd.bytes)
 		e = read_packed(p, &k.zstd, depth + 1);
+	if (k.zstd.bytes && !(s = sequence_of(p, k.sequence))) /* it may have moved */
+		return p->err->code;
 	if (e || !k.event.bytes) {
 		p->other_packets += !k.clocks.bytes && !k.interned.bytes && !k.track.bytes &&
 			!k.attributes.bytes && !k.zstd.bytes && !k.defaults.bytes;
