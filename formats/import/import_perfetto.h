@@ -9,6 +9,7 @@
 
 #define GT_PFTRACE_PACKET_MAX (16u << 20)   /* bytes of one packet; a larger one is an error */
 #define GT_PFTRACE_INTERNED_MAX (64u << 20) /* bytes of interned texts; more are an error */
+#define GT_PFTRACE_ENTRIES_MAX (4u << 20)   /* interned entries; more are an error */
 #define GT_PFTRACE_ARGS 96u                 /* of one event; further ones are dropped */
 
 /* A packet sequence: packets of one writer, whose ids (iid) and defaults are its own. */
@@ -43,7 +44,8 @@ struct gt_pftrace_entry { /* of interned data */
 	uint64_t iid;
 	size_t at; /* in texts: bytes of the message's text, or of the whole message */
 	uint64_t len;
-	uint32_t stack; /* of a stack: its number in the trace plus 1; 0: not read yet */
+	uint32_t stack;    /* of a stack: its number in the trace plus 1; 0: not read yet */
+	uint32_t sequence; /* index: it is current as long as that has its generation */
 };
 struct gt_pftrace {
 	struct gt_kineto_document *d;

@@ -1,6 +1,7 @@
 /* Interned data of a Perfetto trace: texts and stacks with a number (iid) in a table of their
  * sequence. A sequence may clear its state and begin again with other entries, so an entry belongs
- * to a generation. If the texts need too much memory, those of earlier generations are removed. */
+ * to a generation. If there are too many, or their texts need too much memory, those of earlier
+ * generations are removed; if that is not enough, the import fails. */
 #include "formats/import/import_perfetto.h"
 
 #include <stdlib.h>
@@ -11,12 +12,9 @@
 #define DEEPEST 1024u
 #define RECENT (sizeof(((struct gt_pftrace *)0)->recent) / sizeof(struct gt_pftrace_recent))
 
-static bool is_current(const struct gt_pftrace *p, uint32_t generation)
+static bool is_current(const struct gt_pftrace *p, const struct gt_pftrace_entry *e)
 {
-	for (size_t i = 0; i < p->nsequences; i++)
-		if (p->sequences[i].generation == generation)
-			return true;
-	return false;
+	return p->sequences[e->sequence].generation == e->generation;
 }
 
 /* Removes the entries of earlier generations. */
@@ -31,7 +29,7 @@ static int compact(struct gt_pftrace *p)
 		struct gt_pftrace_entry e = p->entries[i];
 		size_t at = texts.len;
 
-		if (!is_current(p, e.generation))
+		if (!is_current(p, &e))
 			continue;
 		gt_buf_add(&texts, p->texts.data + e.at, e.len + 1);
 		e.at = at;
@@ -46,21 +44,36 @@ static int compact(struct gt_pftrace *p)
 	return texts.failed ? gt_kineto_no_memory(p->err) : 0;
 }
 
-static int add_entry(struct gt_pftrace *p, uint32_t generation, uint32_t table, uint64_t iid,
-	const uint8_t *bytes, uint64_t len)
+/* Makes room for an entry. At least a quarter of the limits is free afterwards, so that the next
+ * removal is far away. */
+static int make_room(struct gt_pftrace *p, uint64_t len)
 {
-	struct gt_pftrace_entry e = { generation, table, iid, p->texts.len, len, 0 };
+	if (p->texts.len + len <= GT_PFTRACE_INTERNED_MAX && p->nentries < GT_PFTRACE_ENTRIES_MAX)
+		return 0;
+	if (compact(p))
+		return p->err->code;
+	if (p->texts.len + len > GT_PFTRACE_INTERNED_MAX / 4 * 3)
+		return gt_err_set(p->err, -E2BIG, "interned texts need more than %u MiB",
+			GT_PFTRACE_INTERNED_MAX >> 20);
+	if (p->nentries > GT_PFTRACE_ENTRIES_MAX / 4 * 3)
+		return gt_err_set(
+			p->err, -E2BIG, "more than %u interned entries", GT_PFTRACE_ENTRIES_MAX);
+	return 0;
+}
+
+static int add_entry(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, uint32_t table,
+	uint64_t iid, const uint8_t *bytes, uint64_t len)
+{
+	struct gt_pftrace_entry e = { .generation = s->generation,
+		.table = table,
+		.iid = iid,
+		.len = len,
+		.sequence = (uint32_t)(s - p->sequences) };
 	uint32_t i;
 
-	if (p->texts.len + len > GT_PFTRACE_INTERNED_MAX ||
-		p->nentries >= GT_PFTRACE_INTERNED_MAX / 16) {
-		if (compact(p))
-			return p->err->code;
-		if (p->texts.len + len > GT_PFTRACE_INTERNED_MAX / 4 * 3)
-			return gt_err_set(p->err, -E2BIG, "interned texts need more than %u MiB",
-				GT_PFTRACE_INTERNED_MAX >> 20);
-		e.at = p->texts.len;
-	}
+	if (make_room(p, len))
+		return p->err->code;
+	e.at = p->texts.len;
 	i = gt_map_find_item(&p->entry_map, p->entries, sizeof(e), &e, KEY);
 	gt_buf_add(&p->texts, bytes, len);
 	gt_buf_byte(&p->texts, 0);
@@ -106,7 +119,7 @@ static int read_entry(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
 	}
 	if (more < 0)
 		return gt_pftrace_malformed(p, "interned data");
-	return add_entry(p, s->generation, entry->number, iid, bytes, len);
+	return add_entry(p, s, entry->number, iid, bytes, len);
 }
 
 int gt_pftrace_intern(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
@@ -125,7 +138,7 @@ int gt_pftrace_intern(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
 static struct gt_pftrace_entry *find(
 	struct gt_pftrace *p, const struct gt_pftrace_sequence *s, uint32_t table, uint64_t iid)
 {
-	struct gt_pftrace_entry key = { s->generation, table, iid, 0, 0, 0 };
+	struct gt_pftrace_entry key = { .generation = s->generation, .table = table, .iid = iid };
 	struct gt_pftrace_recent *r = &p->recent[(iid * 32 + table) % RECENT];
 	uint32_t i;
 

@@ -1,15 +1,16 @@
 /* Perfetto's own format: which rows packets become, whatever their writer does: texts inline or by
  * number, times of any clock, events in any order, and bytes that are no packets. */
 #define _GNU_SOURCE
+#include "formats/import/import_perfetto.h"
 #include "formats/io/perfetto_fields.h"
 #include "formats/io/proto_write.h"
-#include "tests/unit/formats/import/imported.h"
+#include "tests/unit/formats/import/kineto_text.h"
 
 #define TRACK 900u /* uuids */
 #define PROCESS 901u
 #define STREAM 902u
 
-static char file[1 << 20], *at;
+static char file[48 << 20], *at;
 
 static void begin_file(void) { at = file; }
 
@@ -107,6 +108,17 @@ static bool reads(const char *expected)
 	if (strcmp(got, expected))
 		fprintf(stderr, "got:\n%s\n", got);
 	return !strcmp(got, expected);
+}
+
+static bool fails(const char *why, uint64_t offset)
+{
+	struct gt_reader *r = open_bytes(file, (size_t)(at - file));
+	bool as_wanted = !r && strstr(err.text, why) && err.offset == offset;
+
+	if (!as_wanted)
+		fprintf(stderr, "got: %s at %llu\n", err.text, (unsigned long long)err.offset);
+	gt_reader_close(r);
+	return as_wanted;
 }
 
 /* ---- events ---- */
@@ -301,17 +313,6 @@ static void times_of_clocks(void)
 
 /* ---- hostile bytes ---- */
 
-static bool fails(const char *why, uint64_t offset)
-{
-	struct gt_reader *r = open_bytes(file, (size_t)(at - file));
-	bool as_wanted = !r && strstr(err.text, why) && err.offset == offset;
-
-	if (!as_wanted)
-		fprintf(stderr, "got: %s at %llu\n", err.text, (unsigned long long)err.offset);
-	gt_reader_close(r);
-	return as_wanted;
-}
-
 static void bytes_that_are_no_packets(void)
 {
 	uint64_t good;
@@ -366,6 +367,30 @@ static void truncated_files(void)
 	CHECK_EQ(ends, 6u);
 }
 
+/* More numbered texts than a sequence may have. */
+static void too_many_numbers(void)
+{
+	unsigned most = GT_PFTRACE_ENTRIES_MAX, piece = 1u << 20;
+	char *p = NULL, *i = NULL, *e;
+
+	begin_file();
+	for (unsigned n = 0; n < most + 2; n++) {
+		if (n % piece == 0) {
+			p = packet(1, 0);
+			i = gt_proto_open(&at, GT_PACKET_INTERNED);
+		}
+		e = gt_proto_open(&at, GT_INTERNED_NAMES);
+		at = gt_proto_u64(at, GT_INTERNED_IID, n + 1);
+		end(e);
+		if (n % piece == piece - 1 || n == most + 1) {
+			end(i);
+			end(p);
+		}
+	}
+	CHECK(fails("more than 4194304 interned entries", (uint64_t)(p - file) - 1));
+}
+
 T_MAIN(T(the_beginning), T(slices_instants_and_counters), T(pytorch_writes_begins_before_ends),
 	T(events_in_any_order), T(nesting_of_any_depth), T(numbers_belong_to_a_sequence),
-	T(times_of_clocks), T(bytes_that_are_no_packets), T(truncated_files), T(the_end))
+	T(times_of_clocks), T(too_many_numbers), T(bytes_that_are_no_packets), T(truncated_files),
+	T(the_end))
