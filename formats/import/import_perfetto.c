@@ -118,6 +118,12 @@ static int64_t to_ns(uint64_t time, uint64_t unit)
 		: (int64_t)ns;
 }
 
+/* The longest times are limits: a sum beyond them is the limit. Both terms are within them. */
+static int64_t clamp(int64_t ns)
+{
+	return ns > GT_TIME_MAX ? GT_TIME_MAX : ns < -GT_TIME_MAX ? -GT_TIME_MAX : ns;
+}
+
 static int read_clock(struct gt_pftrace *p, const struct gt_proto_field *message, struct reading *r)
 {
 	struct gt_proto_in in = gt_proto_message(message);
@@ -164,7 +170,7 @@ static int64_t reference_time(struct gt_pftrace *p, uint64_t sequence, const str
 		const struct gt_pftrace_clock *c = clock_of(p, sequence, r[i].id);
 
 		if (c && c->known)
-			return to_ns(r[i].time, r[i].unit) + c->offset;
+			return clamp(to_ns(r[i].time, r[i].unit) + c->offset);
 	}
 	return to_ns(r[0].time, r[0].unit);
 }
@@ -201,7 +207,7 @@ static int read_snapshot(
 		c->unit = r[i].unit;
 		c->incremental = r[i].incremental;
 		c->now = to_ns(r[i].time, r[i].unit);
-		c->offset = now - c->now;
+		c->offset = clamp(now - c->now);
 		c->known = true;
 		if (r[i].id == GT_CLOCK_REALTIME && !p->d->based) {
 			p->d->base = c->now - now;
@@ -226,7 +232,7 @@ static int64_t time_of(
 	if (c->incremental)
 		ns = c->now = c->now + ns < GT_TIME_MAX ? c->now + ns : GT_TIME_MAX - 1;
 	p->unknown_clocks += !c->known;
-	return ns + c->offset;
+	return clamp(ns + c->offset);
 }
 
 /* ---- packets ---- */

@@ -276,6 +276,20 @@ static void put_clock(unsigned id, uint64_t time, uint64_t unit, bool incrementa
 	end(c);
 }
 
+static void put_timed(uint64_t clock, uint64_t time)
+{
+	char *p = packet(1, 0), *e;
+
+	at = gt_proto_u64(at, GT_PACKET_CLOCK, clock);
+	at = gt_proto_u64(at, GT_PACKET_TIMESTAMP, time);
+	e = gt_proto_open(&at, GT_PACKET_EVENT);
+	at = gt_proto_u64(at, GT_EVENT_TYPE, GT_EVENT_INSTANT);
+	at = gt_proto_u64(at, GT_EVENT_TRACK, TRACK);
+	text(GT_EVENT_NAME, "tick");
+	end(e);
+	end(p);
+}
+
 /* A clock of the sequence counts us from the packet before. */
 static void times_of_clocks(void)
 {
@@ -309,6 +323,28 @@ static void times_of_clocks(void)
 	CHECK(reads("I 10/11 main tick 1003000+0 d0 r0 category='?'\n"
 		    "I 10/11 main tick 1006000+0 d0 r0 category='?'\n"
 		    "I 10/11 main no time passed 1006000+0 d0 r0 category='?'\n"));
+}
+
+/* Each snapshot moves the next clock back by the longest time, from the clock before: it stays at
+ * the limit. */
+static void offsets_of_clocks_do_not_overflow(void)
+{
+	char *p, *c;
+
+	begin_file();
+	put_track(TRACK, 10, 11, "main", 0);
+	for (unsigned i = 0; i < 8; i++) {
+		p = packet(1, 0);
+		c = gt_proto_open(&at, GT_PACKET_CLOCKS);
+		put_clock(200 + i, 0, 1, false);
+		put_clock(201 + i, UINT64_MAX, 1, false);
+		end(c);
+		end(p);
+	}
+	put_timed(200, 100);
+	put_timed(208, 200);
+	CHECK(reads("I 10/11 main tick -2305843009213693752+0 d0 r0 category='?'\n"
+		    "I 10/11 main tick 100+0 d0 r0 category='?'\n"));
 }
 
 /* ---- hostile bytes ---- */
@@ -392,5 +428,5 @@ static void too_many_numbers(void)
 
 T_MAIN(T(the_beginning), T(slices_instants_and_counters), T(pytorch_writes_begins_before_ends),
 	T(events_in_any_order), T(nesting_of_any_depth), T(numbers_belong_to_a_sequence),
-	T(times_of_clocks), T(too_many_numbers), T(bytes_that_are_no_packets), T(truncated_files),
-	T(the_end))
+	T(times_of_clocks), T(offsets_of_clocks_do_not_overflow), T(too_many_numbers),
+	T(bytes_that_are_no_packets), T(truncated_files), T(the_end))
