@@ -489,28 +489,30 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 
 /* ---- recognition ---- */
 
+static bool is_known(const struct gt_proto_field *f)
+{
+	if (f->wire == GT_PROTO_VARINT)
+		return f->number == GT_PACKET_SEQUENCE || f->number == GT_PACKET_TIMESTAMP;
+	return f->wire == GT_PROTO_BYTES &&
+		(f->number == GT_PACKET_EVENT || f->number == GT_PACKET_TRACK ||
+			f->number == GT_PACKET_CLOCKS || f->number == GT_PACKET_INTERNED ||
+			f->number == GT_PACKET_ZSTD || f->number == GT_PACKET_DEFLATED);
+}
+
 /* Is it a packet, as far as its bytes are there? A message of packets has few fields, and at least
- * one that gt knows. */
+ * one that gt knows, perhaps the one that is cut off. */
 static bool is_packet(struct gt_proto_in in, bool whole)
 {
-	struct gt_proto_field f;
+	struct gt_proto_field f = { 0 };
 	bool known = false;
 	int more;
 
 	while ((more = gt_proto_next(&in, &f)) > 0) {
 		if (f.number > 999)
 			return false;
-		known |= (f.wire == GT_PROTO_VARINT &&
-				 (f.number == GT_PACKET_SEQUENCE ||
-					 f.number == GT_PACKET_TIMESTAMP)) ||
-			(f.wire == GT_PROTO_BYTES &&
-				(f.number == GT_PACKET_EVENT || f.number == GT_PACKET_TRACK ||
-					f.number == GT_PACKET_CLOCKS ||
-					f.number == GT_PACKET_INTERNED ||
-					f.number == GT_PACKET_ZSTD ||
-					f.number == GT_PACKET_DEFLATED));
+		known |= is_known(&f);
 	}
-	return whole ? known && !more : known || more < 0;
+	return whole ? known && !more : known || is_known(&f);
 }
 
 static int sniff(const char *head, size_t len)
@@ -534,7 +536,10 @@ static int sniff(const char *head, size_t len)
 		packets++;
 		in.at += size;
 	}
-	return packets ? 90 : in.at > (const uint8_t *)head && len > 2 ? 30 : 0;
+	if (packets)
+		return 90;
+	/* if the head is the whole file, its only packet is incomplete: it may be text, too */
+	return in.at > (const uint8_t *)head && len >= GT_IN_PEEK ? 30 : 0;
 }
 
 const struct gt_importer gt_import_perfetto = {

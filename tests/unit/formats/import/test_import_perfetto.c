@@ -426,7 +426,21 @@ static void too_many_numbers(void)
 	CHECK(fails("more than 4194304 interned entries", (uint64_t)(p - file) - 1));
 }
 
+/* Text that begins with a newline is no packet. */
+static void text_is_no_packet(void)
+{
+	static const char *const texts[] = { "\n", "\n\n\n", "\nhello\n", "\nZZZ: hello hello\n",
+		"\n# a comment, then lines of words\n" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct gt_reader *r = open_bytes(texts[i], strlen(texts[i]));
+
+		CHECK(!r && strstr(err.text, "not a gt trace"));
+		gt_reader_close(r);
+	}
+}
+
 T_MAIN(T(the_beginning), T(slices_instants_and_counters), T(pytorch_writes_begins_before_ends),
 	T(events_in_any_order), T(nesting_of_any_depth), T(numbers_belong_to_a_sequence),
 	T(times_of_clocks), T(offsets_of_clocks_do_not_overflow), T(too_many_numbers),
-	T(bytes_that_are_no_packets), T(truncated_files), T(the_end))
+	T(text_is_no_packet), T(bytes_that_are_no_packets), T(truncated_files), T(the_end))
