@@ -8,15 +8,17 @@
  *
  * A file is a sequence of packets, each with its length. A packet larger than 16 MiB, one that is
  * incomplete, or bytes that are no packet are errors with their offset in the unpacked file.
- * Packets of other data sources (ftrace, counters of a GPU) are counted and skipped.
+ * Packets of other data sources (ftrace, counters of a GPU) are counted and skipped; a file that
+ * has no others is refused.
  *
  * Clocks: a packet's time is of the clock that it names, or its sequence's default, or BOOTTIME.
  * Snapshots relate clocks. Times of the trace are those of the clock that the first snapshot calls
  * the primary one, else of BOOTTIME or MONOTONIC; times of a clock without a relation are
- * not changed. */
+ * not changed, and counted. */
 #include "formats/import/import_perfetto.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "formats/base/buf.h"
 #include "formats/import/importers.h"
@@ -231,7 +233,7 @@ static int64_t time_of(
 	ns = to_ns(time, c->unit);
 	if (c->incremental)
 		ns = c->now = c->now + ns < GT_TIME_MAX ? c->now + ns : GT_TIME_MAX - 1;
-	p->unknown_clocks += !c->known;
+	c->unrelated += !c->known;
 	return clamp(ns + c->offset);
 }
 
@@ -353,6 +355,7 @@ static int read_packet(struct gt_pftrace *p, struct gt_proto_in in, unsigned dep
 		e = read_packed(p, &k.zstd, depth + 1);
 	if (k.zstd.bytes && !(s = sequence_of(p, k.sequence))) /* it may have moved */
 		return p->err->code;
+	p->events += k.event.bytes != NULL;
 	if (e || !k.event.bytes) {
 		p->other_packets += !k.clocks.bytes && !k.interned.bytes && !k.track.bytes &&
 			!k.attributes.bytes && !k.zstd.bytes && !k.defaults.bytes;
@@ -447,13 +450,35 @@ static int read_packets(struct gt_pftrace *p, struct gt_in *in, unsigned depth)
 	return e ? e : more;
 }
 
+/* Events whose times are of a clock without a relation to that of the trace. */
+static uint64_t count_unrelated(const struct gt_pftrace *p)
+{
+	uint64_t n = 0;
+
+	/* a file with one clock needs no relation */
+	for (size_t i = 0; p->nclocks > 1 && i < p->nclocks; i++)
+		n += p->clocks[i].id != p->reference ? p->clocks[i].unrelated : 0;
+	return n;
+}
+
 static int finish(struct gt_pftrace *p)
 {
 	struct gt_kineto_counts *c = &p->d->k.counts;
-	int e = gt_pftrace_tracks_finish(p);
+	char meta[256];
+	int e;
 
+	if (!p->events && p->other_packets)
+		return gt_err_set(p->err, -ENOTSUP,
+			"no TrackEvents: its packets are of other data sources (ftrace, counters), which gt does not read");
+	e = gt_pftrace_tracks_finish(p);
 	c->not_understood += p->without_begin;
-	return e ? e : gt_kineto_document_finish(p->d, p->err);
+	if (!e)
+		e = gt_kineto_document_finish(p->d, p->err);
+	snprintf(meta, sizeof(meta),
+		"{\"packets_of_other_sources\":%" PRIu64 ",\"events_of_unknown_clocks\":%" PRIu64
+		",\"references_without_entry\":%" PRIu64 "}",
+		p->other_packets, count_unrelated(p), p->missing_iids);
+	return e ? e : gt_writer_meta(p->d->k.w, meta, p->err);
 }
 
 static void release(struct gt_pftrace *p)

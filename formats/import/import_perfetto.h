@@ -27,6 +27,7 @@ struct gt_pftrace_clock {
 	int64_t offset;       /* ns, to the time of the trace */
 	int64_t now;          /* ns, of an incremental clock: the time of its last packet */
 	bool incremental, known;
+	uint64_t unrelated; /* events with a time of it while it was not known */
 };
 struct gt_pftrace_track {
 	uint64_t uuid, parent;
@@ -77,7 +78,7 @@ struct gt_pftrace {
 	int spool_fd;
 	uint64_t spooled, order;
 	int64_t latest; /* ns */
-	uint64_t without_begin, unknown_clocks, missing_iids, other_packets;
+	uint64_t events, without_begin, missing_iids, other_packets;
 };
 
 /* ---- import_perfetto_interned.c ---- */

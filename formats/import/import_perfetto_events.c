@@ -208,6 +208,7 @@ static const char *category_by_args(
 	struct gt_pftrace *p, const struct gt_pftrace_sequence *s, const struct parts *e)
 {
 	bool kernel = false, stream = false, correlation = false, op = false, wait = false;
+	uint64_t missing = p->missing_iids;
 	struct value v;
 	const char *key;
 	size_t len;
@@ -222,6 +223,7 @@ static const char *category_by_args(
 		op |= is(key, len, "Sequence number") || is(key, len, "Input Dims") ||
 			is(key, len, "Record function id");
 	}
+	p->missing_iids = missing; /* read_args() counts them */
 	if (kernel)
 		return "kernel";
 	if (wait)

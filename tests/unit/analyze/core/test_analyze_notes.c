@@ -372,6 +372,9 @@ static void notes_use_the_singular(void)
 		"GPU: 1 record has invalid times: GPU figures do not include it",
 		"GPU: 1 launch, copy or set has no GPU record (it failed, or CUPTI delivered none); the report unseen lists it",
 		"GPU: 1 wait for an unknown stream",
+		"of the imported file 1 packet is of another data source (ftrace, counters, settings) and was skipped",
+		"of the imported file 1 event has a time of a clock that no snapshot relates to the others: it was not changed",
+		"of the imported file 1 reference to a text or call stack has no entry in the file: it counts as missing",
 	};
 	struct trace t;
 	json_t *j;
@@ -381,7 +384,8 @@ static void notes_use_the_singular(void)
 		"{\"recovered\":{\"unread_bytes\":1},\"events_without_time\":1,\"negative_durations\":1,\"calls_not_nested\":1,"
 		"\"names_left_out\":1,\"events_not_understood\":1,\"lines_back_in_time\":1,\"arguments_left_out\":1,\"stacks_left_out\":1,\"gpu_untimed\":1,"
 		"\"gpu_records_dropped\":1,\"gpu_records_foreign\":1,\"gpu_records_lost\":1,\"gpu_records_impossible\":1,"
-		"\"gpu_launches_without_record\":1,\"waits_without_stream\":1}",
+		"\"gpu_launches_without_record\":1,\"waits_without_stream\":1,"
+		"\"packets_of_other_sources\":1,\"events_of_unknown_clocks\":1,\"references_without_entry\":1}",
 		&t.err);
 	call(&t, 0, LAUNCH, 10, 20, 0, 0, 0, 0);
 	j = report(end(&t), NULL, &plain);

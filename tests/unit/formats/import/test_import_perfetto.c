@@ -262,6 +262,7 @@ static void numbers_belong_to_a_sequence(void)
 		    "I 10/11 main two 200+0 d0 r0 category='?'\n"
 		    "I 10/11 main three 300+0 d0 r0 category='?'\n"
 		    "I 10/11 main (no name) 400+0 d0 r0 category='?'\n"));
+	CHECK(meta_says("\"references_without_entry\":1"));
 }
 
 static void put_clock(unsigned id, uint64_t time, uint64_t unit, bool incremental)
@@ -325,6 +326,34 @@ static void times_of_clocks(void)
 		    "I 10/11 main no time passed 1006000+0 d0 r0 category='?'\n"));
 }
 
+/* Events whose clock no snapshot relates to another one. */
+static void clocks_without_a_relation(void)
+{
+	char *p, *c;
+
+	begin_file();
+	put_track(TRACK, 10, 11, "main", 0);
+	put_event(100, GT_EVENT_INSTANT, TRACK, "a");
+	list(open_bytes(file, (size_t)(at - file)));
+	CHECK(meta_says("\"events_of_unknown_clocks\":0")); /* there is one clock */
+	p = packet(1, 0);
+	c = gt_proto_open(&at, GT_PACKET_CLOCKS);
+	put_clock(GT_CLOCK_BOOTTIME, 1000, 1, false);
+	put_clock(GT_CLOCK_MONOTONIC, 900, 1, false);
+	end(c);
+	end(p);
+	put_timed(GT_CLOCK_MONOTONIC, 200);
+	list(open_bytes(file, (size_t)(at - file)));
+	CHECK(meta_says("\"events_of_unknown_clocks\":0"));
+	put_timed(70, 300);
+	put_timed(70, 400);
+	CHECK(reads("I 10/11 main a 100+0 d0 r0 category='?'\n"
+		    "I 10/11 main tick 300+0 d0 r0 category='?'\n"
+		    "I 10/11 main tick 300+0 d0 r0 category='?'\n"
+		    "I 10/11 main tick 400+0 d0 r0 category='?'\n"));
+	CHECK(meta_says("\"events_of_unknown_clocks\":2"));
+}
+
 /* Each snapshot moves the next clock back by the longest time, from the clock before: it stays at
  * the limit. */
 static void offsets_of_clocks_do_not_overflow(void)
@@ -345,6 +374,32 @@ static void offsets_of_clocks_do_not_overflow(void)
 	put_timed(208, 200);
 	CHECK(reads("I 10/11 main tick -2305843009213693752+0 d0 r0 category='?'\n"
 		    "I 10/11 main tick 100+0 d0 r0 category='?'\n"));
+}
+
+/* ---- other packets ---- */
+
+static void put_other(void)
+{
+	char *p = packet(1, 0);
+
+	at = gt_proto_bytes(at, 1, "\x08\x01", 2); /* ftrace */
+	end(p);
+}
+
+static void packets_of_other_sources(void)
+{
+	begin_file();
+	put_track(TRACK, 10, 11, "main", 0);
+	put_event(100, GT_EVENT_INSTANT, TRACK, "now");
+	put_other();
+	put_other();
+	CHECK(reads("I 10/11 main now 100+0 d0 r0 category='?'\n"));
+	CHECK(meta_says("\"packets_of_other_sources\":2"));
+	CHECK(meta_says("\"references_without_entry\":0"));
+	begin_file();
+	put_track(TRACK, 10, 11, "main", 0);
+	put_other();
+	CHECK(fails("no TrackEvents: its packets are of other data sources", GT_NO_OFFSET));
 }
 
 /* ---- hostile bytes ---- */
@@ -442,5 +497,6 @@ static void text_is_no_packet(void)
 
 T_MAIN(T(the_beginning), T(slices_instants_and_counters), T(pytorch_writes_begins_before_ends),
 	T(events_in_any_order), T(nesting_of_any_depth), T(numbers_belong_to_a_sequence),
-	T(times_of_clocks), T(offsets_of_clocks_do_not_overflow), T(too_many_numbers),
-	T(text_is_no_packet), T(bytes_that_are_no_packets), T(truncated_files), T(the_end))
+	T(times_of_clocks), T(clocks_without_a_relation), T(offsets_of_clocks_do_not_overflow),
+	T(packets_of_other_sources), T(too_many_numbers), T(text_is_no_packet),
+	T(bytes_that_are_no_packets), T(truncated_files), T(the_end))
