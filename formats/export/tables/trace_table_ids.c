@@ -65,43 +65,57 @@ int64_t gt_table_string(struct gt_table_work *w, const struct gt_segment *seg, u
 
 /* ---- processes and threads ---- */
 
-struct taken {
+struct used_number {
 	uint32_t process, number;
 };
 struct numbers {
-	struct taken *list;
+	struct used_number *list;
 	size_t n, cap;
 	struct gt_map map;
+	uint32_t *from_end; /* by process, then of processes: how many of the largest are used */
 };
 
-/* The number for an id within a process: the id, or if that is no number or is taken, a free one.
- * UINT32_MAX: no memory. */
-static uint32_t take(struct numbers *x, uint32_t process, int64_t id)
+static bool is_used(const struct numbers *x, const struct used_number *u)
 {
-	struct taken t = { process, id >= 0 && id <= ID_MASK ? (uint32_t)id : ID_MASK };
+	return gt_map_find_item(&x->map, x->list, sizeof(*u), u, sizeof(*u)) != GT_NONE;
+}
 
-	while (gt_map_find_item(&x->map, x->list, sizeof(t), &t, sizeof(t)) != GT_NONE)
-		t.number = (t.number - 1) & ID_MASK;
-	return gt_map_add_item(&x->map, &x->list, &x->n, &x->cap, sizeof(t), &t, sizeof(t)) ==
+/* The number for an id within a process (of process ids: GT_NONE): the id, or if that is no number
+ * or is used, the largest free one. Ids share the number 0 if there are more of them than numbers.
+ * GT_NONE: no memory. */
+static uint32_t assign_number(
+	struct numbers *x, const struct gt_segment *seg, uint32_t process, int64_t id)
+{
+	uint32_t *from_end = &x->from_end[process < seg->ntracks ? process : seg->ntracks];
+	struct used_number u = { process, (uint32_t)(id & ID_MASK) };
+
+	if (u.number != id || is_used(x, &u)) {
+		/* each number is passed once, so that many ids take no quadratic time */
+		for (u.number = ID_MASK - *from_end; u.number && is_used(x, &u); u.number--)
+			++*from_end;
+		if (!u.number && is_used(x, &u))
+			return 0;
+	}
+	return gt_map_add_item(&x->map, &x->list, &x->n, &x->cap, sizeof(u), &u, sizeof(u)) ==
 			GT_NONE
 		? GT_NONE
-		: t.number;
+		: u.number;
 }
 
 static int number_tracks(struct gt_table_ids *ids, const struct gt_segment *seg)
 {
-	struct numbers x = { .n = 0 };
+	struct numbers x = { .from_end = calloc(seg->ntracks + 1ul, sizeof(*x.from_end)) };
 	int64_t vm = (int64_t)((seg->index + 1) & 0x7fff) << 48;
-	int rc = 0;
+	int rc = x.from_end ? 0 : -ENOMEM;
 
 	for (uint32_t t = 0; t < seg->ntracks && !rc; t++) {
 		const struct gt_track *track = &seg->tracks[t];
 		uint32_t process = gt_track_process(seg, t), number = 0;
 
 		if (track->kind == GT_TRACK_PROCESS)
-			number = take(&x, GT_NONE, track->id);
+			number = assign_number(&x, seg, GT_NONE, track->id);
 		else if (track->kind == GT_TRACK_THREAD)
-			number = take(&x, process, track->id);
+			number = assign_number(&x, seg, process, track->id);
 		rc = number == GT_NONE ? -ENOMEM : 0;
 		if (track->kind == GT_TRACK_PROCESS)
 			ids->globals[t] = vm | (int64_t)number << ID_BITS;
@@ -110,6 +124,7 @@ static int number_tracks(struct gt_table_ids *ids, const struct gt_segment *seg)
 	}
 	gt_map_release(&x.map);
 	free(x.list);
+	free(x.from_end);
 	return rc;
 }
 

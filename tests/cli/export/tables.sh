@@ -110,3 +110,8 @@ sql "SELECT start, coalesce(end, 'open'), s.value FROM CUPTI_ACTIVITY_KIND_RUNTI
 printf '%s\n' '0 100000000 =cmd()' "200000000 open '); DROP TABLE metadata; --" "300000000 open bad$(printf '\357\277\275')utf8" >expected
 same sqlite-odd-names-kept expected got
 is sqlite-large-ids '99999999 -5' "$(sql "SELECT p.osId, t.osId FROM GT_TRACKS t JOIN GT_TRACKS p ON p.id = t.parentId WHERE t.osId < 0")"
+
+# thread ids that do not fit in 24 bits get numbers of their own, also if there are many
+seq 50000 | awk '{ printf "{\"ts\":%d,\"op_id\":%d,\"phase\":\"B\",\"name\":\"f\",\"pid\":7,\"tid\":%d,\"details\":{}}\n", $1, $1, 20000000 + $1 }' >threads.jsonl
+want sqlite-large-thread-ids 0 timeout 60 "$X" --sqlite -f -o d.sqlite threads.jsonl
+is sqlite-large-thread-ids-differ 50000 "$(sql 'SELECT count(DISTINCT globalTid) FROM CUPTI_ACTIVITY_KIND_RUNTIME')"
