@@ -7,6 +7,7 @@
 #include "formats/export/html_lanes.h"
 #include "formats/export/html_page.h"
 #include "formats/export/stack_tree.h"
+#include "formats/trace/codec.h"
 
 #define DEFAULT_MAX (200ull << 20) /* bytes: browsers open this */
 #define BYTES_PER_SLICE 5          /* about; what did not fit says it better */
@@ -40,7 +41,7 @@ static int add_column(struct html *x, struct gt_html_page *p, struct gt_html_lan
 
 		all.failed |= b->failed;
 		if (section == GT_HTML_EXTRA) /* the page must know where they end */
-			gt_html_varint(&all, b->len);
+			gt_put_varint(&all, b->len);
 		gt_buf_add(&all, b->data, b->len);
 	}
 	rc = add_section(x, p, section, &all);
@@ -52,11 +53,11 @@ static void put_column(struct gt_buf *to, const struct gt_html_column *c)
 {
 	to->failed |= c->bytes.failed;
 	if (!c->varies) {
-		gt_html_varint(to, 0);
+		gt_put_varint(to, 0);
 		gt_html_zigzag(to, (int64_t)c->first);
 		return;
 	}
-	gt_html_varint(to, c->bytes.len);
+	gt_put_varint(to, c->bytes.len);
 	gt_buf_add(to, c->bytes.data, c->bytes.len);
 }
 

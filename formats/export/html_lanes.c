@@ -25,19 +25,7 @@ static int no_memory(struct gt_html_lanes *h)
 	return gt_err_set(h->err, -ENOMEM, "out of memory");
 }
 
-void gt_html_varint(struct gt_buf *b, uint64_t v)
-{
-	uint8_t *p = gt_buf_reserve(b, 10);
-
-	if (!p)
-		return;
-	for (; v >= 128; v >>= 7, b->len++)
-		*p++ = (uint8_t)(v | 128);
-	*p = (uint8_t)v;
-	b->len++;
-}
-
-void gt_html_zigzag(struct gt_buf *b, int64_t v) { gt_html_varint(b, gt_zigzag(v)); }
+void gt_html_zigzag(struct gt_buf *b, int64_t v) { gt_put_varint(b, gt_zigzag(v)); }
 
 /* ---- numbers of strings, tracks, stacks and types ---- */
 
@@ -296,9 +284,9 @@ static void put_args(struct gt_html_lanes *h, struct gt_html_lane_type *t,
 
 static void put_extra(struct gt_html_lane *l, enum gt_html_extra kind, uint64_t value)
 {
-	gt_html_varint(&l->extra, l->since_extra);
-	gt_html_varint(&l->extra, kind);
-	gt_html_varint(&l->extra, value);
+	gt_put_varint(&l->extra, l->since_extra);
+	gt_put_varint(&l->extra, kind);
+	gt_put_varint(&l->extra, value);
 	l->since_extra = 0;
 }
 
@@ -322,9 +310,9 @@ static int write_slice(
 		return no_memory(h);
 	gt_html_zigzag(&l->start, p->start - l->last_start);
 	l->last_start = p->start;
-	gt_html_varint(&l->dur, (uint64_t)(p->end - p->start));
-	gt_html_varint(&l->type, t->local);
-	gt_html_varint(&l->level, level);
+	gt_put_varint(&l->dur, (uint64_t)(p->end - p->start));
+	gt_put_varint(&l->type, t->local);
+	gt_put_varint(&l->level, level);
 	if (p->count > 1)
 		put_extra(l, GT_HTML_COUNT, p->count);
 	if (p->ret)

@@ -117,7 +117,6 @@ int gt_html_lanes_finish(struct gt_html_lanes *h);
  * with err set. */
 uint32_t gt_html_id(struct gt_html_lanes *h, struct gt_html_ids *ids, uint32_t segment,
 	uint32_t limit, uint64_t id);
-void gt_html_varint(struct gt_buf *b, uint64_t v);
 void gt_html_zigzag(struct gt_buf *b, int64_t v);
 /* Writes what is neither a column nor an argument as JSON: tracks, lanes, types, names. It adds the
  * tracks above those of lanes. */

@@ -29,7 +29,7 @@ static uint8_t *pack(uint8_t *p, const uint32_t *v, size_t n, unsigned width)
 
 void gt_parquet_put_run(struct gt_buf *to, uint32_t v, size_t n, unsigned width)
 {
-	gt_thrift_varint(to, (uint64_t)n << 1);
+	gt_put_varint(to, (uint64_t)n << 1);
 	for (unsigned i = 0; i < (width + 7) / 8; i++)
 		gt_buf_byte(to, (uint8_t)(v >> 8 * i));
 }
@@ -43,7 +43,7 @@ static void put_packed(struct gt_buf *to, const uint32_t *v, size_t n, unsigned 
 
 	if (!n)
 		return;
-	gt_thrift_varint(to, (uint64_t)groups << 1 | 1);
+	gt_put_varint(to, (uint64_t)groups << 1 | 1);
 	p = gt_buf_reserve(to, groups * width);
 	if (!p)
 		return;
@@ -116,7 +116,7 @@ static void put_delta_block(struct gt_buf *to, uint64_t deltas[BLOCK], unsigned 
 		}
 		widths[m] = any ? (uint8_t)(64 - __builtin_clzll(any)) : 0;
 	}
-	gt_thrift_varint(to, gt_zigzag(least));
+	gt_put_varint(to, gt_zigzag(least));
 	gt_buf_add(to, widths, sizeof(widths));
 	/* miniblocks without any value are left out */
 	for (unsigned m = 0; m * MINI < n; m++) {
@@ -128,10 +128,10 @@ static void put_delta_block(struct gt_buf *to, uint64_t deltas[BLOCK], unsigned 
 
 void gt_parquet_put_deltas(struct gt_buf *to, const int64_t *v, size_t n)
 {
-	gt_thrift_varint(to, BLOCK);
-	gt_thrift_varint(to, BLOCK / MINI);
-	gt_thrift_varint(to, n);
-	gt_thrift_varint(to, gt_zigzag(n ? v[0] : 0));
+	gt_put_varint(to, BLOCK);
+	gt_put_varint(to, BLOCK / MINI);
+	gt_put_varint(to, n);
+	gt_put_varint(to, gt_zigzag(n ? v[0] : 0));
 	for (size_t i = 1; i < n; i += BLOCK) {
 		uint64_t deltas[BLOCK];
 		unsigned some = (unsigned)(n - i < BLOCK ? n - i : BLOCK);

@@ -256,7 +256,7 @@ static void describe_chunk(
 	gt_thrift_list(t, 2, GT_THRIFT_I32, (size_t)__builtin_popcount(encodings));
 	for (unsigned e = 0; e < 32; e++)
 		if (encodings >> e & 1)
-			gt_thrift_varint(t->to, gt_zigzag(e));
+			gt_put_varint(t->to, gt_zigzag(e));
 	gt_thrift_list(t, 3, GT_THRIFT_BINARY, 1);
 	gt_thrift_bytes(t->to, column->name, strlen(column->name));
 	gt_thrift_i32(t, 4, CODEC_ZSTD);

@@ -22,13 +22,6 @@ struct gt_thrift {
 	unsigned depth;
 };
 
-static inline void gt_thrift_varint(struct gt_buf *b, uint64_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		gt_buf_byte(b, (uint8_t)(v | 0x80));
-	gt_buf_byte(b, (uint8_t)v);
-}
-
 static inline void gt_thrift_field(struct gt_thrift *t, int id, enum gt_thrift_type type)
 {
 	int *last = &t->last[t->depth];
@@ -40,18 +33,18 @@ static inline void gt_thrift_field(struct gt_thrift *t, int id, enum gt_thrift_t
 static inline void gt_thrift_i32(struct gt_thrift *t, int id, int32_t v)
 {
 	gt_thrift_field(t, id, GT_THRIFT_I32);
-	gt_thrift_varint(t->to, gt_zigzag(v));
+	gt_put_varint(t->to, gt_zigzag(v));
 }
 
 static inline void gt_thrift_i64(struct gt_thrift *t, int id, int64_t v)
 {
 	gt_thrift_field(t, id, GT_THRIFT_I64);
-	gt_thrift_varint(t->to, gt_zigzag(v));
+	gt_put_varint(t->to, gt_zigzag(v));
 }
 
 static inline void gt_thrift_bytes(struct gt_buf *b, const void *p, size_t n)
 {
-	gt_thrift_varint(b, n);
+	gt_put_varint(b, n);
 	gt_buf_add(b, p, n);
 }
 
@@ -68,7 +61,7 @@ static inline void gt_thrift_list(
 	gt_thrift_field(t, id, GT_THRIFT_LIST);
 	gt_buf_byte(t->to, (uint8_t)((n < 15 ? n : 15) << 4 | elements));
 	if (n >= 15)
-		gt_thrift_varint(t->to, n);
+		gt_put_varint(t->to, n);
 }
 
 /* A struct that is an element of a list; of a field: after gt_thrift_field(). */
