@@ -265,19 +265,6 @@ static int64_t first_limit(struct gt_reader *r, const struct gt_filter *f, uint6
 	return longest < 100 ? 100 : longest > 1e18 ? (int64_t)1e18 : (int64_t)longest;
 }
 
-static int copy_file(int fd, struct gt_out *out, struct gt_err *err)
-{
-	static const size_t piece = 64u << 10;
-	char *bytes = malloc(piece);
-	ssize_t n = bytes && lseek(fd, 0, SEEK_SET) == 0 ? 1 : -1;
-
-	while (n > 0 && !out->failed && (n = read(fd, bytes, piece)) > 0)
-		gt_out_add(out, bytes, (size_t)n);
-	free(bytes);
-	return n < 0 ? gt_err_set(err, -EIO, "cannot read a temporary file: %s", strerror(errno))
-		     : 0;
-}
-
 int gt_export_within(const struct gt_exporter *x, struct gt_reader *r,
 	const struct gt_export_options *opt, uint64_t most, struct gt_out *out,
 	struct gt_detail *detail, struct gt_err *err)
@@ -305,7 +292,7 @@ int gt_export_within(const struct gt_exporter *x, struct gt_reader *r,
 		gt_reader_close(reduced);
 	}
 	if (rc > 0)
-		rc = copy_file(fd, out, err);
+		rc = gt_out_add_file(out, fd, err);
 	else if (!rc)
 		rc = gt_err_set(err, -E2BIG,
 			"cannot be exported in %" PRIu64 " bytes, even with all rows merged", most);

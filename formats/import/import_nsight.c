@@ -501,23 +501,8 @@ static int read_table(struct nsight_import *x, const struct nsight_table *t)
 /* Copies the stream to a temporary file: SQLite reads at any place. A descriptor, or negative. */
 static int copy_input(struct gt_in *in, struct gt_err *err)
 {
-	static const size_t piece = 256u << 10;
-	char *bytes = malloc(piece);
-	int fd = gt_temporary(err), rc = fd < 0 ? fd : 0;
-	uint64_t at = 0;
-	ssize_t n = 0;
+	int fd = gt_temporary(err), rc = fd < 0 ? fd : gt_in_copy(in, fd, false, err);
 
-	if (!rc && !bytes)
-		rc = gt_err_set(err, -ENOMEM, "out of memory");
-	while (!rc && (n = gt_in_read(in, bytes, piece, err)) > 0) {
-		rc = gt_pwrite(fd, bytes, (size_t)n, at);
-		if (rc)
-			gt_err_set(err, rc, "cannot write a temporary file: %s", strerror(-rc));
-		at += (uint64_t)n;
-	}
-	free(bytes);
-	if (!rc && n < 0)
-		rc = (int)n;
 	if (rc && fd >= 0)
 		close(fd);
 	return rc ? rc : fd;

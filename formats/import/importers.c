@@ -199,33 +199,11 @@ bool gt_is_trace(const char *path)
 	return is;
 }
 
-static int write_fully(int fd, const char *p, size_t n, struct gt_err *err)
-{
-	while (n) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0 && errno != EINTR)
-			return gt_err_set(
-				err, -errno, "cannot write a temporary file: %s", strerror(errno));
-		p += done > 0 ? done : 0;
-		n -= done > 0 ? (size_t)done : 0;
-	}
-	return 0;
-}
-
 /* Copies the rest of the stream without unpacking it. */
 static int copy_raw(struct gt_in *in, int to, struct gt_err *err)
 {
-	static const size_t piece = 64u << 10;
-	char *bytes = malloc(piece);
-	int e = bytes ? 0 : gt_err_set(err, -ENOMEM, "out of memory (reading)");
-	ssize_t n = 0;
-
 	gt_progress_begin("reading", gt_in_file_bytes(in));
-	while (!e && (n = gt_in_read_raw(in, bytes, piece, err)) > 0)
-		e = write_fully(to, bytes, (size_t)n, err);
-	free(bytes);
-	return e ? e : (int)n;
+	return gt_in_copy(in, to, true, err);
 }
 
 /* Copies the stream to a temporary file, which can be read in any order. Takes in over; returns the

@@ -336,6 +336,33 @@ ssize_t gt_in_read_raw(struct gt_in *in, void *to, size_t size, struct gt_err *e
 	return read_plain(in, to, size, err);
 }
 
+static int write_fully(int fd, const char *p, size_t n, struct gt_err *err)
+{
+	while (n) {
+		ssize_t done = write(fd, p, n);
+
+		if (done < 0 && errno != EINTR)
+			return gt_err_set(
+				err, -errno, "cannot write a temporary file: %s", strerror(errno));
+		p += done > 0 ? done : 0;
+		n -= done > 0 ? (size_t)done : 0;
+	}
+	return 0;
+}
+
+int gt_in_copy(struct gt_in *in, int to, bool raw, struct gt_err *err)
+{
+	static const size_t piece = 64u << 10;
+	char *bytes = malloc(piece);
+	int e = bytes ? 0 : gt_err_set(err, -ENOMEM, "out of memory (reading)");
+	ssize_t n = 0;
+
+	while (!e && (n = (raw ? gt_in_read_raw : gt_in_read)(in, bytes, piece, err)) > 0)
+		e = write_fully(to, bytes, (size_t)n, err);
+	free(bytes);
+	return e ? e : (int)n;
+}
+
 uint64_t gt_in_file_bytes(const struct gt_in *in)
 {
 	struct stat st;

@@ -36,6 +36,9 @@ size_t gt_in_raw_head(const struct gt_in *in, const uint8_t **head);
 /* Reads bytes of the file, not decompressed, to copy it. Only before any gt_in_read or gt_in_peek.
  */
 ssize_t gt_in_read_raw(struct gt_in *in, void *to, size_t size, struct gt_err *err);
+/* Writes the rest of the stream into a temporary file: decompressed, or if raw the bytes of the
+ * file, as gt_in_read_raw. 0 or negative. */
+int gt_in_copy(struct gt_in *in, int to, bool raw, struct gt_err *err);
 /* The bytes of the file; 0: it is no regular file. */
 uint64_t gt_in_file_bytes(const struct gt_in *in);
 /* The descriptor of a regular file that is not compressed, to read it at any place (pread);

@@ -325,6 +325,21 @@ void gt_out_add(struct gt_out *o, const void *bytes, size_t n)
 	}
 }
 
+int gt_out_add_file(struct gt_out *o, int fd, struct gt_err *err)
+{
+	ssize_t n = lseek(fd, 0, SEEK_SET) ? -1 : 1;
+
+	while (n > 0 && !o->failed) {
+		char *to = gt_out_reserve(o, ROOM_MAX);
+
+		n = read(fd, to, ROOM_MAX);
+		if (n > 0)
+			gt_out_commit(o, to + n);
+	}
+	return n < 0 ? gt_err_set(err, -errno, "cannot read a temporary file: %s", strerror(errno))
+		     : 0;
+}
+
 void gt_out_printable(struct gt_out *o, const char *s)
 {
 	while (*s && !o->failed)

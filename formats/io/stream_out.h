@@ -51,6 +51,8 @@ static inline char *gt_out_reserve(struct gt_out *o, size_t n)
 static inline void gt_out_commit(struct gt_out *o, char *end) { o->len = (size_t)(end - o->data); }
 
 void gt_out_add(struct gt_out *o, const void *bytes, size_t n); /* any n */
+/* Adds a temporary file, from its start. 0, or negative if it cannot be read. */
+int gt_out_add_file(struct gt_out *o, int fd, struct gt_err *err);
 /* The compiler copies a literal in place. */
 static inline __attribute__((always_inline)) void gt_out_str(struct gt_out *o, const char *s)
 {

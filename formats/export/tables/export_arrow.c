@@ -47,25 +47,15 @@ static int put_batch(void *arg, const struct gt_table_batch *b, struct gt_err *e
 /* Appends a finished stream to the output. */
 static int copy_table(struct arrow_export *x, struct arrow_table *t, struct gt_err *err)
 {
-	static const size_t piece = 1u << 16;
-	char *bytes = malloc(piece);
-	ssize_t n = 0;
 	int rc = gt_arrow_end(&t->file);
 
 	if (gt_out_close(&t->file, err))
 		rc = err->code;
 	t->open = false;
-	if (!rc && (!bytes || lseek(t->fd, 0, SEEK_SET) < 0))
-		rc = gt_err_set(err, -ENOMEM, "out of memory");
-	while (!rc && (n = read(t->fd, bytes, piece)) > 0) {
-		gt_out_add(x->out, bytes, (size_t)n);
-		rc = x->out->failed;
-	}
-	if (!rc && n < 0)
-		rc = gt_err_set(err, -errno, "cannot read a temporary file: %s", strerror(errno));
+	if (!rc)
+		rc = gt_out_add_file(x->out, t->fd, err);
 	close(t->fd);
-	free(bytes);
-	return rc;
+	return rc ? rc : x->out->failed;
 }
 
 static int finish(struct arrow_export *x, int rc, struct gt_err *err)
