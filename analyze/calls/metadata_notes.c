@@ -29,6 +29,7 @@ static const struct {
 	{ "truncated", "false", "the imported file is truncated: its end is missing", NULL },
 	{ "events_without_time", "0", "of the imported file ",
 		" {event has an invalid time and is|events have an invalid time and are} ignored" },
+	{ "tables_not_read", "", "the imported database has tables that are not read: ", "" },
 	{ "negative_durations", "0", "of the imported file ",
 		" {event ends before it begins and counts|events end before they begin and count} as 0 ns" },
 	{ "calls_not_nested", "0", "of the imported file ",

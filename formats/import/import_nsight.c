@@ -6,6 +6,7 @@
  * pipe, and opens no other file (formats/io/sqlite_file.h). */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api.h"
@@ -13,11 +14,15 @@
 #include "formats/import/importers.h"
 #include "formats/io/sqlite_file.h"
 #include "formats/io/stream_in.h"
+#include "formats/io/stream_out.h"
 #include "formats/os/file.h"
 
 #define MAGIC "SQLite format 3"  /* and a zero */
 #define TEXT_MAX (16 << 20)      /* bytes of a text or row; longer ones are an error */
-#define STRINGS_MAX (192u << 20) /* bytes of all names */
+#define STRINGS_MAX (192u << 20) /* bytes of all different names */
+#define STRING_IDS_MAX (16u << 20)
+#define GPUS_MAX 256u
+#define UNREAD_MAX 32u /* names of tables that are not read */
 #define COLUMNS_MAX 26
 
 struct nsight_import {
@@ -25,7 +30,10 @@ struct nsight_import {
 	sqlite3 *db;
 	struct gt_err *err;
 	uint64_t text_bytes;
-	bool any; /* there was a table of Nsight's */
+	uint32_t known_strings; /* those of the writer below this one are counted in text_bytes */
+	bool any;               /* there was a table of Nsight's */
+	struct gt_out gpus;     /* as the metadata have them */
+	unsigned ngpus;
 };
 /* A table: which columns to read, and what to do with a row of them. */
 struct nsight_table {
@@ -53,14 +61,20 @@ static uint32_t add_text(struct nsight_import *x, const char *text, size_t len)
 {
 	uint32_t string;
 
-	x->text_bytes += len;
+	string = gt_writer_string_n(x->n.w, text, len);
+	if (string == GT_NONE) {
+		no_memory(x);
+		return GT_NONE;
+	}
+	/* the writer numbers strings in order, and a repeated one needs no memory */
+	if (string >= x->known_strings) {
+		x->known_strings = string + 1;
+		x->text_bytes += len < GT_STRING_MAX ? len : GT_STRING_MAX;
+	}
 	if (x->text_bytes > STRINGS_MAX) {
 		gt_err_set(x->err, -E2BIG, "names need more than %u MiB", STRINGS_MAX >> 20);
 		return GT_NONE;
 	}
-	string = gt_writer_string_n(x->n.w, text, len);
-	if (string == GT_NONE)
-		no_memory(x);
 	return string;
 }
 
@@ -78,6 +92,9 @@ static int see_string(struct nsight_import *x, sqlite3_stmt *s)
 		gt_map_find_item(&x->n.string_map, x->n.strings, sizeof(one), &one,
 			sizeof(one.id)) != GT_NONE)
 		return 0;
+	if (x->n.nstrings == STRING_IDS_MAX)
+		return gt_err_set(
+			x->err, -E2BIG, "StringIds has more than %u names", STRING_IDS_MAX);
 	one.string = add_text(x, text, (size_t)sqlite3_column_bytes(s, 1));
 	if (one.string == GT_NONE)
 		return x->err->code;
@@ -166,6 +183,33 @@ static int see_session(struct nsight_import *x, sqlite3_stmt *s)
 
 	return a.realtime <= 0 || a.realtime >= GT_TIME_MAX ? 0
 							    : gt_writer_anchor(x->n.w, &a, x->err);
+}
+
+/* ---- GPUs ---- */
+
+static void put_gpu_text(struct nsight_import *x, sqlite3_stmt *s, int c, const char *key)
+{
+	const char *text = (const char *)sqlite3_column_text(s, c);
+	size_t len = (size_t)sqlite3_column_bytes(s, c);
+
+	if (!text)
+		return;
+	gt_out_printf(&x->gpus, ",\"%s\":", key);
+	gt_out_json(&x->gpus, text, len < 256 ? len : 256);
+}
+
+/* Columns: id, name, busLocation, uuid. Reports have the limits of a GPU by its name. */
+static int see_gpu(struct nsight_import *x, sqlite3_stmt *s)
+{
+	if (x->ngpus++ >= GPUS_MAX)
+		return 0;
+	gt_out_printf(
+		&x->gpus, "%s{\"id\":%lld", x->ngpus > 1 ? "," : "", (long long)number_or(s, 0, 0));
+	put_gpu_text(x, s, 1, "model");
+	put_gpu_text(x, s, 2, "bus");
+	put_gpu_text(x, s, 3, "uuid");
+	gt_out_str(&x->gpus, "}");
+	return 0;
 }
 
 /* ---- calls and ranges ---- */
@@ -405,6 +449,7 @@ static const struct nsight_table tables[] = {
 	{ "PROCESSES", { "globalPid", "name" }, see_process },
 	{ "ThreadNames", { "globalTid", "nameId" }, see_thread },
 	{ "TARGET_INFO_SESSION_START_TIME", { "utcEpochNs" }, see_session },
+	{ "TARGET_INFO_GPU", { "id", "name", "busLocation", "uuid" }, see_gpu },
 	{ "CUPTI_ACTIVITY_KIND_RUNTIME",
 		{ "start", "end", "globalTid", "nameId", "returnValue", "correlationId",
 			"eventClass" },
@@ -485,7 +530,7 @@ static int read_table(struct nsight_import *x, const struct nsight_table *t)
 	sqlite3_stmt *s = NULL;
 	int has = has_table(x, t->name), rc = has <= 0 ? has : prepare_select(x, t, &s), step;
 
-	x->any |= has > 0 && t->row != see_process;
+	x->any |= has > 0 && t->row != see_process && t->row != see_gpu;
 	while (!rc && s) {
 		step = sqlite3_step(s);
 		if (step == SQLITE_DONE)
@@ -493,6 +538,83 @@ static int read_table(struct nsight_import *x, const struct nsight_table *t)
 		rc = step == SQLITE_ROW ? t->row(x, s) : gt_sqlite_error(x->db, step, x->err);
 	}
 	sqlite3_finalize(s);
+	return rc;
+}
+
+/* ---- metadata ---- */
+
+static bool is_read(const char *table)
+{
+	/* those of the recording as a whole and of enumerations have no events */
+	static const char *const others[] = { "metadata", "META_DATA_", "TARGET_INFO_", "ENUM_",
+		"ANALYSIS_", "EXPORT_", "sqlite_" };
+
+	for (size_t i = 0; i < TABLES; i++)
+		if (!strcasecmp(table, tables[i].name))
+			return true;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (!strncmp(table, others[i], strlen(others[i])))
+			return true;
+	return false;
+}
+
+/* A damaged table that is not read is no error. */
+static bool has_rows(struct nsight_import *x, const char *table)
+{
+	char *select = sqlite3_mprintf("SELECT 1 FROM \"%w\" LIMIT 1", table);
+	sqlite3_stmt *s = NULL;
+	bool has = select && !sqlite3_prepare_v2(x->db, select, -1, &s, NULL) &&
+		sqlite3_step(s) == SQLITE_ROW;
+
+	sqlite3_finalize(s);
+	sqlite3_free(select);
+	return has;
+}
+
+/* The names of tables that have rows and are not read, separated by commas. 0 or negative. */
+static int list_unread(struct nsight_import *x, struct gt_buf *to)
+{
+	sqlite3_stmt *s = NULL;
+	unsigned n = 0;
+	int rc = sqlite3_prepare_v2(x->db,
+		"SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND"
+		" length(name) < 64 ORDER BY name",
+		-1, &s, NULL);
+
+	while (!rc && n <= UNREAD_MAX && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(s, 0);
+
+		rc = 0;
+		if (!name || is_read(name) || !has_rows(x, name))
+			continue;
+		gt_buf_printf(to, "%s%s", n ? ", " : "", n == UNREAD_MAX ? "..." : name);
+		n++;
+	}
+	sqlite3_finalize(s);
+	return !rc || rc == SQLITE_DONE ? 0 : gt_sqlite_error(x->db, rc, x->err);
+}
+
+static int put_metadata(struct nsight_import *x)
+{
+	struct gt_buf unread = { 0 };
+	struct gt_out o;
+	int rc = list_unread(x, &unread);
+
+	gt_out_memory(&o);
+	gt_out_str(&o, "{\"gpus\":[");
+	gt_out_add(&o, x->gpus.data, x->gpus.len);
+	gt_out_str(&o, "]");
+	if (unread.len) {
+		gt_out_str(&o, ",\"tables_not_read\":");
+		gt_out_json(&o, (const char *)unread.data, unread.len);
+	}
+	gt_out_add(&o, "}", 2);
+	if (!rc)
+		rc = o.failed || x->gpus.failed || unread.failed
+			? no_memory(x)
+			: gt_writer_meta(x->n.w, o.data, x->err);
+	gt_out_close(&o, NULL);
+	gt_buf_release(&unread);
 	return rc;
 }
 
@@ -522,6 +644,8 @@ static int read_database(struct nsight_import *x, struct gt_writer *w)
 		rc = gt_err_set(x->err, -EILSEQ, "a SQLite database without Nsight's tables");
 	if (!rc)
 		rc = gt_nsight_finish(&x->n);
+	if (!rc)
+		rc = put_metadata(x);
 	gt_nsight_release(&x->n);
 	return rc;
 }
@@ -533,9 +657,11 @@ static int nsight_import(struct gt_in *in, struct gt_writer *w, struct gt_err *e
 
 	if (fd < 0)
 		return fd;
+	gt_out_memory(&x.gpus);
 	x.db = gt_sqlite_open(fd, false, err);
 	rc = x.db ? read_database(&x, w) : err->code;
 	sqlite3_close(x.db);
+	gt_out_close(&x.gpus, NULL);
 	if (fd != plain)
 		close(fd);
 	return rc;

@@ -385,6 +385,6 @@ int gt_nsight_finish(struct gt_nsight *n)
 
 	if (!rc)
 		rc = put_works(n);
-	snprintf(meta, sizeof(meta), "{\"rows_invalid\":%" PRIu64 "}", n->invalid);
+	snprintf(meta, sizeof(meta), "{\"events_without_time\":%" PRIu64 "}", n->invalid);
 	return rc || !n->invalid ? rc : gt_writer_meta(n->w, meta, n->err);
 }

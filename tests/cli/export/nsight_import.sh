@@ -45,7 +45,7 @@ want nsight-gz 0 "$X" --sqlite -f -o again.sqlite nvtx.sqlite.gz
 rows again.sqlite >got; same nsight-gz-same expected got
 
 # Nsight's own: versions in names, text in the row, stacks as rows of their own, few columns, values of other types
-nsight() { rm -f n.sqlite; sqlite3 n.sqlite "CREATE TABLE StringIds(id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'gemm'); $1"; "$X" --jsonl -o - n.sqlite >want.out 2>want.err; }
+nsight() { rm -f n.sqlite; sqlite3 n.sqlite "CREATE TABLE StringIds(id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'gemm'); $1" >/dev/null; "$X" --jsonl -o - n.sqlite >want.out 2>want.err; }
 G=$((1 << 56 | 7 << 24)) T=$((1 << 56 | 7 << 24 | 8))
 nsight "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, eventClass, globalTid, correlationId, nameId);
 	INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (300, 400, 0, $T, 5, 1), (300, 400, 67, $T, 5, 1), (100, 200, 1, $T, NULL, 99), (500, 450, 0, $T, 1, 1), ('x', 'y', 'z', $T, 1, 1);
@@ -63,6 +63,27 @@ check nsight-domain stdout_lacks domain
 # a call that ends after the one in which it began keeps its times
 nsight "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, nameId); INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (0, 100, $T, 2), (50, 150, $T, 1)"
 check nsight-overlap stdout_matches '"name":"cudaLaunchKernel",.*"kind":"span",.*"duration_us":0.100'
+
+# texts that are repeated need no memory for each row
+nsight "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; CREATE TABLE NVTX_EVENTS(start, end, eventType, text, globalTid);
+	WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 14)
+	INSERT INTO NVTX_EVENTS SELECT i, i + 1, 59, replace(hex(zeroblob(7500000)), '0', 'x'), $T FROM n"
+is nsight-repeated-texts '' "$(cat want.err)"
+rm n.sqlite
+
+# the GPUs' names, so that kernels have their occupancy; tables that are not read
+nsight "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, globalPid, deviceId, shortName, gridX, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory, dynamicSharedMemory, registersPerThread);
+	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (600, 900, $G, 0, 2, 8, 1, 1, 1024, 1, 1, 0, 0, 64);
+	CREATE TABLE TARGET_INFO_GPU(id, name, busLocation, uuid); INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA \"H200\"', '0000:01:00.0', 'GPU-1');
+	CREATE TABLE SCHED_EVENTS(start, cpu); INSERT INTO SCHED_EVENTS VALUES (1, 2);
+	CREATE TABLE GPU_METRICS(timestamp); CREATE TABLE OVERHEAD(start); INSERT INTO OVERHEAD VALUES (1)"
+"$B/gtanalyze" --no-pager --format csv kernels n.sqlite >kernels.csv 2>/dev/null
+check nsight-occupancy grep -q '50.*registers' kernels.csv
+"$B/gtanalyze" --no-pager n.sqlite >want.out 2>&1
+check nsight-gpu-name stdout_has 'NVIDIA "H200"'
+check nsight-tables-not-read stdout_matches 'not read: OVERHEAD, SCHED_EVENTS)'
+"$X" --sqlite -f -o again.sqlite n.sqlite
+is nsight-gpu-again '0|NVIDIA "H200"|0000:01:00.0|GPU-1' "$(sqlite3 again.sqlite 'SELECT id, name, busLocation, uuid FROM TARGET_INFO_GPU')"
 
 # no tables, views, virtual tables, other files
 
