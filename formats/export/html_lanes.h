@@ -16,7 +16,11 @@
  * the differences, or one varint if all values are equal.
  *
  * With a resolution R, neighbours on a level that are shorter than R and begin within R become one
- * slice with the number of events (level of detail). So the size of a file can be bounded.
+ * slice with the number of events (level of detail). So the size of a file can be bounded. Other
+ * exporters have level_of_detail.h instead, which merges the rows of a trace: per track, without
+ * nesting and arrows. A page must keep the levels, so that the lanes have the same height with each
+ * resolution, the arrow from a launch to its GPU work, and the name of the longest event, and it
+ * merges while it writes its columns, without a second trace.
  * gt_html_lanes.counts tells beforehand how many slices each resolution leaves. */
 #ifndef GT_HTML_LANES_H
 #define GT_HTML_LANES_H

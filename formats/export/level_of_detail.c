@@ -1,3 +1,9 @@
+/* What merges is the short rows of a track, of one class (calls, spans and GPU work, instants),
+ * whatever their nesting: few slices are left, and the result is a trace that each exporter of rows
+ * can write. Rows lose their arrows and nesting when they merge.
+ *
+ * The page of --html does not use this: html_lanes.c merges its slices per level of nesting, and
+ * keeps calls apart while GPU work may still lead back to them. */
 #include "formats/export/level_of_detail.h"
 
 #include <errno.h>
