@@ -27,7 +27,7 @@ everything() {	# everything NAME FILE: all reports and formats, of the file and 
 		reported $f
 		check "$e-$f" test -z "$([ $f = text ] && cat err || grep -v '^gtanalyze: n.zst: ' err)"
 	done
-	for f in chrome folded flame speedscope pprof dot replay csv jsonl native; do want "$e-$f" 0 bounded "$X" --$f -f -o x.$f n.zst; done
+	for f in chrome folded flame speedscope jsonl native; do want "$e-$f" 0 bounded "$X" --$f -f -o x.$f n.zst; done
 	check "$e-chrome-is-json" "$json" json x.chrome
 	check "$e-speedscope-is-json" "$json" json x.speedscope
 	[ ! -s x.jsonl ] || check "$e-jsonl-is-json" "$json" jsonl x.jsonl

@@ -50,7 +50,7 @@ static bool has_counted(const struct gt_stack_tree *t, uint32_t node, bool arrow
 static struct item *item_of(struct call_graph *g, uint32_t root, uint32_t from, uint32_t to)
 {
 	struct item key = { .root = root, .from = from, .to = to };
-	const size_t size = offsetof(struct item, self);
+	const size_t size = offsetof(struct item, to) + sizeof(key.to); /* without padding */
 	uint32_t id = gt_map_find_item(&g->by_place, g->items, sizeof(key), &key, size);
 
 	if (id == UINT32_MAX)

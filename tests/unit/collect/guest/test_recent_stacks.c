@@ -150,13 +150,15 @@ static void eight_threads(void)
 		if (plugin)
 			gt_hosted_dlclose(plugin);
 	}
+	/* now it stays, so that stacks are found there again */
+	for (uint32_t before = nrecent; nrecent - before < 1000;)
+		sched_yield();
 	is_over = true;
 	for (int i = 0; i < 8; i++) {
 		CHECK(!pthread_join(threads[i], &complete));
 		CHECK(complete);
 	}
 	CHECK_EQ(nwrong, 0);
-	CHECK(nrecent > nwalks / 100);
 }
 
 T_MAIN(T(eight_threads))

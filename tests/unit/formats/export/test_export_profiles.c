@@ -311,14 +311,17 @@ static void pprof_has_the_time_of_all_recordings(void)
 	CHECK_EQ(pprof(r, &part).duration, 100);
 	gt_reader_close(r);
 	for (int i = 0; i < 2; i++) {
-		m = make_at(fd, i ? "host-b" : "host-a", 4711);
+		m = make_at(dup(fd), i ? "host-b" : "host-a", 4711);
 		gt_writer_anchor(m.w,
 			&(struct gt_anchor){ .monotonic = 1000, .realtime = i ? 2000 : 5000 },
 			NULL);
 		put(&m, GT_CALL, m.thread, PLAIN, 1100, 1200, 0, 0, NULL);
-		if (!i)
-			CHECK_EQ(gt_writer_close(m.w, NULL), 0);
+		if (i)
+			continue;
+		CHECK_EQ(gt_writer_close(m.w, NULL), 0);
+		close(m.fd);
 	}
+	close(fd);
 	r = reread(&m);
 	CHECK_EQ(gt_reader_segments(r), 2);
 	s = pprof(r, &(struct gt_export_options){ .cost = GT_COST_TIME });
