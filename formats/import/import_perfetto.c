@@ -386,7 +386,8 @@ static int fill(struct window *w, struct gt_in *in, size_t n, struct gt_err *err
 
 	if (w->len - w->at >= n)
 		return 1;
-	memmove(w->bytes, w->bytes + w->at, w->len - w->at);
+	if (w->at) /* there is a window */
+		memmove(w->bytes, w->bytes + w->at, w->len - w->at);
 	w->start += w->at;
 	w->len -= w->at;
 	w->at = 0;
