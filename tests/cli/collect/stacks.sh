@@ -72,6 +72,7 @@ check gpu-replays-have-the-stack-of-the-capture test "$(grep -c kernels all)" -g
 # ---- a call that does not return ----
 # its stack is whole if the library gets the rules within a millisecond: on a busy machine the program runs again
 for again in 1 2 3 4 5; do
+	rm -f hang.zst # of the round before
 	"$C" -q -f -e api -o hang.zst -- "$B/samples/hang" >out 2>&1 &
 	until_it_is 1 hung hang.zst
 	pkill -KILL -P $! hang

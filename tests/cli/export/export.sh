@@ -134,7 +134,7 @@ alike() {	# alike REPORT FILE: the report without the name of the file
 	done
 	echo '{"ph":"X","cat":"kernel","name":"g","pid":0,"tid":7,"ts":200,"dur":5,"args":{"device":0,"stream":7}}]}'
 } >names.json
-for f in names.json k.json "$SRC"/samples/recorded/*.zst "$SRC"/samples/recorded/*.gz; do
+for f in names.json k.json "$SRC"/samples/recorded/h200-[gsn]*.zst $([ -n "$SAN" ] || ls "$SRC"/samples/recorded/h200[x-][2dimt]*.zst "$SRC"/samples/recorded/*.gz); do
 	"$X" --native -f -o copy.zst "$f"
 	for report in kernels top budget; do alike $report "$f"; done
 done
