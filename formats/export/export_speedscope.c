@@ -42,6 +42,9 @@ struct timeline {
 	struct timed_frame open[2 * GT_NEST_DEEPEST + 8];
 	unsigned nopen;
 	const char *separator; /* before the next event */
+	uint64_t nprofile;     /* frames of the current profile */
+	/* number of the profile with the most frames, which is shown first, and of all */
+	uint64_t most, longest, nprofiles;
 };
 
 static void put_text(struct gt_out *out, const char *s) { gt_out_json(out, s, strlen(s)); }
@@ -70,7 +73,7 @@ static void put_head(struct gt_out *out, const struct gt_stack_tree *t)
 {
 	gt_out_str(out, "{\"$schema\":\"" SCHEMA "\",\"exporter\":\"gtexport\",\"name\":");
 	put_text(out, t->title ? t->title : "gt trace");
-	gt_out_str(out, ",\"activeProfileIndex\":0,\"shared\":{\"frames\":[");
+	gt_out_str(out, ",\"shared\":{\"frames\":[");
 	put_frames(out, t);
 	gt_out_str(out, "\n]},\"profiles\":[");
 }
@@ -148,6 +151,7 @@ static void put_frame(struct timeline *l, struct timed_frame f)
 		return; /* deeper than pieces nest */
 	l->open[l->nopen++] = f;
 	put_event(l, "{\"type\":\"O\",\"frame\":", f.label, f.start);
+	l->nprofile++;
 }
 
 /* The names of the track and of what it belongs to, without the root. */
@@ -182,6 +186,12 @@ static void end_profile(struct timeline *l, int64_t last)
 	gt_out_str(l->out, "],\"endValue\":");
 	gt_export_i64(l->out, last);
 	gt_out_str(l->out, "}");
+	if (l->nprofile > l->most) {
+		l->most = l->nprofile;
+		l->longest = l->nprofiles;
+	}
+	l->nprofile = 0;
+	l->nprofiles++;
 }
 
 static int put_timeline(struct timeline *l)
@@ -205,7 +215,7 @@ static int put_timeline(struct timeline *l)
 	}
 	if (track != GT_NONE)
 		end_profile(l, last);
-	gt_out_str(l->out, "]}\n");
+	gt_out_printf(l->out, "],\"activeProfileIndex\":%" PRIu64 "}\n", l->longest);
 	return l->out->failed ? 0 : rc;
 }
 
