@@ -41,7 +41,7 @@ says cut-says "^gtanalyze: cut.pftrace: .*byte [0-9]*: the last packet is incomp
 { cat t.pftrace; printf '\012\377\377\377\377\377\377\377\177'; } >length.pftrace
 want length 1 "$A" length.pftrace
 says length-says "byte $size: a packet of [0-9]* bytes: at most 16 MiB$"
-{ cat t.pftrace; head -c 4096 /dev/urandom | tr '\012' x; } >garbage.pftrace
+{ cat t.pftrace; printf '\007'; head -c 4096 /dev/urandom; } >garbage.pftrace # a tag of no kind, then anything
 want garbage 1 "$A" garbage.pftrace
 says garbage-says "byte $size: malformed packet"
 is one-line 1 "$(wc -l <want.err)"
