@@ -367,7 +367,7 @@ static int add_reports(const struct gt_exporter *x, struct gt_reader *r,
 	return rc;
 }
 
-/* --max-size: says on standard error what was merged. */
+/* --max-size: prints the number of merged events on standard error. */
 static void export_within(const struct args *a, const struct gt_exporter *x, struct gt_reader *r,
 	const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
 {
@@ -449,7 +449,7 @@ static int write_files(const struct args *a, const struct gt_exporter *x, struct
 	return err->code != 0;
 }
 
-/* Prints what went wrong before anything was written. */
+/* Prints an error that came before the output began. */
 static int refuse(struct gt_err *err, const char *trace)
 {
 	gt_progress_line_stop();

@@ -156,7 +156,7 @@ static void put_items(struct call_graph *g, uint32_t root)
 {
 	for (size_t i = 0; i < g->nitems; i++) {
 		const struct item *it = &g->items[i];
-		const struct item *from = it;
+		const struct item *from, *to;
 
 		if (it->root != root || !is_shown(g, it))
 			continue;
@@ -164,8 +164,9 @@ static void put_items(struct call_graph *g, uint32_t root)
 			put_box(g, it);
 			continue;
 		}
-		from = item_of(g, root, GT_NONE, it->from); /* it is there: nothing is added */
-		if (from && is_shown(g, from) && is_shown(g, item_of(g, root, GT_NONE, it->to)))
+		from = item_of(g, root, GT_NONE, it->from); /* both are there: nothing is added */
+		to = item_of(g, root, GT_NONE, it->to);
+		if (from && to && is_shown(g, from) && is_shown(g, to))
 			put_arrow(g, it);
 	}
 }

@@ -102,8 +102,8 @@ static int add_frame(struct timeline *l, uint32_t track, uint32_t label, int64_t
 }
 
 /* A gt_stack_piece_fn. The frames' times say how they nest. */
-static uint32_t add_piece(void *arg, const struct gt_segment *seg, uint32_t track, uint32_t parent,
-	const struct gt_nest_row *piece)
+static int add_piece(
+	void *arg, const struct gt_segment *seg, uint32_t track, const struct gt_nest_row *piece)
 {
 	struct timeline *l = arg;
 	const struct gt_range range = gt_range_of(&l->opt->filter, seg);
@@ -117,7 +117,7 @@ static uint32_t add_piece(void *arg, const struct gt_segment *seg, uint32_t trac
 	end = gt_since(end, l->bases[seg->index]);
 	if (add_frame(l, track, (uint32_t)piece->what, start, end) ||
 		(kernel && add_frame(l, track, kernel - 1, start, end)))
-		return GT_NONE;
+		return l->err->code;
 	return 0;
 }
 

@@ -29,12 +29,11 @@ struct gt_stack_label {
 	size_t at;
 	uint32_t segment, text;
 };
-/* A row, or a piece of one (nest.h), on its track. track: its node. parent: what the call for the
- * surrounding piece returned, or GT_NONE. piece->what: the label of its name, and in the upper 32
- * bits 1 + the label of its kernel, or 0. Returns what its children get as parent, or GT_NONE with
- * an error in the tree's err. Further pieces of a row come before rows that begin earlier. */
-typedef uint32_t gt_stack_piece_fn(void *arg, const struct gt_segment *seg, uint32_t track,
-	uint32_t parent, const struct gt_nest_row *piece);
+/* A row, or a piece of one (nest.h), on its track. track: its node. piece->what: the label of its
+ * name, and in the upper 32 bits 1 + the label of its kernel, or 0. Further pieces of a row come
+ * before rows that begin earlier. 0, or negative with an error in the tree's err. */
+typedef int gt_stack_piece_fn(
+	void *arg, const struct gt_segment *seg, uint32_t track, const struct gt_nest_row *piece);
 struct gt_stack_tree {
 	struct gt_reader *r;
 	struct gt_err *err;

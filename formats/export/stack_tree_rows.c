@@ -120,7 +120,7 @@ static uint32_t add_piece(void *arg, uint32_t parent, const struct gt_nest_row *
 	int64_t ns;
 
 	if (f->piece)
-		return f->piece(f->piece_arg, p->seg, p->node, parent, piece);
+		return f->piece(f->piece_arg, p->seg, p->node, piece) ? GT_NONE : p->node;
 	node = gt_stack_tree_node(f, parent == GT_NONE ? p->node : parent, (uint32_t)piece->what);
 	if (kernel && node != GT_NONE)
 		node = gt_stack_tree_node(f, node, kernel - 1);
