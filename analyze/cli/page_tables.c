@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 #include "analyze/core/run.h"
-#include "formats/export/html_page.h"
+#include "formats/export/html/html_page.h"
 
 #define ROWS_MOST 1000 /* of a table of a page with a timeline */
 #define THREADS_MOST 4

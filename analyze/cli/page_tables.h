@@ -1,4 +1,4 @@
-/* Tables of reports for an HTML page (formats/export/html_page.h): JSON with the tables as
+/* Tables of reports for an HTML page (formats/export/html/html_page.h): JSON with the tables as
  * `--format json` prints them, and what people see of their columns. A page has a list of
  * documents, one for each file:
  *

@@ -9,7 +9,7 @@
 #define GT_STACK_FLAME_H
 #include "analyze/core/report.h"
 #include "analyze/stats/group_table.h"
-#include "formats/export/stack_tree.h"
+#include "formats/export/stacks/stack_tree.h"
 
 enum gt_stack_flame_kind {
 	GT_STACK_FLAME_HOST,   /* ns: samples, and waits of threads */

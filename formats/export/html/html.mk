@@ -5,4 +5,4 @@ $(BUILD)/gen/html_before.inc: $(HTML_DIR)/pack $(HTML_DIR)/page.html $(HTML_DIR)
 	@mkdir -p $(@D)
 	@$(HTML_DIR)/pack $(@D) $(HTML_DIR)/page.html $(HTML_DIR)/page.css $(HTML_SCRIPTS)
 $(BUILD)/gen/html_behind.inc: $(BUILD)/gen/html_before.inc
-$(BUILD)/formats/export/html_page.o $(BUILD)/fuzz/formats/export/html_page.o: $(BUILD)/gen/html_before.inc $(BUILD)/gen/html_behind.inc
+$(BUILD)/formats/export/html/html_page.o $(BUILD)/fuzz/formats/export/html/html_page.o: $(BUILD)/gen/html_before.inc $(BUILD)/gen/html_behind.inc

@@ -4,7 +4,7 @@
 #define GT_TRACE_TABLES_INTERNAL_H
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
-#include "formats/export/chrome_launches.h"
+#include "formats/export/chrome/chrome_launches.h"
 #include "formats/export/tables/trace_tables.h"
 #include "formats/names/kernel_names.h"
 

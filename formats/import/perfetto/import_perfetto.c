@@ -1,0 +1,576 @@
+/* Perfetto's own format (protocol buffers): TrackEvents of any writer, of PyTorch's profiler
+ * (.pftrace), and of gtexport --perfetto.
+ *
+ *      import_perfetto.c           this file: packets, sequences, clocks
+ *      import_perfetto_interned.c  texts and stacks that packets refer to by number
+ *      import_perfetto_events.c    events: they become events of Kineto (import_kineto.h)
+ *      import_perfetto_tracks.c    tracks, and the pairs of begins and ends on them
+ *
+ * A file is a sequence of packets, each with its length. A packet larger than 16 MiB, one that is
+ * incomplete, or bytes that are no packet are errors with their offset in the unpacked file.
+ * Packets of other data sources (ftrace, counters of a GPU) are counted and skipped; a file that
+ * has no others is refused.
+ *
+ * Clocks: a packet's time is of the clock that it names, or its sequence's default, or BOOTTIME.
+ * Snapshots relate clocks. Times of the trace are those of the clock that the first snapshot calls
+ * the primary one, else of BOOTTIME or MONOTONIC; times of a clock without a relation are
+ * not changed, and counted. */
+#include "formats/import/perfetto/import_perfetto.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "formats/base/buf.h"
+#include "formats/import/importers.h"
+#include "formats/io/stream_in.h"
+
+#define WINDOW (1u << 20)
+#define SEQUENCES_MAX 65536u
+#define CLOCKS_MAX 65536u
+#define SNAPSHOT_MAX 64u
+#define CLOCK_KEY offsetof(struct gt_pftrace_clock, unit)
+#define ZSTD_DEPTH 1u /* packets within packets */
+
+int gt_pftrace_malformed(struct gt_pftrace *p, const char *what)
+{
+	if (!p->err->code)
+		gt_err_set(p->err, -EBADMSG, "malformed packet (%s)", what);
+	p->err->offset = p->offset;
+	return p->err->code;
+}
+
+/* ---- sequences ---- */
+
+static struct gt_pftrace_sequence *sequence_of(struct gt_pftrace *p, uint64_t id)
+{
+	struct gt_pftrace_sequence s = { .id = id };
+	uint32_t i =
+		gt_map_find_item(&p->sequence_map, p->sequences, sizeof(s), &s.id, sizeof(s.id));
+
+	if (i != UINT32_MAX)
+		return &p->sequences[i];
+	s.generation = ++p->generations;
+	if (p->nsequences >= SEQUENCES_MAX) {
+		gt_err_set(p->err, -E2BIG, "more than %u packet sequences", SEQUENCES_MAX);
+		return NULL;
+	}
+	i = gt_map_add_item(&p->sequence_map, &p->sequences, &p->nsequences, &p->sequences_cap,
+		sizeof(s), &s, sizeof(s.id));
+	if (i == UINT32_MAX) {
+		gt_kineto_no_memory(p->err);
+		return NULL;
+	}
+	return &p->sequences[i];
+}
+
+static int read_defaults(
+	struct gt_pftrace *p, struct gt_pftrace_sequence *s, const struct gt_proto_field *message)
+{
+	struct gt_proto_in in = gt_proto_message(message), event;
+	struct gt_proto_field f, g;
+	int more;
+
+	while ((more = gt_proto_next(&in, &f)) > 0) {
+		if (f.number == GT_DEFAULTS_CLOCK && f.wire == GT_PROTO_VARINT)
+			s->clock = (uint32_t)f.value;
+		if (f.number != GT_DEFAULTS_EVENT || f.wire != GT_PROTO_BYTES)
+			continue;
+		event = gt_proto_message(&f);
+		while (gt_proto_next(&event, &g) > 0)
+			if (g.number == GT_EVENT_TRACK && g.wire == GT_PROTO_VARINT) {
+				s->track = g.value;
+				s->has_track = true;
+			}
+	}
+	return more < 0 ? gt_pftrace_malformed(p, "defaults") : 0;
+}
+
+/* ---- clocks ---- */
+
+/* The clock, added if it is new; NULL: no memory, or too many. */
+static struct gt_pftrace_clock *clock_of(struct gt_pftrace *p, uint64_t sequence, uint32_t id)
+{
+	bool own = id >= GT_CLOCK_OWN && id < 128;
+	struct gt_pftrace_clock one = { .sequence = own ? sequence : 0, .id = id, .unit = 1 };
+	uint32_t i;
+
+	if (p->last_clock < p->nclocks && p->clocks[p->last_clock].id == id &&
+		p->clocks[p->last_clock].sequence == one.sequence)
+		return &p->clocks[p->last_clock];
+	i = gt_map_find_item(&p->clock_map, p->clocks, sizeof(one), &one, CLOCK_KEY);
+	if (i == UINT32_MAX && p->nclocks < CLOCKS_MAX)
+		i = gt_map_add_item(&p->clock_map, &p->clocks, &p->nclocks, &p->clocks_cap,
+			sizeof(one), &one, CLOCK_KEY);
+	p->last_clock = i;
+	return i == UINT32_MAX ? NULL : &p->clocks[i];
+}
+
+struct reading { /* of a clock, in a snapshot */
+	uint32_t id;
+	uint64_t time, unit;
+	bool incremental;
+};
+
+static int64_t to_ns(uint64_t time, uint64_t unit)
+{
+	uint64_t ns;
+
+	return __builtin_mul_overflow(time, unit, &ns) || ns >= (uint64_t)GT_TIME_MAX
+		? GT_TIME_MAX - 1
+		: (int64_t)ns;
+}
+
+/* The longest times are limits: a sum beyond them is the limit. Both terms are within them. */
+static int64_t clamp(int64_t ns)
+{
+	return ns > GT_TIME_MAX ? GT_TIME_MAX : ns < -GT_TIME_MAX ? -GT_TIME_MAX : ns;
+}
+
+static int read_clock(struct gt_pftrace *p, const struct gt_proto_field *message, struct reading *r)
+{
+	struct gt_proto_in in = gt_proto_message(message);
+	struct gt_proto_field f;
+	int more;
+
+	*r = (struct reading){ .unit = 1 };
+	while ((more = gt_proto_next(&in, &f)) > 0) {
+		if (f.wire != GT_PROTO_VARINT)
+			continue;
+		switch (f.number) {
+		case GT_CLOCK_ID: r->id = (uint32_t)f.value; break;
+		case GT_CLOCK_TIME: r->time = f.value; break;
+		case GT_CLOCK_INCREMENTAL: r->incremental = f.value; break;
+		case GT_CLOCK_UNIT: r->unit = f.value ? f.value : 1; break;
+		}
+	}
+	return more < 0 ? gt_pftrace_malformed(p, "a snapshot of clocks") : 0;
+}
+
+static const struct reading *find_reading(const struct reading *r, unsigned n, uint32_t id)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (r[i].id == id)
+			return &r[i];
+	return NULL;
+}
+
+/* The time of the trace at this snapshot. */
+static int64_t reference_time(struct gt_pftrace *p, uint64_t sequence, const struct reading *r,
+	unsigned n, uint32_t primary)
+{
+	const struct reading *known;
+
+	if (!p->reference)
+		p->reference = primary && find_reading(r, n, primary) ? primary
+			: find_reading(r, n, GT_CLOCK_BOOTTIME)       ? GT_CLOCK_BOOTTIME
+			: find_reading(r, n, GT_CLOCK_MONOTONIC)      ? GT_CLOCK_MONOTONIC
+								      : r[0].id;
+	known = find_reading(r, n, p->reference);
+	if (known)
+		return to_ns(known->time, known->unit);
+	for (unsigned i = 0; i < n; i++) {
+		const struct gt_pftrace_clock *c = clock_of(p, sequence, r[i].id);
+
+		if (c && c->known)
+			return clamp(to_ns(r[i].time, r[i].unit) + c->offset);
+	}
+	return to_ns(r[0].time, r[0].unit);
+}
+
+static int read_snapshot(
+	struct gt_pftrace *p, uint64_t sequence, const struct gt_proto_field *message)
+{
+	struct gt_proto_in in = gt_proto_message(message);
+	struct reading r[SNAPSHOT_MAX];
+	uint32_t primary = 0;
+	struct gt_proto_field f;
+	unsigned n = 0;
+	int64_t now;
+	int more;
+
+	while ((more = gt_proto_next(&in, &f)) > 0) {
+		if (f.number == GT_CLOCKS_PRIMARY && f.wire == GT_PROTO_VARINT)
+			primary = (uint32_t)f.value;
+		if (f.number != GT_CLOCKS_CLOCK || f.wire != GT_PROTO_BYTES || n == SNAPSHOT_MAX)
+			continue;
+		if (read_clock(p, &f, &r[n++]))
+			return p->err->code;
+	}
+	if (more < 0)
+		return gt_pftrace_malformed(p, "a snapshot of clocks");
+	if (!n)
+		return 0;
+	now = reference_time(p, sequence, r, n, primary);
+	for (unsigned i = 0; i < n; i++) {
+		struct gt_pftrace_clock *c = clock_of(p, sequence, r[i].id);
+
+		if (!c)
+			return gt_err_set(p->err, -E2BIG, "more than %u clocks", CLOCKS_MAX);
+		c->unit = r[i].unit;
+		c->incremental = r[i].incremental;
+		c->now = to_ns(r[i].time, r[i].unit);
+		c->offset = clamp(now - c->now);
+		c->known = true;
+		if (r[i].id == GT_CLOCK_REALTIME && !p->d->based) {
+			p->d->base = c->now - now;
+			p->d->based = true;
+		}
+	}
+	return 0;
+}
+
+/* The time of the trace of a packet. */
+static int64_t time_of(
+	struct gt_pftrace *p, const struct gt_pftrace_sequence *s, uint32_t id, uint64_t time)
+{
+	struct gt_pftrace_clock *c;
+	int64_t ns;
+
+	id = id ? id : s->clock ? s->clock : GT_CLOCK_BOOTTIME;
+	c = clock_of(p, s->id, id);
+	if (!c)
+		return to_ns(time, 1);
+	ns = to_ns(time, c->unit);
+	if (c->incremental)
+		ns = c->now = c->now + ns < GT_TIME_MAX ? c->now + ns : GT_TIME_MAX - 1;
+	c->unrelated += !c->known;
+	return clamp(ns + c->offset);
+}
+
+/* ---- packets ---- */
+
+struct packet {
+	uint64_t sequence, time, flags;
+	uint32_t clock;
+	bool has_time, cleared;
+	struct gt_proto_field event, interned, defaults, clocks, track, attributes, zstd;
+};
+
+/* What Kineto's files have around their events. */
+static int read_attributes(struct gt_pftrace *p, const struct gt_proto_field *message)
+{
+	struct gt_proto_in in = gt_proto_message(message), one;
+	struct gt_proto_field f, g;
+	char key[256];
+	int more;
+
+	while ((more = gt_proto_next(&in, &f)) > 0) {
+		if (f.number != GT_ATTRIBUTES_ONE || f.wire != GT_PROTO_BYTES)
+			continue;
+		one = gt_proto_message(&f);
+		key[0] = 0;
+		while (gt_proto_next(&one, &g) > 0) {
+			if (g.wire != GT_PROTO_BYTES)
+				continue;
+			if (g.number == GT_ATTRIBUTE_KEY && g.value < sizeof(key)) {
+				memcpy(key, g.bytes, g.value);
+				key[g.value] = 0;
+			}
+			if (g.number == GT_ATTRIBUTE_STRING &&
+				!strncmp(key, GT_PERFETTO_KINETO, strlen(GT_PERFETTO_KINETO)) &&
+				gt_kineto_document_key(p->d, key + strlen(GT_PERFETTO_KINETO),
+					(const char *)g.bytes, g.value, p->err))
+				return p->err->code;
+		}
+	}
+	return more < 0 ? gt_pftrace_malformed(p, "attributes") : 0;
+}
+
+static int read_fields(struct gt_pftrace *p, struct gt_proto_in in, struct packet *to)
+{
+	struct gt_proto_field f;
+	int more;
+
+	while ((more = gt_proto_next(&in, &f)) > 0) {
+		switch (f.number | (uint32_t)f.wire << 16) {
+		case GT_PACKET_TIMESTAMP:
+			to->time = f.value;
+			to->has_time = true;
+			break;
+		case GT_PACKET_SEQUENCE: to->sequence = f.value; break;
+		case GT_PACKET_FLAGS: to->flags = f.value; break;
+		case GT_PACKET_OLD_CLEARED: to->cleared = f.value; break;
+		case GT_PACKET_CLOCK: to->clock = (uint32_t)f.value; break;
+		case GT_PACKET_EVENT | GT_PROTO_BYTES << 16: to->event = f; break;
+		case GT_PACKET_INTERNED | GT_PROTO_BYTES << 16: to->interned = f; break;
+		case GT_PACKET_DEFAULTS | GT_PROTO_BYTES << 16: to->defaults = f; break;
+		case GT_PACKET_CLOCKS | GT_PROTO_BYTES << 16: to->clocks = f; break;
+		case GT_PACKET_TRACK | GT_PROTO_BYTES << 16: to->track = f; break;
+		case GT_PACKET_ATTRIBUTES | GT_PROTO_BYTES << 16: to->attributes = f; break;
+		case GT_PACKET_ZSTD | GT_PROTO_BYTES << 16: to->zstd = f; break;
+		case GT_PACKET_DEFLATED | GT_PROTO_BYTES << 16:
+			return gt_err_set(p->err, -ENOTSUP,
+				"packets compressed with deflate: unpack them with traceconv decompress_packets");
+		}
+	}
+	return more < 0 ? gt_pftrace_malformed(p, "its fields") : 0;
+}
+
+static int read_packets(struct gt_pftrace *p, struct gt_in *in, unsigned depth);
+
+static int read_packed(struct gt_pftrace *p, const struct gt_proto_field *f, unsigned depth)
+{
+	struct gt_in *in;
+	int e;
+
+	if (depth > ZSTD_DEPTH)
+		return gt_pftrace_malformed(p, "packed packets within packed ones");
+	in = gt_in_memory(f->bytes, f->value, p->err);
+	if (!in)
+		return p->err->code;
+	e = read_packets(p, in, depth);
+	gt_in_close(in);
+	return e;
+}
+
+static int read_packet(struct gt_pftrace *p, struct gt_proto_in in, unsigned depth)
+{
+	struct gt_pftrace_sequence *s;
+	struct packet k = { 0 };
+	int64_t time;
+	int e = read_fields(p, in, &k);
+
+	if (e)
+		return e;
+	s = sequence_of(p, k.sequence);
+	if (!s)
+		return p->err->code;
+	if (k.flags & GT_PACKET_CLEARED || k.cleared) {
+		s->generation = ++p->generations;
+		s->clock = 0;
+		s->has_track = false;
+		s->track = 0;
+	}
+	if (k.defaults.bytes)
+		e = read_defaults(p, s, &k.defaults);
+	if (!e && k.clocks.bytes)
+		e = read_snapshot(p, k.sequence, &k.clocks);
+	if (!e && k.interned.bytes)
+		e = gt_pftrace_intern(p, s, &k.interned);
+	if (!e && k.track.bytes)
+		e = gt_pftrace_describe_track(p, &k.track);
+	if (!e && k.attributes.bytes)
+		e = read_attributes(p, &k.attributes);
+	if (!e && k.zstd.bytes)
+		e = read_packed(p, &k.zstd, depth + 1);
+	if (k.zstd.bytes && !(s = sequence_of(p, k.sequence))) /* it may have moved */
+		return p->err->code;
+	p->events += k.event.bytes != NULL;
+	if (e || !k.event.bytes) {
+		p->other_packets += !k.clocks.bytes && !k.interned.bytes && !k.track.bytes &&
+			!k.attributes.bytes && !k.zstd.bytes && !k.defaults.bytes;
+		return e;
+	}
+	if (!k.has_time) {
+		p->d->k.counts.no_time++;
+		return 0;
+	}
+	time = time_of(p, s, k.clock, k.time);
+	p->latest = time > p->latest ? time : p->latest;
+	return gt_pftrace_event(p, s, time, &k.event);
+}
+
+/* ---- the file ---- */
+
+struct window {
+	uint8_t *bytes;
+	size_t at, len, cap;
+	uint64_t start; /* of the window in the file */
+	bool ended;
+};
+
+/* Makes n bytes behind `at` readable. 1, 0: the file ends before, negative. */
+static int fill(struct window *w, struct gt_in *in, size_t n, struct gt_err *err)
+{
+	ssize_t got;
+
+	if (w->len - w->at >= n)
+		return 1;
+	if (w->at) /* there is a window */
+		memmove(w->bytes, w->bytes + w->at, w->len - w->at);
+	w->start += w->at;
+	w->len -= w->at;
+	w->at = 0;
+	if (gt_grow(&w->bytes, &w->cap, n > WINDOW ? n : WINDOW, 1))
+		return gt_kineto_no_memory(err);
+	while (w->len < n && !w->ended) {
+		got = gt_in_read(in, w->bytes + w->len, w->cap - w->len, err);
+		if (got < 0)
+			return (int)got;
+		w->ended = !got;
+		w->len += (size_t)got;
+	}
+	return w->len >= n;
+}
+
+/* Reads tag and length of the next field of the file. 1, 0 at the end, negative. */
+static int read_head(struct gt_pftrace *p, struct window *w, struct gt_in *in, uint64_t *size)
+{
+	int more = fill(w, in, 20, p->err);
+	struct gt_proto_in head = { w->bytes + w->at, w->bytes + w->len };
+	uint64_t tag;
+
+	p->offset = w->start + w->at;
+	if (more < 0 || (!more && w->len == w->at))
+		return more;
+	if (gt_proto_read_varint(&head, &tag) || (tag & 7) != GT_PROTO_BYTES ||
+		gt_proto_read_varint(&head, size))
+		return gt_pftrace_malformed(p, "no tag and length");
+	if (*size > GT_PFTRACE_PACKET_MAX) {
+		gt_err_set(p->err, -EMSGSIZE, "a packet of %" PRIu64 " bytes: at most %u MiB",
+			*size, GT_PFTRACE_PACKET_MAX >> 20);
+		p->err->offset = p->offset;
+		return p->err->code;
+	}
+	w->at += (size_t)(head.at - (w->bytes + w->at));
+	more = fill(w, in, *size, p->err);
+	if (!more) {
+		gt_err_set(p->err, -ENODATA, "the last packet is incomplete");
+		p->err->offset = p->offset;
+	}
+	return more > 0 ? (tag >> 3 == GT_TRACE_PACKET ? 1 : 2) : p->err->code;
+}
+
+static int read_packets(struct gt_pftrace *p, struct gt_in *in, unsigned depth)
+{
+	struct window w = { 0 };
+	uint64_t size = 0, offset = p->offset;
+	int more, e = 0;
+
+	while (!e && (more = read_head(p, &w, in, &size)) > 0) {
+		struct gt_proto_in packet = { w.bytes + w.at, w.bytes + w.at + size };
+
+		if (depth)
+			p->offset = offset;
+		e = more == 1 ? read_packet(p, packet, depth) : 0;
+		w.at += size;
+	}
+	free(w.bytes);
+	if (e && p->err->offset == GT_NO_OFFSET)
+		p->err->offset = p->offset;
+	return e ? e : more;
+}
+
+/* Events whose times are of a clock without a relation to that of the trace. */
+static uint64_t count_unrelated(const struct gt_pftrace *p)
+{
+	uint64_t n = 0;
+
+	/* a file with one clock needs no relation */
+	for (size_t i = 0; p->nclocks > 1 && i < p->nclocks; i++)
+		n += p->clocks[i].id != p->reference ? p->clocks[i].unrelated : 0;
+	return n;
+}
+
+static int finish(struct gt_pftrace *p)
+{
+	struct gt_kineto_counts *c = &p->d->k.counts;
+	char meta[256];
+	int e;
+
+	if (!p->events && p->other_packets)
+		return gt_err_set(p->err, -ENOTSUP,
+			"no TrackEvents: its packets are of other data sources (ftrace, counters), which gt does not read");
+	e = gt_pftrace_tracks_finish(p);
+	c->not_understood += p->without_begin;
+	if (!e)
+		e = gt_kineto_document_finish(p->d, p->err);
+	snprintf(meta, sizeof(meta),
+		"{\"packets_of_other_sources\":%" PRIu64 ",\"events_of_unknown_clocks\":%" PRIu64
+		",\"references_without_entry\":%" PRIu64 "}",
+		p->other_packets, count_unrelated(p), p->missing_iids);
+	return e ? e : gt_writer_meta(p->d->k.w, meta, p->err);
+}
+
+static void release(struct gt_pftrace *p)
+{
+	gt_pftrace_tracks_release(p);
+	gt_kineto_document_free(p->d);
+	free(p->sequences);
+	free(p->clocks);
+	gt_map_release(&p->clock_map);
+	free(p->entries);
+	gt_buf_release(&p->texts);
+	gt_map_release(&p->sequence_map);
+	gt_map_release(&p->entry_map);
+	free(p);
+}
+
+static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
+{
+	struct gt_pftrace *p = calloc(1, sizeof(*p));
+	int e;
+
+	if (!p)
+		return gt_kineto_no_memory(err);
+	p->err = err;
+	p->latest = INT64_MIN;
+	p->d = gt_kineto_document_new(w, "perfetto", err);
+	e = p->d ? read_packets(p, in, 0) : err->code;
+	if (!e)
+		e = finish(p);
+	release(p);
+	return e;
+}
+
+/* ---- recognition ---- */
+
+static bool is_known(const struct gt_proto_field *f)
+{
+	if (f->wire == GT_PROTO_VARINT)
+		return f->number == GT_PACKET_SEQUENCE || f->number == GT_PACKET_TIMESTAMP;
+	return f->wire == GT_PROTO_BYTES &&
+		(f->number == GT_PACKET_EVENT || f->number == GT_PACKET_TRACK ||
+			f->number == GT_PACKET_CLOCKS || f->number == GT_PACKET_INTERNED ||
+			f->number == GT_PACKET_ZSTD || f->number == GT_PACKET_DEFLATED);
+}
+
+/* Is it a packet, as far as its bytes are there? A message of packets has few fields, and at least
+ * one that gt knows, perhaps the one that is cut off. */
+static bool is_packet(struct gt_proto_in in, bool whole)
+{
+	struct gt_proto_field f = { 0 };
+	bool known = false;
+	int more;
+
+	while ((more = gt_proto_next(&in, &f)) > 0) {
+		if (f.number > 999)
+			return false;
+		known |= is_known(&f);
+	}
+	return whole ? known && !more : known || is_known(&f);
+}
+
+static int sniff(const char *head, size_t len)
+{
+	struct gt_proto_in in = { (const uint8_t *)head, (const uint8_t *)head + len };
+	unsigned packets = 0;
+
+	while (in.at < in.end && packets < 8) {
+		uint64_t tag, size;
+		bool whole;
+
+		if (*in.at != (GT_TRACE_PACKET << 3 | GT_PROTO_BYTES))
+			return packets ? 50 : 0;
+		if (gt_proto_read_varint(&in, &tag) || gt_proto_read_varint(&in, &size))
+			break;
+		whole = size <= (uint64_t)(in.end - in.at);
+		if (!is_packet((struct gt_proto_in){ in.at, whole ? in.at + size : in.end }, whole))
+			return packets ? 50 : 0;
+		if (!whole)
+			break;
+		packets++;
+		in.at += size;
+	}
+	if (packets)
+		return 90;
+	/* if the head is the whole file, its only packet is incomplete: it may be text, too */
+	return in.at > (const uint8_t *)head && len >= GT_IN_PEEK ? 30 : 0;
+}
+
+const struct gt_importer gt_import_perfetto = {
+	.name = "perfetto",
+	.help = "Perfetto's own format: TrackEvents, PyTorch's .pftrace, gtexport --perfetto",
+	.sniff = sniff,
+	.import = import,
+};
