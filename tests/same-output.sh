@@ -47,7 +47,7 @@ views() { "$OLD/gtview" --help | tr '\n' ' ' | sed 's/.*first view (\([^)]*\)).*
 
 # Files of other tools as gt's own, made once by the old build: both builds read them.
 mkdir -p "$W/native"
-for f in "$SRC"/samples/recorded/*.json.gz "$SRC"/tests/fuzz/corpus/fuzz_import/*; do
+for f in "$SRC"/samples/recorded/*.json.gz "$SRC"/tests/fuzz/corpus/fuzz_import/*/*; do
 	"$OLD/gtexport" --native -f -o "$W/native/$(basename "$f").zst" "$f" >/dev/null 2>&1 || rm -f "$W/native/$(basename "$f").zst"
 done
 

@@ -96,9 +96,7 @@ have_fuzzer:
 		"apt-get install clang libclang-rt-14-dev (Debian 12) or libclang-rt-18-dev (Ubuntu 24.04)"; exit 1; }
 fuzz: setup have_fuzzer
 	@$(MAKE) --no-print-directory -j$$(nproc) $(FUZZERS)
-	@for t in $(TARGETS); do mkdir -p $(BUILD)/fuzz/$$t.new tests/fuzz/corpus/$$t && echo "== $$t, $(FUZZ_SECONDS) s" && \
-		$(BUILD)/fuzz/$$t -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=512 -print_final_stats=1 \
-		-artifact_prefix=$(BUILD)/fuzz/$$t- $(BUILD)/fuzz/$$t.new tests/fuzz/corpus/$$t || exit 1; done
+	@tests/fuzz/run $(BUILD)/fuzz $(FUZZ_SECONDS) $(TARGETS)
 
 bench: setup
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all benches

@@ -67,8 +67,8 @@ int gt_files_expand(
 
 	*bad = NULL;
 	for (int i = 0; !e && i < n; i++) {
-		bool folder =
-			strcmp(operands[i], "-") && !stat(operands[i], &st) && S_ISDIR(st.st_mode);
+		bool folder = strcmp(operands[i], "-") && !stat(operands[i], &st) &&
+			S_ISDIR(st.st_mode) && !gt_is_trace(operands[i]);
 
 		e = folder ? add_folder(to, operands[i], err) : add(to, strdup(operands[i]), err);
 		*bad = e && folder ? operands[i] : NULL;

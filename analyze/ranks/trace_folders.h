@@ -1,4 +1,5 @@
-/* The files that the operands name. A folder stands for the traces in it. */
+/* The files that the operands name. A folder stands for the traces in it, unless it is one trace.
+ */
 #ifndef GT_TRACE_FOLDERS_H
 #define GT_TRACE_FOLDERS_H
 #include <stddef.h>

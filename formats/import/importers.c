@@ -14,11 +14,19 @@
 #include "formats/io/json_scan.h"
 #include "formats/io/stream_in.h"
 
-extern const struct gt_importer gt_import_jsonl_a, gt_import_jsonl_b, gt_import_kineto,
-	gt_import_perfetto, gt_import_nsight, gt_import_strace;
+/* One row for each importer: gt_import_NAME. */
+#define IMPORTERS(X)                                                                               \
+	X(jsonl_b)                                                                                 \
+	X(jsonl_a)                                                                                 \
+	X(kineto)                                                                                  \
+	X(perfetto)                                                                                \
+	X(strace)                                                                                  \
+	X(nsight)
 
-const struct gt_importer *const gt_importers[] = { &gt_import_jsonl_b, &gt_import_jsonl_a,
-	&gt_import_kineto, &gt_import_perfetto, &gt_import_strace, &gt_import_nsight, NULL };
+#define DECLARE(name) extern const struct gt_importer gt_import_##name;
+IMPORTERS(DECLARE)
+#define ADDRESS(name) &gt_import_##name,
+const struct gt_importer *const gt_importers[] = { IMPORTERS(ADDRESS) NULL };
 
 /* ---- JSON of other kinds ---- */
 
@@ -100,7 +108,7 @@ static const struct gt_importer *find_best(const char *head, size_t len)
 	int sure = 0;
 
 	for (const struct gt_importer *const *i = gt_importers; *i; i++) {
-		int s = (*i)->sniff(head, len);
+		int s = (*i)->sniff ? (*i)->sniff(head, len) : 0;
 
 		if (s > sure) {
 			sure = s;
@@ -110,9 +118,31 @@ static const struct gt_importer *find_best(const char *head, size_t len)
 	return best;
 }
 
+static bool is_folder(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISDIR(st.st_mode);
+}
+
+static const struct gt_importer *find_for_folder(int folder, struct gt_err *err)
+{
+	for (const struct gt_importer *const *i = gt_importers; *i; i++)
+		if ((*i)->is_folder && (*i)->is_folder(folder))
+			return *i;
+	gt_err_set(err, -EISDIR, "is a folder: name one of the traces in it");
+	return NULL;
+}
+
+/* What is imported: a stream, or else a folder. */
+struct source {
+	const struct gt_importer *importer;
+	struct gt_in *in;
+	int folder;
+};
+
 /* err must not be NULL. meta: more metadata, or NULL. */
-static int import_to(int fd, const struct gt_importer *importer, struct gt_in *in, const char *meta,
-	struct gt_err *err)
+static int import_to(int fd, const struct source *from, const char *meta, struct gt_err *err)
 {
 	/* the host of the recording is unknown */
 	struct gt_writer_options opt = { .level = 1, .meta_json = meta, .host = "", .boot_id = "" };
@@ -121,8 +151,9 @@ static int import_to(int fd, const struct gt_importer *importer, struct gt_in *i
 
 	if (!w)
 		return err->code;
-	gt_progress_begin("importing", gt_in_file_bytes(in));
-	e = importer->import(in, w, err);
+	gt_progress_begin("importing", from->in ? gt_in_file_bytes(from->in) : 0);
+	e = from->in ? from->importer->import(from->in, w, err)
+		     : from->importer->import_folder(from->folder, w, err);
 	if (!e)
 		return gt_writer_close(w, err);
 	gt_writer_abandon(w);
@@ -143,8 +174,7 @@ static const struct gt_importer *find(struct gt_in *in, struct gt_err *err)
 	return importer;
 }
 
-static struct gt_reader *import(
-	const struct gt_importer *importer, struct gt_in *in, struct gt_err *err)
+static struct gt_reader *import(const struct source *from, struct gt_err *err)
 {
 	struct gt_err why = GT_ERR_INIT;
 	int fd = gt_temporary(err), copy, e;
@@ -152,7 +182,7 @@ static struct gt_reader *import(
 	if (fd < 0)
 		return NULL;
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	e = copy >= 0 ? import_to(copy, importer, in, NULL, &why)
+	e = copy >= 0 ? import_to(copy, from, NULL, &why)
 		      : gt_err_set(&why, -errno, "no more descriptors");
 	if (!e && lseek(fd, 0, SEEK_SET) == 0)
 		return gt_reader_open_fd(fd, err);
@@ -192,9 +222,16 @@ bool gt_is_trace(const char *path)
 {
 	struct gt_err err = GT_ERR_INIT;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct gt_in *in = fd >= 0 ? gt_in_open_fd(fd, &err) : NULL;
-	bool is = in && (may_be_native(in) || find(in, &err));
+	struct gt_in *in;
+	bool is;
 
+	if (fd >= 0 && is_folder(fd)) {
+		is = find_for_folder(fd, &err);
+		close(fd);
+		return is;
+	}
+	in = fd >= 0 ? gt_in_open_fd(fd, &err) : NULL;
+	is = in && (may_be_native(in) || find(in, &err));
 	gt_in_close(in);
 	return is;
 }
@@ -218,23 +255,40 @@ static int spool(struct gt_in *in, struct gt_err *err)
 	return e ? e : fd;
 }
 
+static int import_copy(const struct source *from, int to, const char *meta, struct gt_err *err)
+{
+	int copy = fcntl(to, F_DUPFD_CLOEXEC, 0);
+
+	return copy < 0 ? gt_err_set(err, -errno, "no more descriptors")
+			: import_to(copy, from, meta, err);
+}
+
+static int import_folder(int folder, int to, const char *meta, struct gt_err *err)
+{
+	struct source from = { find_for_folder(folder, err), NULL, folder };
+	int e = from.importer ? import_copy(&from, to, meta, err) : err->code;
+
+	close(folder);
+	return e;
+}
+
 int gt_import(int from, int to, const char *meta, struct gt_err *err)
 {
-	struct gt_in *in = gt_in_open_fd(from, err);
 	const struct gt_importer *importer;
-	int copy, e;
+	struct gt_in *in;
+	int e;
 
+	if (is_folder(from))
+		return import_folder(from, to, meta, err);
+	in = gt_in_open_fd(from, err);
 	if (!in)
 		return err->code;
-	if (may_be_native(in)) {
+	if (may_be_native(in))
 		e = copy_raw(in, to, err);
-	} else if (!(importer = find(in, err))) {
+	else if (!(importer = find(in, err)))
 		e = gt_err_set(err, -EILSEQ, "neither a gt trace nor a file that can be imported");
-	} else {
-		copy = fcntl(to, F_DUPFD_CLOEXEC, 0);
-		e = copy < 0 ? gt_err_set(err, -errno, "no more descriptors")
-			     : import_to(copy, importer, in, meta, err);
-	}
+	else
+		e = import_copy(&(struct source){ importer, in, -1 }, to, meta, err);
 	gt_in_close(in);
 	return e;
 }
@@ -273,7 +327,7 @@ static struct gt_reader *open_file(int fd, const char *path, struct gt_err *err)
 	if (in && !r && (!first || native.code == -EILSEQ))
 		importer = find(in, &foreign);
 	if (importer)
-		r = import(importer, in, err);
+		r = import(&(struct source){ importer, in, -1 }, err);
 	else if (in && !first && !foreign.code)
 		r = open_native(fd, &native);
 	if (!r && err && !err->code)
@@ -299,10 +353,22 @@ static struct gt_reader *open_stream(struct gt_in *in, struct gt_err *err)
 	}
 	importer = find(in, err);
 	if (importer)
-		r = import(importer, in, err);
+		r = import(&(struct source){ importer, in, -1 }, err);
 	else
 		gt_err_set(err, -EILSEQ, "neither a gt trace nor a file that can be imported");
 	gt_in_close(in);
+	return r;
+}
+
+/* Takes fd over. */
+static struct gt_reader *open_folder(int fd, struct gt_err *err)
+{
+	struct source from = { find_for_folder(fd, err), NULL, fd };
+	struct gt_reader *r = NULL;
+
+	if (from.importer)
+		r = import(&from, err);
+	close(fd);
 	return r;
 }
 
@@ -317,6 +383,8 @@ struct gt_reader *gt_open_any(const char *path, struct gt_err *err)
 		gt_err_set(err, -errno, "cannot open: %s", strerror(errno));
 		return NULL;
 	}
+	if (is_folder(fd))
+		return open_folder(fd, err);
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0)
 		return open_file(fd, path, err);
 	in = gt_in_open_fd(fd, err);

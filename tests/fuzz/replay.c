@@ -38,29 +38,37 @@ static int replay(const char *path)
 	return 1;
 }
 
-int main(int argc, char **argv)
+/* The files of a folder and of the folders in it. Returns their number. */
+static int replay_folder(const char *folder)
 {
-	DIR *dir = argc == 2 ? opendir(argv[1]) : NULL;
-	const char *name = strrchr(argv[0], '/');
-	struct dirent *e;
+	DIR *dir = opendir(folder);
 	char path[4096];
+	struct dirent *e;
 	int n = 0;
 
-	name = name ? name + 1 : argv[0];
-	if (!dir) {
-		printf("FAIL %s: no corpus folder %s\n", name, argc == 2 ? argv[1] : "given");
-		return 1;
-	}
-	LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
+	if (!dir)
+		return -1;
 	while ((e = readdir(dir)))
 		if (e->d_name[0] != '.' &&
-			snprintf(path, sizeof(path), "%s/%s", argv[1], e->d_name) <
+			snprintf(path, sizeof(path), "%s/%s", folder, e->d_name) <
 				(int)sizeof(path))
-			n += replay(path);
+			n += e->d_type == DT_DIR ? replay_folder(path) : replay(path);
 	closedir(dir);
-	if (n)
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = strrchr(argv[0], '/');
+	int n;
+
+	name = name ? name + 1 : argv[0];
+	LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
+	n = argc == 2 ? replay_folder(argv[1]) : -1;
+	if (n > 0)
 		printf("ok %s replays %d inputs\n", name, n);
 	else
-		printf("FAIL %s: its corpus is empty\n", name);
-	return !n;
+		printf("FAIL %s: %s %s\n", name, n ? "no corpus folder" : "an empty corpus",
+			argc == 2 ? argv[1] : "given");
+	return n <= 0;
 }

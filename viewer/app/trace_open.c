@@ -308,9 +308,7 @@ static int open_file(struct gt_trace_open *o, struct gt_err *err)
 				     : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 	if (o->fd < 0 || fstat(o->fd, &o->st))
 		return gt_err_set(err, -errno, "cannot open: %s", strerror(errno));
-	return S_ISDIR(o->st.st_mode)
-		? gt_err_set(err, -EISDIR, "is a folder: name one of the traces in it")
-		: 0;
+	return 0;
 }
 
 static bool is_packed(int fd)

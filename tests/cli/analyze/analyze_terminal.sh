@@ -24,7 +24,7 @@ for f in h200-train h200-inference h200-graphs h200-streams h200x2-nccl h200-mlp
 	at 80 "'$A' --top 0 ioctls $f.zst" | awk -F '  +' '/^  (ioctl|mmap|open) / { print $2 }' >names
 	is fits-$f-names-differ "$(wc -l <names)" "$(sort -u names | wc -l)"
 done
-is fits-stacks-40 "" "$(at 40 "'$A' stacks '$SRC/tests/fuzz/corpus/fuzz_import/b_stacks'" | awk 'length > 40' | head -n 3)"
+is fits-stacks-40 "" "$(at 40 "'$A' stacks '$SRC/tests/fuzz/corpus/fuzz_import/jsonl-b/b_stacks'" | awk 'length > 40' | head -n 3)"
 "$A" ioctls h200-train.zst >piped; COLUMNS=40 "$A" ioctls h200-train.zst >narrow; same piped-is-not-cut piped narrow
 check fits-h200-train-names-were-there test "$(at 80 "'$A' --top 0 ioctls h200-train.zst" | grep -c '^  ioctl ')" -gt 100
 long=a-rather-long-folder-in-which/there-is-another-one-with-a-long-name/and-then-one-more

@@ -155,11 +155,11 @@ flame_same imported kineto-h200-mlp.json.gz
 flame_same gpus h200x2-nccl.zst --from 9.61s --to 9.70s
 # By call stack: the same as gtexport --stacks; a message says what a trace lacks.
 for what in kernel idle; do
-	"$B/gtexport" --flame -f --stacks=$what -o wanted.svg "$SRC/tests/fuzz/corpus/fuzz_import/b_stacks"
-	want "view-svg-stacks-$what" 0 "$V" --svg --view flame-$what "$SRC/tests/fuzz/corpus/fuzz_import/b_stacks"
+	"$B/gtexport" --flame -f --stacks=$what -o wanted.svg "$SRC/tests/fuzz/corpus/fuzz_import/jsonl-b/b_stacks"
+	want "view-svg-stacks-$what" 0 "$V" --svg --view flame-$what "$SRC/tests/fuzz/corpus/fuzz_import/jsonl-b/b_stacks"
 	same "view-svg-stacks-$what-same" wanted.svg want.out
 done
-want view-svg-stacks-memory 1 "$V" --svg --view flame-memory "$SRC/tests/fuzz/corpus/fuzz_import/b_stacks"
+want view-svg-stacks-memory 1 "$V" --svg --view flame-memory "$SRC/tests/fuzz/corpus/fuzz_import/jsonl-b/b_stacks"
 says view-svg-stacks-memory-message 'no allocations were recorded'
 want view-svg-stacks-none 1 "$V" --svg --view flame-host "$R/h200-streams.zst"
 says view-svg-stacks-none-message 'gtcollect -e samples,sched'
