@@ -668,26 +668,28 @@ static void report_samples(const struct gt_attached_programs *a)
 			(unsigned long long)t.unread);
 }
 
+/* First what gives eBPF's rows of waits their stacks. */
 void gt_attached_stop_probes(struct gt_attached_programs *a)
 {
-	if (a->bpf)
-		gt_bpf_way_stop(a->bpf);
 	if (a->host) {
 		gt_host_stop(a->host);
 		if (gt_options.verbose && !a->is_reported)
 			report_samples(a);
 		a->is_reported = true;
 	}
+	if (a->bpf)
+		gt_bpf_way_stop(a->bpf);
 	a->has_probes = false;
 }
 
 void gt_attached_drain(struct gt_attached_programs *a)
 {
-	if (a->host)
-		gt_host_drain(a->host);
+	/* eBPF's rows of waits have the stacks of looks, which must be there before */
+	const uint64_t until = a->host ? gt_host_drain(a->host) : UINT64_MAX;
+
 	if (!a->bpf || !a->has_probes)
 		return;
-	gt_bpf_way_drain(a->bpf);
+	gt_bpf_way_drain(a->bpf, until);
 	report_stuck(a);
 }
 

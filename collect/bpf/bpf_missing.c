@@ -43,7 +43,7 @@ void gt_bpf_way_take_events(struct gt_bpf_way *b) {}
 
 pid_t gt_bpf_way_stuck(const struct gt_bpf_way *b) { return 0; }
 
-void gt_bpf_way_drain(struct gt_bpf_way *b) {}
+void gt_bpf_way_drain(struct gt_bpf_way *b, uint64_t until) {}
 
 void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t)
 {

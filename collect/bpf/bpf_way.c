@@ -499,11 +499,12 @@ static void drain_until(struct gt_bpf_way *b, uint64_t until)
 
 struct gt_ring_writer *gt_bpf_way_writer(struct gt_bpf_way *b) { return &b->writer; }
 
-void gt_bpf_way_drain(struct gt_bpf_way *b)
+void gt_bpf_way_drain(struct gt_bpf_way *b, uint64_t until)
 {
 	/* events that end before are in their ring, too */
-	uint64_t until = (uint64_t)gt_clock_monotonic() - SETTLED;
+	const uint64_t settled = (uint64_t)gt_clock_monotonic() - SETTLED;
 
+	until = until < settled ? until : settled;
 	gt_bpf_way_take_events(b);
 	drain_until(b, until);
 	if (until - b->pruned_at >= PRUNE_EVERY) {

@@ -79,8 +79,9 @@ int gt_bpf_way_fd(const struct gt_bpf_way *b);
 /* Sets probes in processes that have new code, and continues those that wait for it. After
  * gt_bpf_way_stop it only continues them. gt_bpf_way_drain does it, too. */
 void gt_bpf_way_take_events(struct gt_bpf_way *b);
-/* Writes the records of calls that have returned to the rings. */
-void gt_bpf_way_drain(struct gt_bpf_way *b);
+/* Writes the records of what has ended before `until`, ns, or, if that is sooner, just before now,
+ * to the rings. */
+void gt_bpf_way_drain(struct gt_bpf_way *b, uint64_t until);
 void gt_bpf_way_totals(const struct gt_bpf_way *b, struct gt_bpf_way_totals *t);
 /* Removes the probes, and drains the rest. A second time it does nothing. */
 void gt_bpf_way_stop(struct gt_bpf_way *b);

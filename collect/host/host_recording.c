@@ -221,8 +221,7 @@ static void drain_until(struct gt_host_recording *h, uint64_t until)
 		gt_thread_switches_take_looks(h, e->time);
 		take_record(h, e);
 	}
-	/* eBPF's rows come sooner */
-	gt_thread_switches_take_looks(h, h->opt.only_stacks ? UINT64_MAX : until);
+	gt_thread_switches_take_looks(h, until);
 	if (h->writer == &h->own_writer)
 		h->rings->written_until = until > INT64_MAX ? INT64_MAX : (int64_t)until;
 	if (h->python)
@@ -307,11 +306,14 @@ void gt_host_set_window(struct gt_host_recording *h, int64_t from, int64_t until
 	h->window_until = (uint64_t)until;
 }
 
-void gt_host_drain(struct gt_host_recording *h)
+uint64_t gt_host_drain(struct gt_host_recording *h)
 {
+	const uint64_t until = (uint64_t)(gt_clock_monotonic() - SETTLED);
+
 	if (h->is_stopped)
-		return;
-	drain_until(h, (uint64_t)(gt_clock_monotonic() - SETTLED));
+		return UINT64_MAX;
+	drain_until(h, until);
+	return until;
 }
 
 void gt_host_stop(struct gt_host_recording *h)

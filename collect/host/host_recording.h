@@ -75,8 +75,9 @@ int gt_host_attach(struct gt_host_recording *h, pid_t pid, struct gt_err *err);
 void gt_host_totals(const struct gt_host_recording *h, struct gt_host_totals *t);
 /* Rows that begin in this time count; ns. */
 void gt_host_set_window(struct gt_host_recording *h, int64_t from, int64_t until);
-/* Writes the rows of events that are some ms old to the session's rings. */
-void gt_host_drain(struct gt_host_recording *h);
+/* Writes the rows of events that are some ms old to the session's rings. Returns the time until
+ * which all is written, ns. */
+uint64_t gt_host_drain(struct gt_host_recording *h);
 /* No more events: writes the rest. Waits that have not ended end now. */
 void gt_host_stop(struct gt_host_recording *h);
 void gt_host_close(struct gt_host_recording *h); /* NULL is fine */

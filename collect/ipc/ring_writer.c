@@ -99,7 +99,7 @@ static void forget_ended(struct gt_ring_writer *w)
 static uint32_t process_slot(
 	struct gt_ring_writer *w, int32_t tgid, const char comm[16], int64_t at)
 {
-	struct gt_written_process new = { .tgid = tgid };
+	struct gt_written_process new = { .tgid = tgid, .since = at };
 	uint32_t i = gt_map_find_item(
 		&w->processes_map, w->processes, sizeof(new), &new, sizeof(new.tgid));
 
@@ -252,7 +252,7 @@ void gt_ring_writer_exec(
 	uint32_t i = gt_map_find_item(
 		&w->processes_map, w->processes, sizeof(key), &key, sizeof(key.tgid));
 
-	if (i != UINT32_MAX && owns_process(w, &w->processes[i]))
+	if (i != UINT32_MAX && owns_process(w, &w->processes[i]) && w->processes[i].since <= at)
 		end_process(w, &w->processes[i]);
 	/* without guests, the next record takes the slot: there may be none */
 	if (!w->rings->with_writer || !gt_ring_writer_thread(w, tgid, tid, comm, at))

@@ -39,6 +39,7 @@ struct gt_written_thread {
 struct gt_written_process {
 	int32_t tgid; /* the key */
 	uint32_t slot, generation;
+	int64_t since; /* ns: of its first record */
 };
 struct gt_ring_writer { /* zeroed, with `rings` and `server`: ready */
 	struct gt_rings *rings;
@@ -61,7 +62,8 @@ struct gt_written_thread *gt_ring_writer_thread(
 /* The thread has ended, and its slot is free when its records are read. A thread without a call of
  * this function keeps it until the recorder misses the thread. */
 void gt_ring_writer_end_thread(struct gt_ring_writer *w, int32_t tid);
-/* The process executes another program: its next slot is a new one. */
+/* The process executes another program at `at`, ns: its next slot is a new one. If all that it has
+ * is later, which another source wrote sooner, it keeps its slot. */
 void gt_ring_writer_exec(
 	struct gt_ring_writer *w, int32_t tgid, int32_t tid, const char comm[16], int64_t at);
 /* Writes a call. False: no chunk is free, and the loss is counted. */

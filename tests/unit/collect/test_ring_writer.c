@@ -125,5 +125,25 @@ static void own_slots_are_not_those_of_guests(void)
 	gt_rings_close(&rings);
 }
 
+/* eBPF's records are taken later than those of samples and looks. */
+static void what_is_later_than_an_execution_remains(void)
+{
+	const char comm[16] = "program";
+	struct gt_written_thread *t;
+
+	CHECK(begin_own(1 << 22));
+	t = gt_ring_writer_thread(&writer, TGID, TGID, comm, 2000);
+	CHECK(t);
+	t->next_look = 1;
+	gt_ring_writer_exec(&writer, TGID, TGID, comm, 1000);
+	t = gt_ring_writer_thread(&writer, TGID, TGID, comm, 3000);
+	CHECK(t && t->next_look == 1);
+	gt_ring_writer_exec(&writer, TGID, TGID, comm, 4000);
+	t = gt_ring_writer_thread(&writer, TGID, TGID, comm, 5000);
+	CHECK(t && t->next_look == 0);
+	gt_reader_close(end_own());
+}
+
 T_MAIN(T(threads_without_records_have_no_chunk), T(slots_of_ended_threads_are_used_again),
-	T(threads_beyond_the_slots_are_counted), T(own_slots_are_not_those_of_guests))
+	T(threads_beyond_the_slots_are_counted), T(own_slots_are_not_those_of_guests),
+	T(what_is_later_than_an_execution_remains))
