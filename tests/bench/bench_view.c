@@ -3,7 +3,8 @@
  * eight training processes with a GPU each: two threads, one in ten of whose calls launches a
  * kernel or a copy, two streams that are busy most of the time. Its operations are random, so
  * nothing repeats. It has 100 million events. BENCH_LARGE=1 adds a file of 10 GB, if the disk has
- * space for it; most of its calls have arguments, as copies do.
+ * space for it; most of its calls have arguments, as copies do. A third trace has one process with
+ * one thread and one stream, whose calls are those of the process.
  *
  * The bench removes the file from the page cache and checks that no page is left. A frame is 240
  * columns wide with up to 58 lanes: threads, streams, and the sums of all threads of a process or
@@ -52,6 +53,7 @@ static uint32_t rnd(uint32_t below) { return (uint32_t)((random_bits() >> 15) * 
 
 /* If events is 0: until the file has `bytes`. with_args: number of calls with arguments, of 16. */
 struct shape {
+	unsigned ranks, each; /* at most RANKS, EACH */
 	uint64_t events, bytes;
 	unsigned with_args;
 };
@@ -78,16 +80,16 @@ static uint32_t track(struct node *n, uint32_t parent, const char *name, unsigne
 			.ns_id = id });
 }
 
-static void make_tracks(struct node *n)
+static void make_tracks(struct node *n, const struct shape *shape)
 {
-	for (unsigned r = 0; r < RANKS; r++) {
+	for (unsigned r = 0; r < shape->ranks; r++) {
 		uint32_t process = track(n, GT_NONE, "train", GT_TRACK_PROCESS, 1000 + r), device;
 
-		for (unsigned i = 0; i < EACH; i++)
+		for (unsigned i = 0; i < shape->each; i++)
 			n->ranks[r].thread[i] =
 				track(n, process, "thread", GT_TRACK_THREAD, 2000 + r * EACH + i);
 		device = track(n, process, "GPU", GT_TRACK_DEVICE, r);
-		for (unsigned i = 0; i < EACH; i++)
+		for (unsigned i = 0; i < shape->each; i++)
 			n->ranks[r].stream[i] = track(n, device, "stream", GT_TRACK_STREAM, 7 + i);
 	}
 }
@@ -179,13 +181,13 @@ static int make(const char *path, const struct shape *shape, struct gt_err *err)
 	n.w = gt_writer_open(open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600), &o, err);
 	if (!n.w)
 		return -1;
-	make_tracks(&n);
+	make_tracks(&n, shape);
 	make_types(&n);
 	for (; got > 0 &&
 		(shape->events ? made < shape->events : gt_writer_stats(n.w)->bytes < shape->bytes);
 		i++) {
-		got = put_call(&n, &n.ranks[i / BURST / EACH % RANKS], (unsigned)(i / BURST % EACH),
-			i, shape->with_args);
+		got = put_call(&n, &n.ranks[i / BURST / shape->each % shape->ranks],
+			(unsigned)(i / BURST % shape->each), i, shape->with_args);
 		made += (uint64_t)got;
 	}
 	gt_gpu_types_release(&n.types);
@@ -562,13 +564,14 @@ static int run_part(const char *path, enum what what, struct part_figures *a)
 	return pid < 0 || waitpid(pid, NULL, 0) != pid ? -1 : status;
 }
 
-/* The whole program, from its start to its end: one frame as text. Negative if it is not built, or
- * failed. */
-static double program_ms(const char *path)
+/* The whole program, from its start to its end: one frame as text; and its processor time. Negative
+ * if it is not built, or failed. */
+static double program_ms(const char *path, double *cpu_ms)
 {
 	const char *build = getenv("B");
 	char program[4096];
-	double all[RUNS];
+	double all[RUNS], cpu[RUNS];
+	struct rusage used;
 
 	snprintf(program, sizeof(program), "%s/gtview", build ? build : "build");
 	for (int i = 0; i < RUNS; i++) {
@@ -586,22 +589,32 @@ static double program_ms(const char *path)
 				execl(program, program, "--render", "240x60", path, (char *)NULL);
 			_exit(127);
 		}
-		if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		if (pid < 0 || wait4(pid, &status, 0, &used) != pid || status)
 			return -1;
 		all[i] = now_ms(CLOCK_MONOTONIC) - began;
+		cpu[i] = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
+			(double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3;
 	}
+	*cpu_ms = median(cpu, RUNS);
 	return median(all, RUNS);
+}
+
+static int measure_program(const char *path, const char *name)
+{
+	double cpu, program = program_ms(path, &cpu);
+
+	if (program >= 0)
+		printf("%s_program_ms %.1f ms\n%s_program_cpu_ms %.1f ms\n", name, program, name,
+			cpu);
+	return 0;
 }
 
 static int measure(const char *path, const char *name)
 {
-	double first[RUNS], program = program_ms(path);
-	double growth;
+	double first[RUNS], growth;
 	struct part_figures a, k, g;
 
-	if (program >= 0)
-		printf("%s_program_ms %.1f ms\n", name, program);
-
+	measure_program(path, name);
 	for (int i = 0; i < RUNS; i++) {
 		if (run_part(path, FIRST, &a))
 			return -1;
@@ -621,7 +634,8 @@ static int measure(const char *path, const char *name)
 	return 0;
 }
 
-static int make_and_measure(const char *path, const struct shape *shape, const char *name)
+static int make_and_measure(const char *path, const struct shape *shape, const char *name,
+	int (*measure_it)(const char *path, const char *name))
 {
 	struct gt_err err = GT_ERR_INIT;
 	int code = make(path, shape, &err);
@@ -629,7 +643,7 @@ static int make_and_measure(const char *path, const struct shape *shape, const c
 	if (code)
 		gt_err_print("bench_view", path, &err);
 	else
-		code = measure(path, name);
+		code = measure_it(path, name);
 	if (!getenv("KEEP"))
 		unlink(path);
 	return code;
@@ -646,15 +660,18 @@ static bool has_disk_space(void)
 
 int main(void)
 {
-	static const struct shape normal = { .events = 100000000, .with_args = 1 },
-				  large = { .bytes = LARGE, .with_args = 14 };
+	static const struct shape normal = { RANKS, EACH, .events = 100000000, .with_args = 1 },
+				  large = { RANKS, EACH, .bytes = LARGE, .with_args = 14 },
+				  thread = { 1, 1, .events = 22000000, .with_args = 1 };
 	const char *trace = getenv("TRACE"), *asked = getenv("BENCH_LARGE");
 	int code;
 
 	if (trace)
 		return measure(trace, "view") ? 1 : 0;
-	code = make_and_measure("view.zst", &normal, "view");
+	code = make_and_measure("view.zst", &normal, "view", measure);
+	if (!code)
+		code = make_and_measure("thread.zst", &thread, "view_thread", measure_program);
 	if (!code && asked && *asked == '1' && has_disk_space())
-		code = make_and_measure("large.zst", &large, "view_large");
+		code = make_and_measure("large.zst", &large, "view_large", measure);
 	return code ? 1 : 0;
 }

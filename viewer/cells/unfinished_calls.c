@@ -6,8 +6,6 @@
 #include "viewer/cells/unfinished_calls.h"
 #include "formats/base/sorted.h"
 
-#define TRACKS_MOST 4096u /* limit of tracks that are checked for calls */
-
 struct stretch {
 	int64_t from, to; /* the viewer's time */
 	int64_t end;      /* no call returned after it */
@@ -93,34 +91,15 @@ static void cover(
 	}
 }
 
-/* Only threads have calls, except in files of other tools. */
-static bool may_call(const struct gt_archive *a, const struct gt_segment *seg, uint32_t track)
-{
-	unsigned kind = seg->tracks[track].kind;
-
-	return (kind != GT_TRACK_PROCESS && kind != GT_TRACK_DEVICE && kind != GT_TRACK_CONTEXT &&
-		       kind != GT_TRACK_STREAM) ||
-		gt_archive_depths(a, seg->index, track, GT_ASPECT_CALLS);
-}
-
-/* True if the union has only one thread. */
-static bool is_alone(
-	const struct gt_archive *a, const struct gt_segment *seg, const struct gt_strip_key *of)
-{
-	unsigned threads = 0;
-
-	for (uint32_t t = 0; seg->ntracks <= TRACKS_MOST && t < seg->ntracks && threads < 2; t++)
-		threads += gt_archive_above(a, seg->index, t) == of->track && may_call(a, seg, t);
-	return threads == 1;
-}
-
 /* True if rows of the lane never overlap in time. Rows deeper than the last depth count in that
  * depth, so they may overlap. In a recording that was not closed, a call may be listed both as
  * unfinished and as returned. */
 static bool nests(const struct gt_archive *a, const struct gt_segment *seg,
 	const struct gt_strip_key *of, unsigned depth)
 {
-	return seg->closed && (of->derived ? is_alone(a, seg, of) : depth + 1 < GT_SUMMARY_DEPTHS);
+	return seg->closed &&
+		(of->derived ? gt_archive_only_caller(a, of->segment, of->track) != GT_NONE
+			     : depth + 1 < GT_SUMMARY_DEPTHS);
 }
 
 /* The range of the unfinished calls in a strip at a depth; from == to: there are none. cells:

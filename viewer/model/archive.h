@@ -95,7 +95,10 @@ const struct gt_block *gt_archive_same_block(
  * after the end of your range. */
 size_t gt_blocks_from(struct gt_block_list l, int64_t from);
 
-/* NULL: there is none. Valid until the archive is closed. */
+/* The only thread of a process; GT_NONE: it has several, or the segment has very many tracks. */
+uint32_t gt_archive_only_caller(const struct gt_archive *a, uint32_t segment, uint32_t process);
+/* NULL: there is none. The calls of a process with one thread are those of the thread. Valid until
+ * the archive is closed. */
 const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t segment,
 	uint32_t track, enum gt_aspect aspect, bool derived, unsigned depth);
 /* log2 of the width of the finest buckets that all upper summaries have; 0: there are none */

@@ -8,6 +8,7 @@
 #include "formats/base/sorted.h"
 
 #define FINEST_MOST (1u << 19) /* buckets of finest levels in memory: 32 MiB */
+#define TRACKS_MOST 4096u      /* limit of tracks that are checked for calls */
 
 /* ---- upper levels ---- */
 
@@ -96,10 +97,43 @@ int gt_archive_read_uppers(struct gt_archive *a, struct gt_err *err)
 	return gt_each_block(a->reader, read_upper, &(struct reading){ a, err }, err);
 }
 
+/* Only threads have calls, except in files of other tools. */
+static bool may_call(const struct gt_archive *a, const struct gt_segment *seg, uint32_t track)
+{
+	unsigned kind = seg->tracks[track].kind;
+
+	return (kind != GT_TRACK_PROCESS && kind != GT_TRACK_DEVICE && kind != GT_TRACK_CONTEXT &&
+		       kind != GT_TRACK_STREAM) ||
+		gt_archive_depths(a, seg->index, track, GT_ASPECT_CALLS);
+}
+
+uint32_t gt_archive_only_caller(const struct gt_archive *a, uint32_t segment, uint32_t process)
+{
+	const struct gt_segment *seg = gt_reader_segment(a->reader, segment);
+	uint32_t only = GT_NONE;
+
+	for (uint32_t t = 0; seg->ntracks <= TRACKS_MOST && t < seg->ntracks; t++) {
+		if (gt_archive_above(a, segment, t) != process || !may_call(a, seg, t))
+			continue;
+		if (only != GT_NONE)
+			return GT_NONE;
+		only = t;
+	}
+	return only;
+}
+
 const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t segment,
 	uint32_t track, enum gt_aspect aspect, bool derived, unsigned depth)
 {
-	return find_upper(&a->sums, key_of(segment, track, aspect, derived, depth));
+	const struct gt_upper *u =
+		find_upper(&a->sums, key_of(segment, track, aspect, derived, depth));
+	uint32_t only;
+
+	if (u || !derived || depth || aspect != GT_ASPECT_CALLS)
+		return u;
+	only = gt_archive_only_caller(a, segment, track);
+	return only == GT_NONE ? NULL
+			       : find_upper(&a->sums, key_of(segment, only, aspect, false, 0));
 }
 
 unsigned gt_archive_finest_bucket(const struct gt_archive *a)

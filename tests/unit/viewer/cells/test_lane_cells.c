@@ -467,6 +467,55 @@ static void communication_is_a_category(void)
 	}
 }
 
+/* A process with one thread has no sums of its own in the file: they are those of the thread, and
+ * no block is read. */
+static void one_thread_is_its_process(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int fd = temp_file(), keep = dup(fd);
+	struct gt_cell_window w = gt_aligned_window(0, 20, 20);
+	struct gt_cell_sums of_process[20], of_thread[20];
+	struct gt_strip_key of[] = { { .derived = true, .aspect = GT_ASPECT_CALLS },
+		{ .aspect = GT_ASPECT_CALLS } };
+	struct gt_lane_cells *s;
+	struct gt_reader *r;
+	struct gt_archive *a;
+	uint64_t all = 0;
+	struct tiny t;
+
+	CHECK(!tiny_open(&t, fd, true));
+	of[0].track = gt_writer_track(t.w,
+		&(struct gt_track){ .parent = GT_NONE,
+			.name = GT_NONE,
+			.source = t.source,
+			.kind = GT_TRACK_PROCESS,
+			.id = 200 });
+	of[1].track = gt_writer_track(t.w,
+		&(struct gt_track){ .parent = of[0].track,
+			.name = GT_NONE,
+			.source = t.source,
+			.kind = GT_TRACK_THREAD,
+			.id = 200 });
+	for (int64_t i = 0; i < 100000; i++)
+		CHECK(!tiny_call(&t, of[1].track, t.get, i * 200, i * 200 + 50, 0, 0, 0, 0));
+	CHECK(!gt_writer_close(t.w, &t.err));
+	CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)) &&
+		(s = gt_lane_cells_new(a)));
+	CHECK(gt_lane_cells_request(s, &w, of, 2, &err) == 1);
+	gt_lane_cells_get(s, 0, 0, of_process);
+	gt_lane_cells_get(s, 1, 0, of_thread);
+	for (unsigned c = 0; c < w.cells; c++) {
+		CHECK(of_process[c].sureness == GT_CELL_EXACT);
+		CHECK(of_process[c].busy == of_thread[c].busy &&
+			of_process[c].count == of_thread[c].count);
+		all += of_process[c].count;
+	}
+	CHECK_EQ(all, 100000);
+	gt_lane_cells_free(s);
+	gt_archive_close(a);
+	gt_reader_close(r);
+}
+
 T_MAIN(T(communication_is_a_category), T(cells_are_what_rows_say), T(where_open_calls_begin),
 	T(between_two_moments), T(contexts_are_summed_up), T(recordings_of_other_clocks),
-	T(a_broken_block_is_a_hole))
+	T(a_broken_block_is_a_hole), T(one_thread_is_its_process))
