@@ -21,7 +21,8 @@
 	X(kineto)                                                                                  \
 	X(perfetto)                                                                                \
 	X(strace)                                                                                  \
-	X(nsight)
+	X(nsight)                                                                                  \
+	X(parquet)
 
 #define DECLARE(name) extern const struct gt_importer gt_import_##name;
 IMPORTERS(DECLARE)

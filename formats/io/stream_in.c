@@ -11,6 +11,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 #include "formats/base/progress.h"
+#include "formats/os/file.h"
 
 #define RAW_SIZE (256u << 10)
 /* 64 MiB; by zstd's default a hostile frame could ask for 128 */
@@ -373,6 +374,19 @@ uint64_t gt_in_file_bytes(const struct gt_in *in)
 int gt_in_plain_file(const struct gt_in *in)
 {
 	return gt_in_file_bytes(in) && !in->packing->packed ? in->fd : -1;
+}
+
+int gt_in_random_access(struct gt_in *in, struct gt_err *err)
+{
+	int fd = gt_in_plain_file(in), rc;
+
+	if (fd >= 0)
+		return fd;
+	fd = gt_temporary(err);
+	rc = fd < 0 ? fd : gt_in_copy(in, fd, false, err);
+	if (rc && fd >= 0)
+		close(fd);
+	return rc ? rc : fd;
 }
 
 bool gt_in_is_packed(const struct gt_in *in) { return in->packing->packed; }

@@ -210,7 +210,7 @@ static bool export_as(const char *format, const char *output, double *rss_mib)
 	return s > 0;
 }
 
-static bool read_tables(struct gt_err *err)
+static bool read_tables(const char *path, const char *figure, struct gt_err *err)
 {
 	double best = 0, from, s;
 
@@ -218,14 +218,14 @@ static bool read_tables(struct gt_err *err)
 		struct gt_reader *r;
 
 		from = cpu_ns();
-		r = gt_open_any("nsight.sqlite", err);
+		r = gt_open_any(path, err);
 		s = (cpu_ns() - from) / 1e9;
 		gt_reader_close(r);
 		if (!r)
 			return false;
 		best = EVENTS / s > best ? EVENTS / s : best;
 	}
-	printf("nsight_import_rows_per_s_core %.0f rows/s\n", best);
+	printf("%s_rows_per_s_core %.0f rows/s\n", figure, best);
 	return true;
 }
 
@@ -274,7 +274,8 @@ static bool bench_tables(struct gt_err *err)
 		!export_as("--arrow", "-", &rss) || !export_as("--sqlite", "nsight.sqlite", &rss))
 		return false;
 	printf("tables_rss_mib %.1f MiB\n", rss);
-	return read_tables(err);
+	return read_tables("nsight.sqlite", "nsight_import", err) &&
+		read_tables("nsight.parquet", "parquet_import", err);
 }
 
 int main(void)

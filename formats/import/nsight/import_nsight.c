@@ -29,6 +29,7 @@ struct nsight_import {
 	struct gt_nsight n;
 	sqlite3 *db;
 	struct gt_err *err;
+	bool is_virtual; /* the tables are gt's own virtual ones, which have no root page */
 	uint64_t text_bytes;
 	uint32_t known_strings; /* those of the writer below this one are counted in text_bytes */
 	bool any;               /* there was a table of Nsight's */
@@ -478,11 +479,13 @@ static int has_table(struct nsight_import *x, const char *name)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(x->db,
-		"SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name = ?",
+		"SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage >= ? AND name = ?",
 		-1, &s, NULL);
 
 	if (!rc)
-		rc = sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+		rc = sqlite3_bind_int(s, 1, !x->is_virtual);
+	if (!rc)
+		rc = sqlite3_bind_text(s, 2, name, -1, SQLITE_STATIC);
 	if (!rc)
 		rc = sqlite3_step(s);
 	sqlite3_finalize(s);
@@ -577,10 +580,12 @@ static int list_unread(struct nsight_import *x, struct gt_buf *to)
 	sqlite3_stmt *s = NULL;
 	unsigned n = 0;
 	int rc = sqlite3_prepare_v2(x->db,
-		"SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND"
+		"SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage >= ? AND"
 		" length(name) < 64 ORDER BY name",
 		-1, &s, NULL);
 
+	if (!rc)
+		rc = sqlite3_bind_int(s, 1, !x->is_virtual);
 	while (!rc && n <= UNREAD_MAX && (rc = sqlite3_step(s)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(s, 0);
 
@@ -620,16 +625,6 @@ static int put_metadata(struct nsight_import *x)
 
 /* ---- the import ---- */
 
-/* Copies the stream to a temporary file: SQLite reads at any place. A descriptor, or negative. */
-static int copy_input(struct gt_in *in, struct gt_err *err)
-{
-	int fd = gt_temporary(err), rc = fd < 0 ? fd : gt_in_copy(in, fd, false, err);
-
-	if (rc && fd >= 0)
-		close(fd);
-	return rc ? rc : fd;
-}
-
 static int read_database(struct nsight_import *x, struct gt_writer *w)
 {
 	int rc = gt_sqlite_run(
@@ -641,7 +636,8 @@ static int read_database(struct nsight_import *x, struct gt_writer *w)
 	for (size_t i = 0; i < TABLES && !rc; i++)
 		rc = read_table(x, &tables[i]);
 	if (!rc && !x->any)
-		rc = gt_err_set(x->err, -EILSEQ, "a SQLite database without Nsight's tables");
+		rc = gt_err_set(x->err, -EILSEQ, "%s without Nsight's tables",
+			x->is_virtual ? "Parquet" : "a SQLite database");
 	if (!rc)
 		rc = gt_nsight_finish(&x->n);
 	if (!rc)
@@ -650,19 +646,33 @@ static int read_database(struct nsight_import *x, struct gt_writer *w)
 	return rc;
 }
 
+static int import_database(sqlite3 *db, bool is_virtual, struct gt_writer *w, struct gt_err *err)
+{
+	struct nsight_import x = { .db = db, .err = err, .is_virtual = is_virtual };
+	int rc;
+
+	gt_out_memory(&x.gpus);
+	rc = read_database(&x, w);
+	gt_out_close(&x.gpus, NULL);
+	return rc;
+}
+
+int gt_nsight_import_tables(sqlite3 *db, struct gt_writer *w, struct gt_err *err)
+{
+	return import_database(db, true, w, err);
+}
+
 static int nsight_import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 {
-	struct nsight_import x = { .err = err };
-	int plain = gt_in_plain_file(in), fd = plain >= 0 ? plain : copy_input(in, err), rc;
+	int fd = gt_in_random_access(in, err), rc;
+	sqlite3 *db;
 
 	if (fd < 0)
 		return fd;
-	gt_out_memory(&x.gpus);
-	x.db = gt_sqlite_open(fd, false, err);
-	rc = x.db ? read_database(&x, w) : err->code;
-	sqlite3_close(x.db);
-	gt_out_close(&x.gpus, NULL);
-	if (fd != plain)
+	db = gt_sqlite_open(fd, false, err);
+	rc = db ? import_database(db, false, w, err) : err->code;
+	sqlite3_close(db);
+	if (fd != gt_in_plain_file(in))
 		close(fd);
 	return rc;
 }

@@ -6,6 +6,7 @@
  * import_nsight.c reads tables; import_nsight_rows.c makes rows from records. */
 #ifndef GT_IMPORT_NSIGHT_H
 #define GT_IMPORT_NSIGHT_H
+#include <sqlite3.h>
 #include "formats/base/map.h"
 #include "formats/cuda/gpu_rows.h"
 #include "formats/io/sorter.h"
@@ -76,6 +77,10 @@ struct gt_nsight {
 	uint32_t source;
 	uint64_t rows, invalid; /* invalid: rows whose times or ids are not usable */
 };
+
+/* Imports Nsight's tables from a database of gt's own virtual tables (import_nsight.c). 0 or
+ * negative. */
+int gt_nsight_import_tables(sqlite3 *db, struct gt_writer *w, struct gt_err *err);
 
 /* 0 or negative; release it in both cases. */
 int gt_nsight_init(struct gt_nsight *n, struct gt_writer *w, struct gt_err *err);
