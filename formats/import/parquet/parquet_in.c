@@ -50,7 +50,7 @@ static struct element read_element(struct gt_thrift_in *in)
 		case 6: e.converted = gt_thrift_int(in, &f); break;
 		default: gt_thrift_skip(in, f.type);
 		}
-	in->bad |= e.children < 0 || e.children > INT32_MAX || e.repetition < 0 ||
+	in->bad |= !e.name || e.children < 0 || e.children > INT32_MAX || e.repetition < 0 ||
 		e.repetition > REPEATED ||
 		(!e.children && (e.type < 0 || e.type > GT_PARQUET_FIXED_LEN_BYTE_ARRAY)) ||
 		(e.type == GT_PARQUET_FIXED_LEN_BYTE_ARRAY &&

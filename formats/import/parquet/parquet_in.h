@@ -6,9 +6,10 @@
  *
  * Encodings: PLAIN, dictionaries, RLE (of BOOLEAN), DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY,
  * DELTA_BYTE_ARRAY, BYTE_STREAM_SPLIT (of numbers). Codecs: Snappy, gzip, zstd, none. Other ones,
- * INT96, decimals and times of day are errors if a selected column has them. Statistics, indexes,
- * Bloom filters and checksums of pages are not read. A row costs a reader time but a file perhaps
- * no byte (runs of equal values), so a file of n bytes may have GT_PARQUET_ROWS_PER_BYTE * n rows.
+ * INT96, decimals and times of day are errors if a selected column has them. Checksums of pages are
+ * checked; statistics, indexes and Bloom filters are not read. A row costs a reader time but a file
+ * perhaps no byte (runs of equal values), so a file of n bytes may have GT_PARQUET_ROWS_PER_BYTE *
+ * n rows.
  *
  * parquet_in.c reads the footer, parquet_pages.c pages, parquet_values.c their values. */
 #ifndef GT_PARQUET_IN_H

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 #include "formats/base/progress.h"
 #include "formats/import/parquet/parquet_in_internal.h"
 #include "formats/os/file.h"
@@ -16,7 +17,8 @@ enum page_kind { DATA_PAGE = 0, DICTIONARY_PAGE = 2, DATA_PAGE_V2 = 3 };
 
 struct header {
 	int64_t kind, unpacked, packed, values, encoding, level_encoding, levels, repetitions;
-	bool is_packed;
+	bool is_packed, has_crc;
+	uint32_t crc; /* of the bytes in the file */
 };
 
 /* ---- memory ---- */
@@ -113,6 +115,10 @@ static bool read_header(struct gt_thrift_in *in, struct header *h)
 		case 1: h->kind = gt_thrift_int(in, &f); break;
 		case 2: h->unpacked = gt_thrift_int(in, &f); break;
 		case 3: h->packed = gt_thrift_int(in, &f); break;
+		case 4:
+			h->crc = (uint32_t)gt_thrift_int(in, &f);
+			h->has_crc = true;
+			break;
 		case 5:
 		case 7: /* the head of a dictionary has the first two fields, too */
 			if (gt_thrift_is_struct(in, &f))
@@ -163,22 +169,35 @@ static int next_header(struct gt_parquet_in *r, struct gt_parquet_column *c, str
 
 /* ---- pages ---- */
 
-/* Reads the bytes of a page into `to`, of which the first `plain` ones are not compressed. */
+/* Reads the bytes of the page in the file into `to` and checks them. */
+static int read_packed(struct gt_parquet_in *r, struct gt_parquet_column *c, const struct header *h,
+	struct gt_parquet_block *to)
+{
+	size_t n = (size_t)h->packed;
+	int rc = gt_parquet_block(r, to, n);
+
+	rc = rc ? rc : read_file(r, to->data, n, c->pages->at);
+	if (!rc && h->has_crc && crc32_z(0, to->data, n) != h->crc)
+		rc = gt_parquet_fail(r, c, -EILSEQ, "the checksum of a page does not match");
+	gt_progress_add(n);
+	return rc;
+}
+
+/* Reads a page into `to`. The first `plain` bytes of it are not compressed. */
 static int read_page(struct gt_parquet_in *r, struct gt_parquet_column *c, const struct header *h,
 	size_t plain, struct gt_parquet_block *to)
 {
 	struct gt_parquet_pages *p = c->pages;
 	size_t packed = (size_t)h->packed, unpacked = (size_t)h->unpacked;
 	bool is_packed = h->is_packed && p->codec != GT_PARQUET_UNCOMPRESSED;
-	int rc = plain > packed || plain > unpacked || (!is_packed && packed != unpacked)
-		? gt_parquet_fail(r, c, -EILSEQ, "the sizes of a page contradict each other")
-		: gt_parquet_block(r, to, unpacked);
+	int rc;
 
-	gt_progress_add(packed);
-	if (rc || !is_packed)
-		return rc ? rc : read_file(r, to->data, unpacked, p->at);
-	rc = gt_parquet_block(r, &r->packed, packed);
-	rc = rc ? rc : read_file(r, r->packed.data, packed, p->at);
+	if (plain > packed || plain > unpacked || (!is_packed && packed != unpacked))
+		return gt_parquet_fail(r, c, -EILSEQ, "the sizes of a page contradict each other");
+	if (!is_packed)
+		return read_packed(r, c, h, to);
+	rc = gt_parquet_block(r, to, unpacked);
+	rc = rc ? rc : read_packed(r, c, h, &r->packed);
 	if (rc)
 		return rc;
 	memcpy(to->data, r->packed.data, plain);
@@ -190,10 +209,11 @@ static int read_page(struct gt_parquet_in *r, struct gt_parquet_column *c, const
 	if (rc == -ENOTSUP)
 		return gt_parquet_fail(r, c, rc, "it is compressed with %s, which is not supported",
 			gt_parquet_codec_name(p->codec));
-	return rc == -ENOMEM ? gt_err_set(r->err, rc, "out of memory")
-		: rc         ? gt_parquet_fail(r, c, rc, "the %s data of a page are damaged",
-				       gt_parquet_codec_name(p->codec))
-			     : 0;
+	if (rc == -ENOMEM)
+		return gt_err_set(r->err, rc, "out of memory");
+	return rc ? gt_parquet_fail(r, c, rc, "the %s data of a page are damaged",
+			    gt_parquet_codec_name(p->codec))
+		  : 0;
 }
 
 static int read_dictionary_page(
