@@ -97,7 +97,7 @@ static int convert(const struct gt_index_job *x, struct gt_index_result *result)
 		return rc;
 	}
 	r = gt_reader_open_fd(fcntl(x->from, F_DUPFD_CLOEXEC, 0), err);
-	if (!r && !ours && err->code == -ESPIPE)
+	if (!r && !ours && (err->code == -ESPIPE || err->code == -EISDIR))
 		*err = theirs;
 	if (!r)
 		return err->code;

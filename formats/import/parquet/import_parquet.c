@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,22 +43,37 @@ static int import_tables(struct gt_parquet_tables *t, const char *names_missing,
 
 /* ---- a file ---- */
 
+/* Sets the table from the name of the file; "" if that is unknown. */
+static void table_of_path(const struct gt_in *in, char *table, size_t size)
+{
+	char link[64], path[PATH_MAX] = "";
+	const char *name = gt_in_name(in), *end;
+	ssize_t n;
+
+	if ((!name || !strcmp(name, "-")) && gt_in_plain_file(in) >= 0) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", gt_in_plain_file(in));
+		n = readlink(link, path, sizeof(path) - 1);
+		path[n > 0 ? n : 0] = 0;
+	}
+	name = *path || !name ? path : name;
+	name = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+	end = strcasestr(name, GT_PARQUET_SUFFIX);
+	snprintf(table, size, "%.*s", end ? (int)(end - name) : (int)strlen(name), name);
+}
+
 /* Sets the table of the file. 0 or negative. */
 static int find_table(const struct gt_in *in, int fd, char *table, size_t size, struct gt_err *err)
 {
 	struct gt_parquet_in *file = gt_parquet_in_open(fd, err);
-	const char *name = gt_in_name(in), *slash = name ? strrchr(name, '/') : NULL, *end;
 
 	if (!file)
 		return err->code;
-	name = slash ? slash + 1 : name;
-	end = name ? strcasestr(name, GT_PARQUET_SUFFIX) : NULL;
 	if (gt_parquet_in_table(file))
 		snprintf(table, size, "%s", gt_parquet_in_table(file));
-	else if (name)
-		snprintf(table, size, "%.*s", end ? (int)(end - name) : (int)strlen(name), name);
+	else
+		table_of_path(in, table, size);
 	gt_parquet_in_close(file);
-	return name || *table
+	return *table
 		? 0
 		: gt_err_set(err, -EILSEQ, "a Parquet file that does not say which table it is");
 }

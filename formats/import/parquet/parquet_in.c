@@ -274,7 +274,7 @@ int gt_parquet_in_select(struct gt_parquet_in *r, unsigned column)
 	const struct gt_parquet_column *c = &r->columns[column];
 
 	if (c->pages->unreadable)
-		return gt_err_set(r->err, -ENOTSUP, "column %.60s: its type %s is not supported",
+		return gt_err_set(r->err, -ENOTSUP, "column %.60s: its type (%s) is not supported",
 			c->name, c->pages->unreadable);
 	c->pages->selected = true;
 	return 0;

@@ -33,6 +33,11 @@ rows nvtx/$K >expected
 rows other-name >got; same parquet-file-other-name expected got
 rows other-name.gz >got; same parquet-file-gz expected got
 "$X" --jsonl -o - - <other-name >got 2>/dev/null; same parquet-file-stdin expected got
+sed 's/table_name/other_name/' nvtx/$K >$K # a file of Nsight does not say which table it is
+rows $K >got; same parquet-file-by-its-name expected got
+"$X" --jsonl -o - - <$K >got 2>/dev/null; same parquet-file-by-its-name-stdin expected got
+cat $K | "$X" --jsonl -o - - 2>want.err
+says parquet-file-without-name '-: a Parquet file that does not say which table it is'
 want parquet-file-no-events 1 "$X" --jsonl -o - nvtx/PROCESSES.parquet
 says parquet-file-no-events-message "PROCESSES.parquet: Parquet without Nsight's tables"
 

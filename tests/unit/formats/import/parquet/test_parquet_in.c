@@ -545,11 +545,11 @@ static void types_and_codecs_that_are_refused(void)
 {
 	struct file f = { .type = GT_PARQUET_INT96, .rows = 1 };
 
-	CHECK_STR(read_file(&f), "column x: its type INT96 is not supported");
+	CHECK_STR(read_file(&f), "column x: its type (INT96) is not supported");
 	f = (struct file){ .type = GT_PARQUET_INT64, .rows = 1, .converted = 5 };
-	CHECK_STR(read_file(&f), "column x: its type DECIMAL is not supported");
+	CHECK_STR(read_file(&f), "column x: its type (DECIMAL) is not supported");
 	f = (struct file){ .type = GT_PARQUET_INT64, .rows = 1, .converted = 10 };
-	CHECK_STR(read_file(&f), "column x: its type a time in ms or us is not supported");
+	CHECK_STR(read_file(&f), "column x: its type (a time in ms or us) is not supported");
 	for (int codec = 3; codec < 9; codec++) {
 		char expected[100];
 
