@@ -117,6 +117,19 @@ static bool is_parquet(int folder, const char *name)
 		S_ISREG(st.st_mode);
 }
 
+/* Has it the name of one of Nsight's main tables? Recordings of ranks may be in a folder with other
+ * Parquet files. */
+static bool is_of_nsight(const char *name)
+{
+	static const char *const begins[] = { "StringIds.", "CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS.",
+		"OSRT_API." };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+		if (!strncmp(name, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
 static DIR *open_list(int folder)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -134,7 +147,7 @@ static bool parquet_is_folder(int folder)
 	bool is = false;
 
 	while (dir && !is && (e = readdir(dir)))
-		is = is_parquet(folder, e->d_name);
+		is = is_of_nsight(e->d_name) && is_parquet(folder, e->d_name);
 	if (dir)
 		closedir(dir);
 	return is;

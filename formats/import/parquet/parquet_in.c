@@ -2,7 +2,6 @@
  * one by one. */
 #include "formats/import/parquet/parquet_in.h"
 
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -168,7 +167,8 @@ static int read_file_metadata(struct gt_parquet_in *r, struct gt_thrift_in *in)
 	r->rows = (uint64_t)rows;
 	if (rc || in->bad || rows < 0 || !r->columns)
 		return rc ? rc : bad_footer(r);
-	if (r->rows / GT_PARQUET_ROWS_PER_BYTE > r->size)
+	if (r->rows > GT_PARQUET_ROWS &&
+		(r->rows - GT_PARQUET_ROWS) / GT_PARQUET_ROWS_PER_BYTE > r->size)
 		return gt_err_set(r->err, -E2BIG, "%llu rows in %llu bytes are too many",
 			(unsigned long long)r->rows, (unsigned long long)r->size);
 	return 0;
@@ -196,8 +196,7 @@ static int read_footer(struct gt_parquet_in *r)
 		return gt_err_set(r->err, -EILSEQ, "not a Parquet file");
 	if (memcmp(tail + 4, MAGIC, 4))
 		return gt_err_at(r->err, r->size, -EILSEQ, "the Parquet file is cut: no footer");
-	memcpy(&len, tail, sizeof(len));
-	len = le32toh(len);
+	len = gt_parquet_load32(tail);
 	if (len > r->size - sizeof(head) - TAIL || len > FOOTER_MAX)
 		return gt_err_at(
 			r->err, r->size - TAIL, -EILSEQ, "a footer of %u bytes is too long", len);

@@ -7,11 +7,12 @@
  * Encodings: PLAIN, dictionaries, RLE (of BOOLEAN), DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY,
  * DELTA_BYTE_ARRAY, BYTE_STREAM_SPLIT (of numbers). Codecs: Snappy, gzip, zstd, none. Other ones,
  * INT96, decimals and times of day are errors if a selected column has them. Checksums of pages are
- * checked; statistics, indexes and Bloom filters are not read. A row costs a reader time but a file
- * perhaps no byte (runs of equal values), so a file of n bytes may have GT_PARQUET_ROWS_PER_BYTE *
- * n rows.
+ * checked; statistics, indexes and Bloom filters are not read. A row of runs of equal
+ * values has less than a bit in the file, but costs time and space: a file of n bytes may have
+ * GT_PARQUET_ROWS + n * GT_PARQUET_ROWS_PER_BYTE rows.
  *
- * parquet_in.c reads the footer, parquet_pages.c pages, parquet_values.c their values. */
+ * parquet_in.c reads the footer, parquet_pages.c pages, parquet_values.c their values,
+ * parquet_numbers.c numbers of few bits. */
 #ifndef GT_PARQUET_IN_H
 #define GT_PARQUET_IN_H
 #include <stdbool.h>
@@ -20,7 +21,8 @@
 #include "formats/base/err.h"
 
 #define GT_PARQUET_MEMORY (256u << 20)
-#define GT_PARQUET_ROWS_PER_BYTE 4096u
+#define GT_PARQUET_ROWS 1000000u
+#define GT_PARQUET_ROWS_PER_BYTE 256u
 #define GT_PARQUET_BATCH 1024u /* rows, at most */
 
 enum gt_parquet_type { /* as in the file */

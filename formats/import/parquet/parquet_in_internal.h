@@ -1,6 +1,8 @@
 /* What the files of the reader share. */
 #ifndef GT_PARQUET_IN_INTERNAL_H
 #define GT_PARQUET_IN_INTERNAL_H
+#include <endian.h>
+#include <string.h>
 #include "formats/import/parquet/parquet_in.h"
 #include "formats/import/parquet/parquet_unpack.h"
 #include "formats/import/parquet/thrift_in.h"
@@ -102,9 +104,30 @@ int gt_parquet_next_page(struct gt_parquet_in *r, struct gt_parquet_column *c);
 int gt_parquet_fail(struct gt_parquet_in *r, const struct gt_parquet_column *c, int code,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+static inline uint64_t gt_parquet_load64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+static inline uint32_t gt_parquet_load32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
+}
+
 /* ---- values: 0 or negative ---- */
 
 int gt_parquet_hybrid_read(struct gt_parquet_hybrid *h, uint32_t *to, size_t n);
+/* most: values of the page. */
+int gt_parquet_deltas_begin(
+	struct gt_parquet_deltas *d, const uint8_t *p, const uint8_t *end, uint64_t most);
+int gt_parquet_deltas_read(struct gt_parquet_deltas *d, int64_t *to, size_t n);
+/* Finds the end of all values. */
+int gt_parquet_deltas_skip(struct gt_parquet_deltas d, const uint8_t **end);
 /* Begins to read the values of the page from p on. */
 int gt_parquet_values_begin(
 	struct gt_parquet_in *r, struct gt_parquet_column *c, const uint8_t *p, const uint8_t *end);

@@ -1,6 +1,5 @@
 /* Pages: a header of Thrift, then their bytes. A chunk has one dictionary page at most, before its
  * data pages; pages of other kinds are skipped. */
-#include <endian.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,8 +251,7 @@ static int begin_data_page(
 	if (h->level_encoding != GT_PARQUET_IN_RLE)
 		return gt_parquet_fail(r, c, -ENOTSUP, "levels of encoding %lld are not supported",
 			(long long)h->level_encoding);
-	memcpy(&size, at, sizeof(size));
-	size = le32toh(size);
+	size = gt_parquet_load32(at);
 	if (h->unpacked < 4 || size > h->unpacked - 4)
 		return gt_parquet_fail(r, c, -EILSEQ, "its levels are damaged");
 	begin_levels(p, at + 4, size);

@@ -1,199 +1,8 @@
 /* The encodings of values: https://parquet.apache.org/docs/file-format/data-pages/encodings/ */
-#include <endian.h>
 #include <string.h>
 #include "formats/import/parquet/parquet_in_internal.h"
 
 #define JOINED_MAX (64u << 20) /* bytes of the texts of a batch that have prefixes in common */
-
-static uint64_t load64(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return le64toh(v);
-}
-
-static uint32_t load32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return le32toh(v);
-}
-
-/* ---- runs and packed groups ---- */
-
-static int begin_run(struct gt_parquet_hybrid *h)
-{
-	struct gt_thrift_in in = { h->at, h->end, false };
-	uint64_t head = gt_thrift_varint(&in), count = head >> 1, most;
-	unsigned bytes = (h->width + 7) / 8;
-
-	if (in.bad)
-		return -EILSEQ;
-	h->at = in.at;
-	if (head & 1) { /* the last group may be cut */
-		most = (uint64_t)(h->end - h->at) * 8 / h->width;
-		h->packed = count > most / 8 ? most : count * 8;
-		h->bit = 0;
-		return h->packed || !count ? 0 : -EILSEQ;
-	}
-	if ((size_t)(h->end - h->at) < bytes)
-		return -EILSEQ;
-	h->value = load32(h->at) & (uint32_t)((1ull << h->width) - 1);
-	h->at += bytes;
-	h->run = count;
-	return 0;
-}
-
-static void unpack(struct gt_parquet_hybrid *h, uint32_t *to, size_t n)
-{
-	uint64_t mask = (1ull << h->width) - 1, bit = h->bit;
-
-	for (size_t i = 0; i < n; i++, bit += h->width)
-		to[i] = (uint32_t)(load64(h->at + bit / 8) >> bit % 8 & mask);
-	h->packed -= n;
-	if (!h->packed)
-		bit = (bit + 7) & ~7ull;
-	h->at += bit / 8;
-	h->bit = bit % 8;
-}
-
-int gt_parquet_hybrid_read(struct gt_parquet_hybrid *h, uint32_t *to, size_t n)
-{
-	if (!h->width)
-		memset(to, 0, n * sizeof(*to));
-	while (h->width && n) {
-		size_t some;
-
-		if (h->run) {
-			some = h->run < n ? (size_t)h->run : n;
-			for (size_t i = 0; i < some; i++)
-				to[i] = h->value;
-			h->run -= some;
-		} else if (h->packed) {
-			some = h->packed < n ? (size_t)h->packed : n;
-			unpack(h, to, some);
-		} else if (begin_run(h)) {
-			return -EILSEQ;
-		} else {
-			continue;
-		}
-		to += some;
-		n -= some;
-	}
-	return 0;
-}
-
-/* ---- differences ---- */
-
-/* most: values of the page. */
-static int begin_deltas(
-	struct gt_parquet_deltas *d, const uint8_t *p, const uint8_t *end, uint64_t most)
-{
-	struct gt_thrift_in in = { p, end, false };
-	uint64_t block, minis, first;
-
-	memset(d, 0, sizeof(*d));
-	d->end = end;
-	d->at = p;
-	if (p == end) /* no values */
-		return 0;
-	block = gt_thrift_varint(&in);
-	minis = gt_thrift_varint(&in);
-	d->left = gt_thrift_varint(&in);
-	first = gt_thrift_varint(&in);
-	if (in.bad || !minis || minis > UINT16_MAX || block > UINT32_MAX || block % minis ||
-		!block || block / minis % 8 || d->left > most)
-		return -EILSEQ;
-	d->at = in.at;
-	d->per_mini = (uint32_t)(block / minis);
-	d->minis = d->mini = (uint32_t)minis;
-	d->last = first >> 1 ^ -(first & 1);
-	d->first = true;
-	return 0;
-}
-
-static int next_miniblock(struct gt_parquet_deltas *d)
-{
-	struct gt_thrift_in in = { d->at, d->end, false };
-	uint64_t least, bytes;
-
-	if (d->mini == d->minis) {
-		least = gt_thrift_varint(&in);
-		if (in.bad || d->minis > (size_t)(d->end - in.at))
-			return -EILSEQ;
-		d->least = least >> 1 ^ -(least & 1);
-		d->widths = in.at;
-		d->at = in.at + d->minis;
-		d->mini = 0;
-	}
-	d->width = d->widths[d->mini++];
-	bytes = (uint64_t)d->per_mini * d->width / 8;
-	if (d->width > 64 || bytes > (uint64_t)(d->end - d->at))
-		return -EILSEQ;
-	d->packed = d->at;
-	d->at += bytes;
-	d->bit = 0;
-	d->mini_left = d->per_mini;
-	return 0;
-}
-
-/* Reads n differences of the miniblock. */
-static void add_deltas(struct gt_parquet_deltas *d, int64_t *to, size_t n)
-{
-	uint64_t mask = d->width == 64 ? UINT64_MAX : (1ull << d->width) - 1, bit = d->bit;
-
-	for (size_t i = 0; i < n; i++, bit += d->width) {
-		const uint8_t *p = d->packed + bit / 8;
-		unsigned shift = bit % 8;
-		uint64_t v = load64(p) >> shift;
-
-		if (d->width + shift > 64)
-			v |= (uint64_t)p[8] << (64 - shift);
-		d->last += d->least + (v & mask);
-		to[i] = (int64_t)d->last;
-	}
-	d->packed += bit / 8;
-	d->bit = bit % 8;
-	d->mini_left -= (uint32_t)n;
-	d->left -= n;
-}
-
-static int read_deltas(struct gt_parquet_deltas *d, int64_t *to, size_t n)
-{
-	if (n > d->left)
-		return -EILSEQ;
-	if (n && d->first) {
-		*to++ = (int64_t)d->last;
-		d->first = false;
-		d->left--;
-		n--;
-	}
-	while (n) {
-		size_t some;
-
-		if (!d->mini_left && next_miniblock(d))
-			return -EILSEQ;
-		some = d->mini_left < n ? d->mini_left : n;
-		add_deltas(d, to, some);
-		to += some;
-		n -= some;
-	}
-	return 0;
-}
-
-/* Finds the end of all values. */
-static int skip_deltas(struct gt_parquet_deltas d, const uint8_t **end)
-{
-	int64_t none[128];
-	int rc = 0;
-
-	while (!rc && d.left)
-		rc = read_deltas(&d, none, d.left < 128 ? d.left : 128);
-	*end = d.at;
-	return rc;
-}
 
 /* ---- plain values ---- */
 
@@ -238,7 +47,8 @@ static int read_plain_numbers(const struct gt_parquet_column *c, int64_t *to, si
 	if (n > (size_t)(p->value_end - p->value) / size)
 		return -EILSEQ;
 	for (size_t i = 0; i < n; i++, p->value += size)
-		to[i] = number_of(c, size == 8 ? load64(p->value) : load32(p->value));
+		to[i] = number_of(
+			c, size == 8 ? gt_parquet_load64(p->value) : gt_parquet_load32(p->value));
 	return 0;
 }
 
@@ -252,7 +62,7 @@ static int read_plain_texts(const struct gt_parquet_column *c, struct gt_parquet
 		if (c->type == GT_PARQUET_BYTE_ARRAY) {
 			if (space < 4)
 				return -EILSEQ;
-			len = load32(p->value);
+			len = gt_parquet_load32(p->value);
 			p->value += 4;
 			space -= 4;
 		}
@@ -290,7 +100,7 @@ static int read_lengths(
 {
 	struct gt_parquet_pages *p = c->pages;
 
-	if (read_deltas(&p->lengths, lengths, n))
+	if (gt_parquet_deltas_read(&p->lengths, lengths, n))
 		return -EILSEQ;
 	for (size_t i = 0; i < n; i++) {
 		if (lengths[i] < 0 || lengths[i] > p->value_end - p->value)
@@ -312,7 +122,7 @@ static int read_joined(struct gt_parquet_in *r, const struct gt_parquet_column *
 	uint8_t *at;
 	int rc;
 
-	if (read_deltas(&p->prefixes, prefixes, n) || read_lengths(c, to, n, lengths))
+	if (gt_parquet_deltas_read(&p->prefixes, prefixes, n) || read_lengths(c, to, n, lengths))
 		return -EILSEQ;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t before = i ? (uint64_t)(prefixes[i - 1] + lengths[i - 1]) : p->last.len;
@@ -395,10 +205,10 @@ static int begin_booleans(struct gt_parquet_pages *p)
 {
 	size_t size = (size_t)(p->value_end - p->value);
 
-	if (size < 4 || load32(p->value) > size - 4)
+	if (size < 4 || gt_parquet_load32(p->value) > size - 4)
 		return -EILSEQ;
 	p->indices = (struct gt_parquet_hybrid){
-		.at = p->value + 4, .end = p->value + 4 + load32(p->value), .width = 1
+		.at = p->value + 4, .end = p->value + 4 + gt_parquet_load32(p->value), .width = 1
 	};
 	return 0;
 }
@@ -417,12 +227,12 @@ static int begin_texts(struct gt_parquet_pages *p)
 	int rc = 0;
 
 	if (p->encoding == GT_PARQUET_IN_DELTA_BYTE_ARRAY) {
-		rc = begin_deltas(&p->prefixes, p->value, p->value_end, p->values);
-		rc = rc ? rc : skip_deltas(p->prefixes, &p->value);
+		rc = gt_parquet_deltas_begin(&p->prefixes, p->value, p->value_end, p->values);
+		rc = rc ? rc : gt_parquet_deltas_skip(p->prefixes, &p->value);
 		p->last = (struct gt_parquet_text){ "", 0 };
 	}
-	rc = rc ? rc : begin_deltas(&p->lengths, p->value, p->value_end, p->values);
-	return rc ? rc : skip_deltas(p->lengths, &p->value);
+	rc = rc ? rc : gt_parquet_deltas_begin(&p->lengths, p->value, p->value_end, p->values);
+	return rc ? rc : gt_parquet_deltas_skip(p->lengths, &p->value);
 }
 
 /* Is the encoding one for this type? */
@@ -460,7 +270,7 @@ int gt_parquet_values_begin(
 	case GT_PARQUET_IN_RLE_DICTIONARY: rc = begin_indices(p); break;
 	case GT_PARQUET_IN_RLE: rc = begin_booleans(p); break;
 	case GT_PARQUET_IN_DELTA_BINARY_PACKED:
-		rc = begin_deltas(&p->lengths, at, end, p->values);
+		rc = gt_parquet_deltas_begin(&p->lengths, at, end, p->values);
 		break;
 	case GT_PARQUET_IN_DELTA_LENGTH_BYTE_ARRAY:
 	case GT_PARQUET_IN_DELTA_BYTE_ARRAY: rc = begin_texts(p); break;
@@ -486,7 +296,7 @@ static int read_values(struct gt_parquet_in *r, struct gt_parquet_column *c, siz
 			p->numbers[i] = bits[i];
 		return rc;
 	case GT_PARQUET_IN_DELTA_BINARY_PACKED:
-		rc = read_deltas(&p->lengths, p->numbers, n);
+		rc = gt_parquet_deltas_read(&p->lengths, p->numbers, n);
 		for (size_t i = 0; c->type == GT_PARQUET_INT32 && !rc && i < n; i++)
 			p->numbers[i] = number_of(c, (uint64_t)p->numbers[i]);
 		return rc;

@@ -47,8 +47,8 @@ want parquet-no-names 0 "$B/gtanalyze" --no-pager kernels few
 check parquet-no-names-note stdout_has 'names are missing: the folder has no StringIds.parquet'
 mkdir others; cp nvtx/GT_TRACKS.parquet others/sales.parquet
 want parquet-others 1 "$X" --jsonl -o - others
-says parquet-others-message "others: Parquet without Nsight's tables"
-mkdir -p empty/x.parquet
+says parquet-others-message 'others: is a folder: name one of the traces in it'
+mkdir -p empty/StringIds.parquet
 want parquet-empty 1 "$X" --jsonl -o - empty
 
 # damaged files are named, with the place
