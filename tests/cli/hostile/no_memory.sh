@@ -68,6 +68,8 @@ survives export-chrome - "$B/gtexport" --chrome --to 20ms "$T"
 survives import-jsonl copy "$B/gtexport" --native -f -o copy.zst lines.jsonl
 gzip -dc "$SRC/samples/recorded/strace-many-threads.txt.gz" | sed '80,$d; s/^\([0-9]*\) /\1<name> /' >strace.txt
 survives import-strace copy "$B/gtexport" --native -f -o copy.zst strace.txt
+"$B/gtexport" --parquet -o folder --match '*multi_tensor*' --table StringIds --table CUPTI_ACTIVITY_KIND_KERNEL "$T"
+survives import-parquet copy "$B/gtexport" --native -f -o copy.zst folder
 survives view-top - "$B/gtview" --render 100x30 --svg --view top "$T"
 export LD_LIBRARY_PATH="$B/sim" SIMGPU_SPEED=20
 survives collect recorded "$B/gtcollect" -f -o recorded.zst "$B/samples/train" -n 2
