@@ -23,7 +23,7 @@
 #define MAGIC "PAR1"
 #define FILES_MAX 1000u
 
-/* Imports all tables and closes the database. names_missing: why, or NULL. */
+/* names_missing: why, or NULL. */
 static int import_tables(struct gt_parquet_tables *t, const char *names_missing,
 	struct gt_writer *w, struct gt_err *err)
 {

@@ -7,9 +7,10 @@
  * Encodings: PLAIN, dictionaries, RLE (of BOOLEAN), DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY,
  * DELTA_BYTE_ARRAY, BYTE_STREAM_SPLIT (of numbers). Codecs: Snappy, gzip, zstd, none. Other ones,
  * INT96, decimals and times of day are errors if a selected column has them. Checksums of pages are
- * checked; statistics, indexes and Bloom filters are not read. A row of runs of equal
- * values has less than a bit in the file, but costs time and space: a file of n bytes may have
- * GT_PARQUET_ROWS + n * GT_PARQUET_ROWS_PER_BYTE rows.
+ * checked; statistics, indexes and Bloom filters are not read.
+ *
+ * A row of runs of equal values has less than a bit in the file, but costs time and space: a file
+ * of n bytes may have GT_PARQUET_ROWS + n * GT_PARQUET_ROWS_PER_BYTE rows.
  *
  * parquet_in.c reads the footer, parquet_pages.c pages, parquet_values.c their values,
  * parquet_numbers.c numbers of few bits. */
