@@ -1,6 +1,7 @@
 #include "formats/export/tables/parquet_file.h"
 
 #include <stdlib.h>
+#include <zlib.h>
 #include <zstd.h>
 #include "formats/export/tables/parquet_encode.h"
 #include "formats/export/tables/thrift_out.h"
@@ -73,14 +74,16 @@ struct page {
 	enum gt_parquet_encoding encoding;
 };
 
-static void put_header(
-	struct gt_buf *to, const struct page *g, size_t levels, size_t unpacked, size_t packed)
+/* crc: of the bytes behind the header */
+static void put_header(struct gt_buf *to, const struct page *g, size_t levels, size_t unpacked,
+	size_t packed, uint32_t crc)
 {
 	struct gt_thrift t = { .to = to };
 
 	gt_thrift_i32(&t, 1, g->kind);
 	gt_thrift_i32(&t, 2, (int32_t)(levels + unpacked));
 	gt_thrift_i32(&t, 3, (int32_t)(levels + packed));
+	gt_thrift_i32(&t, 4, (int32_t)crc);
 	if (g->kind == DICTIONARY_PAGE) {
 		gt_thrift_begin_field(&t, 7);
 		gt_thrift_i32(&t, 1, (int32_t)g->rows);
@@ -106,7 +109,9 @@ static int put_page(
 {
 	size_t size = p->values.len, bound = ZSTD_compressBound(size), packed = size, at;
 	bool must = g->kind == DICTIONARY_PAGE;
+	const void *content;
 	uint8_t *space;
+	uLong crc;
 
 	gt_buf_clear(&p->packed);
 	if (must || size >= COMPRESS_FROM) {
@@ -119,11 +124,15 @@ static int put_page(
 	}
 	if (packed >= size && !must)
 		packed = size;
+	content = packed < size || must ? p->packed.data : p->values.data;
+	/* the checksum so far of no bytes is 0; a pointer to no bytes may be NULL */
+	crc = p->levels.len ? crc32_z(0, p->levels.data, p->levels.len) : 0;
+	crc = crc32_z(crc, content, packed);
 	at = to->len;
-	put_header(to, g, p->levels.len, size, packed);
+	put_header(to, g, p->levels.len, size, packed, (uint32_t)crc);
 	*unpacked += to->len - at + p->levels.len + size;
 	gt_buf_add(to, p->levels.data, p->levels.len);
-	gt_buf_add(to, packed < size || must ? p->packed.data : p->values.data, packed);
+	gt_buf_add(to, content, packed);
 	return p->levels.failed || p->values.failed || to->failed ? -ENOMEM : 0;
 }
 
