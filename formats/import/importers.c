@@ -21,8 +21,9 @@
 	X(kineto)                                                                                  \
 	X(perfetto)                                                                                \
 	X(strace)                                                                                  \
-	X(nsight)                                                                                  \
-	X(parquet)
+	X(parquet)                                                                                 \
+	X(torch_memory)                                                                            \
+	X(nsight)
 
 #define DECLARE(name) extern const struct gt_importer gt_import_##name;
 IMPORTERS(DECLARE)
