@@ -78,6 +78,11 @@ static struct location location(const struct gt_idle *s, const struct gt_evidenc
 		 device = e->device == GT_NONE ? GT_NONE : e->device - first,
 		 thread = e->thread == GT_NONE ? GT_NONE : e->thread - first;
 
+	/* a row of a file of another tool may be on the track of a device */
+	if (thread != GT_NONE && gt_track_device(e->seg, thread) != GT_NONE) {
+		device = thread;
+		thread = GT_NONE;
+	}
 	return (struct location){ .device = gt_track_device(e->seg, device),
 		.thread = thread,
 		.process = gt_track_process(e->seg, thread != GT_NONE ? thread : device) };

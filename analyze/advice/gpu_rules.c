@@ -240,7 +240,7 @@ static const char *why_no_leaks(const struct gt_advice_facts *f)
 		return a->opt->filter.match
 			? GT_MATCH_TEXT(a->opt, "", " leaves out allocations and frees")
 			: "--tid leaves out allocations and frees";
-	if (!gt_is_recorded(a->reader, GT_LAYER_API))
+	if (!l->allocs && !gt_is_recorded(a->reader, GT_LAYER_API))
 		return "allocations and frees were not recorded";
 	if (l->tracked < l->allocs)
 		return "sizes and addresses were not recorded (gtcollect --args key)";

@@ -59,6 +59,18 @@ static const struct {
 		" {argument|arguments} did not fit into memory" },
 	{ "stacks_left_out", "0", "of the imported file ",
 		" {call stack is|call stacks are} beyond the limit of 8,388,608 frames or of the memory for names" },
+	{ "events_untimed", "0", "of the imported file ",
+		" {event has no time and follows|events have no time and follow} the event before by 1 ns" },
+	{ "allocated_before_trace", "0", "",
+		" {block was allocated before the first event of the snapshot and counts|blocks were allocated before the first event "
+		"of the snapshot and count} from the start" },
+	{ "allocated_after_trace", "0", "",
+		" {block was|blocks were} allocated after the last event of the snapshot" },
+	{ "freed_after_trace", "0", "",
+		" {block was freed after the last event of the snapshot and counts|blocks were freed after the last event of the snapshot "
+		"and count} as live at the end" },
+	{ "host_memory_not_read", "false",
+		"the snapshot has events of host memory, which are not read", NULL },
 	{ "packets_of_other_sources", "0", "of the imported file ",
 		" {packet is of another data source|packets are of other data sources} (ftrace, counters, settings) and {was|were} skipped" },
 	{ "events_of_unknown_clocks", "0", "of the imported file ",

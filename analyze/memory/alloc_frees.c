@@ -89,8 +89,9 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 		gt_where_process(cells, p->seg, p->track);
 		cells[3] = gt_cell_text(gt_str(p->seg, one->name));
 		cells[4] = gt_cell_u(one->count);
-		cells[5] = gt_cell_u(one->ns);
-		cells[6] = gt_cell_u(one->longest);
+		/* instants of a file of another tool have no duration */
+		cells[5] = gt_cell_known(one->ns, one->ns);
+		cells[6] = gt_cell_known(one->ns, one->longest);
 		cells[7] = gt_cell_known(has_gpu, one->waited);
 		cells[8] = gt_cell_known(has_gpu, one->wait_ns);
 		cells[9] = gt_cell_known(has_gpu, one->busy);

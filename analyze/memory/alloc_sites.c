@@ -209,9 +209,10 @@ static void add(
 			: gt_cell_none();
 		cells[9] = span ? (struct gt_cell){ .d = (double)r->count / ((double)span / 1e9) }
 				: gt_cell_none();
-		cells[10] = gt_cell_u(r->g->again_ns);
-		cells[11] = gt_cell_u(r->g->free_ns);
-		cells[12] = gt_cell_u(r->weight);
+		/* instants of a file of another tool have no duration */
+		cells[10] = gt_cell_known(r->weight, r->g->again_ns);
+		cells[11] = gt_cell_known(r->weight, r->g->free_ns);
+		cells[12] = gt_cell_known(r->weight, r->weight);
 	}
 	gt_table_add(t, cells);
 }

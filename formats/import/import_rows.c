@@ -227,7 +227,8 @@ static uint32_t parent_track(struct gt_import_rows *r, uint32_t thread)
 	uint32_t process = r->threads[thread].process;
 	int64_t n;
 
-	if (up.kind != GT_TRACK_STREAM && up.kind != GT_TRACK_CONTEXT)
+	if (up.kind != GT_TRACK_STREAM && up.kind != GT_TRACK_CONTEXT &&
+		(up.kind != GT_TRACK_CUSTOM || !up.on_device))
 		return process == GT_NONE ? GT_NONE : r->processes[process].track;
 	up.kind = up.kind == GT_TRACK_STREAM && up.in_context ? GT_TRACK_CONTEXT : GT_TRACK_DEVICE;
 	up.id = up.kind == GT_TRACK_CONTEXT ? up.context : up.device;
@@ -519,13 +520,11 @@ struct gt_import_rows *gt_rows_new(
 	return r;
 }
 
-void gt_rows_free(struct gt_import_rows *r)
+static void release(struct gt_import_rows *r)
 {
 	struct gt_map *maps[] = { &r->name_map, &r->schema_map, &r->shape_map, &r->process_map,
 		&r->thread_map, &r->stack_map };
 
-	if (!r)
-		return;
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		gt_map_release(maps[i]);
 	for (size_t i = 0; i < r->nschemas; i++)
@@ -539,6 +538,12 @@ void gt_rows_free(struct gt_import_rows *r)
 	free(r->threads);
 	free(r->stacks);
 	free(r);
+}
+
+void gt_rows_free(struct gt_import_rows *r)
+{
+	if (r)
+		release(r);
 }
 
 int gt_rows_finish(struct gt_import_rows *r, bool truncated, struct gt_err *err)

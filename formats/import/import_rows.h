@@ -38,7 +38,7 @@ struct gt_rows_config {
 /* The key of any track. It is compared as bytes: zero it first. */
 struct gt_rows_place {
 	int64_t pid, id;
-	int64_t device, context; /* parents of a stream or context */
+	int64_t device, context; /* parents of a stream, context or custom track */
 	uint32_t kind;           /* enum gt_track_kind */
 	bool on_device, in_context;
 };

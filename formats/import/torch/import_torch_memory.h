@@ -42,7 +42,7 @@ struct gt_torch_device {
 	int64_t at; /* ns: time of the event before, then of the next one */
 	bool has_next;
 	uint64_t live;
-	uint32_t track;
+	uint32_t track, events_track; /* of counters, and of events */
 };
 
 /* An address of a device: of a block in the segments, or of an event. The first two members are

@@ -16,7 +16,7 @@ enum { PLAIN, ALLOCATES, FREES, COUNTS, RESERVES };
 static void classify(const char *name, unsigned group, struct gt_type *type)
 {
 	type->category = GT_CAT_MEMORY;
-	type->layer = group == COUNTS || group == RESERVES ? GT_LAYER_API : GT_LAYER_USER;
+	type->layer = GT_LAYER_USER;
 	type->op = group == ALLOCATES ? GT_OP_ALLOC : group == FREES ? GT_OP_FREE : GT_OP_NONE;
 	type->memkind = group == PLAIN || group == RESERVES ? GT_MEM_UNKNOWN : GT_MEM_POOL;
 }
@@ -40,8 +40,9 @@ static int put_row(struct gt_torch_import *t, enum gt_kind kind, const struct gt
 {
 	int64_t n = gt_rows_name(t->rows, name, len, group, err);
 	struct gt_row row = { .start = d->at, .end = d->at, .ret = ret };
+	uint32_t track = kind == GT_COUNTER ? d->track : d->events_track;
 
-	return n < 0 ? (int)n : gt_rows_row(t->rows, kind, d->track, (uint32_t)n, &row, err);
+	return n < 0 ? (int)n : gt_rows_row(t->rows, kind, track, (uint32_t)n, &row, err);
 }
 
 static int put_counter(struct gt_torch_import *t, const struct gt_torch_device *d, const char *name,
@@ -198,31 +199,44 @@ static struct gt_torch_device *earliest(struct gt_torch_import *t)
 	return best;
 }
 
-static int begin(struct gt_torch_import *t, struct gt_err *err)
+/* Events are on a track of their own below the device: the device's is for GPU work. */
+static int add_tracks(struct gt_torch_import *t, struct gt_torch_device *d, struct gt_err *err)
 {
-	int64_t start = t->first_us == INT64_MAX ? 0 : (t->first_us - 1) * 1000, track;
+	struct gt_rows_place at;
+	int64_t track;
+	uint32_t id;
 
-	for (size_t i = 0; i < t->ndevices; i++) {
-		struct gt_rows_place at;
-
-		memset(&at, 0, sizeof(at));
-		at.kind = GT_TRACK_DEVICE;
-		at.id = t->devices[i].number;
-		track = gt_rows_place(t->rows, &at, err);
-		if (track < 0)
-			return (int)track;
-		t->devices[i].track = (uint32_t)track;
-		t->devices[i].at = start;
-	}
-	return 0;
+	memset(&at, 0, sizeof(at));
+	at.kind = GT_TRACK_DEVICE;
+	at.id = d->number;
+	track = gt_rows_place(t->rows, &at, err);
+	if (track < 0)
+		return (int)track;
+	d->track = (uint32_t)track;
+	at.kind = GT_TRACK_CUSTOM;
+	at.id = 0;
+	at.device = d->number;
+	at.on_device = true;
+	track = gt_rows_place(t->rows, &at, err);
+	if (track < 0)
+		return (int)track;
+	d->events_track = (uint32_t)track;
+	id = gt_rows_track_id(t->rows, d->events_track);
+	if (id == GT_NONE)
+		return gt_torch_no_memory(err);
+	return gt_writer_track_name(t->w, id, gt_writer_string(t->w, "allocator"), err);
 }
 
 int gt_torch_write_rows(struct gt_torch_import *t, struct gt_err *err)
 {
+	int64_t last = t->first_us == INT64_MAX ? 0 : (t->first_us - 1) * 1000;
 	struct gt_torch_device *d;
-	int64_t last = 0;
-	int rc = begin(t, err);
+	int rc = 0;
 
+	for (size_t i = 0; !rc && i < t->ndevices; i++) {
+		t->devices[i].at = last;
+		rc = add_tracks(t, &t->devices[i], err);
+	}
 	if (!rc)
 		rc = put_blocks(t, true, err);
 	for (size_t i = 0; !rc && i < t->ndevices; i++)
