@@ -39,7 +39,8 @@ static const struct {
 	const char *key, *other, *what;
 } kinds[] = {
 	{ "nodes", "schema", "an execution trace of PyTorch (ExecutionTraceObserver)" },
-	{ "device_traces", "segments", "a snapshot of PyTorch's GPU memory" },
+	{ "device_traces", "segments",
+		"a snapshot of PyTorch's GPU memory (only its pickle is read)" },
 	{ "$schema", "profiles", "a profile of speedscope" },
 	{ "$schema", "shared", "a profile of speedscope" },
 	{ "nodes", NULL, "a graph" },

@@ -1,4 +1,4 @@
-/* The arrays of a pickle, which pickle.c fills and pickle_cursor.c walks. */
+/* The arrays of a pickle, which pickle_build.c fills for pickle.c, and pickle_cursor.c walks. */
 #ifndef GT_PICKLE_INTERNAL_H
 #define GT_PICKLE_INTERNAL_H
 #include "formats/base/buf.h"
@@ -70,4 +70,31 @@ struct gt_pickle {
 	uint32_t *marks;
 	size_t nmemo, memo_cap, nstack, stack_cap, nmarks, marks_cap;
 };
+
+/* Functions that return int: 0 or negative. */
+int gt_pickle_no_memory(struct gt_err *err);
+/* The last opcode is wrong. */
+int gt_pickle_bad(const struct gt_pickle *p, struct gt_err *err, const char *what);
+int gt_pickle_begin(struct gt_pickle *p, struct gt_err *err);
+
+/* Push a value on the stack. push_text: the text is in scratch. */
+int gt_pickle_push(struct gt_pickle *p, gt_pickle_value v, struct gt_err *err);
+int gt_pickle_push_int(struct gt_pickle *p, uint64_t magnitude, bool negative, struct gt_err *err);
+int gt_pickle_push_real(struct gt_pickle *p, double d, struct gt_err *err);
+int gt_pickle_push_text(struct gt_pickle *p, struct gt_err *err);
+int gt_pickle_push_container(struct gt_pickle *p, unsigned kind, struct gt_err *err);
+int gt_pickle_push_mark(struct gt_pickle *p, struct gt_err *err);
+
+/* The number of values above the last mark. */
+size_t gt_pickle_above_mark(const struct gt_pickle *p);
+int gt_pickle_need_values(const struct gt_pickle *p, size_t n, struct gt_err *err);
+/* Removes the last mark. *n: the number of values above it, which stay. */
+int gt_pickle_pop_mark(struct gt_pickle *p, size_t *n, struct gt_err *err);
+/* Makes a container of the top n values; appends them to the container below them. */
+int gt_pickle_build(struct gt_pickle *p, unsigned kind, size_t n, struct gt_err *err);
+int gt_pickle_extend(struct gt_pickle *p, unsigned kind, size_t n, struct gt_err *err);
+
+/* Stores the top value in the memo; pushes one from there. */
+int gt_pickle_put(struct gt_pickle *p, uint64_t number, struct gt_err *err);
+int gt_pickle_get(struct gt_pickle *p, uint64_t number, struct gt_err *err);
 #endif

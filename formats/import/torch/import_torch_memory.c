@@ -4,6 +4,7 @@
  *	{ "segments": [ { device, address, total_size, stream, blocks: [ { address, size,
  *		requested_size, state, frames: [ { name, filename, line } ] } ] } ],
  *	  "device_traces": [ [ { action, addr, size, stream, time_us, frames } ] ] of each device,
+ *	  "external_annotations": [ { name, stage: START | END, device, time_us } ],
  *	  "allocator_settings": { ... } }
  *
  * as torch/cuda/memory.py, torch/csrc/cuda/Module.cpp and torch/csrc/cuda/memory_snapshot.cpp of
@@ -34,6 +35,12 @@ bool gt_torch_integer(int token, const struct gt_pickle_cursor *c, int64_t *to)
 		return false;
 	*to = c->negative ? -(int64_t)c->magnitude : (int64_t)c->magnitude;
 	return true;
+}
+
+bool gt_torch_time(int token, const struct gt_pickle_cursor *c, int64_t *to)
+{
+	return gt_torch_integer(token, c, to) && *to > -GT_ROWS_TIME_MAX / 1000 &&
+		*to < GT_ROWS_TIME_MAX / 1000;
 }
 
 void gt_torch_text(int token, const struct gt_pickle_cursor *c, const char **to, size_t *len)
@@ -92,7 +99,7 @@ static int read_settings(struct gt_torch_import *t, gt_pickle_value settings, st
 }
 
 struct parts {
-	gt_pickle_value segments, traces, settings;
+	gt_pickle_value segments, traces, settings, annotations;
 };
 
 static int read_root(struct gt_torch_import *t, struct parts *p, struct gt_err *err)
@@ -113,6 +120,8 @@ static int read_root(struct gt_torch_import *t, struct parts *p, struct gt_err *
 			p->traces = c.value;
 		else if (token == GT_JSON_OBJECT && gt_pickle_is(key, len, "allocator_settings"))
 			p->settings = c.value;
+		else if (token == GT_JSON_ARRAY && gt_pickle_is(key, len, "external_annotations"))
+			p->annotations = c.value;
 		else if (token == GT_JSON_ARRAY && gt_pickle_is(key, len, "host_traces"))
 			t->host = true;
 		gt_pickle_skip(&c);
@@ -122,7 +131,8 @@ static int read_root(struct gt_torch_import *t, struct parts *p, struct gt_err *
 
 static int read_parts(struct gt_torch_import *t, struct gt_err *err)
 {
-	struct parts p = { GT_TORCH_NO_VALUE, GT_TORCH_NO_VALUE, GT_TORCH_NO_VALUE };
+	struct parts p = { GT_TORCH_NO_VALUE, GT_TORCH_NO_VALUE, GT_TORCH_NO_VALUE,
+		GT_TORCH_NO_VALUE };
 	int e = read_root(t, &p, err);
 
 	if (!e && p.segments == GT_TORCH_NO_VALUE && p.traces == GT_TORCH_NO_VALUE)
@@ -134,6 +144,8 @@ static int read_parts(struct gt_torch_import *t, struct gt_err *err)
 		e = read_traces(t, p.traces, err);
 	if (!e && p.settings != GT_TORCH_NO_VALUE)
 		e = read_settings(t, p.settings, err);
+	if (!e && p.annotations != GT_TORCH_NO_VALUE)
+		e = gt_torch_read_annotations(t, p.annotations, err);
 	return e;
 }
 
@@ -164,7 +176,8 @@ static int put_metadata(struct gt_torch_import *t, struct gt_err *err)
 		gt_out_printf(&o, "\"start_utc\":\"%s\",", start);
 	if (t->settings) {
 		gt_out_str(&o, "\"allocator_settings\":");
-		gt_out_json(&o, t->settings, t->settings_len);
+		/* metadata have no zeros */
+		gt_out_json(&o, t->settings, strnlen(t->settings, t->settings_len));
 		gt_out_str(&o, ",");
 	}
 	gt_out_printf(&o, "\"host_memory_not_read\":%s", t->host ? "true" : "false");

@@ -74,6 +74,7 @@ struct gt_torch_import {
 		uint32_t id; /* GT_NONE: it is left out */
 	} * frames, *stacks;
 	size_t nframes, frames_cap, nstacks, stacks_cap;
+	int64_t named;           /* tracks with a lower number have their name */
 	bool has_segments, host; /* host: it has events of host memory */
 	const char *settings;    /* of the environment, borrowed from the pickle; NULL: none */
 	size_t settings_len;
@@ -102,7 +103,22 @@ int gt_torch_begin_events(struct gt_torch_import *t, struct gt_torch_device *d, 
 int gt_torch_next_event(struct gt_torch_import *t, struct gt_pickle_cursor *c,
 	struct gt_torch_event *e, struct gt_err *err);
 
+/* ---- import_torch_memory_annotations.c ---- */
+int gt_torch_read_annotations(struct gt_torch_import *t, gt_pickle_value list, struct gt_err *err);
+
 /* ---- import_torch_memory_rows.c ---- */
+/* Groups of names: what rows of this name do. */
+enum {
+	GT_TORCH_PLAIN,
+	GT_TORCH_ALLOCATES,
+	GT_TORCH_FREES,
+	GT_TORCH_COUNTS,
+	GT_TORCH_RESERVES,
+	GT_TORCH_RANGES
+};
+/* The track with this number below a device (device: its number), or negative. */
+int64_t gt_torch_track(struct gt_torch_import *t, int64_t device, int64_t number, const char *name,
+	struct gt_err *err);
 extern const struct gt_rows_config gt_torch_rows;
 /* Writes all rows, in order of time. */
 int gt_torch_write_rows(struct gt_torch_import *t, struct gt_err *err);
@@ -118,4 +134,6 @@ int gt_torch_no_memory(struct gt_err *err);
 void gt_torch_text(int token, const struct gt_pickle_cursor *c, const char **to, size_t *len);
 /* The value of the last token as an integer. False: it is none, or has more than 63 bits. */
 bool gt_torch_integer(int token, const struct gt_pickle_cursor *c, int64_t *to);
+/* Likewise a time in microseconds, if it can be a time of the trace. */
+bool gt_torch_time(int token, const struct gt_pickle_cursor *c, int64_t *to);
 #endif

@@ -70,7 +70,7 @@ static void set_value(
 	case BYTES: set_unsigned(token, c, &e->bytes, &e->has_bytes); break;
 	case DEVICE_FREE: set_unsigned(token, c, &e->device_free, &e->has_device_free); break;
 	case STREAM: e->has_stream = gt_torch_integer(token, c, &e->stream); break;
-	case TIME: e->has_time = gt_torch_integer(token, c, &e->time_us); break;
+	case TIME: e->has_time = gt_torch_time(token, c, &e->time_us); break;
 	case FRAMES: e->frames = token == GT_JSON_ARRAY ? c->value : GT_TORCH_NO_VALUE; break;
 	case CONTEXT: gt_torch_text(token, c, &e->context, &e->context_len); break;
 	case METADATA: gt_torch_text(token, c, &e->metadata, &e->metadata_len); break;
@@ -229,6 +229,7 @@ static int survey_device(struct gt_torch_import *t, struct gt_torch_device *d, s
 
 int gt_torch_survey(struct gt_torch_import *t, struct gt_err *err)
 {
+	uint64_t others = t->not_understood;
 	int e = 0;
 
 	for (size_t i = 0; !e && i < t->ndevices; i++)
@@ -242,6 +243,6 @@ int gt_torch_survey(struct gt_torch_import *t, struct gt_err *err)
 		t->after += a->in_segments && a->in_trace && !a->live;
 		t->freed_after += t->has_segments && a->live && !a->in_segments;
 	}
-	t->not_understood = 0; /* the rows count them again */
+	t->not_understood = others; /* the rows count events again */
 	return e;
 }

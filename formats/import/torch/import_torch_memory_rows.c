@@ -10,15 +10,14 @@
 
 #define OUT_OF_MEMORY 2 /* cudaErrorMemoryAllocation, the result of an oom event */
 
-/* Groups of names: what rows of this name do. */
-enum { PLAIN, ALLOCATES, FREES, COUNTS, RESERVES };
-
 static void classify(const char *name, unsigned group, struct gt_type *type)
 {
-	type->category = GT_CAT_MEMORY;
 	type->layer = GT_LAYER_USER;
-	type->op = group == ALLOCATES ? GT_OP_ALLOC : group == FREES ? GT_OP_FREE : GT_OP_NONE;
-	type->memkind = group == PLAIN || group == RESERVES ? GT_MEM_UNKNOWN : GT_MEM_POOL;
+	type->category = group == GT_TORCH_RANGES ? GT_CAT_USER : GT_CAT_MEMORY;
+	if (group == GT_TORCH_ALLOCATES || group == GT_TORCH_FREES || group == GT_TORCH_COUNTS)
+		type->memkind = GT_MEM_POOL;
+	if (group == GT_TORCH_ALLOCATES || group == GT_TORCH_FREES)
+		type->op = group == GT_TORCH_ALLOCATES ? GT_OP_ALLOC : GT_OP_FREE;
 }
 
 static uint8_t role(unsigned group, const char *key, unsigned kind)
@@ -55,7 +54,7 @@ static int put_counter(struct gt_torch_import *t, const struct gt_torch_device *
 
 static int put_live(struct gt_torch_import *t, const struct gt_torch_device *d, struct gt_err *err)
 {
-	return put_counter(t, d, "live_pool_bytes", COUNTS, d->live, err);
+	return put_counter(t, d, "live_pool_bytes", GT_TORCH_COUNTS, d->live, err);
 }
 
 static int put_reserved(
@@ -63,7 +62,7 @@ static int put_reserved(
 {
 	if (!t->has_segments || d->reserved > INT64_MAX)
 		return 0;
-	return put_counter(t, d, "reserved_bytes", RESERVES, d->reserved, err);
+	return put_counter(t, d, "reserved_bytes", GT_TORCH_RESERVES, d->reserved, err);
 }
 
 /* ---- arguments ---- */
@@ -119,8 +118,8 @@ static int put_block(struct gt_torch_import *t, const struct gt_torch_address *a
 
 	d->live += e.bytes;
 	return rc ? rc
-		  : put_row(t, GT_INSTANT, d, names[before], strlen(names[before]), ALLOCATES, 0,
-			    err);
+		  : put_row(t, GT_INSTANT, d, names[before], strlen(names[before]),
+			    GT_TORCH_ALLOCATES, 0, err);
 }
 
 /* Blocks that were allocated before the trace, or after it. */
@@ -154,9 +153,9 @@ static int put_event(struct gt_torch_import *t, struct gt_torch_device *d, struc
 
 	if (!rc)
 		rc = put_row(t, GT_INSTANT, d, e->name, e->name_len,
-			allocates || oom ? ALLOCATES
-				: frees  ? FREES
-					 : PLAIN,
+			allocates || oom ? GT_TORCH_ALLOCATES
+				: frees  ? GT_TORCH_FREES
+					 : GT_TORCH_PLAIN,
 			oom ? OUT_OF_MEMORY : 0, err);
 	if (!rc && (allocates || frees)) {
 		d->live = allocates          ? d->live + e->bytes
@@ -199,12 +198,35 @@ static struct gt_torch_device *earliest(struct gt_torch_import *t)
 	return best;
 }
 
+int64_t gt_torch_track(struct gt_torch_import *t, int64_t device, int64_t number, const char *name,
+	struct gt_err *err)
+{
+	struct gt_rows_place at;
+	int64_t track;
+	uint32_t id;
+	int e;
+
+	memset(&at, 0, sizeof(at));
+	at.kind = GT_TRACK_CUSTOM;
+	at.id = number;
+	at.device = device;
+	at.on_device = true;
+	track = gt_rows_place(t->rows, &at, err);
+	if (track < t->named)
+		return track;
+	t->named = track + 1; /* numbers of new tracks are larger than all before */
+	id = gt_rows_track_id(t->rows, (uint32_t)track);
+	if (id == GT_NONE)
+		return gt_torch_no_memory(err);
+	e = gt_writer_track_name(t->w, id, gt_writer_string(t->w, name), err);
+	return e ? e : track;
+}
+
 /* Events are on a track of their own below the device: the device's is for GPU work. */
 static int add_tracks(struct gt_torch_import *t, struct gt_torch_device *d, struct gt_err *err)
 {
 	struct gt_rows_place at;
 	int64_t track;
-	uint32_t id;
 
 	memset(&at, 0, sizeof(at));
 	at.kind = GT_TRACK_DEVICE;
@@ -213,18 +235,9 @@ static int add_tracks(struct gt_torch_import *t, struct gt_torch_device *d, stru
 	if (track < 0)
 		return (int)track;
 	d->track = (uint32_t)track;
-	at.kind = GT_TRACK_CUSTOM;
-	at.id = 0;
-	at.device = d->number;
-	at.on_device = true;
-	track = gt_rows_place(t->rows, &at, err);
-	if (track < 0)
-		return (int)track;
+	track = gt_torch_track(t, d->number, 0, "allocator", err);
 	d->events_track = (uint32_t)track;
-	id = gt_rows_track_id(t->rows, d->events_track);
-	if (id == GT_NONE)
-		return gt_torch_no_memory(err);
-	return gt_writer_track_name(t->w, id, gt_writer_string(t->w, "allocator"), err);
+	return track < 0 ? (int)track : 0;
 }
 
 int gt_torch_write_rows(struct gt_torch_import *t, struct gt_err *err)

@@ -21,6 +21,7 @@ want flame 0 "$X" --flame --stacks=memory -o flame.svg "$F"
 check flame-has-frames grep -q 'backward (model/net.py:77)' flame.svg
 want errors 0 "$A" errors "$F"
 check errors-has-oom stdout_matches 'oom  *2 .* 1 '
+is annotations '16000 40000 ProfilerStep#1;19000 17000 "## forward ##";' "$("$X" --csv "$F" | awk -F , '$3 == "span" { printf "%s %s %s;", $1, $2, $6 }')"
 want header 0 "$A" header "$F"
 check says-when stdout_has '2025-11-24T16:00:00Z; import torch-memory'
 check says-before stdout_has '2 blocks were allocated before the first event of the snapshot and count from the start'

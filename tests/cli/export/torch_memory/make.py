@@ -74,7 +74,8 @@ def python():
         "device_traces": [trace, other, []],
         "allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": "max_split_size_mb:64", "max_split_size": -1, "garbage_collection_threshold": 0.0,
                                "expandable_segments": False, "roundup_power2_divisions": {"1": 0}},
-        "external_annotations": [],
+        "external_annotations": [{"stage": stage, "name": name, "device": 0, "time_us": 1764000000000000 + time} for stage, name, time in (
+            ("START", "ProfilerStep#1", 25), ("START", "## forward ##", 28), ("END", "## forward ##", 45), ("END", "ProfilerStep#1", 65))],
     }
 
 
