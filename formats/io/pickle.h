@@ -77,6 +77,8 @@ int gt_pickle_next(struct gt_pickle_cursor *c, struct gt_err *err);
  * which it returns. 0: the dict has ended; or negative. */
 int gt_pickle_pair(
 	struct gt_pickle_cursor *c, const char **key, size_t *key_len, struct gt_err *err);
+/* Within a list: the first token of the next value. 0: the list has ended; or negative. */
+int gt_pickle_element(struct gt_pickle_cursor *c, struct gt_err *err);
 /* After GT_JSON_OBJECT or GT_JSON_ARRAY: continues behind its end, at no cost. After any other
  * token it does nothing. */
 void gt_pickle_skip(struct gt_pickle_cursor *c);

@@ -118,6 +118,13 @@ int gt_pickle_pair(
 	return gt_pickle_next(c, err);
 }
 
+int gt_pickle_element(struct gt_pickle_cursor *c, struct gt_err *err)
+{
+	int token = gt_pickle_next(c, err);
+
+	return token == GT_JSON_ARRAY_END ? 0 : token;
+}
+
 void gt_pickle_skip(struct gt_pickle_cursor *c)
 {
 	c->depth -= c->entered;

@@ -62,16 +62,19 @@ static int read_traces(struct gt_torch_import *t, gt_pickle_value list, struct g
 
 	gt_pickle_open(&c, t->pickle, list);
 	token = gt_pickle_next(&c, err);
-	for (int64_t number = 0;
-		token > 0 && device >= 0 && (token = gt_pickle_next(&c, err)) == GT_JSON_ARRAY;
-		number++) {
+	for (int64_t number = 0; token > 0 && device >= 0; number++) {
+		token = gt_pickle_element(&c, err);
 		gt_pickle_skip(&c);
+		if (token != GT_JSON_ARRAY) {
+			t->not_understood += token > 0;
+			continue;
+		}
 		gt_pickle_open(&events, t->pickle, c.value);
 		gt_pickle_next(&events, err);
-		first = gt_pickle_next(&events, err);
+		first = gt_pickle_element(&events, err);
 		if (first < 0)
 			return first;
-		if (first == GT_JSON_ARRAY_END)
+		if (!first)
 			continue; /* the device was not used */
 		device = gt_torch_device(t, number, err);
 		if (device >= 0)

@@ -26,7 +26,6 @@ static int read_one(struct gt_pickle_cursor *c, struct annotation *a, struct gt_
 	size_t len;
 	int token;
 
-	*a = (struct annotation){ .name = "", .stage = "" };
 	while ((token = gt_pickle_pair(c, &key, &len, err)) > 0) {
 		if (gt_pickle_is(key, len, "name"))
 			gt_torch_text(token, c, &a->name, &a->name_len);
@@ -103,10 +102,12 @@ int gt_torch_read_annotations(struct gt_torch_import *t, gt_pickle_value list, s
 
 	gt_pickle_open(&c, t->pickle, list);
 	token = gt_pickle_next(&c, err);
-	while (!e && token > 0 && (token = gt_pickle_next(&c, err)) == GT_JSON_OBJECT) {
-		struct annotation a;
+	while (!e && token > 0 && (token = gt_pickle_element(&c, err)) > 0) {
+		struct annotation a = { .name = "", .stage = "" };
 
-		e = read_one(&c, &a, err);
+		if (token == GT_JSON_OBJECT)
+			e = read_one(&c, &a, err);
+		gt_pickle_skip(&c);
 		e = e ? e : add(t, &all, &a, err);
 	}
 	e = e ? e : token < 0 ? token : 0;

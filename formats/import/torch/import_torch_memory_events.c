@@ -109,7 +109,7 @@ int gt_torch_next_event(struct gt_torch_import *t, struct gt_pickle_cursor *c,
 {
 	int token, rc;
 
-	while ((token = gt_pickle_next(c, err)) > 0 && token != GT_JSON_ARRAY_END) {
+	while ((token = gt_pickle_element(c, err)) > 0) {
 		if (token != GT_JSON_OBJECT) {
 			gt_pickle_skip(c);
 			t->not_understood++;
@@ -120,7 +120,7 @@ int gt_torch_next_event(struct gt_torch_import *t, struct gt_pickle_cursor *c,
 			return rc ? rc : 1;
 		t->not_understood++;
 	}
-	return token < 0 ? token : 0;
+	return token;
 }
 
 int gt_torch_begin_events(struct gt_torch_import *t, struct gt_torch_device *d, struct gt_err *err)

@@ -89,16 +89,23 @@ static int read_blocks(
 
 	gt_pickle_open(&c, t->pickle, s->blocks);
 	token = gt_pickle_next(&c, err);
-	while (!e && token > 0 && (token = gt_pickle_next(&c, err)) == GT_JSON_OBJECT) {
+	while (!e && token > 0 && (token = gt_pickle_element(&c, err)) > 0) {
 		gt_pickle_value history;
 		struct block b;
 
+		if (token != GT_JSON_OBJECT) {
+			t->not_understood++;
+			gt_pickle_skip(&c);
+			continue;
+		}
 		e = read_block(&c, &b, &history, err);
 		if (!e && history != GT_TORCH_NO_VALUE)
 			e = read_history(t, history, &b, err);
 		at = b.addr < 0 ? at : b.addr;
 		if (!e && b.allocated && at >= 0 && (b.size >= 0 || b.requested >= 0))
 			e = add_block(t, s, device, &b, at, err);
+		else
+			t->not_understood += b.allocated;
 		at = at < 0 || b.size < 0 || b.size > INT64_MAX - at ? -1 : at + b.size;
 	}
 	return e ? e : token < 0 ? token : 0;
@@ -140,10 +147,11 @@ int gt_torch_read_segments(struct gt_torch_import *t, gt_pickle_value list, stru
 	t->has_segments = true;
 	gt_pickle_open(&c, t->pickle, list);
 	token = gt_pickle_next(&c, err);
-	while (!e && token > 0 && (token = gt_pickle_next(&c, err)) > 0 &&
-		token != GT_JSON_ARRAY_END) {
+	while (!e && token > 0 && (token = gt_pickle_element(&c, err)) > 0) {
 		if (token == GT_JSON_OBJECT)
 			e = read_segment(t, &c, err);
+		else
+			t->not_understood++;
 		gt_pickle_skip(&c);
 	}
 	return e ? e : token < 0 ? token : 0;

@@ -1,8 +1,9 @@
 /* Call stacks of a memory snapshot: lists of frames, the innermost first, each a dict of name,
  * filename and line. Events share frames, and blocks share the stacks of their events: each object
  * of the pickle is read once. */
-#include <stdio.h>
+#define _GNU_SOURCE
 #include <string.h>
+#include "formats/base/buf.h"
 #include "formats/import/torch/import_torch_memory.h"
 
 #define FRAMES_MAX 1024u /* of a stack; outer ones are left out */
@@ -137,8 +138,7 @@ static int read_stack(
 	token = gt_pickle_next(&c, err);
 	if (token != GT_JSON_ARRAY)
 		return token < 0 ? token : 0;
-	while (!e && n < FRAMES_MAX && (token = gt_pickle_next(&c, err)) > 0 &&
-		token != GT_JSON_ARRAY_END) {
+	while (!e && n < FRAMES_MAX && (token = gt_pickle_element(&c, err)) > 0) {
 		uint32_t id = GT_NONE;
 
 		if (token == GT_JSON_OBJECT)

@@ -70,6 +70,8 @@ gzip -dc "$SRC/samples/recorded/strace-many-threads.txt.gz" | sed '80,$d; s/^\([
 survives import-strace copy "$B/gtexport" --native -f -o copy.zst strace.txt
 "$B/gtexport" --parquet -o folder --match '*multi_tensor*' --table StringIds --table CUPTI_ACTIVITY_KIND_KERNEL "$T"
 survives import-parquet copy "$B/gtexport" --native -f -o copy.zst folder
+live() { "$B/gtanalyze" memory --by stack --format csv copy.zst 2>/dev/null; }
+survives import-torch-memory live "$B/gtexport" --native -f -o copy.zst "$SRC/tests/cli/export/torch_memory/python.pickle"
 survives view-top - "$B/gtview" --render 100x30 --svg --view top "$T"
 export LD_LIBRARY_PATH="$B/sim" SIMGPU_SPEED=20
 survives collect recorded "$B/gtcollect" -f -o recorded.zst "$B/samples/train" -n 2
