@@ -53,10 +53,35 @@ void gt_torch_text(int token, const struct gt_pickle_cursor *c, const char **to,
 
 /* ---- the whole file ---- */
 
+/* The token of the first element of *list, which becomes that element; 0: it is empty; or
+ * negative. */
+static int first_element(struct gt_torch_import *t, gt_pickle_value *list, struct gt_err *err)
+{
+	struct gt_pickle_cursor c;
+	int token;
+
+	gt_pickle_open(&c, t->pickle, *list);
+	token = gt_pickle_next(&c, err);
+	token = token < 0 ? token : gt_pickle_element(&c, err);
+	*list = c.value;
+	return token;
+}
+
+/* Are there events of host memory, in a list or in lists? */
+static bool has_events(struct gt_torch_import *t, gt_pickle_value list)
+{
+	int token = first_element(t, &list, NULL);
+
+	if (token == GT_JSON_ARRAY)
+		token = first_element(t, &list, NULL);
+	return token > 0;
+}
+
 /* The index of a trace is the number of its device. */
 static int read_traces(struct gt_torch_import *t, gt_pickle_value list, struct gt_err *err)
 {
-	struct gt_pickle_cursor c, events;
+	struct gt_pickle_cursor c;
+	gt_pickle_value event;
 	int64_t device = 0;
 	int token, first;
 
@@ -69,9 +94,8 @@ static int read_traces(struct gt_torch_import *t, gt_pickle_value list, struct g
 			t->not_understood += token > 0;
 			continue;
 		}
-		gt_pickle_open(&events, t->pickle, c.value);
-		gt_pickle_next(&events, err);
-		first = gt_pickle_element(&events, err);
+		event = c.value;
+		first = first_element(t, &event, err);
 		if (first < 0)
 			return first;
 		if (!first)
@@ -126,7 +150,7 @@ static int read_root(struct gt_torch_import *t, struct parts *p, struct gt_err *
 		else if (token == GT_JSON_ARRAY && gt_pickle_is(key, len, "external_annotations"))
 			p->annotations = c.value;
 		else if (token == GT_JSON_ARRAY && gt_pickle_is(key, len, "host_traces"))
-			t->host = true;
+			t->host = has_events(t, c.value);
 		gt_pickle_skip(&c);
 	}
 	return token;

@@ -25,6 +25,7 @@ is annotations '16000 40000 ProfilerStep#1;19000 17000 "## forward ##";' "$("$X"
 want header 0 "$A" header "$F"
 check says-when stdout_has '2025-11-24T16:00:00Z; import torch-memory'
 check says-before stdout_has '2 blocks were allocated before the first event of the snapshot and count from the start'
+check says-nothing-of-host-memory stdout_lacks 'host memory'
 want first-screen 0 "$A" "$F"
 check no-invented-calls stdout_has 'Kernel launches: not recorded'
 check no-invented-gpu stdout_lacks 'idle'
@@ -57,6 +58,14 @@ F=$S/old.pickle
 is old-kinds "$(tabs 'pool 2 0 1 0 4100 100 4100 4000 1 0 0 0')" "$(rows memory memory "$F" | head -n 1)"
 want old-header 0 "$A" header "$F"
 check old-says-so stdout_has '3 events have no time and follow the event before by 1 ns'
+
+# The recording ended before the snapshot: 50 bytes were freed later, and 300 bytes allocated
+F=$S/later.pickle
+is later-kinds "$(tabs 'pool 3 0 1 0 450 100 350 350 2 0 0 0')" "$(rows memory memory "$F" | head -n 1)"
+want later-header 0 "$A" header "$F"
+check says-allocated-later stdout_has '1 block was allocated after the last event of the snapshot'
+check says-freed-later stdout_has '1 block was freed after the last event of the snapshot and counts as live at the end'
+check says-host-memory stdout_has 'the snapshot has events of host memory, which are not read'
 
 # Damaged and hostile files, with the output of gtexport and its exit status
 for message in "$SRC"/tests/broken/pickle/*.message; do

@@ -5,6 +5,7 @@ tests/cli/export/torch_memory.sh knows. (Tests do not run it.)
 python.pickle  _dump_snapshot() of 2.x: two devices, blocks from before the trace, shared frames, an out-of-memory error
 cpp.pickle     _memory_snapshot_pickled() of C++: protocol 2, BINPUT, frames of C++, no addresses of blocks
 old.pickle     1.13: no times, blocks with a history, no requested_size
+later.pickle   the recording ended before the snapshot; host memory
 """
 import io
 import pickle
@@ -74,6 +75,7 @@ def python():
         "device_traces": [trace, other, []],
         "allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": "max_split_size_mb:64", "max_split_size": -1, "garbage_collection_threshold": 0.0,
                                "expandable_segments": False, "roundup_power2_divisions": {"1": 0}},
+        "host_segments": [], "host_traces": [[]],
         "external_annotations": [{"stage": stage, "name": name, "device": 0, "time_us": 1764000000000000 + time} for stage, name, time in (
             ("START", "ProfilerStep#1", 25), ("START", "## forward ##", 28), ("END", "## forward ##", 45), ("END", "ProfilerStep#1", 65))],
     }
@@ -160,6 +162,16 @@ def old():
     }
 
 
-for name, data in (("python", pickle.dumps(python(), protocol=4)), ("cpp", Cpp().done(cpp())), ("old", pickle.dumps(old(), protocol=2))):
+def later():
+    a, b = SEGMENT, SEGMENT + MIB
+    return {
+        "segments": [segment(0, SEGMENT, 2 * MIB, [block(a, 512, 300, "active_allocated", step), block(b, 512, 0, "inactive", [])])],
+        "device_traces": [[entry("alloc", a, 100, 1, step), entry("free_requested", a, 100, 2, step), entry("free_completed", a, 100, 2, step),
+                           entry("alloc", b, 50, 3, step)]],
+        "host_traces": [entry("alloc", 4096, 64, 2, step)],
+    }
+
+
+for name, data in (("later", pickle.dumps(later(), protocol=5)), ("python", pickle.dumps(python(), protocol=4)), ("cpp", Cpp().done(cpp())), ("old", pickle.dumps(old(), protocol=2))):
     with open(f"{folder}/{name}.pickle", "wb") as f:
         f.write(data)
