@@ -4,7 +4,7 @@ tests/cli/export/torch_memory.sh knows. (Tests do not run it.)
 
 python.pickle  _dump_snapshot() of 2.x: two devices, blocks from before the trace, shared frames, an out-of-memory error
 cpp.pickle     _memory_snapshot_pickled() of C++: protocol 2, BINPUT, frames of C++, no addresses of blocks
-old.pickle     1.13: no times, blocks with a history, no requested_size
+old.pickle     an older form: no times, blocks with a history, no requested_size
 later.pickle   the recording ended before the snapshot; host memory
 """
 import io
