@@ -102,8 +102,8 @@ struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct
 	const struct gt_process_slots *where, const int64_t *ended, struct gt_err *err)
 {
 	struct gt_table *t =
-		gt_report_table(a, "memory_devices", "Memory by device, by its counters",
-			columns, NCOLUMNS, "process peak_at_ns live_bytes pid device", err);
+		gt_report_table(a, "memory_devices", "Memory by device, by its counters", columns,
+			NCOLUMNS, "process peak_at_ns live_bytes pid device", err);
 	size_t shown = gt_rows_shown(c->n, a->opt->top);
 	bool uncertain = false;
 

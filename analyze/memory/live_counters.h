@@ -1,5 +1,5 @@
-/* Live memory by device, as the recorder counted it: peaks and last values of the counters
- * live_*_bytes. */
+/* Live memory by device, by the counters of the recorder or of a file of another tool: peaks and
+ * last values of the counters live_*_bytes. */
 #ifndef GT_LIVE_COUNTERS_H
 #define GT_LIVE_COUNTERS_H
 #include "analyze/columns/process_slots.h"
