@@ -15,7 +15,9 @@ if ! command -v script >/dev/null || [ "$(at 44 'stty size' | cut -d ' ' -f 2)" 
 	skip fits-terminals "no script(1) that gives a terminal"
 	exit 0
 fi
-for f in h200-train h200-inference h200-graphs h200-streams h200x2-nccl h200-mlp-calls; do
+files="h200-train h200-inference h200-graphs h200-streams h200x2-nccl h200-mlp-calls"
+[ -z "$SAN" ] || files="h200-train h200x2-nccl"
+for f in $files; do
 	cp "$R/$f.zst" .
 	for w in 40 60 80 120 200; do
 		at $w "'$A' $(echo $reports) $f.zst" >out
@@ -33,6 +35,7 @@ for w in 40 80; do is long-path-fits-$w "" "$(at $w "'$A' --list; '$A' --explain
 is report-help-fits '' "$(at 80 "'$A' collectives advice query kernels --help" | awk 'length > 80')"
 is wide-help-follows 1 "$(at 120 "'$A' --help" | awk 'length > 80 { n = 1 } END { print n + 0 }')"
 
+cp "$R/h200-inference.zst" .
 for w in 40 60 80; do
 	is two-files-fit-$w "" "$(at $w "'$A' diff h200-train.zst h200-inference.zst; '$A' h200-train.zst h200-inference.zst" | awk -v w=$w 'length > w' | head -n 3)"
 done

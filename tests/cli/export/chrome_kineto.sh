@@ -13,7 +13,7 @@ rows() {
 }
 reports="kernels copies sync steps launches budget top nvtx_sum gaps streams gpu overlap critical threads queues patterns cuda_api_sum nvtx_gpu_proj_sum"
 for f in "$R"/h200*.zst "$R"/kineto*.gz; do
-	case $f in *train* | *inference* | *mlp*) [ -z "$SAN" ] || continue ;; esac # sanitized, the smaller files
+	case $f in *train* | *inference* | *mlp* | *decode* | *streams*) [ -z "$SAN" ] || continue ;; esac # sanitized, the smaller files
 	n=${f##*/} n=${n%%.*}
 	[ $n = h200-mlp-calls ] && continue	# this file has no processes and threads; the export adds some
 	"$X" --chrome -f -o ours.json "$f"

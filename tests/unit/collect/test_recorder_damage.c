@@ -124,14 +124,15 @@ static bool survives(uint64_t *word, unsigned value)
 /* A part of the shared memory: where it begins, and how many bytes of it are damaged. */
 typedef uint64_t *part_fn(size_t *bytes);
 
-/* Damages one word in each recording: every stride-th word of the part, with each value. early:
- * before the recorder has read anything. */
+/* Damages one word in each recording: every stride-th word of the part, with each value; sanitized,
+ * a third of them. early: before the recorder has read anything. */
 static void damage_part(part_fn *part, unsigned stride, bool early)
 {
 	size_t bytes = 8;
 	uint64_t *at;
 
 	seed = 1;
+	stride *= T_SANITIZED ? 3 : 1;
 	for (size_t i = 0; i < bytes; i += 8ul * stride)
 		for (unsigned v = 0; v < DAMAGE_VALUES; v++) {
 			if (!start())
@@ -213,7 +214,7 @@ static void *overwrite(void *arg)
 
 static void damage_at_any_moment(void)
 {
-	for (uint64_t run = 1; run <= 60; run++) {
+	for (uint64_t run = 1; run <= T_INPUTS(60); run++) {
 		pthread_t thread;
 		bool fine = true;
 

@@ -80,9 +80,13 @@ static void no_report_fails_or_says_what_cannot_be(void)
 
 	for (size_t i = 0; i < HS_SHAPES; i++)
 		for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
-			json_t *all = all_reports(&hs_shapes[i], sizes[k]);
-			const char *wrong = all ? first_that_cannot_be(all) : "no answer";
+			json_t *all;
+			const char *wrong;
 
+			if (T_SANITIZED && k != i % 2)
+				continue;
+			all = all_reports(&hs_shapes[i], sizes[k]);
+			wrong = all ? first_that_cannot_be(all) : "no answer";
 			json_decref(all);
 			if (wrong)
 				printf("  shape %s of %u: %s\n", hs_shapes[i].name, sizes[k],
@@ -295,7 +299,7 @@ static void on_stretch(void *arg, const struct gt_sweep *s, int64_t from, int64_
 
 static void a_sweep_knows_which_names_run(void)
 {
-	for (unsigned seed = 1; seed <= 200; seed++) {
+	for (unsigned seed = 1; seed <= T_INPUTS(200); seed++) {
 		struct gt_sweep s = { .at = 0 };
 		struct gt_err err = GT_ERR_INIT;
 		struct naive v = { .n = 0 };
