@@ -53,6 +53,8 @@ static const struct {
 		" {line has|lines have} an earlier time than the line before" },
 	{ "lines_not_understood", "0", "of the imported file ",
 		" {line is|lines are} not strace's or {is|are} damaged" },
+	{ "lines_not_json", "0", "of the imported file ",
+		" {line is|lines are} not JSON and {was|were} skipped" },
 	{ "calls_without_duration", "0", "of the imported file ",
 		" {call has|calls have} no duration and {counts|count} as 0 ns (strace -T prints it)" },
 	{ "arguments_left_out", "0", "of the imported file ",

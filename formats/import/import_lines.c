@@ -1,19 +1,36 @@
 /* Reads lines: keys in any order, by one table; unknown keys are skipped. A line
  * that is JSON but no event (no time, no name, a time in quotes) is an error with its
  * place, because dropping it would be a silent loss. Only the last line may be
- * incomplete (the logger was killed); the metadata say so. */
+ * incomplete (the logger was killed); the metadata say so.
+ *
+ * A line that does not begin with '{' is not the logger's: bpftrace, whose scripts print such logs,
+ * adds "Attaching 3 probes..." and at its end the maps ("@count: 7"). Such lines are skipped and
+ * counted in the metadata. bpftrace's "Lost 42 events" is a loss between the lines around it. */
 #include "formats/import/import_lines.h"
 
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SNIFF_OBJECTS 100
+#define SNIFF_OTHER_LINES 100
+#define OTHER_LINE 64 /* bytes of a line that is not JSON; the rest is not read */
 
 struct key;
 struct reading {
 	const struct gt_line_format *format;
 	struct gt_import_rows *rows;
+	struct gt_writer *w;
 	struct gt_json *j;
 	struct gt_import_line line;
+	uint64_t others; /* lines that are not JSON */
+	/* events that bpftrace lost behind the last line; and the time of that line, if there is
+	 * one */
+	uint64_t lost;
+	int64_t last;
+	bool has_last;
 };
 
 static int fail(const struct reading *r, struct gt_err *err, const char *what)
@@ -245,6 +262,56 @@ static int read_keys(struct reading *r, struct gt_err *err)
 	}
 }
 
+/* ---- lines that are not JSON ---- */
+
+/* The events that bpftrace lost; 0: the line says nothing of it. */
+static uint64_t lost_events(const char *line)
+{
+	static const char before[] = "Lost ";
+	const char *from = line + sizeof(before) - 1;
+	unsigned long long n;
+	char *end;
+
+	if (strncmp(line, before, sizeof(before) - 1) || !isdigit((unsigned char)*from))
+		return 0;
+	n = strtoull(from, &end, 10);
+	return strncmp(end, " events", 7) ? 0 : n;
+}
+
+static int skip_other_lines(struct reading *r, struct gt_err *err)
+{
+	char line[OTHER_LINE];
+	int e;
+
+	while ((e = gt_json_skip_other_line(r->j, line, sizeof(line), err)) > 0) {
+		uint64_t lost = lost_events(line);
+
+		r->lost += lost;
+		r->others += !lost;
+	}
+	return e;
+}
+
+/* Writes the loss before a line of this time. */
+static int put_loss(struct reading *r, int64_t time, struct gt_err *err)
+{
+	uint64_t lost = r->lost;
+	int64_t from = r->has_last && r->last < time ? r->last : time;
+
+	r->lost = 0;
+	return lost ? gt_writer_loss(r->w, GT_SCOPE_ALL, GT_NONE, from, time, lost, err) : 0;
+}
+
+static int put_metadata(const struct reading *r, struct gt_err *err)
+{
+	char json[64];
+
+	snprintf(json, sizeof(json), "{\"lines_not_json\":%" PRIu64 "}", r->others);
+	return r->others ? gt_writer_meta(r->w, json, err) : 0;
+}
+
+/* ---- the file ---- */
+
 /* 1 with r->line filled, 0 at the end, or negative. */
 static int read_line(struct reading *r, uint64_t *place, struct gt_err *err)
 {
@@ -259,7 +326,7 @@ static int read_line(struct reading *r, uint64_t *place, struct gt_err *err)
 		gt_json_resume(r->j, usual);
 	} else {
 		r->line = (struct gt_import_line){ 0 };
-		token = gt_json_next(r->j, err);
+		token = skip_other_lines(r, err) ?: gt_json_next(r->j, err);
 		if (token <= 0)
 			return token;
 		*place = gt_json_offset(r->j) - 1;
@@ -285,9 +352,13 @@ static int read_lines(struct reading *r, bool *truncated, struct gt_err *err)
 	int e;
 
 	while ((e = read_line(r, &place, err)) > 0) {
-		e = r->format->row(r->rows, &r->line, err);
+		e = put_loss(r, r->line.time, err);
+		if (!e)
+			e = r->format->row(r->rows, &r->line, err);
 		if (e < 0)
 			break;
+		r->last = r->line.time;
+		r->has_last = true;
 	}
 	*truncated = e == -ENODATA;
 	if (e < 0 && err->offset == GT_NO_OFFSET && (e == -EBADMSG || e == -E2BIG))
@@ -300,7 +371,7 @@ int gt_import_lines(const struct gt_line_format *format, struct gt_in *in, struc
 {
 	struct gt_err scan = GT_ERR_INIT; /* separate: an incomplete last line is no error */
 	struct gt_json j;
-	struct reading r = { .format = format, .j = &j };
+	struct reading r = { .format = format, .j = &j, .w = w };
 	bool truncated = false;
 	int e = gt_json_init(&j, in, false, err);
 
@@ -308,13 +379,27 @@ int gt_import_lines(const struct gt_line_format *format, struct gt_in *in, struc
 		return e;
 	r.rows = gt_rows_new(&format->rows, w, err);
 	e = r.rows ? read_lines(&r, &truncated, &scan) : -ENOMEM;
-	if (!e)
-		e = gt_rows_finish(r.rows, truncated, err);
-	else if (err && !err->code)
+	if (!e) {
+		e = put_loss(&r, r.last, err);
+		e = e ? e : gt_rows_finish(r.rows, truncated, err);
+		e = e ? e : put_metadata(&r, err);
+	} else if (err && !err->code) {
 		*err = scan;
+	}
 	gt_rows_free(r.rows);
 	gt_json_release(&j);
 	return e;
+}
+
+/* The next token; between two lines, that of the next line that is JSON. */
+static int next_token(struct gt_json *j, unsigned *others)
+{
+	char line[OTHER_LINE];
+
+	while (!j->depth && *others < SNIFF_OTHER_LINES &&
+		gt_json_skip_other_line(j, line, sizeof(line), NULL) > 0)
+		++*others;
+	return gt_json_next(j, NULL);
 }
 
 unsigned gt_lines_sniff(const char *head, size_t len)
@@ -322,13 +407,13 @@ unsigned gt_lines_sniff(const char *head, size_t len)
 	struct gt_in *in = gt_in_memory(head, len, NULL);
 	const struct key *key;
 	struct gt_json j;
-	unsigned has = 0, objects = 0;
+	unsigned has = 0, objects = 0, others = 0;
 	int t;
 
 	if (in && !gt_json_init(&j, in, false, NULL)) {
 		/* the first lines may be instants, which have neither phase nor op_id */
-		for (t = gt_json_next(&j, NULL); t > 0 && objects < SNIFF_OBJECTS;
-			t = gt_json_next(&j, NULL)) {
+		for (t = next_token(&j, &others); t > 0 && objects < SNIFF_OBJECTS;
+			t = next_token(&j, &others)) {
 			objects += !j.depth;
 			if (!j.depth && t != GT_JSON_OBJECT_END)
 				break;

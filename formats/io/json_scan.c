@@ -667,6 +667,30 @@ int gt_json_skip(struct gt_json *j, struct gt_err *err)
 	return 0;
 }
 
+int gt_json_skip_other_line(struct gt_json *j, char *head, size_t size, struct gt_err *err)
+{
+	int c = skip_space(j, err), r = 1;
+	const char *end = NULL;
+	size_t len = 0;
+
+	/* a byte order mark comes before the first object */
+	if (c < 0 || c == '{' || (c == 0xef && !gt_json_offset(j)))
+		return c < 0 && c != AT_END ? c : 0;
+	while (r > 0 && !end) {
+		size_t n = (size_t)(j->end - j->at), part;
+
+		end = memchr(j->at, '\n', n);
+		n = end ? (size_t)(end - j->at) : n;
+		part = n < size - 1 - len ? n : size - 1 - len;
+		memcpy(head + len, j->at, part);
+		len += part;
+		j->at += n;
+		r = end ? 1 : refill(j, err);
+	}
+	head[len] = '\0';
+	return r < 0 ? r : 1;
+}
+
 /* ---- continuing after invalid JSON ---- */
 
 #define RECOVER_AHEAD 4096u /* the next element begins within so many bytes after one */

@@ -85,6 +85,11 @@ int gt_json_pair(struct gt_json *j, const char **key, size_t *key_len);
 /* After GT_JSON_OBJECT or GT_JSON_ARRAY: reads to its end. After any other token it does nothing. 0
  * or negative. */
 int gt_json_skip(struct gt_json *j, struct gt_err *err);
+/* Between two values, for logs with other lines among those of JSON: if the next line that is not
+ * empty does not begin with '{', reads that line, of any length. 1: it did, and head, of size bytes,
+ * has the line's beginning, with a zero behind it; 0: an object follows, or the input ended; or
+ * negative. */
+int gt_json_skip_other_line(struct gt_json *j, char *head, size_t size, struct gt_err *err);
 /* After -EBADMSG within an element of an array of objects: searches the text for the likely
  * beginning of the next element or end of the array. 1: gt_json_next returns that bracket next; 0:
  * there is none up to the end of the text; or negative. */

@@ -363,6 +363,7 @@ static void notes_use_the_singular(void)
 		"too many names for the memory: 1 of them was replaced",
 		"1 event has an unknown form",
 		"1 line has an earlier time",
+		"of the imported file 1 line is not JSON and was skipped",
 		"1 argument did not fit",
 		"of the imported file 1 call stack is beyond the limit of 8,388,608 frames or of the memory for names",
 		"GPU: 1 launch, copy or set has no time: no CUDA event could be recorded around it, or the event could not be read",
@@ -382,7 +383,7 @@ static void notes_use_the_singular(void)
 	begin(&t, true);
 	gt_writer_meta(t.w,
 		"{\"recovered\":{\"unread_bytes\":1},\"events_without_time\":1,\"negative_durations\":1,\"calls_not_nested\":1,"
-		"\"names_left_out\":1,\"events_not_understood\":1,\"lines_back_in_time\":1,\"arguments_left_out\":1,\"stacks_left_out\":1,\"gpu_untimed\":1,"
+		"\"names_left_out\":1,\"events_not_understood\":1,\"lines_back_in_time\":1,\"lines_not_json\":1,\"arguments_left_out\":1,\"stacks_left_out\":1,\"gpu_untimed\":1,"
 		"\"gpu_records_dropped\":1,\"gpu_records_foreign\":1,\"gpu_records_lost\":1,\"gpu_records_impossible\":1,"
 		"\"gpu_launches_without_record\":1,\"waits_without_stream\":1,"
 		"\"packets_of_other_sources\":1,\"events_of_unknown_clocks\":1,\"references_without_entry\":1}",
