@@ -94,3 +94,44 @@ uint8_t gt_import_role(
 			return roles[i].role;
 	return GT_R_NONE;
 }
+
+/* The fields of formats/cuda/gpu_rows.h, and of counters. */
+static const struct {
+	const char *key;
+	uint8_t kind, role;
+} recorded[] = {
+	{ "correlation", GT_F_U64, GT_R_CORRELATION },
+	{ "context", GT_F_U64, GT_R_CONTEXT },
+	{ "launch_track", GT_F_U64, GT_R_LAUNCH_TRACK },
+	{ "launch_start", GT_F_I64, GT_R_LAUNCH_START },
+	{ "launch_ns", GT_F_U64, GT_R_LAUNCH_NS },
+	{ "launch_name", GT_F_STR, GT_R_LAUNCH_NAME },
+	{ "launch_join", GT_F_U64, GT_R_LAUNCH_JOIN },
+	{ "graph", GT_F_U64, GT_R_GRAPH },
+	{ "node", GT_F_U64, GT_R_NODE },
+	{ "made_track", GT_F_U64, GT_R_CREATED_BY_TRACK },
+	{ "made_start", GT_F_I64, GT_R_CREATED_BY_START },
+	{ "made_name", GT_F_STR, GT_R_CREATED_BY_NAME },
+	{ "shared_static", GT_F_U64, GT_R_SHARED },
+	{ "shared_dynamic", GT_F_U64, GT_R_SHARED },
+	{ "registers", GT_F_U64, GT_R_REGISTERS },
+	{ "direction", GT_F_U64, GT_R_DIRECTION },
+	{ "src_memory", GT_F_STR, GT_R_SRC_MEMORY },
+	{ "dst_memory", GT_F_STR, GT_R_DST_MEMORY },
+	{ "async", GT_F_BOOL, GT_R_ASYNC },
+	{ "dst_device", GT_F_U64, GT_R_DEVICE },
+	{ "value", GT_F_U64, GT_R_VALUE },
+	{ "value", GT_F_F64, GT_R_VALUE },
+	{ "value", GT_F_HEX, GT_R_VALUE },
+	{ "value", GT_F_I64, GT_R_VALUE },
+	{ "uncertain", GT_F_BOOL, GT_R_UNCERTAIN },
+	{ "kernel", GT_F_STR, GT_R_KERNEL },
+};
+
+uint8_t gt_import_recorded_role(const char *name, uint8_t kind)
+{
+	for (size_t i = 0; i < sizeof(recorded) / sizeof(*recorded); i++)
+		if (recorded[i].kind == kind && !strcmp(recorded[i].key, name))
+			return recorded[i].role;
+	return GT_R_NONE;
+}

@@ -8,4 +8,7 @@
  * of the function, which come first. */
 uint8_t gt_import_role(
 	const char *name, uint8_t kind, const struct gt_api_field *known, unsigned nknown);
+/* The role of an argument of a row other than a call that has the name which gt itself gives it
+ * (formats/cuda/gpu_rows.h, counters). GT_R_NONE: there is none. */
+uint8_t gt_import_recorded_role(const char *name, uint8_t kind);
 #endif

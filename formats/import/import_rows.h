@@ -67,14 +67,21 @@ int64_t gt_rows_place(struct gt_import_rows *r, const struct gt_rows_place *at, 
 uint32_t gt_rows_track_id(struct gt_import_rows *r, uint32_t track);
 
 /* The arguments of the next row. gt_rows_no_args clears them; gt_rows_number adds a
- * number, gt_rows_text a string; gt_rows_details adds the values of the object or array whose
- * opening bracket the scanner has just returned (keys of inner objects become "a.b", array elements
- * "a.0"). *ret, if not NULL, receives a "status" in it. */
+ * number, gt_rows_value a value of that enum gt_field_kind, gt_rows_text a string; gt_rows_details
+ * adds the values of the object or array whose opening bracket the scanner has just returned (keys
+ * of inner objects become "a.b", array elements "a.0"). *ret, if not NULL, receives a "status" in
+ * it. */
 void gt_rows_no_args(struct gt_import_rows *r);
 void gt_rows_number(struct gt_import_rows *r, const char *key, uint64_t value);
+void gt_rows_value(struct gt_import_rows *r, const char *key, uint8_t kind, uint64_t value);
 void gt_rows_text(struct gt_import_rows *r, const char *key, const char *text, size_t len);
 int gt_rows_details(
 	struct gt_import_rows *r, struct gt_json *j, bool array, int32_t *ret, struct gt_err *err);
+
+/* Adds the fields of the launch, which all GPU work has. launch: NULL if it is unknown; its stack
+ * is not used. start: of the work, ns. */
+struct gt_gpu_cause; /* formats/cuda/gpu_rows.h */
+void gt_rows_launch(struct gt_import_rows *r, const struct gt_gpu_cause *launch, int64_t start);
 
 /* An argument of the next row. text: of a string. */
 struct gt_rows_arg {

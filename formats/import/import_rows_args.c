@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include "formats/cuda/gpu_rows.h"
 
 /* of objects and arrays in the arguments; deeper ones are dropped */
 #define LEVELS 4
@@ -35,14 +36,28 @@ static void add_arg(struct gt_import_rows *r, uint32_t key, uint8_t kind, uint64
 	r->n += i == r->n;
 }
 
-void gt_rows_number(struct gt_import_rows *r, const char *key, uint64_t value)
+void gt_rows_value(struct gt_import_rows *r, const char *key, uint8_t kind, uint64_t value)
 {
 	uint32_t name = key_name(r, key, strlen(key));
 
 	if (name == GT_NONE)
 		r->args_left_out++;
 	else
-		add_arg(r, name, GT_F_U64, value);
+		add_arg(r, name, kind, value);
+}
+
+void gt_rows_number(struct gt_import_rows *r, const char *key, uint64_t value)
+{
+	gt_rows_value(r, key, GT_F_U64, value);
+}
+
+void gt_rows_launch(struct gt_import_rows *r, const struct gt_gpu_cause *launch, int64_t start)
+{
+	gt_rows_value(r, "launch_track", GT_F_U64, launch ? launch->track : GT_NONE);
+	gt_rows_value(r, "launch_start", GT_F_I64, (uint64_t)(launch ? launch->start : start));
+	gt_rows_value(r, "launch_ns", GT_F_U64, launch ? launch->ns : 0);
+	gt_rows_value(r, "launch_name", GT_F_STR, launch ? launch->name : GT_NONE);
+	gt_rows_value(r, "launch_join", GT_F_U64, launch ? launch->join : GT_JOIN_UNKNOWN);
 }
 
 void gt_rows_text(struct gt_import_rows *r, const char *key, const char *text, size_t len)

@@ -11,6 +11,7 @@
 #include "formats/cuda/cuda_api.h"
 #include "formats/export/exporters.h"
 #include "formats/import/import_lines.h"
+#include "formats/import/import_roles.h"
 #include "formats/import/importers.h"
 
 /* group: the parts of the class in the line (GT_LINE_*); 0: none. */
@@ -29,47 +30,11 @@ static void classify(const char *name, unsigned group, struct gt_type *type)
 
 /* ---- rows other than calls, as gtexport --jsonl writes them ---- */
 
-/* The fields of formats/cuda/gpu_rows.h, and of counters. */
-static const struct {
-	const char *key;
-	uint8_t kind, role;
-} own[] = {
-	{ "correlation", GT_F_U64, GT_R_CORRELATION },
-	{ "context", GT_F_U64, GT_R_CONTEXT },
-	{ "launch_track", GT_F_U64, GT_R_LAUNCH_TRACK },
-	{ "launch_start", GT_F_I64, GT_R_LAUNCH_START },
-	{ "launch_ns", GT_F_U64, GT_R_LAUNCH_NS },
-	{ "launch_name", GT_F_STR, GT_R_LAUNCH_NAME },
-	{ "launch_join", GT_F_U64, GT_R_LAUNCH_JOIN },
-	{ "graph", GT_F_U64, GT_R_GRAPH },
-	{ "node", GT_F_U64, GT_R_NODE },
-	{ "made_track", GT_F_U64, GT_R_CREATED_BY_TRACK },
-	{ "made_start", GT_F_I64, GT_R_CREATED_BY_START },
-	{ "made_name", GT_F_STR, GT_R_CREATED_BY_NAME },
-	{ "shared_static", GT_F_U64, GT_R_SHARED },
-	{ "shared_dynamic", GT_F_U64, GT_R_SHARED },
-	{ "registers", GT_F_U64, GT_R_REGISTERS },
-	{ "direction", GT_F_U64, GT_R_DIRECTION },
-	{ "src_memory", GT_F_STR, GT_R_SRC_MEMORY },
-	{ "dst_memory", GT_F_STR, GT_R_DST_MEMORY },
-	{ "async", GT_F_BOOL, GT_R_ASYNC },
-	{ "dst_device", GT_F_U64, GT_R_DEVICE },
-	{ "value", GT_F_U64, GT_R_VALUE },
-	{ "value", GT_F_F64, GT_R_VALUE },
-	{ "value", GT_F_HEX, GT_R_VALUE },
-	{ "value", GT_F_I64, GT_R_VALUE },
-	{ "uncertain", GT_F_BOOL, GT_R_UNCERTAIN },
-	{ "kernel", GT_F_STR, GT_R_KERNEL },
-};
-
 static uint8_t own_role(unsigned group, const char *key, unsigned kind)
 {
 	if (kind == GT_F_U64 && !strcmp(key, GT_ROWS_STACK))
 		return GT_R_STACK;
-	for (size_t i = 0; group & GT_LINE_CLASSED && i < sizeof(own) / sizeof(*own); i++)
-		if (own[i].kind == kind && !strcmp(own[i].key, key))
-			return own[i].role;
-	return GT_R_NONE;
+	return group & GT_LINE_CLASSED ? gt_import_recorded_role(key, (uint8_t)kind) : GT_R_NONE;
 }
 
 static int own_track(struct gt_import_rows *r, const struct gt_import_line *l, unsigned i,
@@ -106,16 +71,6 @@ static int own_value(struct gt_import_rows *r, const struct gt_import_line *l, u
 	return 0;
 }
 
-/* Adds the launch fields that GPU work has even if its launch is unknown. */
-static void add_launch(struct gt_import_rows *r, unsigned n, int64_t start)
-{
-	gt_rows_set_arg(r, n, "launch_track", GT_F_U64, GT_NONE);
-	gt_rows_set_arg(r, n + 1, "launch_start", GT_F_I64, (uint64_t)start);
-	gt_rows_set_arg(r, n + 2, "launch_ns", GT_F_U64, 0);
-	gt_rows_set_arg(r, n + 3, "launch_name", GT_F_STR, GT_NONE);
-	gt_rows_set_arg(r, n + 4, "launch_join", GT_F_U64, GT_JOIN_UNKNOWN);
-}
-
 static int own_row(struct gt_import_rows *r, uint32_t track, const struct gt_import_line *l,
 	struct gt_err *err)
 {
@@ -135,7 +90,7 @@ static int own_row(struct gt_import_rows *r, uint32_t track, const struct gt_imp
 		e = own_value(r, l, i, &a, err);
 	}
 	if (!joined && l->kind == GT_GPU && i + 5 <= GT_FIELDS_MAX)
-		add_launch(r, i, l->time);
+		gt_rows_launch(r, NULL, l->time);
 	return e ? e : gt_rows_row(r, (enum gt_kind)l->kind, track, l->name, &row, err);
 }
 

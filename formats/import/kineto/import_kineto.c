@@ -36,6 +36,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "formats/base/buf.h"
+#include "formats/import/import_json_copy.h"
 #include "formats/import/importers.h"
 #include "formats/io/stream_in.h"
 #include "formats/io/json_build.h"
@@ -43,33 +44,10 @@
 
 /* bytes of the other keys of the document; a key that does not fit is dropped and counted */
 #define OTHERS_MAX (64u << 10)
-#define OTHERS_DEPTH 32
 #define GPUS_MAX 64u
 #define SNIFF_TOKENS 2000u
 
 /* ---- the other keys ---- */
-
-/* jansson, which reads the copy, accepts no number beyond 64 bits or a double: such a number
- * becomes text. */
-static void put_scalar(struct gt_out *o, const struct gt_json *j, int token)
-{
-	int64_t v;
-
-	if (token == GT_JSON_KEY || token == GT_JSON_STRING)
-		gt_out_json(o, j->text, j->len);
-	else if (token == GT_JSON_INT && !gt_json_scale(j->text, j->len, 0, &v))
-		gt_out_commit(o, gt_put_i64(gt_out_reserve(o, 32), v));
-	else if (token == GT_JSON_REAL && j->len < 32 && gt_json_double(j) < 1e300 &&
-		gt_json_double(j) > -1e300)
-		gt_out_add(o, j->text, j->len);
-	else if (token == GT_JSON_INT || token == GT_JSON_REAL)
-		gt_out_json(o, j->text, j->len);
-	else
-		gt_out_str(o,
-			token == GT_JSON_TRUE            ? "true"
-				: token == GT_JSON_FALSE ? "false"
-							 : "null");
-}
 
 /* Notes the name of a GPU, deviceProperties[].name. */
 static void note_gpu(struct gt_kineto_document *d)
@@ -81,42 +59,14 @@ static void note_gpu(struct gt_kineto_document *d)
 	gt_out_str(&d->gpus, "}");
 }
 
-/* Copies the value that begins with this token, and always reads it to its end. 1:
- * it is too long; 0; or negative. */
-static int copy_value(struct gt_kineto_document *d, int token, bool gpus, struct gt_err *err)
+/* For the tokens of deviceProperties. */
+static void note_device(void *arg, int token, unsigned depth)
 {
-	struct gt_json *j = &d->j;
-	unsigned top = j->depth - (token == GT_JSON_OBJECT || token == GT_JSON_ARRAY);
-	bool comma = false, name = false, fits = true;
-	struct gt_out *o = &d->others;
+	struct gt_kineto_document *d = arg;
 
-	for (int t = token;; t = gt_json_next(j, err)) {
-		bool opens = t == GT_JSON_OBJECT || t == GT_JSON_ARRAY,
-		     closes = t == GT_JSON_OBJECT_END || t == GT_JSON_ARRAY_END;
-
-		if (t < 0)
-			return t;
-		fits = fits && o->len < OTHERS_MAX && j->depth - top < OTHERS_DEPTH;
-		if (fits && comma && !closes)
-			gt_out_str(o, ",");
-		if (fits && (opens || closes))
-			gt_out_str(o,
-				t == GT_JSON_OBJECT               ? "{"
-					: t == GT_JSON_ARRAY      ? "["
-					: t == GT_JSON_OBJECT_END ? "}"
-								  : "]");
-		else if (fits)
-			put_scalar(o, j, t);
-		if (fits && t == GT_JSON_KEY)
-			gt_out_str(o, ":");
-		if (gpus && name && t == GT_JSON_STRING && j->depth == top + 2)
-			note_gpu(d);
-		name = t == GT_JSON_KEY && gt_json_is(j, "name");
-		comma = !opens && t != GT_JSON_KEY;
-		if (j->depth == top && t != GT_JSON_KEY)
-			break;
-	}
-	return !fits;
+	if (d->at_name && token == GT_JSON_STRING && depth == 2)
+		note_gpu(d);
+	d->at_name = token == GT_JSON_KEY && gt_json_is(&d->j, "name");
 }
 
 static void note_number(struct gt_kineto_document *d, const char *key, int token)
@@ -137,21 +87,14 @@ static void note_number(struct gt_kineto_document *d, const char *key, int token
 static int read_other_key(
 	struct gt_kineto_document *d, const char *key, int token, struct gt_err *err)
 {
-	size_t before = d->others.len;
 	int more;
 
 	if (!strcmp(key, "stackFrames"))
 		return gt_kineto_frames(&d->k, &d->j, token, err);
-	if (before > 1)
-		gt_out_str(&d->others, ",");
-	gt_out_json(&d->others, key, strlen(key));
-	gt_out_str(&d->others, ":");
 	note_number(d, key, token);
-	more = copy_value(d, token, !strcmp(key, "deviceProperties"), err);
-	if (more) { /* removes the incomplete value */
-		d->others.len = before;
-		d->left_out++;
-	}
+	more = gt_json_copy_member(&d->j, key, token, &d->others, OTHERS_MAX,
+		!strcmp(key, "deviceProperties") ? note_device : NULL, d, err);
+	d->left_out += more != 0;
 	return more < 0 ? more : 0;
 }
 

@@ -268,6 +268,7 @@ struct gt_kineto_document {
 	int64_t base; /* ns since 1970 at time 0 */
 	int64_t cuda; /* version, 13000 for 13.0 */
 	bool based, truncated;
+	bool at_name; /* the last token of deviceProperties is the key "name" */
 };
 /* new: release it. NULL with err set. */
 struct gt_kineto_document *gt_kineto_document_new(
