@@ -55,6 +55,13 @@ static const struct {
 		" {line is|lines are} not strace's or {is|are} damaged" },
 	{ "lines_not_json", "0", "of the imported file ",
 		" {line is|lines are} not JSON and {was|were} skipped" },
+	{ "collectives_not_completed", "0", "",
+		" {collective|collectives} of the imported file {has|have} not completed: {it counts|they count} as open" },
+	{ "collectives_without_duration", "0", "of the imported file ",
+		" {collective has no duration: it counts|collectives have no duration: they count} from when the host enqueued {it|them} "
+		"until it found {it|them} completed (TORCH_NCCL_ENABLE_TIMING=1 records durations)" },
+	{ "first_record", "0", "the flight recorder's file begins with entry ",
+		": earlier ones were overwritten or left out" },
 	{ "calls_without_duration", "0", "of the imported file ",
 		" {call has|calls have} no duration and {counts|count} as 0 ns (strace -T prints it)" },
 	{ "arguments_left_out", "0", "of the imported file ",

@@ -175,8 +175,8 @@ struct rank_number {
  * machine. */
 static int note_number(void *arg, const char *key, const char *value)
 {
-	static const char *const keys[] = { "kineto.distributedInfo.rank", "environment.RANK",
-		"environment.OMPI_COMM_WORLD_RANK", "environment.PMI_RANK",
+	static const char *const keys[] = { "rank", "kineto.distributedInfo.rank",
+		"environment.RANK", "environment.OMPI_COMM_WORLD_RANK", "environment.PMI_RANK",
 		"environment.SLURM_PROCID" };
 	struct rank_number *t = arg;
 	char *end;

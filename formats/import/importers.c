@@ -23,6 +23,7 @@
 	X(strace)                                                                                  \
 	X(parquet)                                                                                 \
 	X(torch_memory)                                                                            \
+	X(flight_recorder)                                                                         \
 	X(nsight)
 
 #define DECLARE(name) extern const struct gt_importer gt_import_##name;

@@ -1,0 +1,334 @@
+/* The flight recorder of PyTorch's process groups, as JSON: torch._C._distributed_c10d.
+ * _dump_nccl_trace_json(), or the pickle that a watchdog writes, converted by json.dump(), which
+ * also has call stacks (pytorch: torch/csrc/distributed/c10d/FlightRecorderDetail.hpp,
+ * dump_json()).
+ *
+ *      {"entries": [{"record_id": 7, "pg_id": 0, "process_group": ["0", "default_pg"],
+ *        "collective_seq_id": 8, "op_id": 8, "profiling_name": "nccl:all_reduce",
+ *        "time_created_ns": 1790000000000000000, "duration_ms": 1.5, "state": "completed",
+ *        "time_discovered_started_ns": 1790000000000100000,
+ *        "time_discovered_completed_ns": 1790000000001700000, "frames": [...], ...}],
+ *       "pg_config": {...}, "pg_status": {...}, "version": "2.10"}
+ *
+ * An entry is an instant on the track of the host, when the host enqueued the collective. If the
+ * collective is completed and of NCCL, it is also GPU work on the track of its process group. An
+ * entry that is not completed is an open call of the host: it has begun and has no end, and its
+ * argument "state" says whether the GPU has started it.
+ *
+ * Times of GPU work are late: they are those at which a thread of the host found the collective
+ * started and completed, which is polled. With TORCH_NCCL_ENABLE_TIMING=1 the recorder has the
+ * duration, from CUDA events; the work then ends when it was found completed, or earlier, if it was
+ * found started earlier. Without a duration it begins when it was found started or, if that is
+ * unknown, when the host enqueued it; the metadata count these.
+ *
+ * The file does not say of which rank it is: the number behind "rank" in the file's name is taken.
+ * All other keys of the document are copied to the metadata, below "flight_recorder". */
+#define _GNU_SOURCE
+#include "formats/import/nccl/import_flight_recorder.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "formats/cuda/gpu_rows.h"
+#include "formats/import/import_json_copy.h"
+#include "formats/import/importers.h"
+#include "formats/io/stream_in.h"
+
+#define OTHERS_MAX (64u << 10) /* bytes of the other keys; a key that does not fit is left out */
+#define SNIFF_TOKENS 2000u
+#define HOST_THREAD 0
+
+struct flight_import {
+	struct gt_flight f;
+	struct gt_out others; /* {"key":value,... */
+	uint32_t tracks;      /* those with their name */
+	uint64_t entries, not_understood, untimed, open;
+	int64_t first, latest, first_record; /* first_record: -1: there is no entry */
+	bool truncated;
+};
+
+static const struct gt_rows_config config = {
+	.importer = "flight-recorder",
+	.mode = GT_PAIR_BY_ID,
+	.classify = gt_import_nccl_classify,
+	.role = gt_import_nccl_role,
+	.notes_lines = true,
+};
+
+/* ---- entries ---- */
+
+static bool has(const struct gt_flight_entry *e, enum gt_flight_int which)
+{
+	return e->has >> which & 1;
+}
+
+/* The time; 0: it is unknown, which the file writes as 0 or null. */
+static int64_t time_of(const struct gt_flight_entry *e, enum gt_flight_int which)
+{
+	return has(e, which) && e->ints[which] > 0 && e->ints[which] < GT_ROWS_TIME_MAX
+		? e->ints[which]
+		: 0;
+}
+
+static void add_args(struct flight_import *x, const struct gt_flight_entry *e)
+{
+	static const struct {
+		const char *key;
+		enum gt_flight_int which;
+	} numbers[] = { { "record_id", GT_FLIGHT_RECORD }, { "op_id", GT_FLIGHT_OP },
+		{ "timeout_ms", GT_FLIGHT_TIMEOUT } };
+	enum gt_flight_int number = e->is_p2p ? GT_FLIGHT_P2P : GT_FLIGHT_COLLECTIVE;
+	uint64_t bytes = gt_flight_bytes(&e->inputs);
+
+	if (has(e, number) && e->ints[number] >= 0)
+		gt_rows_number(x->f.rows, e->is_p2p ? "p2p_seq_id" : "sequence",
+			(uint64_t)e->ints[number]);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (has(e, numbers[i].which))
+			gt_rows_value(x->f.rows, numbers[i].key, GT_F_I64,
+				(uint64_t)e->ints[numbers[i].which]);
+	if (bytes)
+		gt_rows_number(x->f.rows, "message_bytes", bytes);
+	if (e->stack != GT_NONE)
+		gt_rows_number(x->f.rows, GT_ROWS_STACK, e->stack);
+}
+
+/* When the GPU worked on it: see above. */
+static void gpu_times(
+	struct flight_import *x, const struct gt_flight_entry *e, int64_t *start, int64_t *end)
+{
+	int64_t created = e->ints[GT_FLIGHT_CREATED], started = time_of(e, GT_FLIGHT_FOUND_STARTED),
+		completed = time_of(e, GT_FLIGHT_FOUND_COMPLETED);
+
+	if (e->duration < 0 || e->duration > GT_ROWS_TIME_MAX - completed) {
+		x->untimed++;
+		*start = started > created && started <= completed ? started : created;
+		*end = completed;
+		return;
+	}
+	*start = completed - e->duration;
+	*start = started && started < *start ? started : *start;
+	*start = *start < created ? created : *start;
+	*end = *start + e->duration;
+}
+
+static int put_gpu(
+	struct flight_import *x, const struct gt_flight_entry *e, uint32_t host, struct gt_err *err)
+{
+	struct gt_gpu_cause launch = { .join = GT_JOIN_CORRELATION,
+		.track = gt_rows_track_id(x->f.rows, host),
+		.name = gt_writer_string(x->f.w, e->text),
+		.start = e->ints[GT_FLIGHT_CREATED] };
+	int64_t group = has(e, GT_FLIGHT_GROUP) ? e->ints[GT_FLIGHT_GROUP] : 0, track, start, end;
+	char name[160];
+
+	snprintf(name, sizeof(name), "process group %s%s%s%s", e->group,
+		e->description[0] ? " (" : "", e->description, e->description[0] ? ")" : "");
+	track = gt_import_nccl_stream(x->f.rows, x->f.w, &x->tracks, 0, group, name, err);
+	if (track < 0)
+		return (int)track;
+	gpu_times(x, e, &start, &end);
+	x->latest = end > x->latest ? end : x->latest;
+	return gt_import_nccl_put(
+		x->f.rows, (uint32_t)track, (uint32_t)e->short_name, start, end, &launch, err);
+}
+
+static int put_entry(struct flight_import *x, const struct gt_flight_entry *e, struct gt_err *err)
+{
+	int64_t created = time_of(e, GT_FLIGHT_CREATED), host;
+	bool completed = time_of(e, GT_FLIGHT_FOUND_COMPLETED) >= created &&
+		(e->state == GT_FLIGHT_COMPLETED || e->state == GT_FLIGHT_UNKNOWN);
+	int rc;
+
+	if (!created || e->name < 0) {
+		x->not_understood++;
+		return 0;
+	}
+	host = gt_rows_track(x->f.rows, 0, HOST_THREAD, "host", err);
+	if (host < 0)
+		return (int)host;
+	x->tracks = x->tracks ? x->tracks : (uint32_t)host + 1;
+	x->first = x->first && x->first < created ? x->first : created;
+	for (enum gt_flight_int i = GT_FLIGHT_CREATED; i <= GT_FLIGHT_FOUND_COMPLETED; i++)
+		x->latest = time_of(e, i) > x->latest ? time_of(e, i) : x->latest;
+	if (x->first_record < 0 && has(e, GT_FLIGHT_RECORD))
+		x->first_record = e->ints[GT_FLIGHT_RECORD];
+	add_args(x, e);
+	if (!completed) {
+		x->open++;
+		return gt_rows_begin(
+			x->f.rows, (uint32_t)host, (uint32_t)e->name, created, x->entries, err);
+	}
+	rc = gt_rows_row(x->f.rows, GT_INSTANT, (uint32_t)host, (uint32_t)e->name,
+		&(struct gt_row){ .start = created, .end = created }, err);
+	return rc || !e->is_nccl ? rc : put_gpu(x, e, (uint32_t)host, err);
+}
+
+static int read_entries(struct flight_import *x, struct gt_err *err)
+{
+	struct gt_flight_entry e;
+	int t, rc = 0;
+
+	while (!rc && (t = gt_json_next(x->f.j, err)) != GT_JSON_ARRAY_END) {
+		if (t < 0)
+			return t;
+		if (t != GT_JSON_OBJECT) {
+			x->not_understood++;
+			rc = gt_json_skip(x->f.j, err);
+			continue;
+		}
+		rc = gt_flight_read(&x->f, &e, err);
+		x->entries++;
+		if (!rc)
+			rc = put_entry(x, &e, err);
+	}
+	return rc;
+}
+
+/* ---- the document ---- */
+
+static int read_document(struct flight_import *x, struct gt_err *err)
+{
+	struct gt_json *j = x->f.j;
+	int t = gt_json_next(j, err), rc = 0;
+
+	if (t != GT_JSON_OBJECT)
+		return t < 0 ? t : gt_json_set_error(j, 0, err, "expected a JSON object");
+	while (!rc && (t = gt_json_next(j, err)) != GT_JSON_OBJECT_END) {
+		char key[64] = "";
+
+		if (t < 0)
+			return t;
+		if (j->len < sizeof(key))
+			memcpy(key, j->text, j->len);
+		t = gt_json_next(j, err);
+		if (t < 0)
+			return t;
+		if (!strcmp(key, "entries") && t == GT_JSON_ARRAY)
+			rc = read_entries(x, err);
+		else
+			rc = gt_json_copy_member(
+				j, key, t, &x->others, OTHERS_MAX, NULL, NULL, err);
+		rc = rc > 0 ? 0 : rc;
+	}
+	t = rc ? 0 : gt_json_next(j, err);
+	return t > 0 ? gt_json_set_error(j, gt_json_offset(j) - 1, err,
+			       "unexpected text after the flight recorder's object")
+		     : rc + t;
+}
+
+/* The number behind the last "rank" of the file's name; -1: there is none. */
+static int64_t rank_of(const char *path)
+{
+	const char *base = path ? strrchr(path, '/') : NULL, *at = base ? base + 1 : path,
+		   *rank = NULL;
+	char *end;
+	long n;
+
+	while (at && (at = strstr(at, "rank")))
+		rank = at += 4;
+	if (!rank)
+		return -1;
+	rank += *rank == '_' || *rank == '-' || *rank == '.';
+	n = isdigit((unsigned char)*rank) ? strtol(rank, &end, 10) : -1;
+	return n <= INT32_MAX ? n : -1;
+}
+
+static int put_metadata(struct flight_import *x, int64_t rank, struct gt_err *err)
+{
+	char start[48] = "", number[32] = "", *json = NULL;
+	int rc;
+
+	if (x->first)
+		gt_import_nccl_start(x->first, start);
+	if (rank >= 0)
+		snprintf(number, sizeof(number), ",\"rank\":%" PRId64, rank);
+	gt_out_add(&x->others, "}", 2);
+	if (x->others.failed)
+		return gt_err_set(err, x->others.failed, "out of memory (metadata)");
+	if (asprintf(&json,
+		    "{\"flight_recorder\":%s,\"events_not_understood\":%" PRIu64
+		    ",\"collectives_without_duration\":%" PRIu64
+		    ",\"collectives_not_completed\":%" PRIu64 ",\"first_record\":%" PRId64 "%s%s}",
+		    x->others.data, x->not_understood, x->untimed, x->open,
+		    x->first_record > 0 ? x->first_record : 0, number, start) < 0)
+		return gt_err_set(err, -ENOMEM, "out of memory (metadata)");
+	rc = gt_writer_meta(x->f.w, json, err);
+	free(json);
+	return rc;
+}
+
+static int finish(struct flight_import *x, struct gt_in *in, struct gt_err *err)
+{
+	int rc;
+
+	if (x->latest)
+		gt_rows_note_line(x->f.rows, x->latest);
+	rc = gt_rows_finish(x->f.rows, x->truncated, err);
+	if (!rc)
+		rc = put_metadata(x, rank_of(gt_in_name(in)), err);
+	return rc || !x->first ? rc : gt_import_nccl_anchor(x->f.w, x->first, err);
+}
+
+static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
+{
+	struct gt_err scan = GT_ERR_INIT; /* separate: an incomplete document is no error */
+	struct gt_json j;
+	struct flight_import x = { .f = { .w = w, .j = &j }, .first_record = -1 };
+	int rc = gt_json_init(&j, in, false, err);
+
+	if (rc)
+		return rc;
+	gt_out_memory(&x.others);
+	gt_out_str(&x.others, "{");
+	x.f.rows = gt_rows_new(&config, w, err);
+	rc = x.f.rows ? read_document(&x, &scan) : -ENOMEM;
+	x.truncated = rc == -ENODATA;
+	if (!rc || x.truncated)
+		rc = finish(&x, in, err);
+	else if (err && !err->code)
+		*err = scan;
+	gt_rows_free(x.f.rows);
+	gt_json_release(&j);
+	gt_out_close(&x.others, NULL);
+	free(x.f.frames.ids);
+	return rc;
+}
+
+/* Entries may be longer than the head; the keys behind them are then unknown. */
+static int sniff(const char *head, size_t len)
+{
+	static const struct {
+		const char *key;
+		unsigned depth;
+	} words[] = { { "profiling_name", 3 }, { "record_id", 3 }, { "time_created_ns", 3 },
+		{ "entries", 1 }, { "pg_config", 1 }, { "pg_status", 1 }, { "version", 1 } };
+	struct gt_in *in = gt_in_memory(head, len, NULL);
+	unsigned found = 0, n = 0;
+	struct gt_json j;
+	int t;
+
+	if (in && !gt_json_init(&j, in, false, NULL)) {
+		t = gt_json_next(&j, NULL) == GT_JSON_OBJECT;
+		while (t > 0 && j.depth && n++ < SNIFF_TOKENS) {
+			t = gt_json_next(&j, NULL);
+			for (unsigned i = 0; t == GT_JSON_KEY && i < sizeof(words) / sizeof(*words);
+				i++)
+				if (j.depth == words[i].depth && gt_json_is(&j, words[i].key))
+					found |= 1u << i;
+		}
+		gt_json_release(&j);
+	}
+	gt_in_close(in);
+	return (found & 15) == 15 ? 95 : (found & 112) == 112 ? 85 : 0;
+}
+
+const struct gt_importer gt_import_flight_recorder = {
+	.name = "flight-recorder",
+	.help = "the flight recorder of PyTorch's process groups, as JSON",
+	.sniff = sniff,
+	.import = import,
+};
