@@ -60,6 +60,11 @@ static const struct {
 	{ "collectives_without_duration", "0", "of the imported file ",
 		" {collective has no duration: it counts|collectives have no duration: they count} from when the host enqueued {it|them} "
 		"until it found {it|them} completed (TORCH_NCCL_ENABLE_TIMING=1 records durations)" },
+	{ "collectives_placed_late", "0", "of the imported file ",
+		" {collective has|collectives have} a duration, but neither start nor end: {it is|they are} placed before the time of "
+		"{its|their} dump (NCCL_INSPECTOR_DUMP_VERBOSE=1 records times)" },
+	{ "proxy_events", "0", "of the imported file ",
+		" {event|events} of NCCL's proxy threads {was|were} skipped" },
 	{ "first_record", "0", "the flight recorder's file begins with entry ",
 		": earlier ones were overwritten or left out" },
 	{ "calls_without_duration", "0", "of the imported file ",

@@ -16,6 +16,7 @@
 
 struct collective {
 	int64_t first, last, end;     /* the first and last arrival, the last end */
+	uint64_t number;              /* of its kernels */
 	uint32_t name, members, late; /* late: index of the sequence that arrived last */
 	uint32_t best;                /* 1 + the kernel with the longest overlap, while matching */
 	int64_t overlap;              /* of `best` */
@@ -52,7 +53,8 @@ static struct gt_collective_type describe(const struct gt_segment *seg, const st
 	struct gt_collective_type t = { .known = true,
 		.is_communication = gt_work_kind(seg, type) == GT_WORK_COMMUNICATION,
 		.communicator = GT_FIELDS_MAX,
-		.bytes = GT_FIELDS_MAX };
+		.bytes = GT_FIELDS_MAX,
+		.number = GT_FIELDS_MAX };
 
 	for (uint32_t i = type->nfields; i-- > 0;) { /* of equal fields the first one counts */
 		const struct gt_field *f = &type->fields[i];
@@ -64,6 +66,8 @@ static struct gt_collective_type describe(const struct gt_segment *seg, const st
 		}
 		if (f->kind == GT_F_U64 && !strcmp(gt_str(seg, f->name), "message_bytes"))
 			t.bytes = (uint8_t)i;
+		if (f->kind == GT_F_U64 && !strcmp(gt_str(seg, f->name), "sequence"))
+			t.number = (uint8_t)i;
 	}
 	return t;
 }
@@ -112,6 +116,7 @@ static int add_kernel(struct gt_collectives *c, const struct gt_cols *cols,
 	if (gt_grow(&s->ops, &s->cap, s->n + 1, sizeof(*s->ops)))
 		return gt_err_set(err, -ENOMEM, "out of memory (collectives)");
 	s->ops[s->n++] = *op;
+	s->is_numbered |= op->number != 0;
 	c->nops++;
 	return 0;
 }
@@ -138,9 +143,10 @@ static bool is_known(const struct gt_segment *seg, enum gt_communicator_kind kin
 static int add_kernels(struct gt_collectives *c, const struct gt_cols *cols, uint32_t code,
 	const struct gt_collective_type *t, struct gt_err *err)
 {
-	uint32_t nids = 0, nbytes = 0, type = cols->types[code];
+	uint32_t nids = 0, nbytes = 0, nnumbers = 0, type = cols->types[code];
 	const uint64_t *ids = values_of(cols, code, t->communicator, &nids),
-		       *bytes = values_of(cols, code, t->bytes, &nbytes);
+		       *bytes = values_of(cols, code, t->bytes, &nbytes),
+		       *numbers = values_of(cols, code, t->number, &nnumbers);
 	struct gt_collective_op op = { .collective = GT_NONE };
 	struct gt_column_cursor p;
 
@@ -155,6 +161,7 @@ static int add_kernels(struct gt_collectives *c, const struct gt_cols *cols, uin
 		op.start = cols->start[p.row];
 		op.end = op.start + cols->dur[p.row];
 		op.bytes = i < nbytes ? bytes[i] : 0;
+		op.number = known && i < nnumbers ? numbers[i] + 1 : 0;
 		if (add_kernel(c, cols, known ? t->kind : GT_COMMUNICATOR_UNKNOWN,
 			    known ? ids[i] : 0, &op, err))
 			return err->code;
@@ -265,13 +272,24 @@ static bool is_same_sequence(
 	return true;
 }
 
+static bool is_same_communicator(
+	const struct gt_collective_group *g, const struct gt_collective_sequence *s)
+{
+	return g->communicator && s->communicator && !strcmp(g->communicator, s->communicator);
+}
+
 /* The kernels of a communicator have one order on all GPUs. If a sequence lacks one, it cannot be
  * told which. */
 static bool is_in_order(const struct gt_collectives *c, const struct gt_collective_group *g,
 	const struct gt_collective_sequence *s)
 {
-	return g->communicator && s->communicator && !strcmp(g->communicator, s->communicator) &&
-		is_same_sequence(&c->sequences[g->base], s);
+	return is_same_communicator(g, s) && is_same_sequence(&c->sequences[g->base], s);
+}
+
+static bool is_numbered(const struct gt_collectives *c, const struct gt_collective_group *g,
+	const struct gt_collective_sequence *s)
+{
+	return is_same_communicator(g, s) && c->sequences[g->base].is_numbered && s->is_numbered;
 }
 
 /* The communicators are equal or one is unknown, and the group has no sequence of this GPU. */
@@ -288,7 +306,7 @@ static bool is_compatible(
 static size_t fit(const struct gt_collectives *c, const struct gt_collective_group *g,
 	const struct gt_collective_sequence *s)
 {
-	if (is_in_order(c, g, s))
+	if (is_numbered(c, g, s) || is_in_order(c, g, s))
 		return s->n;
 	return gt_same_clock(g->seg, s->seg) ? compare(g, s) : 0;
 }
@@ -378,32 +396,118 @@ static void join_by_order(struct gt_collective_group *g, const struct gt_collect
 	GT_SORT(g->order, g->n, by_first);
 }
 
+/* Memory for n more collectives. */
+static int grow_group(struct gt_collective_group *g, size_t n, struct gt_err *err)
+{
+	if (gt_grow(&g->list, &g->cap, g->n + n, sizeof(*g->list)) ||
+		gt_grow(&g->order, &g->order_cap, g->n + n, sizeof(*g->order)))
+		return gt_err_set(err, -ENOMEM, "out of memory (collectives)");
+	return 0;
+}
+
+/* A kernel without counterpart so far. */
+static void add_alone(struct gt_collective_group *g, struct gt_collective_op *op, uint32_t sequence)
+{
+	op->collective = (uint32_t)g->n;
+	g->list[g->n++] = (struct collective){ .first = op->start,
+		.last = op->start,
+		.end = op->end,
+		.number = op->number,
+		.name = op->name,
+		.members = 1,
+		.late = sequence };
+}
+
+static void sort_group(struct gt_collective_group *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		g->order[i] = (struct place){ g->list[i].first, (uint32_t)i };
+	GT_SORT(g->order, g->n, by_first);
+}
+
 static int add_to_group(struct gt_collective_group *g, struct gt_collective_sequence *s,
 	uint32_t sequence, struct gt_err *err)
 {
 	prefer(g, s);
-	if (gt_grow(&g->list, &g->cap, g->n + s->n, sizeof(*g->list)) ||
-		gt_grow(&g->order, &g->order_cap, g->n + s->n, sizeof(*g->order)))
-		return gt_err_set(err, -ENOMEM, "out of memory (collectives)");
+	if (grow_group(g, s->n, err))
+		return err->code;
 	for (size_t i = 0; i < s->n; i++) {
 		struct gt_collective_op *op = &s->ops[i];
 
 		g->end = !g->n || op->end > g->end ? op->end : g->end;
-		if (op->collective != GT_NONE && g->list[op->collective].best == i + 1) {
+		if (op->collective != GT_NONE && g->list[op->collective].best == i + 1)
 			join(&g->list[op->collective], op, sequence);
-			continue;
-		}
-		op->collective = (uint32_t)g->n;
-		g->list[g->n++] = (struct collective){ .first = op->start,
-			.last = op->start,
-			.end = op->end,
-			.name = op->name,
-			.members = 1,
-			.late = sequence };
+		else
+			add_alone(g, op, sequence);
 	}
-	for (size_t i = 0; i < g->n; i++)
-		g->order[i] = (struct place){ g->list[i].first, (uint32_t)i };
-	GT_SORT(g->order, g->n, by_first);
+	sort_group(g);
+	return 0;
+}
+
+/* ---- collectives with numbers ---- */
+
+struct numbered {
+	uint64_t number;
+	uint32_t name, collective;
+};
+
+static int by_number(const void *pa, const void *pb)
+{
+	const struct numbered *a = pa, *b = pb;
+
+	return GT_COMPARE(a->name, b->name) ?:
+		GT_COMPARE(a->number, b->number) ?:
+		GT_COMPARE(a->collective, b->collective);
+}
+
+/* The collective of the kernel's name and number that no kernel of its sequence has joined. NULL:
+ * there is none. best: 1 if one has. */
+static struct collective *find_number(struct gt_collective_group *g, const struct numbered *index,
+	size_t n, const struct gt_collective_op *op)
+{
+	const struct numbered key = { op->number, op->name, 0 };
+	size_t i = GT_LOWER_BOUND(k, 0, n, by_number(&index[k], &key) < 0);
+
+	for (; op->number && i < n && index[i].name == op->name && index[i].number == op->number;
+		i++)
+		if (!g->list[index[i].collective].best)
+			return &g->list[index[i].collective];
+	return NULL;
+}
+
+static int join_by_number(struct gt_collective_group *g, struct gt_collective_sequence *s,
+	uint32_t sequence, struct gt_err *err)
+{
+	bool same = gt_same_clock(g->seg, s->seg);
+	size_t n = g->n;
+	struct numbered *index = calloc(n + 1, sizeof(*index));
+
+	if (!index || grow_group(g, s->n, err)) {
+		free(index);
+		return gt_err_set(err, -ENOMEM, "out of memory (collectives)");
+	}
+	for (size_t i = 0; i < n; i++) {
+		index[i] = (struct numbered){ g->list[i].number, g->list[i].name, (uint32_t)i };
+		g->list[i].best = 0;
+	}
+	GT_SORT(index, n, by_number);
+	for (size_t i = 0; i < s->n; i++) {
+		struct gt_collective_op *op = &s->ops[i];
+		struct collective *c = find_number(g, index, n, op);
+
+		if (c) {
+			op->collective = (uint32_t)(c - g->list);
+			op->ahead = same ? 0 : op->end - c->end;
+			c->best = 1;
+			join(c, op, sequence);
+		} else {
+			add_alone(g, op, sequence);
+		}
+		g->end =
+			g->list[op->collective].end > g->end ? g->list[op->collective].end : g->end;
+	}
+	sort_group(g);
+	free(index);
 	return 0;
 }
 
@@ -430,7 +534,9 @@ static int match(struct gt_collectives *c, struct gt_err *err)
 		struct gt_collective_sequence *s = &c->sequences[order[i]];
 		struct gt_collective_group *g = choose_group(c, s, err);
 
-		if (g && g->n && is_in_order(c, g, s))
+		if (g && g->n && is_numbered(c, g, s))
+			rc = join_by_number(g, s, order[i], err);
+		else if (g && g->n && is_in_order(c, g, s))
 			join_by_order(g, &c->sequences[g->base], s, order[i]);
 		else
 			rc = g ? add_to_group(g, s, order[i], err) : err->code;

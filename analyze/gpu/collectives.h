@@ -10,6 +10,10 @@
  * communicator. Sequences with equal communicators and the same order of kernel names form a group,
  * and their kernels are matched by order.
  *
+ * In files of tools that watch NCCL (formats/import/nccl), kernels have the number of the
+ * collective among those of its name in its communicator. Then kernels of one communicator, name
+ * and number belong together, also if some of them are missing on one GPU.
+ *
  * Other sequences are compared by time. A sequence joins a group if their communicators are equal
  * or one is unknown, if at least 3 of 4 of its kernels overlap in time with a collective of the
  * same kernel name, and if at least half of these end together with it (within 10 us, or within a
@@ -72,10 +76,12 @@ struct gt_collective_sequence {
 	const char *communicator; /* NULL: unknown */
 	/* the rest is private */
 	char id_text[20];
+	bool is_numbered; /* kernels have numbers, of a known communicator */
 	struct gt_collective_op {
 		int64_t start, end;
-		int64_t ahead;  /* ns: its clock is ahead of that of its group */
-		uint64_t bytes; /* of its messages; 0: not known */
+		int64_t ahead;   /* ns: its clock is ahead of that of its group */
+		uint64_t number; /* of the collective, plus 1; 0: not known */
+		uint64_t bytes;  /* of its messages; 0: not known */
 		uint32_t name, collective;
 	} * ops;
 	size_t n, cap;
@@ -97,7 +103,7 @@ struct gt_collectives { /* zeroed: empty */
 	 * yet */
 	struct gt_collective_type {
 		bool known, is_communication;
-		uint8_t communicator, bytes;
+		uint8_t communicator, bytes, number;
 		enum gt_communicator_kind kind; /* of the communicator */
 	} * types;
 	uint64_t nops;

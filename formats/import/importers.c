@@ -24,6 +24,7 @@
 	X(parquet)                                                                                 \
 	X(torch_memory)                                                                            \
 	X(flight_recorder)                                                                         \
+	X(nccl_inspector)                                                                          \
 	X(nsight)
 
 #define DECLARE(name) extern const struct gt_importer gt_import_##name;
