@@ -8,11 +8,10 @@
  * counted in the metadata. bpftrace's "Lost 42 events" is a loss between the lines around it. */
 #include "formats/import/import_lines.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include "formats/import/import_text_lines.h"
 
 #define SNIFF_OBJECTS 100
 #define SNIFF_OTHER_LINES 100
@@ -264,27 +263,13 @@ static int read_keys(struct reading *r, struct gt_err *err)
 
 /* ---- lines that are not JSON ---- */
 
-/* The events that bpftrace lost; 0: the line says nothing of it. */
-static uint64_t lost_events(const char *line)
-{
-	static const char before[] = "Lost ";
-	const char *from = line + sizeof(before) - 1;
-	unsigned long long n;
-	char *end;
-
-	if (strncmp(line, before, sizeof(before) - 1) || !isdigit((unsigned char)*from))
-		return 0;
-	n = strtoull(from, &end, 10);
-	return strncmp(end, " events", 7) ? 0 : n;
-}
-
 static int skip_other_lines(struct reading *r, struct gt_err *err)
 {
 	char line[OTHER_LINE];
 	int e;
 
 	while ((e = gt_json_skip_other_line(r->j, line, sizeof(line), err)) > 0) {
-		uint64_t lost = lost_events(line);
+		uint64_t lost = gt_text_lost_events(line);
 
 		r->lost += lost;
 		r->others += !lost;

@@ -25,6 +25,8 @@
 	X(torch_memory)                                                                            \
 	X(flight_recorder)                                                                         \
 	X(nccl_inspector)                                                                          \
+	X(parcagpu)                                                                                \
+	X(bpftime)                                                                                 \
 	X(nsight)
 
 #define DECLARE(name) extern const struct gt_importer gt_import_##name;

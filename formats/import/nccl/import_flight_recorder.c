@@ -123,9 +123,10 @@ static int put_gpu(
 		.name = gt_writer_string(x->f.w, e->text),
 		.start = e->ints[GT_FLIGHT_CREATED] };
 	int64_t group = has(e, GT_FLIGHT_GROUP) ? e->ints[GT_FLIGHT_GROUP] : 0, track, start, end;
-	char name[160];
+	char number[24], name[160];
 
-	snprintf(name, sizeof(name), "process group %s%s%s%s", e->group,
+	snprintf(number, sizeof(number), "%" PRId64, group);
+	snprintf(name, sizeof(name), "process group %s%s%s%s", e->group[0] ? e->group : number,
 		e->description[0] ? " (" : "", e->description, e->description[0] ? ")" : "");
 	track = gt_import_nccl_stream(x->f.rows, x->f.w, &x->tracks, 0, group, name, err);
 	if (track < 0)
