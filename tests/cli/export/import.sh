@@ -218,3 +218,25 @@ for w in 80 120; do
 	want strace-view-$w 0 "$B/gtview" --render ${w}x24 "$T"
 	check strace-view-$w-shows grep -q 'futex' want.out
 done
+
+# The flight recorder's files of two ranks: rank 1 enqueues each collective 3 ms late, lacks the third one, and has not come to
+# the last one, which is open on rank 0.
+entry() { printf '%s{"record_id":%d,"pg_id":0,"process_group":["0","default_pg"],"collective_seq_id":%d,"profiling_name":"nccl:all_reduce","time_created_ns":1790000000%03d000000,"state":"%s","time_discovered_completed_ns":%s,"duration_ms":%d,"frames":[{"name":"step","filename":"/home/u/train.py","line":24}]}' "$@"; }
+{ printf '{"entries":['
+  for i in 0 1 2 3 4; do entry "$([ $i = 0 ] || echo ,)" $i $i ${i}0 completed 17900000000${i}9000000 8; done
+  entry , 5 5 50 started 0 8; printf ']}\n'; } | sed 's/\("state":"started"[^}]*\),"duration_ms":8/\1/' >nccl_trace_rank_0.json
+{ printf '{"entries":['
+  for i in 0 1 3 4; do entry "$([ $i = 0 ] || echo ,)" $i $i ${i}3 completed 17900000000${i}9000000 5; done; printf ']}\n'; } >nccl_trace_rank_1.json
+want flight-recorder 0 "$B/gtanalyze" collectives nccl_trace_rank_0.json nccl_trace_rank_1.json
+check flight-recorder-open grep -q '^  (rank 0: 1 collective of the imported file has not completed: it counts as open)' want.out
+check flight-recorder-late grep -Eq '^  1 .* 4 +4 .* 4 +3.000 ms +12.00 ms$' want.out
+check flight-recorder-lacks-one grep -q '(1 kernel has no counterpart on another GPU' want.out
+is flight-recorder-lines 5 "$("$B/gtanalyze" kernels --by line --format csv nccl_trace_rank_0.json 2>fr.err | tr -d '\r' | sed -n 's/^step (train.py:24),\([0-9]*\),.*/\1/p')"
+
+# NCCL's inspector: rank 0 waits 200 us for rank 1 at each collective that both have.
+inspector() { printf '{"header":{"id":"0x7f8c","rank":%d,"n_ranks":2,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0","dump_timestamp_us":174803037700%d000,"hostname":"n","pid":16},"coll_perf":{"coll":"AllReduce","coll_sn":%d,"coll_msg_size_bytes":1048576,"coll_exec_time_us":%d}}\n' "$@"; }
+for i in 0 1 2 3 4 5; do [ $i = 2 ] || inspector 0 $i $i 700 >>n0.log; [ $i = 4 ] || inspector 1 $i $i 500 >>n1.log; done
+want inspector 0 "$B/gtanalyze" collectives n0.log n1.log
+check inspector-late grep -Eq '^  n1.log .* 5 +4 .* 4 +200.0 us +800.0 us$' want.out
+check inspector-lost grep -q '(n0.log: LOST: 1 event' want.out
+check inspector-placed grep -q '(n1.log: of the imported file 5 collectives have a duration, but neither start nor end' want.out

@@ -303,6 +303,49 @@ static void order_of_communicators(void)
 	json_decref(j);
 }
 
+/* A kernel with a communicator and the number of its collective, as files of NCCL's inspector have
+ * it. */
+static void put_numbered(struct gpus *g, int rank, uint64_t number, int64_t start, int64_t end)
+{
+	static const struct gt_gpu_extra_field fields[] = { { "communicator", GT_F_HEX },
+		{ "sequence", GT_F_U64 } };
+	const uint64_t values[] = { 0xa1, number };
+	struct gt_gpu_work w = gpus_work(g->stream[rank][0], start, end);
+
+	w.extra = (struct gt_gpu_extra){ .key = 2, .n = 2, .fields = fields, .values = values };
+	gpus_kernel(g, number % 10 == 5, &w); /* some are broadcasts with numbers of their own */
+}
+
+/* Ranks of different clocks, of which each lacks some collectives: numbers tell which. GPU 1
+ * arrives 20 us after GPU 0, but for number 7, to which GPU 0 comes 10 us late. */
+static void numbers_of_collectives(void)
+{
+	struct gt_err err = { .offset = GT_NO_OFFSET };
+	int fd = memfd_create("both", 0);
+	struct gpus g;
+	json_t *j;
+
+	for (int rank = 0; rank < 2; rank++) {
+		gpus_boot = rank ? "b" : "another";
+		begin_nccl(&g);
+		for (int i = 0; i < 50; i++) {
+			int64_t at = i * 100000 + rank * 777777777ll;
+			int late = i == 7 ? 10000 * !rank : 20000 * rank;
+
+			if (i != (rank ? 3 : 30) && (rank || i < 48))
+				put_numbered(&g, rank, (uint64_t)i, at + late, at + 60000);
+		}
+		CHECK(gpus_end_into(&g, fd));
+	}
+	j = report(gt_reader_open_fd(fd, &err), both, &plain);
+	CHECK(has(gpu(j, 0), 46, 45 * 20000, 1, 10000) &&
+		has(gpu(j, 1), 46, 10000, 45, 45 * 20000));
+	CHECK(num(gpu(j, 0), "count") == 47 && num(gpu(j, 1), "count") == 49);
+	CHECK(noted(j, "collectives", "46 collectives") &&
+		noted(j, "collectives", "4 kernels have no counterpart"));
+	json_decref(j);
+}
+
 /* Kernels of more communicators than the limit are counted, but are in no other figure. */
 static void too_many_communicators(void)
 {
@@ -400,4 +443,5 @@ static void no_waits(void)
 
 T_MAIN(T(known_waits), T(hidden_waits), T(a_missing_kernel), T(a_range), T(three_gpus),
 	T(two_communicators), T(communicators_of_one_stream), T(order_of_communicators),
-	T(too_many_communicators), T(unrelated_gpus), T(several_recordings), T(no_waits))
+	T(numbers_of_collectives), T(too_many_communicators), T(unrelated_gpus),
+	T(several_recordings), T(no_waits))

@@ -25,7 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "formats/import/gpu_probes/import_gpu_probes.h"
+#include "formats/import/probes/import_gpu_probes.h"
 #include "formats/import/import_text_lines.h"
 #include "formats/import/importers.h"
 #include "formats/io/stream_in.h"

@@ -1,4 +1,4 @@
-#include "formats/import/gpu_probes/import_gpu_probes.h"
+#include "formats/import/probes/import_gpu_probes.h"
 
 #include <string.h>
 #include "formats/import/import_roles.h"

@@ -19,7 +19,7 @@
  * The GPU's global timer and the time of day have no relation. If a file has both, the clock of the
  * first line with a time counts, and lines of the other one are skipped. All lines that are not
  * understood are counted: those of the program, too, which often writes to the same terminal.
- * mem_trace prints a counter without a time, and no row comes of it.
+ * mem_trace prints a counter without a time, which is skipped, too.
  *
  * Memory: COUNTERS_MAX counters. */
 #define _GNU_SOURCE
@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/map.h"
-#include "formats/import/gpu_probes/import_gpu_probes.h"
+#include "formats/import/probes/import_gpu_probes.h"
 #include "formats/import/import_text_lines.h"
 #include "formats/import/importers.h"
 #include "formats/io/stream_in.h"
