@@ -24,7 +24,7 @@ static int end_line(struct lines *l, gt_text_line_fn *fn, void *arg, struct gt_e
 	rc = fn(arg, l->text, l->len, err);
 	l->len = 0;
 	l->pending = false;
-	if (rc < 0 && err && err->offset == GT_NO_OFFSET && rc == -EBADMSG)
+	if (rc < 0 && err && err->offset == GT_NO_OFFSET && (rc == -EBADMSG || rc == -E2BIG))
 		err->offset = l->read;
 	return rc;
 }

@@ -292,6 +292,8 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 		rc = finish(&x, in, err);
 	else if (err && !err->code)
 		*err = scan;
+	if (rc == -E2BIG && err && err->offset == GT_NO_OFFSET)
+		err->offset = gt_json_offset(&j);
 	gt_rows_free(x.f.rows);
 	gt_json_release(&j);
 	gt_out_close(&x.others, NULL);

@@ -35,34 +35,14 @@
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
 #include "formats/import/importers.h"
-#include "formats/import/nccl/import_nccl.h"
+#include "formats/import/nccl/import_nccl_inspector.h"
 #include "formats/io/json_build.h"
 #include "formats/io/stream_in.h"
 
 #define BATCH_MAX 65536u
 #define SNIFF_TOKENS 400u
 #define FUNCTIONS 16 /* whose numbers are compared */
-#define TIME_MAX_US (GT_ROWS_TIME_MAX / 1000)
 
-/* What header and metadata say: of a line, or of the lines since the last dump_stats. */
-struct context {
-	uint64_t id;
-	int64_t rank, ranks, nodes, pid;
-	int64_t dumped; /* ns since 1970; 0: unknown */
-	bool has_id;
-};
-/* Of coll_perf or p2p_perf. Texts are string ids. */
-struct operation {
-	struct context of;
-	int64_t number, peer; /* -1: unknown */
-	int64_t name;         /* of gt_rows_name; -1: unknown */
-	uint64_t bytes;
-	int64_t ns;                   /* duration; -1: unknown */
-	int64_t started, ended;       /* of event_trace_ts: ns since 1970; 0: unknown */
-	uint32_t source, algo, proto; /* GT_NONE: unknown */
-	double algobw, busbw;         /* GB/s; negative: unknown */
-	bool p2p;
-};
 struct communicator {
 	uint64_t id; /* the key: id, rank, pid */
 	int64_t rank, pid;
@@ -74,20 +54,18 @@ struct communicator {
 	unsigned functions;
 };
 struct inspector {
-	struct gt_import_rows *rows;
-	struct gt_writer *w;
-	struct gt_json *j;
+	struct gt_inspector in;
 	struct gt_map comm_map;
 	struct communicator *comms;
 	size_t ncomms, comms_cap;
-	struct operation *batch;
+	struct gt_inspector_operation *batch;
 	size_t nbatch, batch_cap;
-	struct context now; /* of the last dump_stats */
-	bool has_stats;     /* there was one */
+	struct gt_inspector_context now; /* of the last dump_stats */
+	bool has_stats;                  /* there was one */
 	uint32_t tracks;
 	uint64_t placed_late, not_understood, proxies;
 	int64_t first;
-	char *metadata; /* of the first line, as JSON members */
+	char *metadata; /* of the first line, as a JSON object */
 };
 
 static const struct gt_rows_config config = {
@@ -106,7 +84,8 @@ static int no_memory(struct gt_err *err)
 /* ---- rows ---- */
 
 /* The index of the communicator's state, or negative. */
-static int64_t communicator_of(struct inspector *x, const struct context *of, struct gt_err *err)
+static int64_t communicator_of(
+	struct inspector *x, const struct gt_inspector_context *of, struct gt_err *err)
 {
 	struct communicator new = { .id = of->id, .rank = of->rank, .pid = of->pid };
 	const size_t key = offsetof(struct communicator, dumped);
@@ -120,13 +99,13 @@ static int64_t communicator_of(struct inspector *x, const struct context *of, st
 	return i == UINT32_MAX ? no_memory(err) : (int64_t)i;
 }
 
-static int64_t track_of(
-	struct inspector *x, const struct context *of, int64_t comm, struct gt_err *err)
+static int64_t track_of(struct inspector *x, const struct gt_inspector_context *of, int64_t comm,
+	struct gt_err *err)
 {
 	char name[80];
 
 	snprintf(name, sizeof(name), "communicator 0x%" PRIx64 " rank %" PRId64, of->id, of->rank);
-	return gt_import_nccl_stream(x->rows, x->w, &x->tracks, of->pid, comm, name, err);
+	return gt_import_nccl_stream(x->in.rows, x->in.w, &x->tracks, of->pid, comm, name, err);
 }
 
 static void add_real(struct inspector *x, const char *key, double value)
@@ -135,10 +114,10 @@ static void add_real(struct inspector *x, const char *key, double value)
 
 	memcpy(&bits, &value, sizeof(bits));
 	if (value >= 0)
-		gt_rows_value(x->rows, key, GT_F_F64, bits);
+		gt_rows_value(x->in.rows, key, GT_F_F64, bits);
 }
 
-static void add_args(struct inspector *x, const struct operation *op)
+static void add_args(struct inspector *x, const struct gt_inspector_operation *op)
 {
 	const struct {
 		const char *key;
@@ -151,22 +130,22 @@ static void add_args(struct inspector *x, const struct operation *op)
 	} texts[] = { { "timing", op->source }, { "algorithm", op->algo },
 		{ "protocol", op->proto } };
 
-	gt_rows_no_args(x->rows);
-	gt_rows_value(x->rows, "communicator", GT_F_HEX, op->of.id);
-	gt_rows_number(x->rows, "message_bytes", op->bytes);
+	gt_rows_no_args(x->in.rows);
+	gt_rows_value(x->in.rows, "communicator", GT_F_HEX, op->of.id);
+	gt_rows_number(x->in.rows, "message_bytes", op->bytes);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		if (numbers[i].value >= 0)
-			gt_rows_number(x->rows, numbers[i].key, (uint64_t)numbers[i].value);
+			gt_rows_number(x->in.rows, numbers[i].key, (uint64_t)numbers[i].value);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i].text != GT_NONE)
-			gt_rows_value(x->rows, texts[i].key, GT_F_STR, texts[i].text);
+			gt_rows_value(x->in.rows, texts[i].key, GT_F_STR, texts[i].text);
 	add_real(x, "algobw_gbs", op->algobw);
 	add_real(x, "busbw_gbs", op->busbw);
 }
 
 /* A gap in the numbers of a function. */
-static int note_gap(struct inspector *x, struct communicator *c, const struct operation *op,
-	uint32_t track, int64_t start, struct gt_err *err)
+static int note_gap(struct inspector *x, struct communicator *c,
+	const struct gt_inspector_operation *op, uint32_t track, int64_t start, struct gt_err *err)
 {
 	unsigned i = 0;
 	int64_t before;
@@ -181,12 +160,13 @@ static int note_gap(struct inspector *x, struct communicator *c, const struct op
 	c->last[i].number = op->number;
 	if (x->has_stats || op->number - before < 2)
 		return 0;
-	return gt_writer_loss(x->w, GT_SCOPE_TRACK, gt_rows_track_id(x->rows, track),
+	return gt_writer_loss(x->in.w, GT_SCOPE_TRACK, gt_rows_track_id(x->in.rows, track),
 		c->dumped && c->dumped < start ? c->dumped : start, start,
 		(uint64_t)(op->number - before - 1), err);
 }
 
-static int put(struct inspector *x, const struct operation *op, int64_t end, struct gt_err *err)
+static int put(struct inspector *x, const struct gt_inspector_operation *op, int64_t end,
+	struct gt_err *err)
 {
 	int64_t ns = op->ns > 0 ? op->ns : 0, start = end > ns ? end - ns : 0,
 		comm = communicator_of(x, &op->of, err),
@@ -201,7 +181,7 @@ static int put(struct inspector *x, const struct operation *op, int64_t end, str
 	add_args(x, op);
 	return rc ? rc
 		  : gt_import_nccl_put(
-			    x->rows, (uint32_t)track, (uint32_t)op->name, start, end, NULL, err);
+			    x->in.rows, (uint32_t)track, (uint32_t)op->name, start, end, NULL, err);
 }
 
 /* Places the collectives of a dump: see above. */
@@ -211,7 +191,7 @@ static int flush(struct inspector *x, struct gt_err *err)
 	int rc = 0;
 
 	for (size_t i = x->nbatch; i-- > 0;) {
-		struct operation *op = &x->batch[i];
+		struct gt_inspector_operation *op = &x->batch[i];
 		int64_t end = op->of.dumped < latest ? op->of.dumped : latest;
 
 		x->placed_late += !op->ended;
@@ -224,13 +204,14 @@ static int flush(struct inspector *x, struct gt_err *err)
 	return rc;
 }
 
-static bool is_same_dump(const struct operation *a, const struct operation *b)
+static bool is_same_dump(
+	const struct gt_inspector_operation *a, const struct gt_inspector_operation *b)
 {
 	return a->of.id == b->of.id && a->of.rank == b->of.rank && a->of.pid == b->of.pid;
 }
 
 /* Without dump_stats each line is a dump of its own. */
-static int add(struct inspector *x, const struct operation *op, struct gt_err *err)
+static int add(struct inspector *x, const struct gt_inspector_operation *op, struct gt_err *err)
 {
 	int rc = 0;
 
@@ -252,256 +233,16 @@ static int add(struct inspector *x, const struct operation *op, struct gt_err *e
 
 /* ---- lines ---- */
 
-struct line {
-	struct context of;
-	struct operation op;
-	bool has_header, has_metadata, has_op, has_stats, is_proxy;
-	uint64_t lost; /* of dump_stats */
-	uint32_t host, version;
-};
-
-/* Reads a value of one of the objects of a line. token: the first one of the value. */
-typedef void member_fn(struct inspector *x, struct line *l, const char *key, int token);
-
-static bool whole(const struct inspector *x, int token, int64_t *to)
-{
-	return token == GT_JSON_INT && !gt_json_scale(x->j->text, x->j->len, 0, to);
-}
-
-static void read_header(struct inspector *x, struct line *l, const char *key, int token)
-{
-	char hex[24] = "", *end;
-
-	l->has_header = true;
-	if (!strcmp(key, "id") && token == GT_JSON_STRING && x->j->len < sizeof(hex)) {
-		memcpy(hex, x->j->text, x->j->len);
-		l->of.id = strtoull(hex, &end, 16);
-		l->of.has_id = end > hex && !*end;
-	} else if (!strcmp(key, "rank")) {
-		whole(x, token, &l->of.rank);
-	} else if (!strcmp(key, "n_ranks")) {
-		whole(x, token, &l->of.ranks);
-	} else if (!strcmp(key, "nnodes")) {
-		whole(x, token, &l->of.nodes);
-	}
-}
-
-static uint32_t text_of(struct inspector *x)
-{
-	return gt_writer_has_name_space(x->w) ? gt_writer_string_n(x->w, x->j->text, x->j->len)
-					      : GT_NONE;
-}
-
-static void read_metadata(struct inspector *x, struct line *l, const char *key, int token)
-{
-	int64_t us;
-
-	l->has_metadata = true;
-	if (!strcmp(key, "dump_timestamp_us") && whole(x, token, &us) && us > 0 && us < TIME_MAX_US)
-		l->of.dumped = us * 1000;
-	else if (!strcmp(key, "pid"))
-		whole(x, token, &l->of.pid);
-	else if (!strcmp(key, "hostname") && token == GT_JSON_STRING && !x->metadata)
-		l->host = text_of(x);
-	else if (!strcmp(key, "inspector_output_format_version") && token == GT_JSON_STRING &&
-		!x->metadata)
-		l->version = text_of(x);
-}
-
-static void read_stats(struct inspector *x, struct line *l, const char *key, int token)
-{
-	bool is_loss = !strcmp(key, "coll_dropped_since_last_dump") ||
-		!strcmp(key, "p2p_dropped_since_last_dump");
-	int64_t n;
-
-	l->has_stats = true;
-	if (is_loss && whole(x, token, &n) && n > 0)
-		l->lost += (uint64_t)n;
-}
-
-static void read_proxy(struct inspector *x, struct line *l, const char *key, int token)
-{
-	l->is_proxy = true;
-}
-
-static double real_of(const struct inspector *x, int token)
-{
-	return token == GT_JSON_INT || token == GT_JSON_REAL ? gt_json_double(x->j) : -1;
-}
-
-/* Microseconds with or without decimals as ns; -1: no such value. */
-static int64_t ns_of(const struct inspector *x, int token)
-{
-	int64_t ns;
-
-	if ((token != GT_JSON_INT && token != GT_JSON_REAL) ||
-		gt_json_scale(x->j->text, x->j->len, 3, &ns) || ns < 0 || ns > GT_ROWS_TIME_MAX)
-		return -1;
-	return ns;
-}
-
-static void set_function(struct inspector *x, struct operation *op)
-{
-	char name[64];
-
-	snprintf(
-		name, sizeof(name), "nccl%.*s", (int)(x->j->len < 50 ? x->j->len : 50), x->j->text);
-	op->name = gt_rows_name(x->rows, name, strlen(name), GT_IMPORT_NCCL_GPU, NULL);
-}
-
-/* key: without the prefix "coll" or "p2p". */
-static void read_operation_key(
-	struct inspector *x, struct operation *op, const char *key, int token)
-{
-	int64_t n;
-
-	if (!*key && token == GT_JSON_STRING)
-		set_function(x, op);
-	else if (!strcmp(key, "_sn"))
-		op->number = whole(x, token, &n) && n >= 0 ? n : -1;
-	else if (!strcmp(key, "_peer"))
-		op->peer = whole(x, token, &n) && n >= 0 ? n : -1;
-	else if (!strcmp(key, "_msg_size_bytes") && whole(x, token, &n) && n >= 0)
-		op->bytes = (uint64_t)n;
-	else if (!strcmp(key, "_exec_time_us"))
-		op->ns = ns_of(x, token);
-	else if (!strcmp(key, "_timing_source") && token == GT_JSON_STRING)
-		op->source = text_of(x);
-	else if (!strcmp(key, "_algo") && token == GT_JSON_STRING)
-		op->algo = text_of(x);
-	else if (!strcmp(key, "_proto") && token == GT_JSON_STRING)
-		op->proto = text_of(x);
-	else if (!strcmp(key, "_algobw_gbs"))
-		op->algobw = real_of(x, token);
-	else if (!strcmp(key, "_busbw_gbs"))
-		op->busbw = real_of(x, token);
-}
-
-/* The latest time at which a channel's kernel was found to have ended. */
-static int read_trace(struct inspector *x, struct operation *op, struct gt_err *err)
-{
-	unsigned top = x->j->depth - 1;
-	bool stop = false;
-	int t;
-
-	do {
-		int64_t ns;
-
-		t = gt_json_next(x->j, err);
-		if (t < 0)
-			return t;
-		if (stop && t == GT_JSON_INT && (ns = ns_of(x, t)) > op->ended)
-			op->ended = ns;
-		stop = t == GT_JSON_KEY && gt_json_is(x->j, "kernel_stop_ts");
-	} while (x->j->depth > top);
-	return 0;
-}
-
-/* Copies the key that the scanner has returned, or a long one as "". */
-static void copy_key(const struct gt_json *j, char key[64])
-{
-	memset(key, 0, 64);
-	if (j->len < 64)
-		memcpy(key, j->text, j->len);
-}
-
-static int read_operation(struct inspector *x, struct line *l, bool p2p, struct gt_err *err)
-{
-	struct operation *op = &l->op;
-	size_t prefix = p2p ? 3 : 4;
-	char key[64];
-	int t, rc = 0;
-
-	*op = (struct operation){ .number = -1,
-		.peer = -1,
-		.name = -1,
-		.ns = -1,
-		.source = GT_NONE,
-		.algo = GT_NONE,
-		.proto = GT_NONE,
-		.algobw = -1,
-		.busbw = -1,
-		.p2p = p2p };
-	l->has_op = true;
-	while (!rc && (t = gt_json_next(x->j, err)) != GT_JSON_OBJECT_END) {
-		if (t < 0)
-			return t;
-		copy_key(x->j, key);
-		t = gt_json_next(x->j, err);
-		if (t < 0)
-			return t;
-		if (t == GT_JSON_OBJECT && !strcmp(key, "event_trace_ts"))
-			rc = read_trace(x, op, err);
-		else if (!strncmp(key, p2p ? "p2p" : "coll", prefix))
-			read_operation_key(x, op, key + prefix, t);
-		if (!rc)
-			rc = gt_json_skip(x->j, err);
-	}
-	return rc;
-}
-
-static int read_members(struct inspector *x, struct line *l, member_fn *read, struct gt_err *err)
-{
-	char key[64];
-	int t, rc = 0;
-
-	while (!rc && (t = gt_json_next(x->j, err)) != GT_JSON_OBJECT_END) {
-		if (t < 0)
-			return t;
-		copy_key(x->j, key);
-		t = gt_json_next(x->j, err);
-		if (t < 0)
-			return t;
-		read(x, l, key, t);
-		rc = gt_json_skip(x->j, err);
-	}
-	return rc;
-}
-
-/* Reads the rest of an object whose bracket the scanner has returned. */
-static int read_line(struct inspector *x, struct line *l, struct gt_err *err)
-{
-	static const struct {
-		const char *key;
-		member_fn *read;
-	} objects[] = { { "header", read_header }, { "metadata", read_metadata },
-		{ "dump_stats", read_stats }, { "proxy_trace", read_proxy } };
-	char key[64];
-	int t, rc = 0;
-
-	while (!rc && (t = gt_json_next(x->j, err)) != GT_JSON_OBJECT_END) {
-		if (t < 0)
-			return t;
-		copy_key(x->j, key);
-		t = gt_json_next(x->j, err);
-		if (t == GT_JSON_OBJECT &&
-			(!strcmp(key, "coll_perf") || !strcmp(key, "p2p_perf"))) {
-			rc = read_operation(x, l, *key == 'p', err);
-			continue;
-		}
-		for (size_t i = 0; t == GT_JSON_OBJECT && i < 4; i++)
-			if (!strcmp(key, objects[i].key)) {
-				rc = read_members(x, l, objects[i].read, err);
-				t = GT_JSON_OBJECT_END;
-			}
-		if (t < 0)
-			return t;
-		if (t != GT_JSON_OBJECT_END && !rc)
-			rc = gt_json_skip(x->j, err);
-	}
-	return rc;
-}
-
 /* What the first line says of the process. */
-static int note_metadata(struct inspector *x, const struct line *l, struct gt_err *err)
+static int note_metadata(struct inspector *x, const struct gt_inspector_line *l, struct gt_err *err)
 {
 	const char *texts[2];
 	json_t *o;
 
 	if (x->metadata || !l->has_metadata)
 		return 0;
-	texts[0] = l->host == GT_NONE ? "" : gt_writer_text(x->w, l->host);
-	texts[1] = l->version == GT_NONE ? "" : gt_writer_text(x->w, l->version);
+	texts[0] = l->host == GT_NONE ? "" : gt_writer_text(x->in.w, l->host);
+	texts[1] = l->version == GT_NONE ? "" : gt_writer_text(x->in.w, l->version);
 	o = json_object();
 	if (o) {
 		json_object_set_new(o, "hostname", gt_json_text(texts[0], strlen(texts[0])));
@@ -512,7 +253,7 @@ static int note_metadata(struct inspector *x, const struct line *l, struct gt_er
 	return x->metadata ? 0 : no_memory(err);
 }
 
-static int put_lost(struct inspector *x, const struct line *l, struct gt_err *err)
+static int put_lost(struct inspector *x, const struct gt_inspector_line *l, struct gt_err *err)
 {
 	int64_t comm = communicator_of(x, &l->of, err), from, track;
 	uint32_t id;
@@ -524,14 +265,14 @@ static int put_lost(struct inspector *x, const struct line *l, struct gt_err *er
 	if (!l->lost)
 		return 0;
 	track = track_of(x, &l->of, comm, err);
-	id = track < 0 ? GT_NONE : gt_rows_track_id(x->rows, (uint32_t)track);
+	id = track < 0 ? GT_NONE : gt_rows_track_id(x->in.rows, (uint32_t)track);
 	return track < 0 ? (int)track
-			 : gt_writer_loss(x->w, GT_SCOPE_TRACK, id,
+			 : gt_writer_loss(x->in.w, GT_SCOPE_TRACK, id,
 				   from && from < l->of.dumped ? from : l->of.dumped, l->of.dumped,
 				   l->lost, err);
 }
 
-static int on_line(struct inspector *x, struct line *l, struct gt_err *err)
+static int on_line(struct inspector *x, struct gt_inspector_line *l, struct gt_err *err)
 {
 	int rc = note_metadata(x, l, err);
 
@@ -557,15 +298,13 @@ static int read_lines(struct inspector *x, bool *truncated, struct gt_err *err)
 {
 	int t, rc = 0;
 
-	while (!rc && (t = gt_json_next(x->j, err)) != GT_JSON_END) {
-		struct line l = { .of = { .rank = -1, .ranks = -1, .nodes = -1 },
-			.host = GT_NONE,
-			.version = GT_NONE };
+	while (!rc && (t = gt_json_next(x->in.j, err)) != GT_JSON_END) {
+		struct gt_inspector_line l;
 
 		if (t > 0 && t != GT_JSON_OBJECT)
-			return gt_json_set_error(x->j, gt_json_offset(x->j) - 1, err,
+			return gt_json_set_error(x->in.j, gt_json_offset(x->in.j) - 1, err,
 				"expected one JSON object per line");
-		rc = t < 0 ? t : read_line(x, &l, err);
+		rc = t < 0 ? t : gt_inspector_read(&x->in, &l, err);
 		if (!rc)
 			rc = on_line(x, &l, err);
 	}
@@ -579,7 +318,7 @@ static int read_lines(struct inspector *x, bool *truncated, struct gt_err *err)
 static int finish(struct inspector *x, bool truncated, struct gt_err *err)
 {
 	char start[48] = "", *json = NULL;
-	int rc = gt_rows_finish(x->rows, truncated, err);
+	int rc = gt_rows_finish(x->in.rows, truncated, err);
 
 	if (x->first)
 		gt_import_nccl_start(x->first, start);
@@ -590,28 +329,30 @@ static int finish(struct inspector *x, bool truncated, struct gt_err *err)
 			x->metadata ? x->metadata : "{}", x->placed_late, x->not_understood,
 			x->proxies, start) < 0)
 		return no_memory(err);
-	rc = rc ? rc : gt_writer_meta(x->w, json, err);
+	rc = rc ? rc : gt_writer_meta(x->in.w, json, err);
 	free(json);
-	return rc || !x->first ? rc : gt_import_nccl_anchor(x->w, x->first, err);
+	return rc || !x->first ? rc : gt_import_nccl_anchor(x->in.w, x->first, err);
 }
 
 static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 {
 	struct gt_err scan = GT_ERR_INIT; /* separate: an incomplete last line is no error */
 	struct gt_json j;
-	struct inspector x = { .w = w, .j = &j };
+	struct inspector x = { .in = { .w = w, .j = &j } };
 	bool truncated = false;
 	int rc = gt_json_init(&j, in, false, err);
 
 	if (rc)
 		return rc;
-	x.rows = gt_rows_new(&config, w, err);
-	rc = x.rows ? read_lines(&x, &truncated, &scan) : -ENOMEM;
+	x.in.rows = gt_rows_new(&config, w, err);
+	rc = x.in.rows ? read_lines(&x, &truncated, &scan) : -ENOMEM;
 	if (!rc)
 		rc = finish(&x, truncated, err);
 	else if (err && !err->code)
 		*err = scan;
-	gt_rows_free(x.rows);
+	if (rc == -E2BIG && err && err->offset == GT_NO_OFFSET)
+		err->offset = gt_json_offset(&j);
+	gt_rows_free(x.in.rows);
 	gt_json_release(&j);
 	gt_map_release(&x.comm_map);
 	free(x.comms);

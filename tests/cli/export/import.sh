@@ -233,6 +233,9 @@ check flight-recorder-late grep -Eq '^  1 .* 4 +4 .* 4 +3.000 ms +12.00 ms$' wan
 check flight-recorder-lacks-one grep -q '(1 kernel has no counterpart on another GPU' want.out
 is flight-recorder-lines 5 "$("$B/gtanalyze" kernels --by line --format csv nccl_trace_rank_0.json 2>fr.err | tr -d '\r' | sed -n 's/^step (train.py:24),\([0-9]*\),.*/\1/p')"
 
+is flight-recorder-numbers '0:0:5 1:0:4' "$("$B/gtanalyze" query --by 'recording,arg.Process Group Name' --agg 'max(arg.sequence)' \
+	--format csv nccl_trace_rank_0.json nccl_trace_rank_1.json 2>fr.err | tr -d '\r' | sed -n 's/^\([01]\),\([0-9]\),\([0-9]\)$/\1:\2:\3/p' | sort | tr '\n' ' ' | sed 's/ $//')"
+
 # NCCL's inspector: rank 0 waits 200 us for rank 1 at each collective that both have.
 inspector() { printf '{"header":{"id":"0x7f8c","rank":%d,"n_ranks":2,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0","dump_timestamp_us":174803037700%d000,"hostname":"n","pid":16},"coll_perf":{"coll":"AllReduce","coll_sn":%d,"coll_msg_size_bytes":1048576,"coll_exec_time_us":%d}}\n' "$@"; }
 for i in 0 1 2 3 4 5; do [ $i = 2 ] || inspector 0 $i $i 700 >>n0.log; [ $i = 4 ] || inspector 1 $i $i 500 >>n1.log; done
