@@ -45,7 +45,7 @@ struct flight_import {
 	struct gt_flight f;
 	struct gt_out others; /* {"key":value,... */
 	uint32_t tracks;      /* those with their name */
-	uint64_t entries, not_understood, untimed, open;
+	uint64_t entries, not_understood, untimed, unplaced, open;
 	int64_t first, latest, first_record; /* first_record: -1: there is no entry */
 	bool truncated;
 };
@@ -140,8 +140,9 @@ static int put_gpu(
 static int put_entry(struct flight_import *x, const struct gt_flight_entry *e, struct gt_err *err)
 {
 	int64_t created = time_of(e, GT_FLIGHT_CREATED), host;
-	bool completed = time_of(e, GT_FLIGHT_FOUND_COMPLETED) >= created &&
-		(e->state == GT_FLIGHT_COMPLETED || e->state == GT_FLIGHT_UNKNOWN);
+	bool placed = time_of(e, GT_FLIGHT_FOUND_COMPLETED) >= created,
+	     completed =
+		     e->state == GT_FLIGHT_COMPLETED || (e->state == GT_FLIGHT_UNKNOWN && placed);
 	int rc;
 
 	if (!created || e->name < 0) {
@@ -165,7 +166,8 @@ static int put_entry(struct flight_import *x, const struct gt_flight_entry *e, s
 	}
 	rc = gt_rows_row(x->f.rows, GT_INSTANT, (uint32_t)host, (uint32_t)e->name,
 		&(struct gt_row){ .start = created, .end = created }, err);
-	return rc || !e->is_nccl ? rc : put_gpu(x, e, (uint32_t)host, err);
+	x->unplaced += e->is_nccl && !placed;
+	return rc || !e->is_nccl || !placed ? rc : put_gpu(x, e, (uint32_t)host, err);
 }
 
 static int read_entries(struct flight_import *x, struct gt_err *err)
@@ -252,9 +254,9 @@ static int put_metadata(struct flight_import *x, int64_t rank, struct gt_err *er
 		return gt_err_set(err, x->others.failed, "out of memory (metadata)");
 	if (asprintf(&json,
 		    "{\"flight_recorder\":%s,\"events_not_understood\":%" PRIu64
-		    ",\"collectives_without_duration\":%" PRIu64
+		    ",\"events_without_time\":%" PRIu64 ",\"collectives_without_duration\":%" PRIu64
 		    ",\"collectives_not_completed\":%" PRIu64 ",\"first_record\":%" PRId64 "%s%s}",
-		    x->others.data, x->not_understood, x->untimed, x->open,
+		    x->others.data, x->not_understood, x->unplaced, x->untimed, x->open,
 		    x->first_record > 0 ? x->first_record : 0, number, start) < 0)
 		return gt_err_set(err, -ENOMEM, "out of memory (metadata)");
 	rc = gt_writer_meta(x->f.w, json, err);

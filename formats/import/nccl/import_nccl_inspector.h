@@ -22,7 +22,7 @@ struct gt_inspector_operation {
 	int64_t name;         /* of gt_rows_name; -1: unknown */
 	uint64_t bytes;
 	int64_t ns;                   /* duration; -1: unknown */
-	int64_t started, ended;       /* of event_trace_ts: ns since 1970; 0: unknown */
+	int64_t ended;                /* of event_trace_ts: ns since 1970; 0: unknown */
 	uint32_t source, algo, proto; /* GT_NONE: unknown */
 	double algobw, busbw;         /* GB/s; negative: unknown */
 	bool p2p;

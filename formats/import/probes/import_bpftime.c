@@ -344,15 +344,16 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 
 static int sniff_line(const char *line, bool *second)
 {
-	const char *after = line + strspn(line, "\t ");
+	const char *after = line + strspn(line, "\t "), *thread;
 	uint64_t n, three[3];
 	int64_t at;
 
 	if (gt_text_number(line, "[kernel_trace] ts=", &n, NULL) ||
 		strstr(line, "Exited (with tsp) ") || strstr(line, " Launch Latency Distribution:"))
 		return 80;
-	if (!strncmp(line, "Thread (", 8) && (after = read_three(line + 7, three)))
-		return !strncmp(after, " timestamp: ", 12) ? 80 : 0;
+	thread = strncmp(line, "Thread (", 8) ? NULL : read_three(line + 7, three);
+	if (thread)
+		return strncmp(thread, " timestamp: ", 12) ? 0 : 80;
 	if (*second &&
 		((gt_text_number(after, "pid=", &n, NULL) && strstr(after, "calls: ")) ||
 			(gt_text_number(line, "Thread ", &n, &after) && *after == ':')))

@@ -250,6 +250,16 @@ static void damaged_entries(void)
 		"input_sizes='[[9223372036854775807,9]]' record_id=2 launch_track=1 launch_start=1 launch_ns=0 "
 		"launch_name='nccl:x' launch_join=1\n"));
 	CHECK(has_metadata("\"events_not_understood\":4"));
+	/* completed, but when is not known */
+	CHECK(lists(
+		DOCUMENT(ENTRY("0", "1", "nccl:x", TIMES("5", "0", "0"), "completed", "") "," ENTRY(
+			"1", "2", "nccl:x", TIMES("6", "0", "4"), "completed", "")),
+		"I 0/0 host nccl:x 5+0 d0 r0" GROUP
+		" state='completed'" FR("0", "1") "\n"
+						  "I 0/0 host nccl:x 6+0 d0 r0" GROUP
+						  " state='completed'" FR("1", "2") "\n"));
+	CHECK(has_metadata("\"events_without_time\":2") &&
+		has_metadata("\"collectives_not_completed\":0"));
 	/* cut anywhere behind the first entry */
 	CHECK(lists("{\"entries\":[" ENTRY(
 			    "0", "1", "nccl:x", TIMES("1", "2", "0"), "started", "") ",{\"rec",

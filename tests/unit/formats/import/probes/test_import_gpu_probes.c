@@ -104,6 +104,16 @@ static void counters_of_bpftime(void)
 	CHECK(has_metadata("\"lines_skipped\":3"));
 }
 
+static void damaged_lines_of_bpftime(void)
+{
+	CHECK(lists(
+		"Thread (1, 0\n10:15:30 \nThread (x\n\tpid=1 \tcalls: 7\n"
+		"Exited (with tsp) k x=0 duration=99999999999999999999 tsp=5ns\n"
+		"Exited (with tsp) k x=0 duration=18446744073709551615 tsp=5ns\n1-10us : 12 |*\n",
+		"N 0/1 calls 36930000000000+0 d0 r0 value=7\n"));
+	CHECK(has_metadata("\"lines_skipped\":5"));
+}
+
 /* A line of any length needs no more memory, and is one line. */
 static void a_long_line(void)
 {
@@ -122,4 +132,4 @@ static void a_long_line(void)
 
 T_MAIN(T(the_beginning), T(kernels_of_parcagpu), T(the_first_version_of_parcagpu),
 	T(damaged_lines_of_parcagpu), T(blocks_and_threads_of_bpftime), T(counters_of_bpftime),
-	T(a_long_line), T(the_end))
+	T(damaged_lines_of_bpftime), T(a_long_line), T(the_end))
