@@ -13,8 +13,9 @@
  *
  * "Exited" has start and duration: it is GPU work with the name of its kernel, one row for each
  * block that a probe timed, and the metadata count them. The lines of the first two examples are
- * instants on the GPU, when a thread entered or left the kernel. The others are counters at a
- * second of the day; they print the sums so far again every second, and only changes are kept.
+ * instants on the GPU, when a thread entered or left the kernel. No line has the number of the GPU.
+ * The others are counters at a second of the day; they print the sums so far again every second,
+ * and only changes are kept.
  *
  * The GPU's global timer and the time of day have no relation. If a file has both, the clock of the
  * first line with a time counts, and lines of the other one are skipped. All lines that are not
@@ -103,7 +104,7 @@ static int put_moment(struct bpftime *b, const char *name, uint64_t at, const ui
 
 	if (!is_time(at) || !is_clock(b, CLOCK_GPU))
 		return 0;
-	track = gt_probe_device(b->rows, 0, 0, err);
+	track = gt_probe_gpu(b->rows, err);
 	n = track < 0 ? track : gt_rows_name(b->rows, name, strlen(name), GT_PROBE_MOMENT, err);
 	if (n < 0)
 		return (int)n;
@@ -158,7 +159,7 @@ static int read_block(struct bpftime *b, char *line, struct gt_err *err)
 		duration > GT_ROWS_TIME_MAX - start || !is_clock(b, CLOCK_GPU))
 		return 0;
 	*end = '\0';
-	track = gt_probe_device(b->rows, 0, 0, err);
+	track = gt_probe_gpu(b->rows, err);
 	if (track < 0)
 		return (int)track;
 	gt_rows_no_args(b->rows);

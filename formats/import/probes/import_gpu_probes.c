@@ -24,14 +24,12 @@ uint8_t gt_probe_role(unsigned group, const char *key, unsigned kind)
 	return gt_import_recorded_role(key, (uint8_t)kind);
 }
 
-int64_t gt_probe_device(struct gt_import_rows *r, int64_t pid, int64_t device, struct gt_err *err)
+int64_t gt_probe_gpu(struct gt_import_rows *r, struct gt_err *err)
 {
 	struct gt_rows_place at;
 
 	memset(&at, 0, sizeof(at));
-	at.pid = pid;
-	at.id = device;
-	at.kind = GT_TRACK_DEVICE;
+	at.kind = GT_TRACK_STREAM;
 	return gt_rows_place(r, &at, err);
 }
 

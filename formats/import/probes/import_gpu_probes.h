@@ -13,8 +13,9 @@ enum gt_probe_group {
 void gt_probe_classify(const char *name, unsigned group, struct gt_type *type);
 uint8_t gt_probe_role(unsigned group, const char *key, unsigned kind);
 
-/* The tracks of one GPU. Both return a number, or negative. */
-int64_t gt_probe_device(struct gt_import_rows *r, int64_t pid, int64_t device, struct gt_err *err);
+/* The track of a GPU whose number, stream and process are unknown, or of a stream. Both return a
+ * number, or negative. */
+int64_t gt_probe_gpu(struct gt_import_rows *r, struct gt_err *err);
 int64_t gt_probe_stream(
 	struct gt_import_rows *r, int64_t pid, int64_t device, int64_t stream, struct gt_err *err);
 /* Writes GPU work with the current arguments, without a launch. 0 or negative. */
