@@ -364,6 +364,13 @@ static void notes_use_the_singular(void)
 		"1 event has an unknown form",
 		"1 line has an earlier time",
 		"of the imported file 1 line is not JSON and was skipped",
+		"of the imported file 1 line has no time or an unknown form and was skipped",
+		"of the imported file 1 kernel is one block each of its kernel, which bpftime's probes timed",
+		"1 collective of the imported file has not completed: it counts as open",
+		"of the imported file 1 collective has no duration: it counts from when the host enqueued it until it found it completed",
+		"of the imported file 1 collective has a duration, but neither start nor end: it is placed before the time of its dump",
+		"of the imported file 1 event of NCCL's proxy threads was skipped",
+		"the flight recorder's file begins with entry 1: earlier ones were overwritten or left out",
 		"1 argument did not fit",
 		"of the imported file 1 call stack is beyond the limit of 8,388,608 frames or of the memory for names",
 		"GPU: 1 launch, copy or set has no time: no CUDA event could be recorded around it, or the event could not be read",
@@ -383,7 +390,8 @@ static void notes_use_the_singular(void)
 	begin(&t, true);
 	gt_writer_meta(t.w,
 		"{\"recovered\":{\"unread_bytes\":1},\"events_without_time\":1,\"negative_durations\":1,\"calls_not_nested\":1,"
-		"\"names_left_out\":1,\"events_not_understood\":1,\"lines_back_in_time\":1,\"lines_not_json\":1,\"arguments_left_out\":1,\"stacks_left_out\":1,\"gpu_untimed\":1,"
+		"\"names_left_out\":1,\"events_not_understood\":1,\"lines_back_in_time\":1,\"lines_not_json\":1,\"lines_skipped\":1,\"kernels_are_blocks\":1,\"collectives_not_completed\":1,"
+		"\"collectives_without_duration\":1,\"collectives_placed_late\":1,\"proxy_events\":1,\"first_record\":1,\"arguments_left_out\":1,\"stacks_left_out\":1,\"gpu_untimed\":1,"
 		"\"gpu_records_dropped\":1,\"gpu_records_foreign\":1,\"gpu_records_lost\":1,\"gpu_records_impossible\":1,"
 		"\"gpu_launches_without_record\":1,\"waits_without_stream\":1,"
 		"\"packets_of_other_sources\":1,\"events_of_unknown_clocks\":1,\"references_without_entry\":1}",
