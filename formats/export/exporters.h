@@ -23,6 +23,9 @@ struct gt_export_options {
 	/* html: name of the trace, for users, and the tables of reports as JSON
 	 * (analyze/cli/page_tables.h); NULL: none */
 	const char *name, *reports;
+	/* perfetto: 1 + the index of this file among those of one archive, for ids that are in no
+	 * other of them; 0: from the recording's id */
+	uint32_t file_number;
 	uint64_t max_size; /* of exporters that limit the size: bytes; 0: their default */
 	/* gt_export_copy: merges short rows (level_of_detail.h); NULL: copies each */
 	struct gt_detail *detail;
@@ -34,12 +37,16 @@ struct gt_export_options {
 enum gt_export_takes {
 	GT_TAKES_STACKS = 1, /* by_stack, tree */
 	GT_TAKES_COST = 2,
-	GT_TAKES_TABLES = 4
+	GT_TAKES_TABLES = 4,
+	GT_TAKES_BASELINE = 8 /* a tree with costs of an earlier trace */
 };
 struct gt_exporter {
 	const char *name;   /* the option: --NAME */
 	const char *suffix; /* default file name: TRACE.SUFFIX */
 	const char *help;
+	/* several traces become one archive with a file of each; the suffix of its default name.
+	 * NULL: takes one trace */
+	const char *archive;
 	uint8_t takes;
 	bool has_reports; /* writes opt->reports */
 	bool needs_file;  /* reads what it wrote: no pipe, not compressed */

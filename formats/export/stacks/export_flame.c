@@ -6,7 +6,11 @@
  * A frame has a tooltip (<title>): its name, cost and share. A script in the file searches (Ctrl-F
  * or the word "search": a regular expression; the matching frames change their colour, and their
  * share is shown) and zooms (click; a click on a root zooms out). Without scripts it is a still
- * image. */
+ * image.
+ *
+ * With --baseline a frame is as wide as in the trace, and its colour says how its cost, with that
+ * of its children, changed since the baseline: frames that are there no more make those around them
+ * blue. */
 #include "formats/export/stacks/stack_tree.h"
 
 #include <inttypes.h>
@@ -25,6 +29,7 @@
 
 struct frame {
 	double x, total; /* x: cost to its left in its graph */
+	double before;   /* total of the baseline */
 	uint32_t depth, root;
 };
 struct flame {
@@ -57,10 +62,13 @@ static void lay_out(struct flame *f)
 		uint32_t parent = t->nodes[i].parent;
 
 		f->frames[i].total += t->nodes[i].cost > 0 ? (double)t->nodes[i].cost : 0;
-		if (parent != GT_NONE)
+		f->frames[i].before += t->before && t->before[i] > 0 ? (double)t->before[i] : 0;
+		if (parent != GT_NONE) {
 			f->frames[parent].total += f->frames[i].total;
-		else
+			f->frames[parent].before += f->frames[i].before;
+		} else {
 			f->frames[i].root = i;
+		}
 	}
 	for (uint32_t k = 0; k < t->nnodes; k++) {
 		uint32_t i = f->order[k], parent = t->nodes[i].parent;
@@ -116,6 +124,27 @@ static uint32_t colour_of(const char *name, bool gpu)
 		   : (205 + a / 2) << 16 | (90 + b) << 8 | (60 + c);
 }
 
+/* Red: more than before; blue: less; grey: equal. Full colour from twice or half of it on. */
+static uint32_t change_colour(const struct frame *at)
+{
+	const double more = at->total - at->before,
+		     most = at->total > at->before ? at->total : at->before;
+	const double share = most > 0 ? 2 * (more < 0 ? -more : more) / most : 0;
+	const double shade = share < 1 ? share : 1;
+	const uint32_t own = (uint32_t)(230 + 25 * shade), other = (uint32_t)(230 - 190 * shade);
+
+	return more < 0 ? other << 16 | other << 8 | own : own << 16 | other << 8 | other;
+}
+
+/* A line of a tooltip: "before 1.234 ms: +12.3 %". */
+static void put_change(const struct flame *f, const struct frame *at)
+{
+	gt_out_str(f->out, "\nbefore ");
+	gt_export_cost(f->out, f->tree->cost, at->before);
+	if (at->before > 0)
+		gt_out_printf(f->out, ": %+.1f %%", (at->total - at->before) / at->before * 100);
+}
+
 /* ---- the image ---- */
 
 static void put_frame(struct flame *f, uint32_t node, unsigned top, unsigned rows)
@@ -134,10 +163,12 @@ static void put_frame(struct flame *f, uint32_t node, unsigned top, unsigned row
 	gt_export_cost(f->out, t->cost, at->total);
 	gt_out_printf(f->out, ", %.2f %% of %s; itself ", at->total / root->total * 100, graph);
 	gt_export_cost(f->out, t->cost, t->nodes[node].cost > 0 ? (double)t->nodes[node].cost : 0);
+	if (t->before)
+		put_change(f, at);
 	gt_out_printf(f->out,
 		"</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"#%06x\"/>",
 		MARGIN + x, y, width > 0.4 ? width - 0.2 : width, ROW - 1,
-		colour_of(name, !strcmp(graph, "GPU")));
+		t->before ? change_colour(at) : colour_of(name, !strcmp(graph, "GPU")));
 	gt_out_printf(f->out, "<text x=\"%.2f\" y=\"%u\">", MARGIN + x + 3, y + 12);
 	if (letters >= 3)
 		put_xml(f->out, name, letters > LETTERS_MAX ? LETTERS_MAX : (size_t)letters - 2);
@@ -335,7 +366,7 @@ const struct gt_exporter gt_export_flame = {
 	.name = "flame",
 	.suffix = "svg",
 	.help = "a flame graph as SVG, with tooltips, search and zoom, for a browser",
-	.takes = GT_TAKES_STACKS | GT_TAKES_COST,
+	.takes = GT_TAKES_STACKS | GT_TAKES_COST | GT_TAKES_BASELINE,
 	.sums = true,
 	.export = flame_export,
 };
@@ -343,7 +374,7 @@ const struct gt_exporter gt_export_icicle = {
 	.name = "icicle",
 	.suffix = "svg",
 	.help = "the same with the root at the top",
-	.takes = GT_TAKES_STACKS | GT_TAKES_COST,
+	.takes = GT_TAKES_STACKS | GT_TAKES_COST | GT_TAKES_BASELINE,
 	.sums = true,
 	.export = icicle_export,
 };

@@ -4,7 +4,8 @@
  *   GPU;python3 (4711);GPU 0 (0);stream 7;vectorAdd 5600
  *
  * The number is the cost of the stack without its children (which have their own lines). A flame
- * graph adds the children up again.
+ * graph adds the children up again. With --baseline there are two numbers, as difffolded.pl prints
+ * them and flamegraph.pl reads them: that of the baseline, then that of the trace.
  *
  * Lines are sorted like LC_ALL=C sort. A walk of the tree has another order, since ';' sorts behind
  * digits. So all lines are collected first, within a limit.
@@ -72,13 +73,20 @@ static int print_lines(const struct gt_stack_tree *f, struct gt_out *out, struct
 	int rc = 0;
 
 	for (uint32_t i = 0; i < f->nnodes && !rc; i++) {
-		char number[32];
+		const int64_t cost = f->nodes[i].cost > 0 ? f->nodes[i].cost : 0,
+			      before = f->before && f->before[i] > 0 ? f->before[i] : 0;
+		char numbers[64], *p = numbers;
 
-		if (f->nodes[i].cost <= 0)
+		if (!cost && !before)
 			continue;
 		add_path(f, &text, i);
-		*gt_put_i64(number, f->nodes[i].cost) = '\0';
-		gt_buf_add(&text, number, strlen(number) + 1);
+		if (f->before) {
+			p = gt_put_i64(p, before);
+			*p++ = ' ';
+		}
+		p = gt_put_i64(p, cost);
+		*p = '\0';
+		gt_buf_add(&text, numbers, (size_t)(p + 1 - numbers));
 		nlines++;
 		if (text.len > TEXT_MAX)
 			rc = gt_err_set(err, -E2BIG, "the folded stacks need more than %u MiB",
@@ -108,7 +116,7 @@ const struct gt_exporter gt_export_folded = {
 	.name = "folded",
 	.suffix = "folded",
 	.help = "folded stacks, for flamegraph.pl, inferno and speedscope",
-	.takes = GT_TAKES_STACKS | GT_TAKES_COST,
+	.takes = GT_TAKES_STACKS | GT_TAKES_COST | GT_TAKES_BASELINE,
 	.sums = true,
 	.export = folded_export,
 };

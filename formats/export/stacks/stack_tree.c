@@ -183,6 +183,7 @@ void gt_stack_tree_release(struct gt_stack_tree *f)
 	}
 	free(f->segs);
 	free(f->nodes);
+	free(f->before);
 	free(f->labels);
 	free(f->title);
 	free(f->note);

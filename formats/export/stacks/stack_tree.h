@@ -44,6 +44,8 @@ struct gt_stack_tree {
 	struct gt_stack_segment *segs;
 	struct gt_stack_node *nodes;
 	size_t nnodes, nodes_cap;
+	int64_t *
+		before; /* by node: the same of an earlier trace (gt_stack_tree_compare); or NULL */
 	struct gt_map by_place, by_label;
 	struct gt_buf text; /* of labels, each with its NUL */
 	struct gt_stack_label *labels;
@@ -62,6 +64,10 @@ int gt_stack_tree_build(struct gt_stack_tree *f, struct gt_reader *r,
 int gt_stack_tree_pieces(struct gt_stack_tree *f, struct gt_reader *r,
 	const struct gt_export_options *opt, gt_stack_piece_fn *fn, void *arg, struct gt_err *err);
 void gt_stack_tree_release(struct gt_stack_tree *f);
+/* Makes a tree of two: its costs are those of `after`, and it has those of `before`, for --baseline
+ * (stack_tree_compare.c). names: of the two traces. 0 or negative; release it in both cases. */
+int gt_stack_tree_compare(struct gt_stack_tree *to, const struct gt_stack_tree *before,
+	const struct gt_stack_tree *after, const char *const names[2], struct gt_err *err);
 
 /* Or: an empty tree, to which nodes are added. Reader and err are borrowed. 0 or -ENOMEM; release
  * it in both cases. A tree that is zero-initialised but for err takes labels and nodes, too, but no
