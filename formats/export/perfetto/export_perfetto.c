@@ -19,7 +19,8 @@
  * All packets are of one sequence, whose state is cleared once, in the first packet. The sequence
  * has a clock of its own, which counts ns from the first row: so times are short. A snapshot of the
  * clocks relates it to CLOCK_MONOTONIC and to the time of day. Numbers of the sequence, of tracks
- * and of flows begin with bits of the recording's id, so that files may be concatenated.
+ * and of flows begin with bits of the recording's id, or with the number of the file in an archive
+ * of several ranks (perfetto_manifest.h), so that files may be concatenated.
  *
  * Recordings of different boots are in one file, too: their times are related by the time of day.
  */
@@ -32,10 +33,11 @@
 #include "formats/cmdline/opt.h"
 #include "formats/export/chrome/chrome_head.h"
 #include "formats/export/chrome/chrome_ranges.h"
+#include "formats/export/perfetto/perfetto_manifest.h"
 #include "formats/export/range_marks.h"
 #include "formats/io/json_build.h"
 
-#define ID_BITS 14 /* of a recording's id, in the numbers of the file */
+#define ID_BITS GT_PERFETTO_ID_BITS
 #define UUID_BITS 21
 #define FLOW_BITS 50
 
@@ -332,7 +334,9 @@ static int init(struct perfetto *c)
 {
 	struct gt_perfetto *x = &c->x;
 	uint32_t n = gt_reader_segments(x->r);
-	uint64_t id = n ? gt_hash_u64(gt_reader_segment(x->r, 0)->id) >> (64 - ID_BITS) : 0;
+	uint64_t id = x->opt->file_number ? x->opt->file_number - 1
+		: n ? gt_hash_u64(gt_reader_segment(x->r, 0)->id) >> (64 - ID_BITS)
+		    : 0;
 
 	x->sequence = (uint32_t)id + 1;
 	x->uuid_base = (id + 1) << UUID_BITS;
@@ -405,6 +409,7 @@ static int perfetto_export(struct gt_reader *r, const struct gt_export_options *
 const struct gt_exporter gt_export_perfetto = {
 	.name = "perfetto",
 	.suffix = "pftrace",
+	.archive = "tar",
 	.help = "Perfetto's own format, for ui.perfetto.dev and trace_processor",
 	.export = perfetto_export,
 };
