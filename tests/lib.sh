@@ -94,3 +94,20 @@ figure() { "$B/gtanalyze" header --format tsv "$2" 2>/dev/null | awk -F '\t' -v 
 # Losses of a recording with scheduling, but for waits whose end the kernel did not report. lost FILE
 lost() { echo $(($(figure lost "$1") - $("$B/gtanalyze" --format tsv metadata "$1" 2>/dev/null | awk -F '\t' '$1 == "unseen_waits" { n = $2 } END { print n + 0 }'))); }
 calls() { "$B/gtanalyze" top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }
+
+# OpenMetrics: one family for each column of numbers, whose samples stand together; no sample twice; "# EOF" ends it.
+openmetrics() {	# openmetrics FILE: prints what is wrong
+	awk '
+	ended { print "after the end: " $0; exit }
+	/^# EOF$/ { ended = 1; next }
+	/^# TYPE [a-z_0-9]+ gauge$/ { if ($3 in families) { print "twice: " $0; exit } families[$3] = 1; family = $3; next }
+	/^# (UNIT|HELP) / { if ($3 != family) { print "of another family: " $0; exit } next }
+	{
+		name = $0; sub(/[{ ].*/, "", name)
+		if (name != family || $0 !~ /^[a-z_0-9]+({([a-z_0-9]+="([^"\\]|\\.)*",?)*})? (-?[0-9.]+(e[-+]?[0-9]+)?|NaN|[-+]Inf)$/) { print "wrong: " $0; exit }
+		sample = $0; sub(/ [^ ]*$/, "", sample)
+		if (sample in samples) { print "twice: " $0; exit }
+		samples[sample] = 1
+	}
+	END { if (!ended) print "no end" }' "$1"
+}

@@ -14,7 +14,8 @@
 
 #define LEAST_BOX 0.005
 #define LEAST_ARROW 0.001
-#define NAME_MAX_SHOWN 80u /* letters of a name in a box; its tooltip has all */
+#define NAME_MAX_SHOWN 80u /* letters of a name in a box; its tooltip has more */
+#define TEXT_MOST 2000u    /* letters of other texts: Graphviz reads strings of up to 16 KiB */
 
 /* from: of an arrow, or GT_NONE: a box. The key of the map is the first three members. */
 struct item {
@@ -104,6 +105,7 @@ static int add_nodes(struct call_graph *g)
 
 /* ---- the file ---- */
 
+/* A part of a quoted string. Graphviz takes & for the begin of an entity of HTML. */
 static void put_escaped(struct gt_out *out, const char *s, size_t most)
 {
 	for (size_t letters = 0; *s; s++) {
@@ -112,6 +114,8 @@ static void put_escaped(struct gt_out *out, const char *s, size_t most)
 		if (*s == '"' || *s == '\\')
 			gt_out_str(out, "\\");
 		gt_out_add(out, s, 1);
+		if (*s == '&')
+			gt_out_str(out, "amp;");
 	}
 	if (*s)
 		gt_out_str(out, "..");
@@ -139,7 +143,7 @@ static void put_box(struct call_graph *g, const struct item *it)
 	gt_out_printf(g->out, " (%.1f %%)\\nitself ", share * 100);
 	gt_export_cost(g->out, g->tree->cost, it->self);
 	gt_out_printf(g->out, " (%.1f %%)\", tooltip=\"", self * 100);
-	put_escaped(g->out, name, SIZE_MAX);
+	put_escaped(g->out, name, TEXT_MOST);
 	gt_out_printf(g->out, "\", fontsize=%.0f, fillcolor=\"0.08 %.2f 1.0\"];\n", 10 + 14 * self,
 		0.05 + 0.6 * share);
 }
@@ -183,7 +187,7 @@ static void put_graph(struct call_graph *g)
 		shown += it->from == GT_NONE && is_shown(g, it);
 	}
 	gt_out_str(g->out, "digraph gt {\n\tlabelloc=t;\n\tlabel=\"");
-	put_escaped(g->out, t->title ? t->title : "Call graph", SIZE_MAX);
+	put_escaped(g->out, t->title ? t->title : "Call graph", TEXT_MOST);
 	if (shown < boxes)
 		gt_out_printf(g->out, "\\n%zu of %zu boxes: the others are below %.1f %%", shown,
 			boxes, LEAST_BOX * 100);
@@ -194,7 +198,7 @@ static void put_graph(struct call_graph *g)
 		if (t->nodes[i].parent != GT_NONE || g->totals[i] <= 0)
 			continue;
 		gt_out_printf(g->out, "\tsubgraph cluster_%u {\n\t\tlabel=\"", i);
-		put_escaped(g->out, gt_stack_tree_label(t, t->nodes[i].label), SIZE_MAX);
+		put_escaped(g->out, gt_stack_tree_label(t, t->nodes[i].label), TEXT_MOST);
 		gt_out_str(g->out, ": ");
 		gt_export_cost(g->out, t->cost, g->totals[i]);
 		gt_out_str(g->out, "\";\n");

@@ -10,22 +10,6 @@ awk 'function call(name, us, status) {
 }
 BEGIN { for (i = 0; i < 60; i++) call("cuOperation" i % 30, i + 1, i < 25 ? i + 1 : 0); for (i = 0; i < 40; i++) call("cuLaunchKernel", 10, 0) }' >t.jsonl
 
-# OpenMetrics: one family for each column of numbers, whose samples stand together; no sample twice; "# EOF" ends it.
-openmetrics() {	# openmetrics FILE: prints what is wrong
-	awk '
-	ended { print "after the end: " $0; exit }
-	/^# EOF$/ { ended = 1; next }
-	/^# TYPE [a-z_0-9]+ gauge$/ { if ($3 in families) { print "twice: " $0; exit } families[$3] = 1; family = $3; next }
-	/^# (UNIT|HELP) / { if ($3 != family) { print "of another family: " $0; exit } next }
-	{
-		name = $0; sub(/[{ ].*/, "", name)
-		if (name != family || $0 !~ /^[a-z_0-9]+({([a-z_0-9]+="([^"\\]|\\.)*",?)*})? (-?[0-9.]+(e[-+]?[0-9]+)?|NaN|[-+]Inf)$/) { print "wrong: " $0; exit }
-		sample = $0; sub(/ [^ ]*$/, "", sample)
-		if (sample in samples) { print "twice: " $0; exit }
-		samples[sample] = 1
-	}
-	END { if (!ended) print "no end" }' "$1"
-}
 for r in h200-train.zst h200-decode.zst h200x2-nccl.zst; do
 	want "openmetrics-$r" 0 $A --format openmetrics budget kernels steps gaps memory threads "$SRC/samples/recorded/$r"
 	is "openmetrics-$r-is-valid" "" "$(openmetrics want.out)"
