@@ -33,6 +33,8 @@ static void describe(const struct gt_table *t, struct gt_out *out)
 
 	gt_out_str(out, "{\"title\":");
 	put_text(out, gt_table_title(t));
+	gt_out_str(out, ",\"report\":");
+	put_text(out, gt_table_report(t));
 	gt_out_str(out, ",\"columns\":[");
 	for (unsigned i = 0; i < n; i++) {
 		gt_out_str(out, i ? ",[" : "[");

@@ -316,6 +316,9 @@ static int finish(struct run *run, struct gt_err *err)
 			gt_explain_empty_tables(run->chosen[i],
 				&(struct gt_report_state){ run->reader, run->opt },
 				run->tables + made, (unsigned)n);
+			for (int k = 0; k < n; k++)
+				gt_table_set_report(
+					run->tables[made + (unsigned)k], run->chosen[i]->name);
 			move_up(run->tables + at, (unsigned)n, made - at);
 			first = place_of_first(run, count, i, at);
 			move_up(run->tables + first, n > 0, at - first);

@@ -148,6 +148,10 @@ unsigned gt_table_rows(const struct gt_table *t) { return t->nrows; }
 const char *gt_table_title(const struct gt_table *t) { return t->title; }
 const char *gt_table_name(const struct gt_table *t) { return t->name; }
 
+void gt_table_set_report(struct gt_table *t, const char *report) { t->report = report; }
+
+const char *gt_table_report(const struct gt_table *t) { return t->report; }
+
 void gt_table_set_prefix(struct gt_table *t, const char *prefix) { t->prefix = prefix; }
 
 void gt_table_set_brief(struct gt_table *t) { t->brief = true; }

@@ -132,6 +132,9 @@ struct gt_row_source {
 int gt_table_stream(struct gt_table *t, const struct gt_row_source *source, struct gt_err *err);
 unsigned gt_table_rows(const struct gt_table *t); /* stored rows; of a source, only the first */
 const char *gt_table_name(const struct gt_table *t);
+/* The name of the report that the table is a part of, borrowed; NULL: unknown. */
+void gt_table_set_report(struct gt_table *t, const char *report);
+const char *gt_table_report(const struct gt_table *t);
 const char *gt_table_title(const struct gt_table *t); /* NULL: none */
 /* Note i, borrowed, or NULL. */
 const char *gt_table_get_note(const struct gt_table *t, size_t i);

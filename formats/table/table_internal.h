@@ -17,6 +17,7 @@ struct gt_text_line {
 struct gt_table {
 	const char *name, *title;
 	const char *prefix; /* of the name in JSON, or NULL */
+	const char *report; /* that it is a part of, or NULL */
 	const struct gt_column *columns;
 	unsigned ncolumns, nrows, skip; /* skip: leading cells that gt_table_add ignores */
 	enum gt_answer answer;

@@ -387,6 +387,99 @@ async function testReports(page) {
 	);
 }
 
+/* The lanes of queue depth have the depths of the report; with merged events they say that they may be deeper. */
+async function testQueues(browser, file) {
+	const page = await openPage(browser),
+		depths = () => {
+			const m = gt.model;
+
+			return [...m.queues.values()].map(l => {
+				let device = l.track;
+
+				while (m.tracks[device].kind !== "device") device = m.tracks[device].parent;
+				return [
+					m.tracks[m.tracks[device].parent].id,
+					m.tracks[device].id,
+					device === l.track ? null : m.tracks[l.track].id,
+					l.points.max,
+				];
+			});
+		},
+		sorted = list => list.map(String).sort();
+	const report = JSON.parse(run("gtanalyze", "queues", "--format", "json", "--no-progress", file)).queues.rows;
+
+	fs.writeFileSync("html-queues.html", run("gtexport", "--html", file));
+	await openFile(page, "html-queues.html");
+	is(
+		"html-queue-depths-are-those-of-the-report",
+		sorted(report.map(r => [r.pid, r.device, r.stream, r.most])),
+		sorted(await page.evaluate(depths))
+	);
+	const labels = () => page.evaluate(() => gt.layout.lines.filter(l => l.key[0] === "q").map(l => l.label));
+
+	is("html-queue-lanes", Array(report.length).fill("queue depth"), await labels());
+	is(
+		"html-queues-are-empty-at-the-end",
+		true,
+		await page.evaluate(() => [...gt.model.queues.values()].every(l => l.points.value.at(-1) === 0))
+	);
+	const spot = await page.evaluate(() => {
+		const line = gt.layout.lines.find(l => l.key[0] === "q"),
+			p = line.lane.points,
+			at = p.value.indexOf(p.max);
+
+		gt.setRange(p.start[at] - 1e6, p.start[at] + 1e6);
+		gt.scrollTo(line.y - 100);
+		return { x: gt.painter.x((p.start[at] + p.start[at + 1]) / 2), y: gt.painter.yOf(line, 0) + 15, most: p.max };
+	});
+	const box = await page.locator("#tracks").boundingBox();
+
+	await page.mouse.move(box.x + spot.x, box.y + spot.y);
+	check(
+		"html-queue-depth-under-the-pointer",
+		(await page.locator("#tip").innerText()).startsWith("queue depth\n" + spot.most + " at "),
+		await page.locator("#tip").innerText()
+	);
+	fs.writeFileSync("html-queues.html", run("gtexport", "--html", "--max-size", "400K", file));
+	await openFile(page, "html-queues.html");
+	is("html-queues-of-merged-events", ["queue depth (at least)"], [...new Set(await labels())]);
+	is("html-no-faults-queues", [], page.faults);
+	await page.context().close();
+}
+
+/* A table of many rows has pages, and the command that prints the rows that the page lacks. */
+async function testLongTables(browser) {
+	const lines = [];
+
+	for (let i = 0; i < 3000; i++)
+		for (const [phase, t] of [["B", i], ["E", i + 0.5]])
+			lines.push(JSON.stringify({ ts: t / 1e4, op_id: i, phase, name: "op" + i, tid: 1 }));
+	fs.writeFileSync("many.jsonl", lines.join("\n") + "\n");
+	fs.writeFileSync("many.html", run("gtexport", "--html", "many.jsonl"));
+	fs.writeFileSync("all.html", run("gtanalyze", "--html", "--top", "0", "-o", "-", "top", "many.jsonl"));
+	const page = await openPage(browser),
+		box = page.locator(".report", { has: page.getByRole("heading", { name: "Operations by total time" }) }),
+		rows = () => box.locator("tbody tr").count(),
+		where = () => box.locator(".pager span").innerText();
+
+	await openFile(page, "many.html");
+	await page.evaluate(() => gt.show("reports"));
+	is("html-table-command", "gtanalyze --top 0 top many.jsonl", await box.locator("code").innerText());
+	await box.getByRole("button", { name: "Show all" }).click();
+	is("html-table-all-rows", 1000, await rows());
+	await openFile(page, "all.html");
+	is("html-table-has-pages", [200, "Rows 1 to 200 of 3\u2009000"], [await rows(), (await where()).replace(/\u202f/g, "\u2009")]);
+	is("html-table-whole-has-no-command", 0, await box.locator("code").count());
+	await box.getByRole("button", { name: "Last" }).click();
+	check("html-table-last-page", (await where()).startsWith("Rows 2"), await where());
+	is("html-table-no-next-page", true, await box.getByRole("button", { name: "Next" }).isDisabled());
+	await box.locator("th button").first().click();
+	check("html-table-sorts-all-pages", (await where()).startsWith("Rows 1 to"), await where());
+	is("html-table-first-row", "op0", await box.locator("tbody td").first().innerText());
+	is("html-no-faults-tables", [], page.faults);
+	await page.context().close();
+}
+
 async function testFlame(page) {
 	await page.keyboard.press("3");
 	await page.waitForSelector(".graph button");
@@ -474,6 +567,8 @@ async function main() {
 	is("html-no-faults", [], page.faults);
 	await testTouch(browser, "html-train.html");
 	await testPictures(browser, "html-train.html");
+	await testQueues(browser, recorded("h200x2-nccl.zst"));
+	await testLongTables(browser);
 	await browser.close();
 }
 

@@ -35,6 +35,7 @@ class Painter {
 			"hit",
 		])
 			this.colour[name] = style.getPropertyValue("--" + name).trim();
+		this.queueShade = rgbOf(this.colour.accent);
 		this.sans = style.getPropertyValue("--sans");
 		this.shades = this.model.types.map(t => shadeOf(t, dark));
 		this.pixels = Uint32Array.from(this.shades, c => (c[2] << 16) | (c[1] << 8) | c[0]);
@@ -322,7 +323,7 @@ class Painter {
 		const c = this.context,
 			p = line.lane.points,
 			top = y + 5,
-			height = COUNTER_ROW - 6,
+			height = line.unit - 6,
 			v = this.view;
 		const low = Math.min(0, p.min),
 			range = Math.max(p.max, 0) - low || 1,
@@ -342,7 +343,7 @@ class Painter {
 		}
 		c.lineTo(this.width, top + height);
 		c.closePath();
-		const shade = this.shades[line.lane.counter];
+		const shade = line.lane.name ? this.queueShade : this.shades[line.lane.counter];
 
 		c.fillStyle = "rgba(" + shade + ",.32)";
 		c.fill();
@@ -357,8 +358,10 @@ class Painter {
 	}
 	counterText(lane, value) {
 		const type = this.model.types[lane.counter],
-			field = type.fields[0];
+			field = type && type.fields[0];
 
+		if (Number.isNaN(value)) return "no value";
+		if (lane.name) return formatCount(value);
 		return (field && field.role === ROLE.BYTES) || /bytes$/i.test(type.name)
 			? formatBytes(value)
 			: formatNumber(value);

@@ -1,6 +1,6 @@
 # The page of --html: style and scripts become two pieces of HTML, before and behind the data, as C initializers.
 HTML_DIR     := formats/export/html
-HTML_SCRIPTS := $(addprefix $(HTML_DIR)/,data.js model.js format.js layout.js draw.js marks.js overview.js details.js input.js tables.js flame.js page.js selection.js start.js)
+HTML_SCRIPTS := $(addprefix $(HTML_DIR)/,data.js model.js queues.js format.js layout.js draw.js marks.js overview.js details.js input.js tables.js flame.js page.js selection.js start.js)
 $(BUILD)/gen/html_before.inc: $(HTML_DIR)/pack $(HTML_DIR)/page.html $(HTML_DIR)/page.css $(HTML_SCRIPTS)
 	@mkdir -p $(@D)
 	@$(HTML_DIR)/pack $(@D) $(HTML_DIR)/page.html $(HTML_DIR)/page.css $(HTML_SCRIPTS)

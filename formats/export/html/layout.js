@@ -4,6 +4,7 @@
 const ROW = 19,
 	GROUP_ROW = 24,
 	COUNTER_ROW = 40,
+	LOW_COUNTER_ROW = 26,
 	GAP = 3;
 const LANE_ORDER = [RANGES, CALLS, WORK, WAITS, STATES, 5, 6, SAMPLES, MARKS, LOSSES, COUNTER];
 
@@ -220,16 +221,26 @@ class Layout {
 					isAbove: l.aspect === RANGES && l !== main && !group,
 				});
 		if (t.kind !== "process") this.addBelow(t, below, indent + 1);
+		if (this.model.queues.has(t.index))
+			this.addCounter(
+				"q" + t.index,
+				this.model.queues.get(t.index),
+				indent + 1,
+				t.kind === "device" ? COUNTER_ROW : LOW_COUNTER_ROW
+			);
 		for (const l of lanes)
-			if (l.aspect === COUNTER)
-				this.add({
-					key: "l" + l.index,
-					label: printable(this.model.types[l.counter].name),
-					lane: l,
-					indent: indent + 1,
-					rows: 1,
-					unit: COUNTER_ROW,
-				});
+			if (l.aspect === COUNTER) this.addCounter("l" + l.index, l, indent + 1, COUNTER_ROW);
+	}
+	addCounter(key, lane, indent, unit) {
+		this.add({
+			key,
+			label: printable(this.model.counterName(lane)),
+			lane,
+			indent,
+			rows: 1,
+			unit,
+			part: !!lane.name,
+		});
 	}
 	/* Ranges of a thread with calls stand above it, as in gtview. */
 	addPart(t, lane, { label, indent, key, isMain, isAbove }) {

@@ -242,6 +242,7 @@ class Model {
 		this.args = sections.args;
 		this.readLanes(sections);
 		this.calledWork = null;
+		this.queues = new Map(); /* queues.js */
 	}
 	readLanes(sections) {
 		const of = {};
@@ -346,6 +347,18 @@ class Model {
 	indexLaunches() {
 		const all = new Map();
 
+		this.eachLaunch((lane, i, call, key) => {
+			if (!call) return;
+			if (!all.has(call)) all.set(call, new Map());
+			const of = all.get(call);
+
+			if (of.has(key)) of.get(key).push({ lane, i });
+			else of.set(key, [{ lane, i }]);
+		});
+		return all;
+	}
+	/* Calls f(lane, i, lane of the call or null, index of the call) for all GPU work. */
+	eachLaunch(f) {
 		this.ensureArguments();
 		for (const lane of this.lanes) {
 			if (lane.aspect !== WORK || !lane.n || !lane.columns) continue;
@@ -358,21 +371,12 @@ class Model {
 				if (!decoded.has(type)) decoded.set(type, this.launchColumns(lane, type));
 				const columns = decoded.get(type),
 					at = lane.ordinal[i];
-				const call =
-					columns && columns.call[at]
-						? this.callLane(columns.track[at] - 1)
-						: null;
 
-				if (!call) continue;
-				if (!all.has(call)) all.set(call, new Map());
-				const of = all.get(call),
-					key = columns.call[at] - 1;
-
-				if (of.has(key)) of.get(key).push({ lane, i });
-				else of.set(key, [{ lane, i }]);
+				if (columns && columns.call[at])
+					f(lane, i, this.callLane(columns.track[at] - 1) || null, columns.call[at] - 1);
+				else f(lane, i, null, 0);
 			}
 		}
-		return all;
 	}
 	launchColumns(lane, type) {
 		const columns = lane.columns[lane.types.indexOf(type)],
@@ -385,6 +389,9 @@ class Model {
 					call: decodeIndices(this.args, columns[columns.length - 1], n),
 					track: decodeIndices(this.args, columns[track], n),
 				};
+	}
+	counterName(lane) {
+		return lane.name || this.types[lane.counter].name;
 	}
 	typeOf(lane, i) {
 		return this.types[lane.type[i]];

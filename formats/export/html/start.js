@@ -52,6 +52,11 @@ Object.assign(App.prototype, {
 		this.flame = new Flame(this, tree);
 		if (this.current === "flame") this.flame.show();
 	},
+	addQueues() {
+		this.model.findQueues();
+		this.layout.build();
+		if (this.current === "timeline") this.relayout();
+	},
 	addArguments(bytes) {
 		this.model.args = bytes;
 		if (this.view.selected && !this.view.area) this.select(this.view.selected, false);
@@ -352,6 +357,7 @@ async function start() {
 		if (model) app.addArguments(await readSection("args"));
 		if (has("reports")) app.addReports(await readJson("reports"));
 		if (has("flame")) app.addFlame(await readJson("flame"));
+		if (model) app.addQueues();
 		app.ready = true;
 	} catch (error) {
 		loading.hidden = false;

@@ -21,33 +21,74 @@ function cellText(kind, value, key) {
 	}
 }
 
+const collator = new Intl.Collator();
+
 function compareCells(a, b) {
 	const noA = a === null || a === undefined,
 		noB = b === null || b === undefined;
 
 	if (noA || noB) return noA - noB;
-	return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+	return typeof a === "number" && typeof b === "number" ? a - b : collator.compare(String(a), String(b));
 }
 
+const ROWS_AT_ONCE = 2000; /* a browser takes about 0.4 ms for a row */
+const LONG_TEXT = 60; /* letters: its column is wide enough to read it */
 const isTextKind = kind => kind === "text" || kind === "whole" || kind === "data";
 
-/* columns: [key, title, kind]; rows: objects, `jump`: what a click on the row does. Shows `most` rows until asked for more. */
+/* The lines below a table that has more rows than a page: which rows are shown, and buttons for the others. `at` is the first
+ * one, show(at, n) shows others. */
+function makePager(all, most, show) {
+	const text = make("span", { "aria-live": "polite" }),
+		last = Math.floor((all - 1) / most) * most,
+		button = (label, to) =>
+			make("button", { type: "button", onclick: () => show(to(), most) }, label);
+	let at = 0;
+	const first = button("First", () => 0),
+		previous = button("Previous", () => Math.max(0, at - most)),
+		next = button("Next", () => Math.min(last, at + most)),
+		end = button("Last", () => last),
+		whole = make(
+			"button",
+			{ type: "button", onclick: () => show(0, all) },
+			"Show all " + formatCount(all) + " rows"
+		),
+		pager = make("div", { class: "pager" }, text, first, previous, next, end);
+
+	if (all <= ROWS_AT_ONCE) pager.append(whole);
+	pager.update = (from, n) => {
+		at = from;
+		text.textContent =
+			"Rows " +
+			formatCount(from + 1) +
+			" to " +
+			formatCount(Math.min(all, from + n)) +
+			" of " +
+			formatCount(all);
+		first.disabled = previous.disabled = !from;
+		next.disabled = end.disabled = from + n >= all;
+	};
+	return pager;
+}
+
+/* columns: [key, title, kind]; rows: objects, `jump`: what a click on the row does. Shows `most` rows at a time. */
 function makeTable(columns, rows, sortKey, most = 200) {
 	const body = make("tbody"),
 		heads = [],
 		table = make("table"),
 		widest = {};
 	let order = rows.slice(),
+		first = 0,
 		shown = most,
 		by = null,
 		down = true;
-	const caption = make("button", {
-		type: "button",
-		onclick: () => {
-			shown = Infinity;
+	const pager =
+		rows.length > most &&
+		makePager(rows.length, most, (from, n) => {
+			first = from;
+			shown = n;
 			fill();
-		},
-	});
+			body.firstChild.scrollIntoView({ block: "nearest" });
+		});
 
 	for (const [key, , kind] of columns)
 		if (kind === "percent") widest[key] = rows.reduce((m, r) => Math.max(m, r[key] || 0), 100);
@@ -66,6 +107,7 @@ function makeTable(columns, rows, sortKey, most = 200) {
 			{
 				class:
 					(isTextKind(kind) || typeof value === "string" ? "text" : "") +
+					(text.length > LONG_TEXT ? " long" : "") +
 					(value === null || value === undefined ? " absent" : ""),
 			},
 			text
@@ -78,7 +120,7 @@ function makeTable(columns, rows, sortKey, most = 200) {
 	}
 	function fill() {
 		body.replaceChildren(
-			...order.slice(0, shown).map(row => {
+			...order.slice(first, first + shown).map(row => {
 				const tr = make(
 					"tr",
 					row.jump
@@ -98,12 +140,12 @@ function makeTable(columns, rows, sortKey, most = 200) {
 				return tr;
 			})
 		);
-		caption.hidden = order.length <= shown;
-		caption.textContent = "Show all " + order.length + " rows";
+		if (pager) pager.update(first, shown);
 	}
 	function sort(key, downward) {
 		by = key;
 		down = downward;
+		first = 0;
 		order = rows
 			.slice()
 			.sort((a, b) => (down ? compareCells(b[key], a[key]) : compareCells(a[key], b[key])));
@@ -134,8 +176,10 @@ function makeTable(columns, rows, sortKey, most = 200) {
 	table.append(make("thead", {}, make("tr", {}, ...heads)), body);
 	if (sortKey) sort(sortKey, true);
 	else fill();
-	return make("div", {}, table, caption);
+	return make("div", {}, table, ...(pager ? [pager] : []));
 }
+
+const MORE_ROWS = /^[0-9]+ more rows?: --top/; /* a note of gtanalyze */
 
 /* The reports of one or several files. */
 class Reports {
@@ -184,18 +228,24 @@ class Reports {
 						title
 					)
 				);
-				pages.append(this.report(id, title, described, table));
+				pages.append(this.report(id, title, described, table, doc.file));
 			}
 		});
 		this.view.append(contents, pages);
 	}
 	titleOf(name, described) {
-		const title = printable(described.title || name.replace(/^whole_run\./, "")),
+		/* some titles are headings of several lines */
+		const title = printable(
+				(described.title || name.replace(/^whole_run\./, ""))
+					.split("\n")
+					.pop()
+					.replace(/:$/, "")
+			),
 			whole = name.startsWith("whole_run.") ? " (whole run)" : "";
 
 		return title[0].toUpperCase() + title.slice(1) + whole;
 	}
-	report(id, title, described, table) {
+	report(id, title, described, table, file) {
 		const section = make(
 			"section",
 			{ class: "report", id, "aria-label": title },
@@ -208,7 +258,17 @@ class Reports {
 				make(
 					"p",
 					{ class: table.state === "cannot answer" ? "cannot" : "" },
-					printable(note)
+					printable(note),
+					...(MORE_ROWS.test(note) && described.report
+						? [
+								"; this command prints all: ",
+								make(
+									"code",
+									{},
+									"gtanalyze --top 0 " + described.report + " " + printable(file)
+								),
+							]
+						: [])
 				)
 			);
 		if (!table.rows.length) return section;
@@ -240,7 +300,9 @@ class Reports {
 				: [];
 		const sum = parts.reduce((n, r) => n + r[share[0]], 0);
 
-		if (parts.length < 2 || sum > 101) return null;
+		const largest = parts.slice(0, 8).reduce((n, r) => n + r[share[0]], 0);
+
+		if (parts.length < 2 || sum > 101 || largest < 5) return null;
 		const bar = make("div", {
 			class: "stack",
 			role: "img",
