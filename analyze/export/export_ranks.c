@@ -139,8 +139,12 @@ static int write_rank(struct archive *to, size_t i, struct gt_exported *e, struc
 
 	if (fd < 0)
 		return err->code;
-	if (gt_out_open_fd(&out, fd, "a temporary file", err) || copy < 0) {
-		gt_err_set(err, -EMFILE, "no more descriptors");
+	if (copy < 0) {
+		close(fd);
+		return gt_err_set(err, -EMFILE, "no more descriptors");
+	}
+	if (gt_out_open_fd(&out, fd, "a temporary file", err)) {
+		close(copy);
 		return err->code;
 	}
 	e->opt.file_number = (uint32_t)i + 1;

@@ -12,22 +12,21 @@
 
 #define IDS_DEPTH 2u /* the deepest frame that is a process or thread; the root has depth 0 */
 
-/* "python3 (4711)" -> "python3", "thread 4711" -> "thread" */
+/* The length of a name without its id: "python3 (4711)" -> "python3", "thread 4711" -> "thread". */
 static size_t without_id(const char *name)
 {
-	size_t len = strlen(name), n = len;
+	const size_t all = strlen(name), closed = all && name[all - 1] == ')';
+	size_t n = all - closed;
 
-	if (n && name[n - 1] == ')')
+	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
 		n--;
-	for (len = n; n && name[n - 1] >= '0' && name[n - 1] <= '9';)
-		n--;
-	if (n == len)
-		return strlen(name);
-	if (name[len] == ')')
-		return n > 2 && name[n - 1] == '(' && name[n - 2] == ' ' ? n - 2 : strlen(name);
-	return (n == 7 && !strncmp(name, "thread ", n)) || (n == 8 && !strncmp(name, "process ", n))
+	if (n == all - closed)
+		return all;
+	if (closed)
+		return n > 2 && !strncmp(name + n - 2, " (", 2) ? n - 2 : all;
+	return (n == 7 && !memcmp(name, "thread ", n)) || (n == 8 && !memcmp(name, "process ", n))
 		? n - 1
-		: len;
+		: all;
 }
 
 static uint32_t add_label(struct gt_stack_tree *to, const char *name, bool has_id)

@@ -8,6 +8,8 @@ run() {
 	{"traceEvents":[
 	{"ph":"M","name":"process_name","pid":$1,"tid":0,"args":{"name":"python3"}},
 	{"ph":"M","name":"thread_name","pid":$1,"tid":$1,"args":{"name":"main"}},
+	{"ph":"M","name":"thread_name","pid":$1,"tid":$(($1 + 2)),"args":{"name":"t1"}},
+	{"ph":"X","cat":"cuda_driver","name":"cuInit","pid":$1,"tid":$(($1 + 2)),"ts":300,"dur":2},
 	{"ph":"X","cat":"user_annotation","name":"step (1)","pid":$1,"tid":$1,"ts":0,"dur":$2},
 	{"ph":"X","cat":"cuda_driver","name":"cuCtxSynchronize","pid":$1,"tid":$1,"ts":5,"dur":10},
 	$3
@@ -23,6 +25,7 @@ CPU;python3;main;cuGone 7000 0
 CPU;python3;main;cuNew 0 3000
 CPU;python3;main;step (1) 30000 90000
 CPU;python3;main;step (1);cuCtxSynchronize 10000 10000
+CPU;python3;t1;cuInit 2000 2000
 CPU;python3;thread;cuInit 1000 1000
 END
 same folded-lines wanted want.out
@@ -31,7 +34,7 @@ check count-lines grep -qx 'CPU;python3;main;cuNew 0 1' want.out
 want range 0 "$X" --folded --to 90us --baseline before.json -o - after.json
 is range-lines 'CPU;python3;main;step (1) 30000 80000' "$(grep 'step (1) ' want.out)"
 want match 0 "$X" --folded --match cuInit --baseline before.json -o - after.json
-is match-lines 'CPU;python3;thread;cuInit 1000 1000' "$(cat want.out)"
+is match-lines 'CPU;python3;thread;cuInit 1000 1000' "$(grep -v ';t1;' want.out)"
 
 want flame 0 "$X" --flame --baseline before.json -o - after.json; cp want.out d.svg
 check flame-names grep -qF '>Flame graph: after.json compared with before.json</text>' d.svg
@@ -46,7 +49,7 @@ check flame-tooltip grep -q '^before 40.000 us: +150.0 %</title>' d.svg
 check flame-tooltip-new grep -q '^before 0.000 us</title>' d.svg
 "$X" --icicle -f --baseline after.json -o d.svg before.json
 is icicle-less '#2828ff' "$(colour_of 'step (1)')"
-check icicle-gone-is-in-the-parent grep -q '^before 104.000 us: -' d.svg
+check icicle-gone-is-in-the-parent grep -q '^before 106.000 us: -' d.svg
 want stacks 0 "$X" --flame --stacks=host --baseline "$SRC/samples/recorded/h200-decode.zst" -o s.svg "$SRC/samples/recorded/h200-decode.zst"
 is stacks-equal 0 "$(grep -c 'fill="#[0-9a-f]*"' s.svg | awk -v all="$(grep -c 'fill="#e6e6e6"' s.svg)" '{ print $1 - all - 1 }')"
 

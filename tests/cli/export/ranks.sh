@@ -25,7 +25,8 @@ is folder-same "$(manifest t.tar)" "$(gzip -dc folder.tar.gz | tar xOf - perfett
 is pipe 4 "$(wc -l <list)"
 tar xf t.tar
 for i in 0 1 2; do rows run/r$i.json >wanted; rows rank-$i.pftrace >got; same "rank-$i" wanted got; done
-# Concatenated, no number of one file means something in another one.
+# Concatenated, no number of one file means something in another one: each has a sequence of its own, in its first packet.
+is numbers "50 01 50 02 50 03" "$(echo $(for i in 0 1 2; do od -An -tx1 -j 2 -N 2 rank-$i.pftrace; done))"
 cat rank-*.pftrace >all.pftrace
 is concatenated 6 "$(rows all.pftrace | wc -l)"
 mkdir one; cp run/r0.json one/; "$X" --perfetto -f -o a.pftrace run/r0.json
