@@ -144,7 +144,13 @@ class Details {
 						formatTime(call.lane.start[call.i])
 				)
 			);
-			this.fact(list, "queue time", formatNs(lane.start[i] - call.lane.end[call.i]));
+			const waited = lane.start[i] - call.lane.end[call.i];
+
+			this.fact(
+				list,
+				"queue time",
+				waited < 0 ? "none: it began before the call returned" : formatNs(waited)
+			);
 			this.fact(
 				list,
 				"launch lasted",

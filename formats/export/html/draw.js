@@ -354,7 +354,12 @@ class Painter {
 		c.font = "10px " + this.sans;
 		c.textAlign = "left";
 		c.textBaseline = "top";
-		c.fillText("max " + this.counterText(line.lane, p.max), 4, top - 2);
+		const most = "max " + this.counterText(line.lane, p.max);
+
+		c.strokeStyle = this.colour.back; /* so that it is legible on the curve */
+		c.lineWidth = 3;
+		c.strokeText(most, 4, top - 2);
+		c.fillText(most, 4, top - 2);
 	}
 	counterText(lane, value) {
 		const type = this.model.types[lane.counter],
