@@ -65,6 +65,13 @@ survives analyze-json - "$B/gtanalyze" -j 1 --format json kernels steps header "
 survives analyze-query - "$B/gtanalyze" -j 1 query --where 'dur>1us' --by name,stream --agg 'count,p99(dur)' "$T"
 survives analyze-diff - "$B/gtanalyze" -j 1 diff header top "$T" "$SRC/samples/recorded/h200-graphs.zst"
 survives export-chrome - "$B/gtexport" --chrome --to 20ms "$T"
+for i in 0 1; do
+	printf '{"distributedInfo":{"rank":%d},"traceEvents":[{"ph":"X","cat":"cuda_driver","name":"cuInit","pid":5,"tid":6,"ts":11,"dur":10}]}' $i >rank.json
+	"$B/gtexport" --native -o rank$i.zst rank.json
+done
+members() { tar xOf ranks.tar perfetto_manifest.json; tar tf ranks.tar; }
+survives export-ranks members "$B/gtexport" --perfetto --from 0s -f -o ranks.tar rank0.zst rank1.zst
+survives export-baseline - "$B/gtexport" --flame --baseline rank0.zst rank1.zst
 survives import-jsonl copy "$B/gtexport" --native -f -o copy.zst lines.jsonl
 gzip -dc "$SRC/samples/recorded/strace-many-threads.txt.gz" | sed '80,$d; s/^\([0-9]*\) /\1<name> /' >strace.txt
 survives import-strace copy "$B/gtexport" --native -f -o copy.zst strace.txt
