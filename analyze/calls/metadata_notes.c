@@ -33,6 +33,8 @@ static const struct {
 	{ "names_missing", NULL, "names are missing: ", "" },
 	{ "nested_columns", "0", "of the imported tables ",
 		" {column is|columns are} nested and {was|were} skipped" },
+	{ "profiles_not_read", "",
+		"the imported file has profiles without times, which are not read: ", "" },
 	{ "negative_durations", "0", "of the imported file ",
 		" {event ends before it begins and counts|events end before they begin and count} as 0 ns" },
 	{ "calls_not_nested", "0", "of the imported file ",

@@ -27,6 +27,7 @@
 	X(nccl_inspector)                                                                          \
 	X(parcagpu)                                                                                \
 	X(bpftime)                                                                                 \
+	X(speedscope)                                                                              \
 	X(nsight)
 
 #define DECLARE(name) extern const struct gt_importer gt_import_##name;
@@ -47,6 +48,7 @@ static const struct {
 		"a snapshot of PyTorch's GPU memory (only its pickle is read)" },
 	{ "$schema", "profiles", "a profile of speedscope" },
 	{ "$schema", "shared", "a profile of speedscope" },
+	{ "device_traces", "segments", "a snapshot of PyTorch's GPU memory" },
 	{ "nodes", NULL, "a graph" },
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
