@@ -28,6 +28,7 @@
 	X(parcagpu)                                                                                \
 	X(bpftime)                                                                                 \
 	X(speedscope)                                                                              \
+	X(perf_script)                                                                             \
 	X(nsight)
 
 #define DECLARE(name) extern const struct gt_importer gt_import_##name;
