@@ -29,6 +29,7 @@
 	X(bpftime)                                                                                 \
 	X(speedscope)                                                                              \
 	X(perf_script)                                                                             \
+	X(uftrace)                                                                                 \
 	X(nsight)
 
 #define DECLARE(name) extern const struct gt_importer gt_import_##name;

@@ -115,8 +115,7 @@ static void put_cxx_function(struct gt_buf *to, const char *name)
 	}
 }
 
-/* Without the version of the symbol: "f@@LIB_2.34". */
-static void put_function(struct gt_buf *to, const char *name)
+void gt_put_function_name(struct gt_buf *to, const char *name)
 {
 	size_t len = strcspn(name, "@");
 	char *symbol = strndup(name, len), *plain = symbol ? gt_demangle(symbol) : NULL;
@@ -160,7 +159,7 @@ static void put_native(struct gt_buf *to, const struct gt_segment *seg, uint32_t
 	} else if (f->function == GT_NONE) {
 		gt_buf_str(to, gt_str(seg, text));
 	} else {
-		put_function(to, gt_str(seg, f->function));
+		gt_put_function_name(to, gt_str(seg, f->function));
 		if (by == GT_STACK_LINE && f->file != GT_NONE && f->line)
 			gt_buf_printf(to, " (%s:%u%s)",
 				gt_path_last_parts(gt_str(seg, f->file),

@@ -24,6 +24,9 @@ void gt_frame_name(
  * "libblas.so.3 (no symbols)". */
 void gt_stack_row_name(
 	struct gt_buf *to, const struct gt_segment *seg, uint32_t text, enum gt_stack_by by);
+/* Appends the name of the function of a symbol as above, without the symbol's version
+ * ("f@@LIB_2.34"). */
+void gt_put_function_name(struct gt_buf *to, const char *symbol);
 /* Is the frame a function? Otherwise it says why the stack has no frames beyond it. */
 bool gt_frame_is_function(const struct gt_segment *seg, uint32_t text);
 /* The string id of the frame that a stack counts for: the innermost Python frame; without one,
