@@ -76,7 +76,7 @@ static const struct {
 	{ "perf_lines_not_understood", "0", "of the imported file ",
 		" {line is|lines are} not perf script's or {is|are} damaged" },
 	{ "samples_without_time", "0", "of the imported file ",
-		" {sample counts|samples count} another event than processor time and {has|have} no time" },
+		" {sample has|samples have} no time: {its event is|their events are} not processor time, or {its period was|their periods were} not printed" },
 	{ "calls_without_duration", "0", "of the imported file ",
 		" {call has|calls have} no duration and {counts|count} as 0 ns (strace -T prints it)" },
 	{ "arguments_not_read", "0", "of the imported file the arguments, result or data of ",

@@ -12,6 +12,7 @@
 struct flame_host {
 	struct gt_flame_sums sums;
 	uint64_t samples;
+	uint64_t unweighted; /* samples of another event than processor time */
 };
 
 static const char *last_frame(uint32_t last, char to[64])
@@ -54,6 +55,8 @@ static int add_rows(struct flame_host *h, const struct gt_cols *cols, uint32_t c
 			ns = gt_ns_in_range(range, start, start + cols->dur[p.row]);
 		else if (gt_column_cursor_value(&p, 1, &ns))
 			h->samples++;
+		else
+			h->unweighted++;
 		rc = gt_flame_sums_add(&h->sums, &key, ns, err);
 	}
 	return rc;
@@ -82,6 +85,12 @@ static int finish(void *state, struct gt_table **tables, unsigned max, struct gt
 		tables[0] = gt_flame_unanswered(&h->sums,
 			gt_is_imported(r) ? "the file has no samples of threads"
 					  : "no samples were recorded (gtcollect -e samples,sched)",
+			err);
+		return tables[0] ? 1 : err->code;
+	}
+	if (!h->samples && h->unweighted && !gt_has_thread_states(r)) {
+		tables[0] = gt_flame_unanswered(&h->sums,
+			"the samples count other events than processor time (query --by name has their number)",
 			err);
 		return tables[0] ? 1 : err->code;
 	}

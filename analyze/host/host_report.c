@@ -1,4 +1,5 @@
-/* Report "host": the idle time of GPUs by what the launching threads did, by line of the program.
+/* Report "host": the idle time of GPUs by what the launching threads did, by line of the program. A
+ * file of a profiler of the processor has no GPU work, but samples: then it is their time by line.
  */
 #include <stdlib.h>
 #include "analyze/gpu/shared_gpus.h"
@@ -118,6 +119,72 @@ static int add_lines(
 	return shares ? 0 : err->code;
 }
 
+/* ---- without GPUs ---- */
+
+static const struct gt_column time_columns[] = {
+	{ "caller", "Where", GT_C_TEXT },
+	{ "host_ns", "Self", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT },
+	{ "samples", "Samples", GT_C_COUNT },
+	{ "inclusive_ns", "Inclusive", GT_C_NS },
+	{ "inclusive_percent", "Inclusive %", GT_C_PERCENT },
+};
+#define NTIME 6
+static const char *const time_titles[] = { "Processor time by line of the host",
+	"Processor time by function of the host", "Processor time by module of the host",
+	"Processor time by call stack of the host", "Processor time by thread of the host" };
+
+/* Samples without any GPU work: of a profiler of the processor. */
+static bool has_only_samples(const struct host *h)
+{
+	return !gt_is_recorded(h->idle->report.reader, GT_LAYER_GPU) &&
+		h->idle->shares.processor.n && h->by != GT_HOST_BY_STEP;
+}
+
+/* The processor time of the host by line, from all samples. */
+static int time_table(
+	const struct host *h, struct gt_table **t, struct gt_caller_sums *sums, struct gt_err *err)
+{
+	size_t shown = gt_rows_shown(sums->n, h->idle->report.opt->top);
+	uint64_t all = 0;
+	int64_t *shares;
+
+	*t = gt_report_table(&h->idle->report, "host_time", time_titles[h->by], time_columns, NTIME,
+		"samples inclusive_percent", err);
+	gt_caller_sums_sort(sums, GT_HOST_TIME);
+	shares = *t ? GT_NEW_SHARES(sums->list, sums->n, self[GT_HOST_TIME].total, err) : NULL;
+	if (!shares)
+		return err->code;
+	for (size_t i = 0; i < sums->n; i++)
+		all = gt_sat_add(all, sums->list[i].self[GT_HOST_TIME].total);
+	for (size_t i = 0; i < shown; i++) {
+		const struct gt_caller_sum *one = &sums->list[i];
+		uint64_t self = one->self[GT_HOST_TIME].total,
+			 inclusive = one->inclusive[GT_HOST_TIME].total;
+
+		gt_table_add(*t,
+			(struct gt_cell[NTIME]){ gt_cell_text(gt_caller_name(sums, one)),
+				gt_cell_u(self), gt_cell_i(shares[i]),
+				gt_cell_u(one->self[GT_HOST_TIME].count), gt_cell_u(inclusive),
+				inclusive_share(inclusive, self, shares[i], all) });
+	}
+	gt_table_note_cut(*t, sums->n, shown);
+	gt_table_note(*t, "by samples of running threads; no GPU work was recorded");
+	free(shares);
+	return 0;
+}
+
+static int finish_time(const struct host *h, struct gt_table **tables, struct gt_err *err)
+{
+	struct gt_caller_sums sums = { .list = NULL };
+	int rc = gt_host_lines_collect(
+		&sums, h->idle, h->by, &(struct gt_host_selection){ .doings = 0 }, err);
+
+	rc = rc ? rc : time_table(h, &tables[0], &sums, err);
+	gt_caller_sums_release(&sums);
+	return rc ? rc : 1;
+}
+
 static void add_notes(const struct host *h, struct gt_table *t)
 {
 	const struct gt_host_shares *shares = &h->idle->shares;
@@ -217,6 +284,8 @@ static int host_finish(void *state, struct gt_table **tables, unsigned max, stru
 
 	if (h->by == GT_HOST_BY_STEP)
 		return gt_host_steps_finish(&h->steps, &tables[0], cannot, err);
+	if (cannot && has_only_samples(h))
+		return finish_time(h, tables, err);
 	tables[0] = gt_report_table(&h->idle->report, "host", titles[h->by], columns[h->by],
 		NCOLUMNS, "host_ns samples inclusive_ns error_percent inclusive_percent", err);
 	tables[1] = gt_report_table(&h->idle->report, "host_doing",

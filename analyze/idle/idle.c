@@ -492,7 +492,8 @@ int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *
 		return 0;
 	if (s->seg != cols->seg || s->block != cols->block)
 		rc = begin_block(s, cols, err);
-	if (!rc && !cols->seg->rows[GT_GPU]) /* no GPU operations: no gaps */
+	/* no GPU operations: no gaps; samples still count as processor time */
+	if (!rc && !cols->seg->rows[GT_GPU] && (cols->kind != GT_INSTANT || !s->shares.all))
 		return 0;
 	return rc ? rc : gt_idle_rows(s, cols, err);
 }

@@ -175,9 +175,11 @@ static bool find_stacks(struct gt_idle *s, const struct gt_cols *cols)
 static int add_sample(struct gt_idle *s, const struct gt_cols *cols, uint32_t track,
 	struct gt_idle_stack one, struct gt_err *err)
 {
-	struct gt_host_activity *l = line_of(s, track);
-	int rc = l ? gt_host_add_stack(&l->samples, one, &s->nintervals, err)
-		   : gt_err_set(err, -ENOMEM, "out of memory (samples)");
+	bool has_gaps = cols->seg->rows[GT_GPU]; /* they need the sample later */
+	struct gt_host_activity *l = has_gaps ? line_of(s, track) : NULL;
+	int rc = !has_gaps ? 1
+		: l        ? gt_host_add_stack(&l->samples, one, &s->nintervals, err)
+			   : gt_err_set(err, -ENOMEM, "out of memory (samples)");
 
 	s->shares.left_out += rc == 0;
 	rc = rc < 0 ? rc : 0;
@@ -220,8 +222,7 @@ static int add_stacks(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 		stack = stack_of(in, cols->seg, nth);
 		one.stack = stack - 1; /* 0: GT_NONE */
 		if (nth < in->nperiods) {
-			one.ns = in->periods[nth] < UINT32_MAX ? (uint32_t)in->periods[nth]
-							       : UINT32_MAX;
+			one.ns = in->periods[nth];
 			rc = add_sample(s, cols, track, one, err);
 		} else if ((stack || in->holders) && cols->kind != GT_INSTANT) {
 			one.holder = nth < in->nholders ? (uint32_t)in->holders[nth] : 0;

@@ -98,7 +98,7 @@ static bool is_skipped_word(text w)
 }
 
 /* What stands before the time: the command, which may have spaces, and the thread. */
-static bool read_thread(struct gt_perf_sample *s, const char *line, const char *end)
+static bool read_thread(struct gt_perf_line *s, const char *line, const char *end)
 {
 	text before = trimmed(line, end), word = last_word(&before);
 
@@ -109,7 +109,7 @@ static bool read_thread(struct gt_perf_sample *s, const char *line, const char *
 }
 
 /* What stands behind the time: the period, the event, and a frame or the event's text. */
-static void read_event(struct gt_perf_sample *s, const char *p, const char *end)
+static void read_event(struct gt_perf_line *s, const char *p, const char *end)
 {
 	const char *at = p, *word;
 
@@ -129,7 +129,7 @@ static void read_event(struct gt_perf_sample *s, const char *p, const char *end)
 	s->rest = (text){ p, (size_t)(end - p) };
 }
 
-bool gt_perf_parse_sample(struct gt_perf_sample *s, const char *line, size_t len)
+bool gt_perf_parse_sample(struct gt_perf_line *s, const char *line, size_t len)
 {
 	const char *end = line + len;
 

@@ -5,7 +5,7 @@
  * A sample is a line with the command, the thread, the time and the event (any of the fields cpu,
  * period, ip, sym, dso, symoff and srcline may be there or not), and with a call chain one line for
  * each frame, the innermost first; an empty line ends it. perf-script(1) lists the fields;
- * tools/perf/builtin-script.c of Linux prints them.
+ * the command script of tools/perf of Linux prints them.
  *
  * A sample of cpu-clock or task-clock stands for its period, which is in ns. A sample of another
  * event (cycles, page faults) counts it: it has the name of the event and its period as the
@@ -69,7 +69,7 @@ struct perf_import {
 	uint32_t stack[FRAMES_MAX]; /* from the end, so that the outermost frame comes first */
 	size_t nframes;
 	char *command_line;
-	uint64_t nsamples, unknown, untimed, stacks_left_out;
+	uint64_t unknown, untimed, stacks_left_out;
 };
 
 static int no_memory(struct gt_err *err)
@@ -201,7 +201,7 @@ static int set_command(struct perf_import *s, struct perf_thread *t, uint32_t tr
 }
 
 /* The track of the thread in a line, or negative. */
-static int64_t track_of(struct perf_import *s, const struct gt_perf_sample *l)
+static int64_t track_of(struct perf_import *s, const struct gt_perf_line *l)
 {
 	struct perf_thread *t = thread_of(s, l->tid);
 	size_t len = l->command.len < NAME_BYTES ? l->command.len : NAME_BYTES;
@@ -227,7 +227,7 @@ static bool begins(text t, const char *word)
 
 /* "PERF_RECORD_COMM exec: python3:4711/4712" and "PERF_RECORD_FORK(4711:4712):(4711:4711)" name
  * the process of a thread; "PERF_RECORD_LOST lost 12" is a loss at some time before it. */
-static int on_record(struct perf_import *s, const struct gt_perf_sample *l, const char *line)
+static int on_record(struct perf_import *s, const struct gt_perf_line *l, const char *line)
 {
 	const char *record = strstr(line, "PERF_RECORD_"), *at;
 	long long pid = 0, tid = 0;
@@ -267,7 +267,6 @@ static int end_sample(struct perf_import *s)
 	if (!p->is_open)
 		return 0;
 	p->is_open = false;
-	s->nsamples++;
 	if (!p->is_mark)
 		return gt_profile_sample(s->rows, p->track, p->time, *p->event ? p->event : NULL,
 			p->weight, stack, s->err);
@@ -283,7 +282,7 @@ static int end_sample(struct perf_import *s)
 		&(struct gt_row){ .start = p->time, .end = p->time }, s->err);
 }
 
-static int begin_sample(struct perf_import *s, const struct gt_perf_sample *l)
+static int begin_sample(struct perf_import *s, const struct gt_perf_line *l)
 {
 	bool clock = gt_perf_is_clock(l->event) && l->has_period;
 	struct perf_sample *p = &s->sample;
@@ -335,7 +334,7 @@ static int on_header(struct perf_import *s, const char *line, size_t len)
 
 static int on_line(struct perf_import *s, const char *line, size_t len)
 {
-	struct gt_perf_sample l;
+	struct gt_perf_line l;
 	struct gt_perf_frame f;
 	int e;
 
@@ -405,9 +404,6 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 	s->err = err;
 	s->rows = gt_profile_rows("perf-script", w, err);
 	e = s->rows ? read_lines(s, in, &truncated) : -ENOMEM;
-	if (!e && !s->nsamples && s->unknown)
-		e = gt_err_set(err, -EILSEQ,
-			"perf script's output without threads or times: run it with -F comm,pid,tid,time,period,event,ip,sym,dso");
 	e = e ? e : gt_rows_finish(s->rows, truncated, err);
 	e = e ? e : put_metadata(s);
 	gt_rows_free(s->rows);
@@ -422,7 +418,7 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 static int sniff(const char *head, size_t len)
 {
 	unsigned lines = 0, fine = 0, samples = 0;
-	struct gt_perf_sample l;
+	struct gt_perf_line l;
 	struct gt_perf_frame f;
 
 	while (len && lines < SNIFF_LINES) {

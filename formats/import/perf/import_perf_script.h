@@ -11,7 +11,7 @@ struct gt_perf_text {
 	size_t len;
 };
 /* "main 4711/4712 [001] 12.345678:  250000 task-clock:u: ffff.. f+0x1 (/lib/x.so)" */
-struct gt_perf_sample {
+struct gt_perf_line {
 	struct gt_perf_text command;
 	int64_t pid; /* 0: not printed */
 	int64_t tid;
@@ -29,7 +29,7 @@ struct gt_perf_frame {
 	bool inlined, kernel;
 };
 /* Reads the first line of a sample. False: it is none, or has no thread or time. */
-bool gt_perf_parse_sample(struct gt_perf_sample *s, const char *line, size_t len);
+bool gt_perf_parse_sample(struct gt_perf_line *s, const char *line, size_t len);
 /* Reads a line of a call chain, which begins with white space, or the frame in a sample's line.
  * False: it is none. */
 bool gt_perf_parse_frame(struct gt_perf_frame *f, const char *line, size_t len);

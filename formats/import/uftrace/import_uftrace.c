@@ -1,7 +1,7 @@
 /* Folders of uftrace (uftrace record, version 4 of its format): functions as nested spans.
  *
- * The format is in include/uftrace.h, libmcount/record.c and utils/data-file.c of
- * github.com/namhyung/uftrace. TID.dat has a thread's records in order of time, 16 bytes each:
+ * The sources of uftrace (github.com/namhyung/uftrace) define the format: its header, libmcount and
+ * utils. TID.dat has a thread's records in order of time, 16 bytes each:
  *
  *      u64 time (ns, CLOCK_MONOTONIC)
  *      u64 type: 2 bits, more: 1, magic: 3 (5), depth: 10, address: 48
