@@ -57,7 +57,7 @@ int gt_profile_function(struct gt_import_rows *r, uint32_t track, uint32_t name,
 	return gt_rows_row(r, ended ? GT_SPAN : GT_UNMATCHED, track, name, &row, err);
 }
 
-int gt_profile_thread_name(struct gt_import_rows *r, struct gt_writer *w, uint32_t track,
+int gt_profile_track_name(struct gt_import_rows *r, struct gt_writer *w, uint32_t track,
 	const char *name, size_t len, struct gt_err *err)
 {
 	const uint32_t id = gt_rows_track_id(r, track);

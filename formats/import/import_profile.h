@@ -26,7 +26,7 @@ int gt_profile_sample(struct gt_import_rows *r, uint32_t track, int64_t at, cons
  * INT64_MIN: it has none in the file. 0 or negative. */
 int gt_profile_function(struct gt_import_rows *r, uint32_t track, uint32_t name, int64_t start,
 	int64_t end, size_t depth, struct gt_err *err);
-/* Gives a thread's track a name, which replaces an earlier one. 0 or negative. */
-int gt_profile_thread_name(struct gt_import_rows *r, struct gt_writer *w, uint32_t track,
+/* Gives a track a name, which replaces an earlier one. 0 or negative. */
+int gt_profile_track_name(struct gt_import_rows *r, struct gt_writer *w, uint32_t track,
 	const char *name, size_t len, struct gt_err *err);
 #endif

@@ -93,16 +93,32 @@ static text last_part(text path)
 	return slash ? (text){ slash + 1, (size_t)(path.p + path.len - slash - 1) } : path;
 }
 
+/* The text of a native frame must tell it from other lines of the function. */
+static uint32_t text_with_source(struct perf_import *s)
+{
+	struct gt_buf text = { 0 };
+	uint32_t id = s->frame_text;
+
+	if (id == GT_NONE || !s->frame.line || !gt_writer_has_name_space(s->w))
+		return id;
+	gt_buf_printf(&text, "%s (%s:%u)", gt_writer_text(s->w, id),
+		gt_writer_text(s->w, s->frame.file), s->frame.line);
+	id = text.failed ? GT_NONE : gt_writer_string_n(s->w, (const char *)text.data, text.len);
+	gt_buf_release(&text);
+	return id;
+}
+
 /* Adds the last frame to the stack, now that all is known of it. */
 static void end_frame(struct perf_import *s)
 {
-	uint32_t id;
+	uint32_t id, text;
 
 	if (!s->has_frame)
 		return;
 	s->has_frame = false;
-	id = s->frame_text == GT_NONE ? GT_NONE : gt_writer_place(s->w, s->frame_text, &s->frame);
-	id = id == GT_NONE ? s->frame_text : id;
+	text = text_with_source(s);
+	id = text == GT_NONE ? GT_NONE : gt_writer_place(s->w, text, &s->frame);
+	id = id == GT_NONE ? text : id;
 	if (id != GT_NONE && s->nframes < FRAMES_MAX)
 		s->stack[FRAMES_MAX - ++s->nframes] = id;
 }
@@ -122,9 +138,38 @@ static uint32_t text_of_frame(struct perf_import *s, const struct gt_perf_frame 
 	return intern(s, (text){ name, (size_t)n });
 }
 
+/* CPython names its functions "py::NAME:FILE" for perf (python3 -X perf). */
+static bool begin_python_frame(struct perf_import *s, const struct gt_perf_frame *f)
+{
+	const char *name = f->function.p, *end = name ? name + f->function.len : NULL, *colon;
+	char whole[300];
+	text file;
+	int n;
+
+	if (!name || f->function.len < 7 || memcmp(name, "py::", 4))
+		return false;
+	name += 4;
+	colon = memrchr(name, ':', (size_t)(end - name));
+	if (!colon || colon == name || colon + 1 == end)
+		return false;
+	file = last_part((text){ colon + 1, (size_t)(end - colon - 1) });
+	n = snprintf(whole, sizeof(whole), "%.*s (%.*s)",
+		(int)(colon - name < 150 ? colon - name : 150), name,
+		(int)(file.len < 140 ? file.len : 140), file.p);
+	s->frame = (struct gt_frame){ .function = intern(s, (text){ name, (size_t)(colon - name) }),
+		.file = intern(s, (text){ colon + 1, (size_t)(end - colon - 1) }),
+		.module = GT_NONE,
+		.kind = GT_FRAME_PYTHON };
+	s->frame_text = intern(s, (text){ whole, (size_t)n });
+	s->has_frame = true;
+	return true;
+}
+
 static void begin_frame(struct perf_import *s, const struct gt_perf_frame *f)
 {
 	end_frame(s);
+	if (begin_python_frame(s, f))
+		return;
 	s->frame = (struct gt_frame){ .function = intern(s, f->function),
 		.file = GT_NONE,
 		.module = f->kernel ? GT_NONE : intern(s, f->module),
@@ -136,15 +181,17 @@ static void begin_frame(struct perf_import *s, const struct gt_perf_frame *f)
 	s->has_frame = true;
 }
 
-/* "  train.c:88" belongs to the frame before it. */
+/* "  train.c:88" belongs to the frame before it. False: the line is not such a place. */
 static bool set_source(struct perf_import *s, const char *line, size_t len)
 {
 	const char *colon = memrchr(line, ':', len);
+	size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
 	unsigned long number = colon ? strtoul(colon + 1, NULL, 10) : 0;
 
-	if (!s->has_frame || len < 3 || line[0] != ' ' || line[1] != ' ')
+	if (!s->has_frame || !digits || colon <= line + 2 || memcmp(line, "  ", 2) ||
+		(colon[1 + digits] && strncmp(colon + 1 + digits, " (disc", 6)))
 		return false;
-	if (number && number <= UINT32_MAX && colon > line + 2 && line[2] != '?') {
+	if (number && number <= UINT32_MAX && line[2] != '?') {
 		s->frame.file = intern(s, (text){ line + 2, (size_t)(colon - line - 2) });
 		s->frame.line = s->frame.file == GT_NONE ? 0 : (uint32_t)number;
 	}
@@ -187,33 +234,46 @@ static struct perf_thread *thread_of(struct perf_import *s, int64_t tid)
 	return at == GT_NONE ? NULL : &s->threads[at];
 }
 
+static int name_process(struct perf_import *s, int64_t pid, text command)
+{
+	struct gt_rows_place at;
+	int64_t track;
+
+	memset(&at, 0, sizeof(at));
+	at.pid = at.id = pid;
+	at.kind = GT_TRACK_PROCESS;
+	track = gt_rows_place(s->rows, &at, s->err);
+	return track < 0 ? (int)track
+			 : gt_profile_track_name(
+				   s->rows, s->w, (uint32_t)track, command.p, command.len, s->err);
+}
+
 /* A thread has the last command that perf printed of it, a process that of its first thread. */
 static int set_command(struct perf_import *s, struct perf_thread *t, uint32_t track, text command)
 {
 	uint32_t name;
+	int e;
 
 	command.len = command.len < NAME_BYTES ? command.len : NAME_BYTES;
 	name = command.len ? intern(s, command) : GT_NONE;
 	if (name == t->command || name == GT_NONE)
 		return 0;
 	t->command = name;
-	return gt_profile_thread_name(s->rows, s->w, track, command.p, command.len, s->err);
+	e = t->pid > 0 && t->pid == t->tid ? name_process(s, t->pid, command) : 0;
+	return e ? e : gt_profile_track_name(s->rows, s->w, track, command.p, command.len, s->err);
 }
 
 /* The track of the thread in a line, or negative. */
 static int64_t track_of(struct perf_import *s, const struct gt_perf_line *l)
 {
 	struct perf_thread *t = thread_of(s, l->tid);
-	size_t len = l->command.len < NAME_BYTES ? l->command.len : NAME_BYTES;
 	int64_t track;
-	int e = 0;
+	int e;
 
 	if (!t)
 		return s->err->code;
 	t->pid = t->pid ? t->pid : l->pid;
-	if (t->pid > 0 && t->command == GT_NONE && t->tid == t->pid && len)
-		e = gt_rows_process(s->rows, t->pid, l->command.p, len, s->err);
-	track = e ? e : gt_rows_track(s->rows, t->pid, t->tid, NULL, s->err);
+	track = gt_rows_track(s->rows, t->pid, t->tid, NULL, s->err);
 	e = track < 0 ? (int)track : set_command(s, t, (uint32_t)track, l->command);
 	return e ? e : track;
 }

@@ -237,7 +237,7 @@ static int begin_thread(struct gt_speedscope *s, size_t n)
 	if (p->name == GT_NONE)
 		return 0;
 	name = strdup(gt_writer_text(s->w, p->name)); /* other strings may move it */
-	e = name ? gt_profile_thread_name(s->rows, s->w, s->track, name, strlen(name), s->err)
+	e = name ? gt_profile_track_name(s->rows, s->w, s->track, name, strlen(name), s->err)
 		 : no_memory(s->err);
 	free(name);
 	return e;

@@ -319,7 +319,7 @@ static int begin_thread(struct thread *t)
 	t->track = (uint32_t)track;
 	t->now = INT64_MIN / 2; /* the thread may have begun earlier than its line in task.txt */
 	return t->task->named == INT64_MIN ? 0
-					   : gt_profile_thread_name(u->rows, u->w, t->track,
+					   : gt_profile_track_name(u->rows, u->w, t->track,
 						     t->task->name, strlen(t->task->name), u->err);
 }
 
