@@ -97,7 +97,7 @@ static bool is_skipped_word(text w)
 	return n && n == w.len;
 }
 
-/* What stands before the time: the command, which may have spaces, and the thread. */
+/* Reads the text before the time: the command, which may have spaces, and the thread. */
 static bool read_thread(struct gt_perf_line *s, const char *line, const char *end)
 {
 	text before = trimmed(line, end), word = last_word(&before);
@@ -108,7 +108,7 @@ static bool read_thread(struct gt_perf_line *s, const char *line, const char *en
 	return word.len && read_ids(word, &s->pid, &s->tid);
 }
 
-/* What stands behind the time: the period, the event, and a frame or the event's text. */
+/* Reads the text behind the time: the period, the event, and a frame or the event's text. */
 static void read_event(struct gt_perf_line *s, const char *p, const char *end)
 {
 	const char *at = p, *word;

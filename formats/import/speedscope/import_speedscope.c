@@ -159,7 +159,7 @@ static int head_member(struct gt_speedscope *s, struct gt_json *j, const char *k
 	return 0;
 }
 
-/* What was read of a profile that the end of the file cuts counts. */
+/* A profile that the end of the file cuts has the members before that end. */
 static int read_head(struct gt_speedscope *s, struct gt_json *j, size_t n)
 {
 	struct gt_speedscope_profile p = { .name = GT_NONE };
@@ -291,6 +291,7 @@ static int read_text(struct gt_speedscope *s, int fd, member_fn *fn)
 		gt_in_close(in);
 		return e;
 	}
+	j.controls = true;
 	s->err = &scan;
 	t = gt_json_next(&j, &scan);
 	e = t < 0                     ? t

@@ -186,7 +186,7 @@ static int on_entry(struct thread *t, const struct record *r)
 
 	e = e ? e : gt_uftrace_function_at(t->u, t->session, r->address, r->time, &o.function);
 	if (!e)
-		t->open[t->nopen++] = o; /* depths increase: there is room */
+		t->open[t->nopen++] = o; /* depths increase, so there are at most DEPTHS */
 	return e;
 }
 

@@ -374,7 +374,7 @@ int gt_uftrace_function_at(struct gt_uftrace *u, uint32_t session, uint64_t addr
 	}
 	m = find_mapping(u, session, address, time);
 	e = name_function(u, m, address, to);
-	/* what is unknown now may be in a library that is opened later */
+	/* an unknown address may be in a library that is opened later */
 	if (!e && m && m->end)
 		*c = (struct gt_uftrace_cached){ address, session + 1, *to };
 	return e;

@@ -1,4 +1,4 @@
-/* The text files of a folder of uftrace: what was recorded, and which tasks and sessions ran. */
+/* The text files of a folder of uftrace: the command line, tasks, sessions and names of threads. */
 #define _GNU_SOURCE
 #include "formats/import/uftrace/import_uftrace.h"
 
