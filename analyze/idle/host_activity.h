@@ -50,11 +50,11 @@ static inline uint32_t gt_host_type(const struct gt_host_interval *s)
 /* A sample of the thread, or the start of one of its calls and waits, with the call stack. */
 struct gt_idle_stack {
 	int64_t at;
+	uint32_t stack; /* id in the segment; GT_NONE: none was recorded */
 	union {
 		uint64_t ns;     /* of a sample: the processor time that it stands for */
 		uint32_t holder; /* of a wait for the GIL: the thread that has it; 0: unknown */
 	};
-	uint32_t stack; /* id in the segment; GT_NONE: none was recorded */
 };
 struct gt_host_stacks {
 	struct gt_idle_stack *list; /* sorted by time */

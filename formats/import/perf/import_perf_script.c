@@ -96,29 +96,29 @@ static text last_part(text path)
 /* The text of a native frame must tell it from other lines of the function. */
 static uint32_t text_with_source(struct perf_import *s)
 {
-	struct gt_buf text = { 0 };
+	struct gt_buf whole = { 0 };
 	uint32_t id = s->frame_text;
 
 	if (id == GT_NONE || !s->frame.line || !gt_writer_has_name_space(s->w))
 		return id;
-	gt_buf_printf(&text, "%s (%s:%u)", gt_writer_text(s->w, id),
+	gt_buf_printf(&whole, "%s (%s:%u)", gt_writer_text(s->w, id),
 		gt_writer_text(s->w, s->frame.file), s->frame.line);
-	id = text.failed ? GT_NONE : gt_writer_string_n(s->w, (const char *)text.data, text.len);
-	gt_buf_release(&text);
+	id = whole.failed ? GT_NONE : gt_writer_string_n(s->w, (const char *)whole.data, whole.len);
+	gt_buf_release(&whole);
 	return id;
 }
 
 /* Adds the last frame to the stack, now that all is known of it. */
 static void end_frame(struct perf_import *s)
 {
-	uint32_t id, text;
+	uint32_t id, name;
 
 	if (!s->has_frame)
 		return;
 	s->has_frame = false;
-	text = text_with_source(s);
-	id = text == GT_NONE ? GT_NONE : gt_writer_place(s->w, text, &s->frame);
-	id = id == GT_NONE ? text : id;
+	name = text_with_source(s);
+	id = name == GT_NONE ? GT_NONE : gt_writer_place(s->w, name, &s->frame);
+	id = id == GT_NONE ? name : id;
 	if (id != GT_NONE && s->nframes < FRAMES_MAX)
 		s->stack[FRAMES_MAX - ++s->nframes] = id;
 }
@@ -287,9 +287,9 @@ static bool begins(text t, const char *word)
 
 /* "PERF_RECORD_COMM exec: python3:4711/4712" and "PERF_RECORD_FORK(4711:4712):(4711:4711)" name
  * the process of a thread; "PERF_RECORD_LOST lost 12" is a loss at some time before it. */
-static int on_record(struct perf_import *s, const struct gt_perf_line *l, const char *line)
+static int on_record(struct perf_import *s, const struct gt_perf_line *l, const char *record)
 {
-	const char *record = strstr(line, "PERF_RECORD_"), *at;
+	const char *at;
 	long long pid = 0, tid = 0;
 	struct perf_thread *t;
 	char *end = NULL;
@@ -378,7 +378,7 @@ static int begin_sample(struct perf_import *s, const struct gt_perf_line *l)
 
 /* ---- lines ---- */
 
-/* "# cmdline : /usr/bin/perf record ./program" */
+/* "# cmdline : /usr/bin/perf record ./program", up to a NUL, which JSON cannot have */
 static int on_header(struct perf_import *s, const char *line, size_t len)
 {
 	static const char key[] = "# cmdline : ";
@@ -386,7 +386,7 @@ static int on_header(struct perf_import *s, const char *line, size_t len)
 
 	if (s->command_line || len < sizeof(key) || memcmp(line, key, sizeof(key) - 1))
 		return 0;
-	text_of = gt_json_text(line + sizeof(key) - 1, len - (sizeof(key) - 1));
+	text_of = gt_json_text(line + sizeof(key) - 1, strlen(line + sizeof(key) - 1));
 	s->command_line = text_of ? gt_json_dump(text_of, JSON_ENCODE_ANY) : NULL;
 	json_decref(text_of);
 	return s->command_line ? 0 : no_memory(s->err);
@@ -406,9 +406,10 @@ static int on_line(struct perf_import *s, const char *line, size_t len)
 		e = end_sample(s);
 		if (e)
 			return e;
-		return begins(l.rest, " PERF_RECORD_") || begins(l.event, "PERF_RECORD_")
-			? on_record(s, &l, line)
-			: begin_sample(s, &l);
+		if (begins(l.event, "PERF_RECORD_"))
+			return on_record(s, &l, l.event.p);
+		return begins(l.rest, " PERF_RECORD_") ? on_record(s, &l, l.rest.p + 1)
+						       : begin_sample(s, &l);
 	}
 	if (s->sample.is_open && *line == '\t' && gt_perf_parse_frame(&f, line, len)) {
 		begin_frame(s, &f);

@@ -308,7 +308,8 @@ static int read_text(struct gt_speedscope *s, int fd, member_fn *fn)
 
 static int put_metadata(struct gt_speedscope *s)
 {
-	json_t *unread = gt_json_text((const char *)s->unread.data, s->unread.len);
+	json_t *unread =
+		gt_json_text(s->unread.len ? (const char *)s->unread.data : "", s->unread.len);
 	char *json = gt_json_finish(json_pack("{s:o, s:I, s:I, s:I, s:I}", "profiles_not_read",
 		unread, "events_not_understood", (json_int_t)s->not_understood,
 		"events_without_time", (json_int_t)s->no_time, "negative_durations",

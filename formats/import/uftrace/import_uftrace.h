@@ -61,7 +61,7 @@ struct gt_uftrace {
 	size_t nsessions, sessions_cap;
 	struct gt_uftrace_mapping *mappings;
 	size_t nmappings, mappings_cap;
-	struct gt_uftrace_opened *opened;
+	struct gt_uftrace_opened *opened; /* in order of time */
 	size_t nopened, opened_cap;
 	struct gt_uftrace_module *modules;
 	size_t nmodules, modules_cap;
@@ -71,9 +71,11 @@ struct gt_uftrace {
 	struct gt_uftrace_symbol *symbols;
 	size_t nsymbols, symbols_cap;
 	struct gt_buf texts;
-	struct gt_uftrace_cached { /* recent functions; session: index plus 1 */
+	/* recent functions; session: index plus 1; opened: number of libraries that were opened
+	 * then, GT_UFTRACE_NONE: it does not matter */
+	struct gt_uftrace_cached {
 		uint64_t address;
-		uint32_t session;
+		uint32_t session, opened;
 		struct gt_uftrace_function function;
 	} * cache;
 	char *command; /* JSON */

@@ -294,6 +294,22 @@ uint32_t gt_uftrace_session_at(
 	return GT_UFTRACE_NONE;
 }
 
+/* The number of libraries that were opened up to a time. */
+static uint32_t opened_until(const struct gt_uftrace *u, int64_t time)
+{
+	size_t low = 0, high = u->nopened;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (u->opened[middle].time <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (uint32_t)low;
+}
+
 static const struct gt_uftrace_mapping *find_mapping(
 	const struct gt_uftrace *u, uint32_t session, uint64_t address, int64_t time)
 {
@@ -316,9 +332,8 @@ static const struct gt_uftrace_mapping *find_mapping(
 	if (low > u->sessions[session].first && address < u->mappings[low - 1].end)
 		return &u->mappings[low - 1];
 	/* the end of an opened library is unknown: the nearest one below counts */
-	for (size_t i = 0; i < u->nopened; i++)
-		if (u->opened[i].session == session && u->opened[i].time <= time &&
-			u->opened[i].mapping.start <= address &&
+	for (size_t i = 0, n = opened_until(u, time); i < n; i++)
+		if (u->opened[i].session == session && u->opened[i].mapping.start <= address &&
 			(!best || u->opened[i].mapping.start > best->start))
 			best = &u->opened[i].mapping;
 	return best;
@@ -368,15 +383,16 @@ int gt_uftrace_function_at(struct gt_uftrace *u, uint32_t session, uint64_t addr
 	if (!u->cache && !(u->cache = calloc(CACHED, sizeof(*u->cache))))
 		return no_memory(u);
 	c = &u->cache[gt_hash_u64(address ^ (uint64_t)session << 48) % CACHED];
-	if (c->address == address && c->session == session + 1 && session != GT_UFTRACE_NONE) {
+	if (session != GT_UFTRACE_NONE && c->address == address && c->session == session + 1 &&
+		(c->opened == GT_UFTRACE_NONE || c->opened == opened_until(u, time))) {
 		*to = c->function;
 		return 0;
 	}
 	m = find_mapping(u, session, address, time);
 	e = name_function(u, m, address, to);
-	/* an unknown address may be in a library that is opened later */
-	if (!e && m && m->end)
-		*c = (struct gt_uftrace_cached){ address, session + 1, *to };
+	if (!e && session != GT_UFTRACE_NONE)
+		*c = (struct gt_uftrace_cached){ address, session + 1,
+			m && m->end ? GT_UFTRACE_NONE : opened_until(u, time), *to };
 	return e;
 }
 

@@ -9,12 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "formats/base/sorted.h"
 #include "formats/io/json_build.h"
 #include "formats/io/stream_in.h"
 #include "formats/io/text_lines.h"
 
 #define SESSIONS_MAX (1u << 14)
-#define OPENED_MAX (1u << 16)
+#define OPENED_MAX (1u << 12)
 #define MAGIC "Ftrace!"
 #define VERSION 4u
 #define CPUS_MAX 4096u
@@ -288,6 +289,13 @@ static bool read_names(struct gt_uftrace *u, unsigned cpu)
 	return true;
 }
 
+static int by_time(const void *pa, const void *pb)
+{
+	const struct gt_uftrace_opened *a = pa, *b = pb;
+
+	return GT_COMPARE(a->time, b->time);
+}
+
 int gt_uftrace_read_tasks(struct gt_uftrace *u)
 {
 	int e = read_header(u);
@@ -297,6 +305,8 @@ int gt_uftrace_read_tasks(struct gt_uftrace *u)
 	e = e ? e : gt_uftrace_lines(u, "task.txt", on_task, NULL);
 	if (e == -ENOENT)
 		return gt_err_set(u->err, e, "task.txt is missing");
+	if (u->nopened)
+		qsort(u->opened, u->nopened, sizeof(*u->opened), by_time);
 	for (size_t i = 0; !e && i < u->nsessions; i++)
 		e = gt_uftrace_read_map(u, &u->sessions[i]);
 	for (unsigned cpu = 0; !e && cpu < CPUS_MAX && read_names(u, cpu); cpu++)
