@@ -336,6 +336,7 @@ static const char *number_end(const char *p, bool *real, const char **wrong)
 static int scan_number(struct gt_json *j, struct gt_err *err)
 {
 	const char *end, *wrong;
+	size_t wanted;
 	bool real;
 	int64_t value;
 	int r;
@@ -344,7 +345,12 @@ static int scan_number(struct gt_json *j, struct gt_err *err)
 		end = number_end(j->at, &real, &wrong);
 		if ((end ? end : wrong) < j->end || j->input_ended)
 			break;
-		r = refill(j, err); /* moves the window also at the end of the input */
+		/* twice the text, so that a long number does not take quadratic time; this moves
+		 * the window also at the end of the input */
+		wanted = 2 * (size_t)(j->end - j->at);
+		do
+			r = refill(j, err);
+		while (r > 0 && (size_t)(j->end - j->at) < wanted);
 		if (r < 0)
 			return r;
 	}

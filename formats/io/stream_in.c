@@ -25,11 +25,12 @@ struct gt_in {
 	int fd; /* -1: raw has all bytes */
 	const struct packing *packing;
 	const uint8_t *raw;
-	uint8_t *space;  /* raw's memory, if it is not borrowed */
-	size_t at, len;  /* raw[at..len) is unread */
-	uint64_t before; /* bytes of the file before raw[0] */
-	bool ended;      /* nothing follows raw[len) */
-	bool inside;     /* of a gz member or zst frame */
+	uint8_t *space;    /* raw's memory, if it is not borrowed */
+	size_t at, len;    /* raw[at..len) is unread */
+	uint64_t before;   /* bytes of the file before raw[0] */
+	uint64_t unpacked; /* bytes read so far */
+	bool ended;        /* nothing follows raw[len) */
+	bool inside;       /* of a gz member or zst frame */
 	z_stream z;
 	bool z_ready;
 	ZSTD_DCtx *zstd;
@@ -299,12 +300,30 @@ void gt_in_close(struct gt_in *in)
 	free(in);
 }
 
+int gt_in_bomb_error(uint64_t offset, struct gt_err *err)
+{
+	return gt_err_at(err, offset, -EMSGSIZE,
+		"the data unpack to more than %u times their size: a decompression bomb",
+		GT_IN_RATIO);
+}
+
+static ssize_t read_some(struct gt_in *in, void *to, size_t size, struct gt_err *err)
+{
+	ssize_t n = in->packing->read(in, to, size, err);
+
+	if (n > 0)
+		in->unpacked += (uint64_t)n;
+	return in->packing->packed && n > 0 && gt_in_is_bomb(place(in), in->unpacked)
+		? gt_in_bomb_error(place(in), err)
+		: n;
+}
+
 ssize_t gt_in_read(struct gt_in *in, void *to, size_t size, struct gt_err *err)
 {
 	size_t n = in->head_len - in->head_at < size ? in->head_len - in->head_at : size;
 
 	if (!n)
-		return in->packing->read(in, to, size, err);
+		return read_some(in, to, size, err);
 	memcpy(to, in->head + in->head_at, n);
 	in->head_at += n;
 	return (ssize_t)n;
@@ -317,7 +336,7 @@ ssize_t gt_in_peek(struct gt_in *in, const char **head, struct gt_err *err)
 	if (!in->head && !(in->head = malloc(GT_IN_PEEK)))
 		return gt_err_set(err, -ENOMEM, "out of memory (input buffer)");
 	while (n && in->head_len < GT_IN_PEEK) {
-		n = in->packing->read(in, in->head + in->head_len, GT_IN_PEEK - in->head_len, err);
+		n = read_some(in, in->head + in->head_len, GT_IN_PEEK - in->head_len, err);
 		if (n < 0)
 			return n;
 		in->head_len += (size_t)n;

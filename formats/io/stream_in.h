@@ -1,7 +1,8 @@
 /* A stream of bytes from a file, a pipe or memory. It is decompressed: plain, gz (several members)
  * or zst (several frames, also skippable ones), recognized by its content and not by its name.
  * Buffers are bounded (a zst window of more than 64 MiB is an error). Compressed input that ends
- * early is an error, never a short file.
+ * early is an error, never a short file. So is input that unpacks to more than GT_IN_BOMB bytes and
+ * more than GT_IN_RATIO times its size: traces do not.
  *
  * Offsets in its errors are bytes of the compressed file. Callers count bytes of the decompressed
  * text themselves.
@@ -17,6 +18,15 @@
 struct gt_in;
 
 #define GT_IN_PEEK (64u << 10) /* the most bytes that gt_in_peek returns */
+#define GT_IN_BOMB (256u << 20)
+#define GT_IN_RATIO 200u
+
+/* Is it a decompression bomb? Callers that unpack by themselves ask this, too. */
+static inline bool gt_in_is_bomb(uint64_t packed, uint64_t unpacked)
+{
+	return unpacked > GT_IN_BOMB && unpacked / GT_IN_RATIO > packed;
+}
+int gt_in_bomb_error(uint64_t offset, struct gt_err *err);
 
 /* new: close it. Takes ownership of fd, also on failure. */
 struct gt_in *gt_in_open_fd(int fd, struct gt_err *err);
