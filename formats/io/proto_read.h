@@ -64,9 +64,9 @@ static inline int gt_proto_next(struct gt_proto_in *in, struct gt_proto_field *f
 	f->value = le64toh(f->value);
 	return 1;
 }
-/* The message in a field. */
+/* The message in a field; a field that was not read (zeroed) has an empty one. */
 static inline struct gt_proto_in gt_proto_message(const struct gt_proto_field *f)
 {
-	return (struct gt_proto_in){ f->bytes, f->bytes + f->value };
+	return (struct gt_proto_in){ f->bytes, f->bytes ? f->bytes + f->value : NULL };
 }
 #endif

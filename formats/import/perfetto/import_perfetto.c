@@ -29,7 +29,8 @@
 #define CLOCKS_MAX 65536u
 #define SNAPSHOT_MAX 64u
 #define CLOCK_KEY offsetof(struct gt_pftrace_clock, unit)
-#define ZSTD_DEPTH 1u /* packets within packets */
+#define ZSTD_DEPTH 1u                /* packets within packets */
+#define TIME_LIMIT (GT_TIME_MAX - 1) /* stands for all later times, which no event has */
 
 int gt_pftrace_malformed(struct gt_pftrace *p, const char *what)
 {
@@ -115,9 +116,8 @@ static int64_t to_ns(uint64_t time, uint64_t unit)
 {
 	uint64_t ns;
 
-	return __builtin_mul_overflow(time, unit, &ns) || ns >= (uint64_t)GT_TIME_MAX
-		? GT_TIME_MAX - 1
-		: (int64_t)ns;
+	return __builtin_mul_overflow(time, unit, &ns) || ns >= (uint64_t)GT_TIME_MAX ? TIME_LIMIT
+										      : (int64_t)ns;
 }
 
 /* The longest times are limits: a sum beyond them is the limit. Both terms are within them. */
@@ -232,9 +232,9 @@ static int64_t time_of(
 		return to_ns(time, 1);
 	ns = to_ns(time, c->unit);
 	if (c->incremental)
-		ns = c->now = c->now + ns < GT_TIME_MAX ? c->now + ns : GT_TIME_MAX - 1;
+		ns = c->now = c->now + ns < TIME_LIMIT ? c->now + ns : TIME_LIMIT;
 	c->unrelated += !c->known;
-	return clamp(ns + c->offset);
+	return ns >= TIME_LIMIT ? ns : clamp(ns + c->offset);
 }
 
 /* ---- packets ---- */
@@ -310,16 +310,22 @@ static int read_packets(struct gt_pftrace *p, struct gt_in *in, unsigned depth);
 
 static int read_packed(struct gt_pftrace *p, const struct gt_proto_field *f, unsigned depth)
 {
+	uint64_t offset = p->offset; /* errors have that of the packet in the file */
 	struct gt_in *in;
 	int e;
 
 	if (depth > ZSTD_DEPTH)
 		return gt_pftrace_malformed(p, "packed packets within packed ones");
+	if (gt_in_is_bomb(offset, p->unpacked))
+		return gt_in_bomb_error(offset, p->err);
 	in = gt_in_memory(f->bytes, f->value, p->err);
 	if (!in)
 		return p->err->code;
 	e = read_packets(p, in, depth);
 	gt_in_close(in);
+	p->offset = offset;
+	if (e)
+		p->err->offset = offset;
 	return e;
 }
 
@@ -361,11 +367,11 @@ static int read_packet(struct gt_pftrace *p, struct gt_proto_in in, unsigned dep
 			!k.attributes.bytes && !k.zstd.bytes && !k.defaults.bytes;
 		return e;
 	}
-	if (!k.has_time) {
+	time = k.has_time ? time_of(p, s, k.clock, k.time) : TIME_LIMIT;
+	if (time >= TIME_LIMIT) {
 		p->d->k.counts.no_time++;
 		return 0;
 	}
-	time = time_of(p, s, k.clock, k.time);
 	p->latest = time > p->latest ? time : p->latest;
 	return gt_pftrace_event(p, s, time, &k.event);
 }
@@ -413,7 +419,7 @@ static int read_head(struct gt_pftrace *p, struct window *w, struct gt_in *in, u
 	p->offset = w->start + w->at;
 	if (more < 0 || (!more && w->len == w->at))
 		return more;
-	if (gt_proto_read_varint(&head, &tag) || (tag & 7) != GT_PROTO_BYTES ||
+	if (gt_proto_read_varint(&head, &tag) || (tag & 7) != GT_PROTO_BYTES || !(tag >> 3) ||
 		gt_proto_read_varint(&head, size))
 		return gt_pftrace_malformed(p, "no tag and length");
 	if (*size > GT_PFTRACE_PACKET_MAX) {
@@ -434,17 +440,16 @@ static int read_head(struct gt_pftrace *p, struct window *w, struct gt_in *in, u
 static int read_packets(struct gt_pftrace *p, struct gt_in *in, unsigned depth)
 {
 	struct window w = { 0 };
-	uint64_t size = 0, offset = p->offset;
+	uint64_t size = 0;
 	int more, e = 0;
 
 	while (!e && (more = read_head(p, &w, in, &size)) > 0) {
 		struct gt_proto_in packet = { w.bytes + w.at, w.bytes + w.at + size };
 
-		if (depth)
-			p->offset = offset;
 		e = more == 1 ? read_packet(p, packet, depth) : 0;
 		w.at += size;
 	}
+	p->unpacked += depth ? w.start + w.at : 0;
 	free(w.bytes);
 	if (e && p->err->offset == GT_NO_OFFSET)
 		p->err->offset = p->offset;

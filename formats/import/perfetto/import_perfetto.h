@@ -79,6 +79,7 @@ struct gt_pftrace {
 	uint64_t spooled, order;
 	int64_t latest; /* ns */
 	uint64_t events, without_begin, missing_iids, other_packets;
+	uint64_t unpacked; /* bytes of packed packets so far */
 };
 
 /* ---- import_perfetto_interned.c ---- */

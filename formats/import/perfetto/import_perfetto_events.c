@@ -318,8 +318,8 @@ static int read_legacy(struct gt_pftrace *p, struct parts *e, int64_t *dur)
 					f.value == 'R'
 				? GT_EVENT_INSTANT
 				: 0;
-		if (f.number == 3 && f.value < (uint64_t)GT_TIME_MAX / 1000)
-			*dur = (int64_t)f.value * 1000;
+		if (f.number == 3 && (int64_t)f.value < GT_TIME_MAX / 1000)
+			*dur = (int64_t)f.value < 0 ? -1 : (int64_t)f.value * 1000;
 	}
 	return more < 0 ? gt_pftrace_malformed(p, "an event") : 0;
 }

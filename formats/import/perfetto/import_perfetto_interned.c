@@ -174,7 +174,7 @@ struct frame {
 /* The last components of a path. */
 static const char *end_of_path(const char *path, size_t *len, unsigned parts)
 {
-	const char *p = path + *len;
+	const char *p = path ? path + *len : NULL;
 
 	while (p > path && (p[-1] != '/' || --parts))
 		p--;
