@@ -81,9 +81,14 @@ static int print_import_losses(void *arg, const char *key, const char *value)
 		const char *key, *what;
 	} counts[] = {
 		{ "events_damaged", "events skipped because they are not JSON" },
+		{ "events_without_time", "events skipped because they have no valid time" },
+		{ "events_not_understood", "events skipped because their form is unknown" },
+		{ "lines_not_understood", "lines skipped because their form is unknown" },
 		{ "values_no_number", "values omitted because they are not numbers (inf, nan)" },
 	};
 
+	if (!strcmp(key, "truncated") && !strcmp(value, "true"))
+		gt_message(stderr, TOOL, "%s: truncated: its end is missing", (const char *)arg);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 		if (!strcmp(key, counts[i].key) && strcmp(value, "0"))
 			gt_message(stderr, GT_EXPORT_TOOL, "%s: %s: %s", (const char *)arg,

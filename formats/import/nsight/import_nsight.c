@@ -213,6 +213,22 @@ static int see_gpu(struct nsight_import *x, sqlite3_stmt *s)
 	return 0;
 }
 
+/* ---- times ---- */
+
+/* Are the first two columns times that a row may have? Text and NULL are none. has_end: else the
+ * start stands for both. */
+static bool has_times(struct nsight_import *x, sqlite3_stmt *s, bool has_end)
+{
+	for (int c = 0; c <= has_end; c++)
+		if (sqlite3_column_type(s, c) != SQLITE_INTEGER &&
+			sqlite3_column_type(s, c) != SQLITE_FLOAT) {
+			x->n.invalid++;
+			return false;
+		}
+	return gt_nsight_is_valid(
+		&x->n, sqlite3_column_int64(s, 0), sqlite3_column_int64(s, has_end));
+}
+
 /* ---- calls and ranges ---- */
 
 static int add_call(struct nsight_import *x, const struct gt_nsight_call *c)
@@ -249,7 +265,7 @@ static int see_any_call(struct nsight_import *x, sqlite3_stmt *s, uint8_t layer)
 		.ret = (int32_t)number_or(s, 4, 0),
 		.layer = layer };
 
-	if (!gt_nsight_is_valid(&x->n, c.start, open ? c.start : c.end))
+	if (!has_times(x, s, !open))
 		return 0;
 	c.name = layer == GT_LAYER_SYSCALL ? string_at(x, s, 3) : function_at(x, s, 3);
 	if (layer != GT_LAYER_SYSCALL)
@@ -284,8 +300,7 @@ static int see_range(struct nsight_import *x, sqlite3_stmt *s)
 
 	if (!mark && type != NVTX_PUSH_POP && type != NVTX_START_END)
 		return 0;
-	if ((!mark && is_null(s, 1)) ||
-		!gt_nsight_is_valid(&x->n, start, mark ? start : sqlite3_column_int64(s, 1)))
+	if ((!mark && is_null(s, 1)) || !has_times(x, s, !mark))
 		return 0;
 	name = text ? add_text(x, text, (size_t)sqlite3_column_bytes(s, 3)) : string_at(x, s, 4);
 	return name == GT_NONE ? x->err->code
@@ -306,7 +321,7 @@ static struct gt_nsight_work *add_work(
 	int64_t start = sqlite3_column_int64(s, 0), end = sqlite3_column_int64(s, 1);
 	struct gt_nsight_work *r;
 
-	if (!gt_nsight_is_valid(&x->n, start, end))
+	if (!has_times(x, s, true))
 		return NULL;
 	r = gt_sorter_add(&x->n.works, x->err);
 	if (!r)
