@@ -183,6 +183,9 @@ static int read_object(struct gt_kineto_document *d, struct gt_err *err)
 			return t;
 		if (t == GT_JSON_ARRAY && !strcmp(key, "traceEvents"))
 			e = read_events(d, err);
+		else if (!strcmp(key, "traceEvents"))
+			e = gt_json_set_error(&d->j, gt_json_offset(&d->j) - 1, err,
+				"\"traceEvents\" is no array");
 		else
 			e = read_other_key(d, key, t, err);
 	}

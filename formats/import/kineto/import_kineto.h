@@ -86,6 +86,7 @@ enum gt_kineto_has {
 	GT_KINETO_OF_RUNTIME = 16384, /* in a file of gtexport: of the layer of runtime calls */
 	GT_KINETO_THREAD = 32768,     /* and of another thread than tid says */
 	GT_KINETO_UNMATCHED = 65536,  /* a begin without an end; ret is 1: an end without a begin */
+	GT_KINETO_LOSS = 131072,      /* in a file of gtexport: events are missing for `dur` */
 };
 
 /* The fields of GPU work. */
@@ -118,6 +119,7 @@ struct gt_kineto_event {
 	 * pass, and this is PyTorch's number of the thread of the forward pass */
 	uint64_t sequence, forward_thread;
 	uint64_t period;  /* ns, of a sample in a file of gtexport; 0: none */
+	uint64_t lost;    /* events of a loss; 0: unknown */
 	unsigned nvalues; /* of a counter */
 	/* the members from here on are not zeroed */
 	struct {

@@ -402,6 +402,26 @@ static void on_unmatched(struct reading *r, const struct key *key, int t)
 	r->ev->ret = t == GT_JSON_STRING && gt_json_is(r->j, GT_UNMATCHED_END);
 }
 
+/* Losses of a file of gtexport: in Chrome JSON the end, in Perfetto's format the duration. */
+static void on_until(struct reading *r, const struct key *key, int t)
+{
+	int64_t until;
+
+	if (!read_time(r, t, &until))
+		return;
+	r->ev->dur = until - r->ev->ts;
+	r->ev->has |= GT_KINETO_LOSS;
+}
+static void on_lost_ns(struct reading *r, const struct key *key, int t)
+{
+	int64_t ns;
+
+	if (!read_i64(r, t, &ns) || ns < 0 || ns >= GT_TIME_MAX)
+		return;
+	r->ev->dur = ns;
+	r->ev->has |= GT_KINETO_LOSS;
+}
+
 /* Of instants. Of an allocator: `stream` gets the type of device, `value` the address. */
 static const struct key instant_args[] = {
 	NUMBER("Bytes", I64, change, GT_KINETO_CHANGE, 0),
@@ -410,6 +430,9 @@ static const struct key instant_args[] = {
 	NUMBER("Device Type", I64, gpu.stream, GT_KINETO_STREAM, 0),
 	KEY("unmatched", on_unmatched),
 	NUMBER("period", U64, period, 0, 0),
+	KEY("until_us", on_until),
+	KEY("lost_ns", on_lost_ns),
+	NUMBER("count", U64, lost, 0, 0),
 };
 
 static const struct key *find(const struct key *in, size_t n, const char *word, size_t len)

@@ -387,6 +387,28 @@ static bool is_sample(const struct gt_kineto *k, const struct gt_kineto_event *e
 		!strcmp(gt_writer_text(k->w, ev->cat_name), "sample");
 }
 
+static bool is_loss(const struct gt_kineto *k, const struct gt_kineto_event *ev)
+{
+	return ev->has & GT_KINETO_LOSS && ev->dur >= 0 && ev->cat_name != GT_NONE &&
+		!strcmp(gt_writer_text(k->w, ev->cat_name), "lost");
+}
+
+/* A loss of a file of gtexport. One of the whole recording has the process 0 in Chrome JSON, and in
+ * Perfetto's format the track "recording". */
+static int loss(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
+{
+	bool all = ev->pid.word == GT_NONE
+		? !ev->pid.number
+		: !strcmp(gt_writer_text(k->w, ev->pid.word), "recording");
+	int64_t track =
+		all ? (int64_t)GT_NONE : gt_kineto_track_of(k, ev, true, &(size_t){ 0 }, err);
+
+	return track < 0
+		? (int)track
+		: gt_writer_loss(k->w, all ? GT_SCOPE_ALL : GT_SCOPE_TRACK, (uint32_t)track, ev->ts,
+			  ev->ts + ev->dur, ev->lost ? ev->lost : GT_LOST_UNKNOWN, err);
+}
+
 static int instant(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
 	struct gt_kineto_event at = *ev;
@@ -398,6 +420,8 @@ static int instant(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 		k->window_end = ev->ts;
 		return 0;
 	}
+	if (is_loss(k, ev))
+		return loss(k, ev, err);
 	track = gt_kineto_track_of(k, ev, whole, &thread, err);
 	if (track >= 0 && ev->name == k->memory_name && ev->has & GT_KINETO_CHANGE &&
 		ev->has & GT_KINETO_STREAM && ev->change)
