@@ -19,6 +19,7 @@ enum gt_line_has {
 	GT_LINE_CONTEXT = 512,
 	GT_LINE_STACK = 1024,
 	GT_LINE_FRAMES = 2048,
+	GT_LINE_KIND = 4096, /* kind or layer, of gtexport */
 };
 /* For formats that state the class of a name: the parts of the class in a line, each
  * plus 1, are the name's group. */

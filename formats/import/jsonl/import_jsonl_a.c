@@ -74,7 +74,7 @@ static int sniff(const char *head, size_t len)
 {
 	unsigned has = gt_lines_sniff(head, len);
 
-	if (!(has & GT_LINE_TS) || has & GT_LINE_OP_ID)
+	if (!(has & GT_LINE_TS) || has & (GT_LINE_OP_ID | GT_LINE_FRAMES))
 		return 0;
 	return has & GT_LINE_TYPE ? 90 : has & GT_LINE_EVENT_ID ? 60 : 0;
 }

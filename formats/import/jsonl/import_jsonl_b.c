@@ -247,7 +247,8 @@ static int sniff(const char *head, size_t len)
 {
 	unsigned has = gt_lines_sniff(head, len);
 
-	return has & GT_LINE_TS && has & GT_LINE_OP_ID ? 95 : 0;
+	/* a recording may begin with thousands of samples or counters */
+	return has & GT_LINE_TS && has & (GT_LINE_OP_ID | GT_LINE_FRAMES | GT_LINE_KIND) ? 95 : 0;
 }
 
 static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
