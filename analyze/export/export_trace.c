@@ -88,7 +88,7 @@ static int print_import_losses(void *arg, const char *key, const char *value)
 	};
 
 	if (!strcmp(key, "truncated") && !strcmp(value, "true"))
-		gt_message(stderr, TOOL, "%s: truncated: its end is missing", (const char *)arg);
+		gt_message(stderr, GT_EXPORT_TOOL, "%s: truncated: its end is missing", (const char *)arg);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 		if (!strcmp(key, counts[i].key) && strcmp(value, "0"))
 			gt_message(stderr, GT_EXPORT_TOOL, "%s: %s: %s", (const char *)arg,

@@ -1,4 +1,4 @@
-# All programs read files of other tools: plain, compressed, concatenated, through a pipe. Files that must be refused give their message.
+# All programs read files of other tools: plain, compressed, concatenated, through a pipe. (tests/cli/hostile/broken.sh reads files that must be refused.)
 . "$SRC/tests/lib.sh"
 
 line() { printf '{"ts":0.%09d,"op_id":%d,"phase":"%s","name":"%s"%s}\n' "$@"; }
@@ -40,12 +40,6 @@ check cut-is-reported grep -q "is truncated: its end is missing)" want.out
 { line 2000 0 B cuInit ""; line 1000 1 B cuInit ""; } >back.jsonl
 want back 0 "$B/gtanalyze" header back.jsonl
 check back-is-reported grep -q "of the imported file 1 line has an earlier time than the line before" want.out
-
-for f in "$SRC"/tests/broken/json/*.message; do
-	file=${f%.message}
-	want "refuses-$(basename "$file")" 1 "$B/gtanalyze" "$file"
-	check "names-$(basename "$file")" grep -qF "$(basename "$file"): $(cat "$f")" want.err
-done
 
 # PyTorch's Chrome JSON. The table of kernels equals the one that awk computes from the file: name, count, total, least and most ns.
 K=$SRC/samples/recorded/kineto-h200-mlp.json.gz
