@@ -18,8 +18,13 @@ async function open(browser, name, file, ...options) {
 
 	check(name + "-has-all-profiles", profiles.length === 1 || shown.includes("/" + profiles.length + ")"), shown);
 	for (const view of ["Time Order", "Left Heavy", "Sandwich"]) check(name + "-" + view.replace(" ", "-"), shown.includes(view), shown);
-	await page.keyboard.press("2"); /* left heavy */
-	await page.waitForTimeout(0);
+	/* the tab of the view that is shown has other classes */
+	const before = await page.evaluate(() => {
+		window.classesOf = word => [...document.querySelectorAll("div")].filter(e => e.textContent.includes(word)).pop().className;
+		return classesOf("Left Heavy");
+	});
+	await page.keyboard.press("2");
+	await page.waitForFunction(was => classesOf("Left Heavy") !== was, before, { timeout: 60000 });
 	is(name + "-no-faults", [], page.faults);
 	await page.screenshot({ path: path.join(out, "speedscope-" + name + ".png") });
 	await page.close();
