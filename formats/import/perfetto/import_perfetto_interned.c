@@ -212,7 +212,7 @@ static uint64_t add_frame(struct gt_pftrace *p, uint64_t parent, struct frame *f
 	if (!name.failed)
 		id = gt_kineto_add_frame(k, parent,
 			gt_kineto_intern(k, &(struct gt_kineto_event){ .cat = GT_KINETO_RANGE },
-				(char *)name.data, name.len),
+				name.len ? (char *)name.data : "", name.len),
 			kind);
 	gt_buf_release(&name);
 	return id;
