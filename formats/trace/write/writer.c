@@ -490,14 +490,16 @@ void gt_writer_set_level(struct gt_writer *w, int level) { w->level = level; }
 
 bool gt_writer_epoch_is_due(const struct gt_writer *w, int64_t now)
 {
+	int64_t from;
+
 	if (w->row_bytes >= GT_WRITER_MEMORY ||
 		w->stats.unpacked - w->unpacked_before >= EPOCH_BYTES)
 		return true;
 	if (!w->sorted || w->epoch_begin == INT64_MIN)
 		return w->row_bytes >= EPOCH_BYTES * 2;
-	if (now < w->newest)
-		now = w->newest;
-	return now - w->epoch_begin >= EPOCH_NS;
+	/* a row that ends in the far future makes one epoch due, not one for each row after it */
+	from = w->newest_before > w->epoch_begin ? w->newest_before : w->epoch_begin;
+	return now - w->epoch_begin >= EPOCH_NS || w->newest - from >= EPOCH_NS;
 }
 
 /* Writes the open calls, which end the epoch: a block even if there are none,
@@ -540,6 +542,7 @@ int gt_writer_epoch(struct gt_writer *w, int64_t now, struct gt_err *err)
 	w->summary_to = INT64_MIN;
 	w->epoch++;
 	w->epoch_begin = now;
+	w->newest_before = w->newest;
 	w->unpacked_before = w->stats.unpacked;
 	return code;
 }
@@ -609,7 +612,7 @@ struct gt_writer *gt_writer_open(int fd, const struct gt_writer_options *opt, st
 	w->sorted = opt->rows_sorted;
 	w->level = opt->level ? opt->level : 3;
 	w->begin = lseek(fd, 0, SEEK_CUR);
-	w->epoch_begin = w->newest = INT64_MIN;
+	w->epoch_begin = w->newest = w->newest_before = INT64_MIN;
 	w->stats.min_start = w->summary_from = INT64_MAX;
 	w->stats.max_end = w->summary_to = INT64_MIN;
 	/* no limit: the recording must continue */

@@ -120,8 +120,9 @@ int gt_writer_anchor(struct gt_writer *w, const struct gt_anchor *anchor, struct
  * keys replace earlier ones. */
 int gt_writer_meta(struct gt_writer *w, const char *json, struct gt_err *err);
 
-/* Is the current epoch old or large enough to be closed? Its age is measured at
- * `now` (ns) or the end of the newest row, whichever is later. */
+/* Is the current epoch old or large enough to be closed? Its age is the time since the last one
+ * closed, up to `now` (ns), or the time by which its rows end later than all before, whichever is
+ * longer. */
 bool gt_writer_epoch_is_due(const struct gt_writer *w, int64_t now);
 /* Closes the epoch at time `now`. If it returns 0, all rows so far are in the file
  * (in the kernel's page cache). */

@@ -57,6 +57,7 @@ struct gt_writer {
 	ZSTD_CCtx *zstd;
 	uint32_t epoch, nblocks;
 	int64_t epoch_begin, newest;
+	int64_t newest_before; /* newest when the last epoch was closed */
 	/* bytes of rows in memory; unpacked bytes at the start of the epoch */
 	uint64_t row_bytes, unpacked_before;
 	struct gt_writer_stats stats;

@@ -240,6 +240,26 @@ static void a_long_call_lies_in_the_epoch_of_its_end(void)
 	gt_reader_close(r);
 }
 
+/* A row that ends far in the future must not make an epoch due for each row after it. */
+static void an_early_end_makes_no_epoch_for_each_row(void)
+{
+	unsigned epochs = 0;
+	struct tiny t;
+
+	CHECK(!tiny_open(&t, temp_file(), true));
+	for (int64_t ms = 0; ms < 5000; ms++) {
+		int64_t at = ms * 1000000, dur = ms % 500 ? 1000 : 500000000000;
+
+		CHECK(!tiny_row(&t, GT_SPAN, t.thread[ms % 3], t.get, at, at + dur, 0, 0, 0, 0));
+		if (gt_writer_epoch_is_due(t.w, at)) {
+			epochs++;
+			CHECK(!gt_writer_epoch(t.w, at, &t.err));
+		}
+	}
+	CHECK(epochs >= 5 && epochs <= 8);
+	CHECK(!gt_writer_close(t.w, &t.err));
+}
+
 static void losses_and_names_come_back(void)
 {
 	struct tiny t;
@@ -671,7 +691,8 @@ static void answers_last_as_long_as_the_run(void)
 
 T_MAIN(T(columns_round_trip), T(values_choose_any_encoding), T(rows_come_back),
 	T(time_order_is_global), T(filters_cut_exactly), T(threads_see_every_block_once),
-	T(a_long_call_lies_in_the_epoch_of_its_end), T(losses_and_names_come_back),
-	T(frames_come_back), T(frames_of_one_text), T(writer_refuses_nonsense),
-	T(summaries_equal_the_rows), T(calls_put_in_place_are_like_others),
-	T(calls_out_of_order_find_room), T(answers_last_as_long_as_the_run))
+	T(a_long_call_lies_in_the_epoch_of_its_end), T(an_early_end_makes_no_epoch_for_each_row),
+	T(losses_and_names_come_back), T(frames_come_back), T(frames_of_one_text),
+	T(writer_refuses_nonsense), T(summaries_equal_the_rows),
+	T(calls_put_in_place_are_like_others), T(calls_out_of_order_find_room),
+	T(answers_last_as_long_as_the_run))
