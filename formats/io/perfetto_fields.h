@@ -6,23 +6,32 @@
 enum { GT_TRACE_PACKET = 1 };
 
 enum gt_packet_field { /* TracePacket */
+	GT_PACKET_USER = 3,
 	GT_PACKET_CLOCKS = 6,
 	GT_PACKET_TIMESTAMP = 8,
 	GT_PACKET_SEQUENCE = 10,
 	GT_PACKET_EVENT = 11,
 	GT_PACKET_INTERNED = 12,
 	GT_PACKET_FLAGS = 13,
+	GT_PACKET_CONFIG = 33,
+	GT_PACKET_MARKER = 36,
 	GT_PACKET_PROCESS = 43, /* old: ProcessDescriptor, ThreadDescriptor of the sequence */
 	GT_PACKET_THREAD = 44,
 	GT_PACKET_OLD_CLEARED = 41,
+	GT_PACKET_DROPPED = 42,  /* packets of the sequence before this one are lost */
 	GT_PACKET_DEFLATED = 50, /* packets */
+	GT_PACKET_GPU_COUNTERS = 52,
 	GT_PACKET_RENDER_STAGE = 53,
 	GT_PACKET_CLOCK = 58,
 	GT_PACKET_DEFAULTS = 59,
 	GT_PACKET_TRACK = 60,
+	GT_PACKET_GPU_MEMORY = 71,
+	GT_PACKET_UI_STATE = 78,
 	GT_PACKET_FIRST = 87,
+	GT_PACKET_UUID = 89,
 	GT_PACKET_ATTRIBUTES = 126,
-	GT_PACKET_ZSTD = 133
+	GT_PACKET_ZSTD = 133,
+	GT_PACKET_NUMBERS = 200 /* larger than all numbers but that of tests, 900 */
 };
 enum { GT_PACKET_CLEARED = 1, GT_PACKET_NEEDS_STATE = 2 }; /* sequence_flags */
 
@@ -78,7 +87,8 @@ enum gt_event_field { /* TrackEvent */
 	GT_EVENT_FLOW_END = 48,
 	GT_EVENT_CORRELATION = 52,
 	GT_EVENT_STACK = 55,
-	GT_EVENT_STACK_IID = 56
+	GT_EVENT_STACK_IID = 56,
+	GT_EVENT_GPU = 3000 /* GpuCorrelation: field 1 has event ids of render stages */
 };
 enum gt_event_type { GT_EVENT_BEGIN = 1, GT_EVENT_END, GT_EVENT_INSTANT, GT_EVENT_COUNTER };
 
@@ -110,7 +120,12 @@ enum gt_perfetto_interned { /* InternedData; an entry has its iid as field 1 */
 	GT_INTERNED_PATHS = 17, /* of mapped files */
 	GT_INTERNED_SOURCES = 18,
 	GT_INTERNED_MAPPINGS = 19,
-	GT_INTERNED_STRINGS = 29
+	GT_INTERNED_CONTEXTS = 23, /* of graphics or compute: field 2 is the pid */
+	GT_INTERNED_SPECS = 24,    /* of render stages and hardware queues */
+	GT_INTERNED_STRINGS = 29,
+	GT_INTERNED_COUNTERS = 47, /* descriptors of GPU counters */
+	GT_INTERNED_KERNELS = 1000,
+	GT_INTERNED_LAUNCH_ARGS = 1001 /* names */
 };
 enum { GT_INTERNED_IID = 1, GT_INTERNED_TEXT = 2 };
 enum gt_location_field { GT_LOCATION_FILE = 2, GT_LOCATION_FUNCTION = 3, GT_LOCATION_LINE = 4 };
@@ -132,6 +147,49 @@ enum gt_attribute_field {
 	GT_ATTRIBUTE_LONG = 2,
 	GT_ATTRIBUTE_STRING = 3
 };
+
+enum gt_render_field { /* GpuRenderStageEvent */
+	GT_RENDER_ID = 1,
+	GT_RENDER_DURATION = 2, /* ns */
+	GT_RENDER_OLD_QUEUE = 3,
+	GT_RENDER_OLD_STAGE = 4,
+	GT_RENDER_CONTEXT = 5,
+	GT_RENDER_EXTRA = 6, /* name and value, both texts */
+	GT_RENDER_SPECS = 7,
+	GT_RENDER_GPU = 11,
+	GT_RENDER_QUEUE = 13,
+	GT_RENDER_STAGE = 14,
+	GT_RENDER_NAME = 17,
+	GT_RENDER_KERNEL = 19,
+	GT_RENDER_NAME_IID = 20,
+	GT_RENDER_LAUNCH = 21
+};
+enum gt_launch_field { GT_LAUNCH_GRID = 1, GT_LAUNCH_BLOCK = 2, GT_LAUNCH_ARG = 3 };
+enum gt_launch_arg_field { /* ExtraComputeArg */
+	GT_LAUNCH_ARG_NAME_IID = 1,
+	GT_LAUNCH_ARG_NAME = 2,
+	GT_LAUNCH_ARG_INT = 3,
+	GT_LAUNCH_ARG_UINT = 4
+};
+/* Interned specification, and kernel; the specification's category of render stages */
+enum gt_render_spec_field { GT_RENDER_SPEC_NAME = 2, GT_RENDER_SPEC_CATEGORY = 4 };
+enum gt_render_category { GT_RENDER_OTHER, GT_RENDER_GRAPHICS, GT_RENDER_COMPUTE };
+enum gt_kernel_field { GT_KERNEL_NAME = 2, GT_KERNEL_DEMANGLED = 3 };
+enum gt_old_specs_field { GT_OLD_SPECS_QUEUE = 2, GT_OLD_SPECS_STAGE = 3 };
+enum gt_gpu_counter_field { /* GpuCounterEvent, GpuCounter within it */
+	GT_GPU_COUNTERS_SPECS = 1,
+	GT_GPU_COUNTERS_COUNTER = 2,
+	GT_GPU_COUNTERS_GPU = 3,
+	GT_GPU_COUNTERS_SPECS_IID = 4,
+	GT_GPU_COUNTER_ID = 1,
+	GT_GPU_COUNTER_INT = 2,
+	GT_GPU_COUNTER_DOUBLE = 3,
+	GT_GPU_COUNTER_NAME = 2, /* of its specification */
+	/* InternedGpuCounterDescriptor */
+	GT_GPU_DESCRIPTOR_SPECS = 2,
+	GT_GPU_DESCRIPTOR_GPU = 3
+};
+enum gt_gpu_memory_field { GT_GPU_MEMORY_GPU = 1, GT_GPU_MEMORY_PID = 2, GT_GPU_MEMORY_SIZE = 3 };
 /* An attribute of gt's with this prefix is a key of Kineto's files; its value is JSON. */
 #define GT_PERFETTO_KINETO "gt.kineto."
 #endif

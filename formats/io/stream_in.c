@@ -20,6 +20,8 @@
 struct packing {
 	ssize_t (*read)(struct gt_in *in, void *to, size_t size, struct gt_err *err);
 	bool packed;
+	const char *name;
+	int window_bits; /* zlib's parameter: plus 16 for gz */
 };
 struct gt_in {
 	int fd; /* -1: raw has all bytes */
@@ -120,15 +122,16 @@ static int skip_zeros(struct gt_in *in, struct gt_err *err)
 
 static int start_member(struct gt_in *in, struct gt_err *err)
 {
-	bool first = !in->z_ready;
+	bool first = !in->z_ready, gz = in->packing->window_bits > 15;
 	int r = first ? need_raw(in, err) : skip_zeros(in, err);
 
 	if (r || in->at == in->len)
 		return r;
-	if (in->raw[in->at] != 0x1f)
-		return gt_err_at(err, place(in), -EBADMSG, "stray bytes after the gz data");
-	if ((first ? inflateInit2(&in->z, 15 + 16) : inflateReset(&in->z)) != Z_OK)
-		return gt_err_set(err, -ENOMEM, "out of memory (unpacking gz)");
+	if (gz ? in->raw[in->at] != 0x1f : !first)
+		return gt_err_at(err, place(in), -EBADMSG, "stray bytes after the %s data",
+			in->packing->name);
+	if ((first ? inflateInit2(&in->z, in->packing->window_bits) : inflateReset(&in->z)) != Z_OK)
+		return gt_err_set(err, -ENOMEM, "out of memory (unpacking %s)", in->packing->name);
 	in->z_ready = in->inside = true;
 	return 0;
 }
@@ -145,9 +148,9 @@ static int inflate_some(struct gt_in *in, struct gt_err *err)
 	if (r == Z_STREAM_END)
 		in->inside = false;
 	else if (r == Z_MEM_ERROR)
-		return gt_err_set(err, -ENOMEM, "out of memory (unpacking gz)");
+		return gt_err_set(err, -ENOMEM, "out of memory (unpacking %s)", in->packing->name);
 	else if (r != Z_OK && r != Z_BUF_ERROR)
-		return gt_err_at(err, place(in), -EBADMSG, "damaged gz data: %s",
+		return gt_err_at(err, place(in), -EBADMSG, "damaged %s data: %s", in->packing->name,
 			in->z.msg ? in->z.msg : "inflate failed");
 	return 0;
 }
@@ -163,9 +166,10 @@ static ssize_t read_gz(struct gt_in *in, void *to, size_t size, struct gt_err *e
 		if (r)
 			return r;
 		if (in->at == in->len && in->ended)
-			return in->inside ? gt_err_at(err, place(in), -EBADMSG,
-						    "the gz data is cut short here")
-					  : 0;
+			return in->inside
+				? gt_err_at(err, place(in), -EBADMSG,
+					  "the %s data is cut short here", in->packing->name)
+				: 0;
 		r = inflate_some(in, err);
 		if (r)
 			return r;
@@ -207,8 +211,10 @@ static ssize_t read_zst(struct gt_in *in, void *to, size_t size, struct gt_err *
 	return (ssize_t)out.pos;
 }
 
-static const struct packing plain = { read_plain, false }, gz = { read_gz, true },
-			    zst = { read_zst, true };
+static const struct packing plain = { read_plain, false, "", 0 },
+			    gz = { read_gz, true, "gz", 15 + 16 },
+			    zlib = { read_gz, true, "deflate", 15 },
+			    zst = { read_zst, true, "zst", 0 };
 
 static const struct packing *packing_of(const uint8_t *p, size_t len)
 {
@@ -232,7 +238,8 @@ static struct gt_in *begin(struct gt_in *in, struct gt_err *err)
 		r = more_raw(in, err);
 	if (r)
 		goto fail;
-	in->packing = packing_of(in->raw, in->len);
+	if (!in->packing)
+		in->packing = packing_of(in->raw, in->len);
 	if (in->packing == &zst) {
 		in->zstd = ZSTD_createDCtx();
 		if (!in->zstd ||
@@ -271,7 +278,8 @@ struct gt_in *gt_in_open_fd(int fd, struct gt_err *err)
 	return begin(in, err);
 }
 
-struct gt_in *gt_in_memory(const void *bytes, size_t len, struct gt_err *err)
+static struct gt_in *open_memory(
+	const void *bytes, size_t len, const struct packing *packing, struct gt_err *err)
 {
 	struct gt_in *in = calloc(1, sizeof(*in));
 
@@ -283,7 +291,18 @@ struct gt_in *gt_in_memory(const void *bytes, size_t len, struct gt_err *err)
 	in->raw = bytes;
 	in->len = len;
 	in->ended = true;
+	in->packing = packing;
 	return begin(in, err);
+}
+
+struct gt_in *gt_in_memory(const void *bytes, size_t len, struct gt_err *err)
+{
+	return open_memory(bytes, len, NULL, err);
+}
+
+struct gt_in *gt_in_zlib_memory(const void *bytes, size_t len, struct gt_err *err)
+{
+	return open_memory(bytes, len, &zlib, err);
 }
 
 void gt_in_close(struct gt_in *in)

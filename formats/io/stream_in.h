@@ -32,6 +32,8 @@ int gt_in_bomb_error(uint64_t offset, struct gt_err *err);
 struct gt_in *gt_in_open_fd(int fd, struct gt_err *err);
 /* The bytes are borrowed until it is closed. */
 struct gt_in *gt_in_memory(const void *bytes, size_t len, struct gt_err *err);
+/* The same for bytes in zlib's format (RFC 1950), which is not recognized by its content. */
+struct gt_in *gt_in_zlib_memory(const void *bytes, size_t len, struct gt_err *err);
 void gt_in_close(struct gt_in *in); /* NULL is fine */
 
 /* Reads up to `size` decompressed bytes, perhaps fewer. Returns how many, 0 at the end, or

@@ -171,6 +171,12 @@ static const struct {
 	{ "cpu_instant_event", GT_KINETO_RANGE },
 	{ "cuda_profiler_range", GT_KINETO_METRICS },
 	{ "user", GT_KINETO_RANGE }, /* of gtexport */
+	/* of wprof */
+	{ "CUDA_KERNEL", GT_KINETO_KERNEL },
+	{ "CUDA_MEMCPY", GT_KINETO_COPY },
+	{ "CUDA_MEMSET", GT_KINETO_SET },
+	{ "CUDA_SYNC", GT_KINETO_WAIT },
+	{ "CUDA_API", GT_KINETO_RUNTIME },
 	/* words before 2022 */
 	{ "Kernel", GT_KINETO_KERNEL },
 	{ "Memcpy", GT_KINETO_COPY },
@@ -350,6 +356,18 @@ static const struct key gpu_args[] = {
 	KEY("value", on_value),
 	NUMBER("launch_ns", ANY, has, GT_KINETO_ARROW, 0),
 	KEY("launch_join", on_launch_join),
+	/* of wprof */
+	NUMBER("device_id", I64, gpu.device, GT_KINETO_DEVICE, 0),
+	NUMBER("context_id", U32, gpu.context, 0, GT_GPU_NO_CONTEXT),
+	NUMBER("stream_id", I64, gpu.stream, GT_KINETO_STREAM, 0),
+	NUMBER("byte_cnt", U64, gpu.bytes, 0, GT_GPU_NO_BYTES),
+	NUMBER("event_id", U64, gpu.event, GT_KINETO_EVENT, 0),
+	NUMBER("grid_x", U32, gpu.grid[0], 0, GT_GPU_NO_GRID),
+	NUMBER("grid_y", U32, gpu.grid[1], 0, 0),
+	NUMBER("grid_z", U32, gpu.grid[2], 0, 0),
+	NUMBER("block_x", U32, gpu.block[0], 0, GT_GPU_NO_BLOCK),
+	NUMBER("block_y", U32, gpu.block[1], 0, 0),
+	NUMBER("block_z", U32, gpu.block[2], 0, 0),
 };
 /* In a file of gtexport: the slice is on a lane beside its thread, or overhead of a thread is on
  * that of its process. */

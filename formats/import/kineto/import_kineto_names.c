@@ -4,7 +4,8 @@
 
 #include <strings.h>
 
-/* A is an array, which is on a device. */
+/* "Memcpy HtoD (Pageable -> Device)", of wprof "memcpy:HtoD". A is an array, which is on a device.
+ */
 enum gt_direction gt_kineto_direction(const char *name)
 {
 	static const struct {
@@ -22,7 +23,7 @@ enum gt_direction gt_kineto_direction(const char *name)
 		{ "AtoD", GT_DIR_DTOD },
 		{ "DtoA", GT_DIR_DTOD },
 	};
-	const char *p = strchr(name, ' ');
+	const char *p = strpbrk(name, " :");
 
 	for (size_t i = 0; p && i < sizeof(words) / sizeof(*words); i++)
 		if (!strncmp(p + 1, words[i].word, 4))

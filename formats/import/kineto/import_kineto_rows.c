@@ -267,7 +267,8 @@ static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size
 		.ret = ev->ret,
 		.nargs = w->nfields };
 	bool correlated = w->call || w->cat == GT_KINETO_OUTER;
-	uint64_t args[GT_KINETO_ARGS] = { correlated ? ev->gpu.correlation : w->cat_name,
+	/* CUDA's ids have 32 bits; others have marks above them */
+	uint64_t args[GT_KINETO_ARGS] = { correlated ? (uint32_t)ev->gpu.correlation : w->cat_name,
 		w->extra & ~GT_KINETO_STACKED ? ev->extra_at : kernel, ev->stack - 1,
 		gt_kineto_sequence(ev) };
 
@@ -442,7 +443,10 @@ static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 {
 	struct gt_row row = { .start = ev->ts, .end = ev->ts, .nargs = 1 };
 	size_t thread;
-	int64_t track = gt_kineto_track_of(k, ev, true, &thread, err), cls;
+	int64_t track = ev->has & GT_KINETO_DEVICE
+		? gt_kineto_stream_of(k, GT_NONE, ev->gpu.device, 0, -1, err)
+		: gt_kineto_track_of(k, ev, true, &thread, err);
+	int64_t cls;
 	bool metrics = ev->cat == GT_KINETO_METRICS; /* a metric's own name is enough */
 	uint64_t value;
 	int e = track < 0 ? (int)track : 0;

@@ -5,11 +5,16 @@
  *      import_perfetto_interned.c  texts and stacks that packets refer to by number
  *      import_perfetto_events.c    events: they become events of Kineto (import_kineto.h)
  *      import_perfetto_tracks.c    tracks, and the pairs of begins and ends on them
+ *      import_perfetto_gpu.c       render stages and counters of GPUs, which are no TrackEvents
  *
  * A file is a sequence of packets, each with its length. A packet larger than 16 MiB, one that is
  * incomplete, or bytes that are no packet are errors with their offset in the unpacked file.
- * Packets of other data sources (ftrace, counters of a GPU) are counted and skipped; a file that
- * has no others is refused.
+ * Packets of other data sources (ftrace, samples) are counted and skipped; a file that has no
+ * others is refused. A packet may hold other packets, packed with deflate (zlib's format) or zst:
+ * at most 256 MiB, and no packed ones.
+ *
+ * If packets of a sequence were lost, its texts and defaults are unknown until it clears its state:
+ * a loss has the time between the packets, and events up to then that need the state are losses.
  *
  * Clocks: a packet's time is of the clock that it names, or its sequence's default, or BOOTTIME.
  * Snapshots relate clocks. Times of the trace are those of the clock that the first snapshot calls
@@ -29,7 +34,6 @@
 #define CLOCKS_MAX 65536u
 #define SNAPSHOT_MAX 64u
 #define CLOCK_KEY offsetof(struct gt_pftrace_clock, unit)
-#define ZSTD_DEPTH 1u                /* packets within packets */
 #define TIME_LIMIT (GT_TIME_MAX - 1) /* stands for all later times, which no event has */
 
 int gt_pftrace_malformed(struct gt_pftrace *p, const char *what)
@@ -44,7 +48,7 @@ int gt_pftrace_malformed(struct gt_pftrace *p, const char *what)
 
 static struct gt_pftrace_sequence *sequence_of(struct gt_pftrace *p, uint64_t id)
 {
-	struct gt_pftrace_sequence s = { .id = id };
+	struct gt_pftrace_sequence s = { .id = id, .last = INT64_MIN };
 	uint32_t i =
 		gt_map_find_item(&p->sequence_map, p->sequences, sizeof(s), &s.id, sizeof(s.id));
 
@@ -242,8 +246,9 @@ static int64_t time_of(
 struct packet {
 	uint64_t sequence, time, flags;
 	uint32_t clock;
-	bool has_time, cleared;
-	struct gt_proto_field event, interned, defaults, clocks, track, attributes, zstd;
+	bool has_time, cleared, dropped;
+	struct gt_proto_field event, interned, defaults, clocks, track, attributes, zstd, deflated,
+		stage, counters, memory;
 };
 
 /* What Kineto's files have around their events. */
@@ -282,14 +287,20 @@ static int read_fields(struct gt_pftrace *p, struct gt_proto_in in, struct packe
 	int more;
 
 	while ((more = gt_proto_next(&in, &f)) > 0) {
+		if (f.number > UINT16_MAX)
+			continue;
 		switch (f.number | (uint32_t)f.wire << 16) {
 		case GT_PACKET_TIMESTAMP:
 			to->time = f.value;
 			to->has_time = true;
 			break;
 		case GT_PACKET_SEQUENCE: to->sequence = f.value; break;
-		case GT_PACKET_FLAGS: to->flags = f.value; break;
-		case GT_PACKET_OLD_CLEARED: to->cleared = f.value; break;
+		case GT_PACKET_FLAGS:
+			to->flags = f.value;
+			to->cleared |= f.value & GT_PACKET_CLEARED;
+			break;
+		case GT_PACKET_OLD_CLEARED: to->cleared |= f.value != 0; break;
+		case GT_PACKET_DROPPED: to->dropped = f.value; break;
 		case GT_PACKET_CLOCK: to->clock = (uint32_t)f.value; break;
 		case GT_PACKET_EVENT | GT_PROTO_BYTES << 16: to->event = f; break;
 		case GT_PACKET_INTERNED | GT_PROTO_BYTES << 16: to->interned = f; break;
@@ -298,9 +309,10 @@ static int read_fields(struct gt_pftrace *p, struct gt_proto_in in, struct packe
 		case GT_PACKET_TRACK | GT_PROTO_BYTES << 16: to->track = f; break;
 		case GT_PACKET_ATTRIBUTES | GT_PROTO_BYTES << 16: to->attributes = f; break;
 		case GT_PACKET_ZSTD | GT_PROTO_BYTES << 16: to->zstd = f; break;
-		case GT_PACKET_DEFLATED | GT_PROTO_BYTES << 16:
-			return gt_err_set(p->err, -ENOTSUP,
-				"packets compressed with deflate: unpack them with traceconv decompress_packets");
+		case GT_PACKET_DEFLATED | GT_PROTO_BYTES << 16: to->deflated = f; break;
+		case GT_PACKET_RENDER_STAGE | GT_PROTO_BYTES << 16: to->stage = f; break;
+		case GT_PACKET_GPU_COUNTERS | GT_PROTO_BYTES << 16: to->counters = f; break;
+		case GT_PACKET_GPU_MEMORY | GT_PROTO_BYTES << 16: to->memory = f; break;
 		}
 	}
 	return more < 0 ? gt_pftrace_malformed(p, "its fields") : 0;
@@ -308,24 +320,103 @@ static int read_fields(struct gt_pftrace *p, struct gt_proto_in in, struct packe
 
 static int read_packets(struct gt_pftrace *p, struct gt_in *in, unsigned depth);
 
-static int read_packed(struct gt_pftrace *p, const struct gt_proto_field *f, unsigned depth)
+static int read_packed(struct gt_pftrace *p, const struct packet *k, unsigned depth)
 {
-	uint64_t offset = p->offset; /* errors have that of the packet in the file */
+	const struct gt_proto_field *f = k->zstd.bytes ? &k->zstd : &k->deflated;
+	uint64_t offset = p->offset;
 	struct gt_in *in;
 	int e;
 
-	if (depth > ZSTD_DEPTH)
+	if (depth)
 		return gt_pftrace_malformed(p, "packed packets within packed ones");
 	if (gt_in_is_bomb(offset, p->unpacked))
 		return gt_in_bomb_error(offset, p->err);
-	in = gt_in_memory(f->bytes, f->value, p->err);
+	in = (k->zstd.bytes ? gt_in_memory : gt_in_zlib_memory)(f->bytes, f->value, p->err);
 	if (!in)
 		return p->err->code;
-	e = read_packets(p, in, depth);
+	e = read_packets(p, in, depth + 1);
 	gt_in_close(in);
-	p->offset = offset;
 	if (e)
-		p->err->offset = offset;
+		p->err->offset = offset; /* not a byte of the packed text */
+	p->offset = offset;
+	return e;
+}
+
+/* What later packets of the sequence refer to, and packets within this one. */
+static int read_state(
+	struct gt_pftrace *p, struct gt_pftrace_sequence *s, const struct packet *k, unsigned depth)
+{
+	int e = 0;
+
+	if (k->defaults.bytes)
+		e = read_defaults(p, s, &k->defaults);
+	if (!e && k->clocks.bytes)
+		e = read_snapshot(p, k->sequence, &k->clocks);
+	if (!e && k->interned.bytes)
+		e = gt_pftrace_intern(p, s, &k->interned);
+	if (!e && k->track.bytes)
+		e = gt_pftrace_describe_track(p, &k->track);
+	if (!e && k->attributes.bytes)
+		e = read_attributes(p, &k->attributes);
+	if (!e && (k->zstd.bytes || k->deflated.bytes))
+		e = read_packed(p, k, depth);
+	return e;
+}
+
+/* Has it nothing but data of other sources? */
+static bool is_other(const struct packet *k)
+{
+	return !k->event.bytes && !k->stage.bytes && !k->counters.bytes && !k->memory.bytes &&
+		!k->clocks.bytes && !k->interned.bytes && !k->track.bytes && !k->attributes.bytes &&
+		!k->zstd.bytes && !k->deflated.bytes && !k->defaults.bytes;
+}
+
+/* Notes the time of a packet, and if packets were lost before it. */
+static int note_time(
+	struct gt_pftrace *p, struct gt_pftrace_sequence *s, const struct packet *k, int64_t time)
+{
+	int64_t from = s->last, to = k->has_time ? time : s->last;
+	int e = 0;
+
+	/* the first packet of a sequence may say so, too */
+	if (k->dropped && s->used) {
+		s->invalid = !k->cleared;
+		from = from == INT64_MIN ? to : from;
+		if (to != INT64_MIN)
+			e = gt_writer_loss(p->d->k.w, GT_SCOPE_ALL, GT_NONE, from < to ? from : to,
+				from < to ? to : from, GT_LOST_UNKNOWN, p->err);
+	}
+	s->used = true;
+	if (!k->has_time)
+		return e;
+	s->last = time;
+	p->latest = time > p->latest ? time : p->latest;
+	return e;
+}
+
+/* Reads the events of a packet. */
+static int read_events(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
+	const struct packet *k, int64_t time)
+{
+	int e = 0;
+
+	p->events++;
+	if (s->invalid && k->flags & GT_PACKET_NEEDS_STATE) {
+		p->d->k.counts.lost++;
+		return 0;
+	}
+	if (k->counters.bytes)
+		e = gt_pftrace_gpu_counters(p, s, k->has_time, time, &k->counters);
+	if (!e && !k->has_time) {
+		p->d->k.counts.no_time += !k->counters.bytes;
+		return 0;
+	}
+	if (!e && k->event.bytes)
+		e = gt_pftrace_event(p, s, time, &k->event);
+	if (!e && k->stage.bytes)
+		e = gt_pftrace_render_stage(p, s, time, &k->stage);
+	if (!e && k->memory.bytes)
+		e = gt_pftrace_gpu_memory(p, time, &k->memory);
 	return e;
 }
 
@@ -333,7 +424,7 @@ static int read_packet(struct gt_pftrace *p, struct gt_proto_in in, unsigned dep
 {
 	struct gt_pftrace_sequence *s;
 	struct packet k = { 0 };
-	int64_t time;
+	int64_t time = 0;
 	int e = read_fields(p, in, &k);
 
 	if (e)
@@ -341,39 +432,27 @@ static int read_packet(struct gt_pftrace *p, struct gt_proto_in in, unsigned dep
 	s = sequence_of(p, k.sequence);
 	if (!s)
 		return p->err->code;
-	if (k.flags & GT_PACKET_CLEARED || k.cleared) {
+	if (k.cleared) {
 		s->generation = ++p->generations;
 		s->clock = 0;
-		s->has_track = false;
+		s->has_track = s->invalid = false;
 		s->track = 0;
 	}
-	if (k.defaults.bytes)
-		e = read_defaults(p, s, &k.defaults);
-	if (!e && k.clocks.bytes)
-		e = read_snapshot(p, k.sequence, &k.clocks);
-	if (!e && k.interned.bytes)
-		e = gt_pftrace_intern(p, s, &k.interned);
-	if (!e && k.track.bytes)
-		e = gt_pftrace_describe_track(p, &k.track);
-	if (!e && k.attributes.bytes)
-		e = read_attributes(p, &k.attributes);
-	if (!e && k.zstd.bytes)
-		e = read_packed(p, &k.zstd, depth + 1);
-	if (k.zstd.bytes && !(s = sequence_of(p, k.sequence))) /* it may have moved */
-		return p->err->code;
-	p->events += k.event.bytes != NULL;
-	if (e || !k.event.bytes) {
-		p->other_packets += !k.clocks.bytes && !k.interned.bytes && !k.track.bytes &&
-			!k.attributes.bytes && !k.zstd.bytes && !k.defaults.bytes;
+	e = read_state(p, s, &k, depth);
+	if (e)
 		return e;
-	}
-	time = k.has_time ? time_of(p, s, k.clock, k.time) : TIME_LIMIT;
-	if (time >= TIME_LIMIT) {
-		p->d->k.counts.no_time++;
-		return 0;
-	}
-	p->latest = time > p->latest ? time : p->latest;
-	return gt_pftrace_event(p, s, time, &k.event);
+	s = sequence_of(p, k.sequence); /* it may have moved */
+	if (!s)
+		return p->err->code;
+	if (k.has_time)
+		time = time_of(p, s, k.clock, k.time);
+	k.has_time &= time < TIME_LIMIT;
+	if (note_time(p, s, &k, time))
+		return p->err->code;
+	if (k.event.bytes || k.stage.bytes || k.counters.bytes || k.memory.bytes)
+		return read_events(p, s, &k, time);
+	p->other_packets += is_other(&k);
+	return 0;
 }
 
 /* ---- the file ---- */
@@ -446,7 +525,14 @@ static int read_packets(struct gt_pftrace *p, struct gt_in *in, unsigned depth)
 	while (!e && (more = read_head(p, &w, in, &size)) > 0) {
 		struct gt_proto_in packet = { w.bytes + w.at, w.bytes + w.at + size };
 
-		e = more == 1 ? read_packet(p, packet, depth) : 0;
+		if (depth)
+			p->offset = offset;
+		if (depth && w.start + w.at > GT_PFTRACE_UNPACKED_MAX)
+			e = gt_err_set(p->err, -EMSGSIZE,
+				"packed packets of more than %u MiB, unpacked",
+				GT_PFTRACE_UNPACKED_MAX >> 20);
+		else
+			e = more == 1 ? read_packet(p, packet, depth) : 0;
 		w.at += size;
 	}
 	p->unpacked += depth ? w.start + w.at : 0;
@@ -475,7 +561,7 @@ static int finish(struct gt_pftrace *p)
 
 	if (!p->events && p->other_packets)
 		return gt_err_set(p->err, -ENOTSUP,
-			"no TrackEvents: its packets are of other data sources (ftrace, counters), which gt does not read");
+			"no TrackEvents: its packets are of other data sources (ftrace, samples), which gt does not read");
 	e = gt_pftrace_tracks_finish(p);
 	c->not_understood += p->without_begin;
 	if (!e)
@@ -490,6 +576,7 @@ static int finish(struct gt_pftrace *p)
 static void release(struct gt_pftrace *p)
 {
 	gt_pftrace_tracks_release(p);
+	gt_pftrace_gpu_release(p);
 	gt_kineto_document_free(p->d);
 	free(p->sequences);
 	free(p->clocks);
@@ -523,27 +610,50 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 static bool is_known(const struct gt_proto_field *f)
 {
 	if (f->wire == GT_PROTO_VARINT)
-		return f->number == GT_PACKET_SEQUENCE || f->number == GT_PACKET_TIMESTAMP;
+		return f->number == GT_PACKET_SEQUENCE || f->number == GT_PACKET_TIMESTAMP ||
+			f->number == GT_PACKET_USER;
 	return f->wire == GT_PROTO_BYTES &&
 		(f->number == GT_PACKET_EVENT || f->number == GT_PACKET_TRACK ||
 			f->number == GT_PACKET_CLOCKS || f->number == GT_PACKET_INTERNED ||
-			f->number == GT_PACKET_ZSTD || f->number == GT_PACKET_DEFLATED);
+			f->number == GT_PACKET_ZSTD || f->number == GT_PACKET_DEFLATED ||
+			f->number == GT_PACKET_RENDER_STAGE ||
+			f->number == GT_PACKET_GPU_COUNTERS || f->number == GT_PACKET_CONFIG ||
+			f->number == GT_PACKET_MARKER || f->number == GT_PACKET_UI_STATE ||
+			f->number == GT_PACKET_UUID);
 }
 
-/* Is it a packet, as far as its bytes are there? A message of packets has few fields, and at least
- * one that gt knows, perhaps the one that is cut off. */
-static bool is_packet(struct gt_proto_in in, bool whole)
+/* Is the field cut off, at the end of the head, one of a packet that has `rest` bytes from there?
+ * Data of any source (ftrace, its settings) may be large. */
+static bool is_cut_field(struct gt_proto_in in, uint64_t rest)
 {
+	const uint8_t *from = in.at;
+	uint64_t tag, size;
+
+	if (gt_proto_read_varint(&in, &tag) || (tag & 7) != GT_PROTO_BYTES || !(tag >> 3) ||
+		tag >> 3 >= GT_PACKET_NUMBERS || gt_proto_read_varint(&in, &size))
+		return false;
+	return size <= rest - (uint64_t)(in.at - from);
+}
+
+/* Is it a packet of this size, as far as its bytes are there? A message of packets has few fields,
+ * and at least one that gt knows, or one that is cut off. */
+static bool is_packet(struct gt_proto_in in, uint64_t size)
+{
+	const uint8_t *from = in.at, *at = in.at;
+	bool whole = size <= (uint64_t)(in.end - in.at), known = false;
 	struct gt_proto_field f = { 0 };
-	bool known = false;
 	int more;
 
+	if (whole)
+		in.end = in.at + size;
 	while ((more = gt_proto_next(&in, &f)) > 0) {
 		if (f.number > 999)
 			return false;
 		known |= is_known(&f);
+		at = in.at;
 	}
-	return whole ? known && !more : known || is_known(&f);
+	in.at = at;
+	return whole ? known && !more : known || is_cut_field(in, size - (uint64_t)(at - from));
 }
 
 static int sniff(const char *head, size_t len)
@@ -553,16 +663,14 @@ static int sniff(const char *head, size_t len)
 
 	while (in.at < in.end && packets < 8) {
 		uint64_t tag, size;
-		bool whole;
 
 		if (*in.at != (GT_TRACE_PACKET << 3 | GT_PROTO_BYTES))
 			return packets ? 50 : 0;
 		if (gt_proto_read_varint(&in, &tag) || gt_proto_read_varint(&in, &size))
 			break;
-		whole = size <= (uint64_t)(in.end - in.at);
-		if (!is_packet((struct gt_proto_in){ in.at, whole ? in.at + size : in.end }, whole))
+		if (!is_packet(in, size))
 			return packets ? 50 : 0;
-		if (!whole)
+		if (size > (uint64_t)(in.end - in.at))
 			break;
 		packets++;
 		in.at += size;

@@ -11,6 +11,10 @@
 #define GT_PFTRACE_INTERNED_MAX (64u << 20) /* bytes of interned texts; more are an error */
 #define GT_PFTRACE_ENTRIES_MAX (4u << 20)   /* interned entries; more are an error */
 #define GT_PFTRACE_ARGS 96u                 /* of one event; further ones are dropped */
+/* bytes that a packed packet may have, unpacked; more are an error */
+#define GT_PFTRACE_UNPACKED_MAX (256u << 20)
+/* marks the ids of render stages, in the place of correlation ids */
+#define GT_PFTRACE_RENDER_ID (1ull << 62)
 
 /* A packet sequence: packets of one writer, whose ids (iid) and defaults are its own. */
 struct gt_pftrace_sequence {
@@ -19,6 +23,9 @@ struct gt_pftrace_sequence {
 	uint64_t track;      /* defaults */
 	uint32_t clock;
 	bool has_track;
+	bool used;    /* there was a packet before */
+	bool invalid; /* packets were lost, and its state was not cleared since then */
+	int64_t last; /* ns: the time of its last packet; INT64_MIN: none */
 };
 struct gt_pftrace_clock {
 	uint64_t sequence;    /* of a clock of its own (id 64 to 127), else 0 */
@@ -48,6 +55,16 @@ struct gt_pftrace_entry { /* of interned data */
 	uint32_t stack;    /* of a stack: its number in the trace plus 1; 0: not read yet */
 	uint32_t sequence; /* index: it is current as long as that has its generation */
 };
+struct gt_pftrace_counter { /* of a GPU */
+	uint64_t iid;       /* of its descriptor, and its generation: both 0 without a number */
+	uint32_t generation, id;
+	uint32_t name; /* string id */
+	int32_t gpu;   /* -1: unknown */
+};
+struct gt_pftrace_names { /* string ids */
+	uint32_t *names;
+	size_t n;
+};
 struct gt_pftrace {
 	struct gt_kineto_document *d;
 	struct gt_err *err;
@@ -72,6 +89,10 @@ struct gt_pftrace {
 		uint64_t iid;
 		uint32_t entry;
 	} recent[4096];
+	struct gt_pftrace_names queues, stages; /* of GPUs, without a number */
+	struct gt_pftrace_counter *counters, last_descriptor;
+	size_t ncounters, counters_cap;
+	struct gt_map counter_map;
 	/* slices of tracks whose events are not in order of time */
 	struct gt_sorter sorter;
 	struct gt_out spool; /* their events */
@@ -110,6 +131,22 @@ void gt_pftrace_tracks_release(struct gt_pftrace *p);
 /* ---- import_perfetto_events.c ---- */
 int gt_pftrace_event(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, int64_t time,
 	const struct gt_proto_field *event);
+
+/* For events of other formats' launches: the call and its work have this id. */
+static inline void gt_pftrace_set_correlation(struct gt_kineto_event *ev, uint64_t id)
+{
+	ev->gpu.correlation = id;
+	ev->has |= GT_KINETO_CORRELATION;
+	ev->gpu.unknown &= ~(unsigned)GT_GPU_NO_CORRELATION;
+}
+
+/* ---- import_perfetto_gpu.c ---- */
+int gt_pftrace_render_stage(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, int64_t time,
+	const struct gt_proto_field *event);
+int gt_pftrace_gpu_counters(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
+	bool has_time, int64_t time, const struct gt_proto_field *event);
+int gt_pftrace_gpu_memory(struct gt_pftrace *p, int64_t time, const struct gt_proto_field *event);
+void gt_pftrace_gpu_release(struct gt_pftrace *p);
 
 int gt_pftrace_malformed(struct gt_pftrace *p, const char *what);
 #endif

@@ -13,7 +13,7 @@ struct parts {
 	uint64_t type, track, category_iid, name_iid, stack_iid, flow;
 	const char *category, *name;
 	size_t ncategory, nname;
-	struct gt_proto_field stack, legacy;
+	struct gt_proto_field stack, legacy, gpu;
 	bool has_track, has_flow, has_value;
 	int64_t value;
 	double number;
@@ -248,6 +248,8 @@ static int read_parts(struct gt_pftrace *p, const struct gt_proto_field *event, 
 	int more;
 
 	while ((more = gt_proto_next(&in, &f)) > 0) {
+		if (f.number > UINT16_MAX)
+			continue;
 		switch (f.number | (uint32_t)f.wire << 16) {
 		case GT_EVENT_TYPE: e->type = f.value; break;
 		case GT_EVENT_TRACK:
@@ -291,6 +293,7 @@ static int read_parts(struct gt_pftrace *p, const struct gt_proto_field *event, 
 			break;
 		case GT_EVENT_STACK | GT_PROTO_BYTES << 16: e->stack = f; break;
 		case GT_EVENT_LEGACY | GT_PROTO_BYTES << 16: e->legacy = f; break;
+		case GT_EVENT_GPU | GT_PROTO_BYTES << 16: e->gpu = f; break;
 		}
 	}
 	return more < 0 ? gt_pftrace_malformed(p, "an event") : 0;
@@ -322,6 +325,20 @@ static int read_legacy(struct gt_pftrace *p, struct parts *e, int64_t *dur)
 			*dur = (int64_t)f.value < 0 ? -1 : (int64_t)f.value * 1000;
 	}
 	return more < 0 ? gt_pftrace_malformed(p, "an event") : 0;
+}
+
+/* Events without a correlation id: a launch may list the render stages that it submitted (of those
+ * of a graph, only the first is found). wprof's calls and GPU work have the same flow. */
+static void correlate(const struct parts *e, const char *category, struct gt_kineto_event *ev)
+{
+	struct gt_proto_in in = gt_proto_message(&e->gpu);
+	struct gt_proto_field f;
+
+	while (e->gpu.bytes && !(ev->has & GT_KINETO_CORRELATION) && gt_proto_next(&in, &f) > 0)
+		if (f.number == 1 && f.wire == GT_PROTO_VARINT)
+			gt_pftrace_set_correlation(ev, f.value | GT_PFTRACE_RENDER_ID);
+	if (!e->gpu.bytes && e->has_flow && category && begins(category, e->ncategory, "CUDA_"))
+		gt_pftrace_set_correlation(ev, e->flow);
 }
 
 static int make_event(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, struct parts *e,
@@ -356,6 +373,8 @@ static int make_event(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
 		ev->id = e->flow;
 		ev->has |= GT_KINETO_ID;
 	}
+	if (!(ev->has & GT_KINETO_CORRELATION))
+		correlate(e, category, ev);
 	return 0;
 }
 

@@ -90,13 +90,15 @@ static bool is_text(uint32_t table)
 {
 	return table <= GT_INTERNED_ARG_NAMES || table == GT_INTERNED_FUNCTIONS ||
 		table == GT_INTERNED_PATHS || table == GT_INTERNED_SOURCES ||
-		table == GT_INTERNED_STRINGS;
+		table == GT_INTERNED_STRINGS || table == GT_INTERNED_LAUNCH_ARGS;
 }
 
 static bool is_message(uint32_t table)
 {
 	return table == GT_INTERNED_FRAMES || table == GT_INTERNED_STACKS ||
-		table == GT_INTERNED_MAPPINGS;
+		table == GT_INTERNED_MAPPINGS || table == GT_INTERNED_CONTEXTS ||
+		table == GT_INTERNED_SPECS || table == GT_INTERNED_COUNTERS ||
+		table == GT_INTERNED_KERNELS;
 }
 
 static int read_entry(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,

@@ -73,13 +73,18 @@ static uint32_t intern(struct gt_pftrace *p, const struct gt_proto_field *f)
 		(const char *)f->bytes, f->value);
 }
 
-/* The number behind a word, as in "stream 7 waits"; -1: the name has another form. */
+/* The number behind a word, as in "stream 7 waits" or "GPU #0"; -1: the name has another form. */
 static int64_t number_behind(const char *name, const char *word)
 {
 	size_t n = strlen(word);
 	long long v = 0;
 
-	return strncasecmp(name, word, n) || sscanf(name + n, " %9lld", &v) != 1 || v < 0 ? -1 : v;
+	if (strncasecmp(name, word, n))
+		return -1;
+	return (sscanf(name + n, " %9lld", &v) == 1 || sscanf(name + n, " #%9lld", &v) == 1) &&
+			v >= 0
+		? v
+		: -1;
 }
 
 /* Of a process: pid and name; of a thread also tid. */

@@ -47,4 +47,4 @@ says garbage-says "byte $size: malformed packet"
 is one-line 1 "$(wc -l <want.err)"
 { cat t.pftrace; printf '\012\005\222\003\002xx'; } >deflate.pftrace
 want deflate 1 "$A" deflate.pftrace
-says deflate-says "packets compressed with deflate"
+says deflate-says "byte $size: damaged deflate data"
