@@ -18,11 +18,25 @@ struct gt_proto_field {
 	const uint8_t *bytes; /* borrowed from the message */
 };
 
-/* 0; -1: it ends too early, or has more than 10 bytes. */
-static inline int gt_proto_read_varint(struct gt_proto_in *in, uint64_t *to)
+static inline int gt_proto_read_long(struct gt_proto_in *in, uint64_t *to)
 {
-	uint64_t v = 0;
+	uint64_t v = 0, word, ends;
 
+	if (in->end - in->at >= 8) {
+		memcpy(&word, in->at, 8);
+		word = le64toh(word);
+		ends = ~word & 0x8080808080808080u; /* the last byte has no high bit */
+		if (ends) {
+			unsigned bits = (unsigned)__builtin_ctzll(ends) + 1;
+
+			word &= UINT64_MAX >> (64 - bits);
+			word = (word & 0x007f007f007f007fu) | (word & 0x7f007f007f007f00u) >> 1;
+			word = (word & 0x00003fff00003fffu) | (word & 0x3fff00003fff0000u) >> 2;
+			*to = (word & 0x000000000fffffffu) | (word & 0x0fffffff00000000u) >> 4;
+			in->at += bits / 8;
+			return 0;
+		}
+	}
 	for (unsigned shift = 0; in->at < in->end && shift < 70; shift += 7) {
 		uint8_t b = *in->at++;
 
@@ -33,6 +47,14 @@ static inline int gt_proto_read_varint(struct gt_proto_in *in, uint64_t *to)
 		}
 	}
 	return -1;
+}
+/* 0; -1: it ends too early, or has more than 10 bytes. */
+static inline int gt_proto_read_varint(struct gt_proto_in *in, uint64_t *to)
+{
+	if (__builtin_expect(in->at == in->end || *in->at >= 0x80, 0))
+		return gt_proto_read_long(in, to);
+	*to = *in->at++;
+	return 0;
 }
 /* 1, 0 at the end, -1: malformed (in->at is near the place). */
 static inline int gt_proto_next(struct gt_proto_in *in, struct gt_proto_field *f)
@@ -48,17 +70,19 @@ static inline int gt_proto_next(struct gt_proto_in *in, struct gt_proto_field *f
 	f->bytes = NULL;
 	if (f->wire == GT_PROTO_VARINT)
 		return gt_proto_read_varint(in, &f->value) ? -1 : 1;
+	if (f->wire == GT_PROTO_BYTES) {
+		if (gt_proto_read_varint(in, &f->value) || f->value > (uint64_t)(in->end - in->at))
+			return -1;
+		f->bytes = in->at;
+		in->at += f->value;
+		return 1;
+	}
 	size = f->wire == GT_PROTO_FIXED64 ? 8 : 4;
-	if (f->wire != GT_PROTO_FIXED64 && f->wire != GT_PROTO_FIXED32 &&
-		(f->wire != GT_PROTO_BYTES || gt_proto_read_varint(in, &size)))
-		return -1;
-	if (size > (uint64_t)(in->end - in->at))
+	if ((f->wire != GT_PROTO_FIXED64 && f->wire != GT_PROTO_FIXED32) ||
+		size > (uint64_t)(in->end - in->at))
 		return -1;
 	f->bytes = in->at;
-	f->value = size;
 	in->at += size;
-	if (f->wire == GT_PROTO_BYTES)
-		return 1;
 	f->value = 0;
 	memcpy(&f->value, f->bytes, size);
 	f->value = le64toh(f->value);

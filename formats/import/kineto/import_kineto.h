@@ -13,6 +13,7 @@
 #define GT_KINETO_TEXT (24u << 20)
 #define GT_KINETO_TRACKS (1u << 15) /* threads, streams and named places, each */
 #define GT_KINETO_VALUES 16         /* series of one counter */
+#define GT_KINETO_RECENT_CLASSES 256u
 
 /* Arguments that are copied under their own names: shapes of an operator's inputs,
  * and size, type and group of a collective operation. text: a string; else a number. */
@@ -200,6 +201,7 @@ struct gt_kineto {
 	size_t nthreads, threads_cap, last_thread;
 	struct gt_kineto_class *classes;
 	size_t nclasses, classes_cap;
+	uint32_t recent_classes[GT_KINETO_RECENT_CLASSES];
 	struct gt_kineto_name *names;
 	size_t nnames, names_cap;
 	struct gt_kineto_place *places;
@@ -297,6 +299,9 @@ uint32_t gt_kineto_intern(
 	struct gt_kineto *k, const struct gt_kineto_event *ev, const char *s, size_t len);
 void gt_kineto_event_arg(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_json *scratch,
 	const char *key, size_t key_len, int token, const char *text, size_t len);
+/* An argument with an integer: its bits; negative: they are those of an int64_t below 0. */
+void gt_kineto_event_number(struct gt_kineto *k, struct gt_kineto_event *ev,
+	struct gt_json *scratch, const char *key, size_t key_len, uint64_t value, bool negative);
 /* Three numbers: of a kernel's grid or block. */
 void gt_kineto_event_three(struct gt_kineto_event *ev, bool block, const uint32_t v[3]);
 
@@ -383,7 +388,9 @@ int gt_kineto_add_call(struct gt_kineto *k, size_t thread, const struct gt_kinet
  * none), and work of earlier calls that is left. For each call, in order of time. */
 int gt_kineto_put_stacked(struct gt_kineto *k, uint64_t number, int64_t start, int64_t end,
 	uint32_t stack, struct gt_err *err);
-int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
+/* An arrow begins ('s') or ends ('f') at this event. */
+int gt_kineto_flow(
+	struct gt_kineto *k, const struct gt_kineto_event *ev, char phase, struct gt_err *err);
 /* Writes the work that still waits as work of an unknown call. */
 int gt_kineto_gpu_finish(struct gt_kineto *k, struct gt_err *err);
 void gt_kineto_gpu_release(struct gt_kineto *k);

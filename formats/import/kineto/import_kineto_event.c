@@ -11,6 +11,8 @@ struct reading {
 	struct gt_kineto *k;
 	struct gt_json *j;
 	struct gt_kineto_event *ev;
+	const uint64_t *number; /* an integer as its bits, instead of the text of j */
+	bool negative;
 };
 
 /* The cache entry of a string. Names repeat soon, and most differ in their ends or lengths: hashing
@@ -67,6 +69,10 @@ static bool read_u64(const struct reading *r, int token, uint64_t *to)
 	bool negative;
 	uint64_t v;
 
+	if (r->number) {
+		*to = *r->number;
+		return !r->negative;
+	}
 	if (token != GT_JSON_INT || gt_json_magnitude(r->j->text, r->j->len, 0, &negative, &v) ||
 		negative)
 		return false;
@@ -86,6 +92,10 @@ static bool read_u32(const struct reading *r, int token, uint32_t *to)
 
 static bool read_i64(const struct reading *r, int token, int64_t *to)
 {
+	if (r->number) {
+		*to = (int64_t)*r->number;
+		return (*to < 0) == r->negative;
+	}
 	return token == GT_JSON_INT && !gt_json_scale(r->j->text, r->j->len, 0, to);
 }
 
@@ -668,7 +678,7 @@ static int read_slowly(struct reading *r, struct gt_err *err)
 int gt_kineto_event(
 	struct gt_kineto *k, struct gt_json *j, struct gt_kineto_event *ev, struct gt_err *err)
 {
-	struct reading r = { k, j, ev };
+	struct reading r = { .k = k, .j = j, .ev = ev };
 	const struct key *key;
 	const char *word;
 	size_t len;
@@ -703,7 +713,7 @@ void gt_kineto_event_category(
 	struct gt_kineto *k, struct gt_kineto_event *ev, const char *word, size_t len)
 {
 	struct gt_json j = { .text = word, .len = len };
-	struct reading r = { k, &j, ev };
+	struct reading r = { .k = k, .j = &j, .ev = ev };
 
 	on_cat(&r, NULL, GT_JSON_STRING);
 }
@@ -718,7 +728,7 @@ uint32_t gt_kineto_intern(
 void gt_kineto_event_arg(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_json *scratch,
 	const char *key, size_t key_len, int token, const char *text, size_t len)
 {
-	struct reading r = { k, scratch, ev };
+	struct reading r = { .k = k, .j = scratch, .ev = ev };
 	const struct key *known = find_arg(ev, key, key_len);
 	unsigned extra = known ? GT_KINETO_NEXTRA : extra_key(key, key_len);
 
@@ -728,6 +738,26 @@ void gt_kineto_event_arg(struct gt_kineto *k, struct gt_kineto_event *ev, struct
 		known->read(&r, known, token);
 	else if (extra < GT_KINETO_NEXTRA)
 		add_extra_value(&r, extra, token);
+}
+
+void gt_kineto_event_number(struct gt_kineto *k, struct gt_kineto_event *ev,
+	struct gt_json *scratch, const char *key, size_t key_len, uint64_t value, bool negative)
+{
+	struct reading r = {
+		.k = k, .j = scratch, .ev = ev, .number = &value, .negative = negative
+	};
+	const struct key *known = find_arg(ev, key, key_len);
+	unsigned extra = known ? GT_KINETO_NEXTRA : extra_key(key, key_len);
+	char text[24], *end;
+
+	if (known) {
+		known->read(&r, known, GT_JSON_INT);
+	} else if (extra < GT_KINETO_NEXTRA && gt_kineto_extra_keys[extra].text) {
+		end = negative ? gt_put_i64(text, (int64_t)value) : gt_put_u64(text, value);
+		add_extra_text(&r, extra, text, (size_t)(end - text));
+	} else if (extra < GT_KINETO_NEXTRA && !negative) {
+		add_extra_arg(&r, extra, value);
+	}
 }
 
 void gt_kineto_event_three(struct gt_kineto_event *ev, bool block, const uint32_t v[3])

@@ -429,7 +429,8 @@ static struct call *call_at(struct gt_kineto *k, const struct flow *f, uint64_t 
 	return c ? c : gt_kineto_ring_find(&k->calls, call_key(k->threads[thread].track, f->ts));
 }
 
-int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
+int gt_kineto_flow(
+	struct gt_kineto *k, const struct gt_kineto_event *ev, char phase, struct gt_err *err)
 {
 	struct flow *f;
 	struct call *c;
@@ -439,14 +440,14 @@ int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 		return 0;
 	if (make_rings(k, err))
 		return -ENOMEM;
-	if (ev->phase == 's') {
+	if (phase == 's') {
 		f = gt_kineto_ring_add(&k->flows, ev->id);
 		f->ts = ev->ts;
 		f->pid = ev->pid;
 		f->tid = ev->tid;
 		return 0;
 	}
-	w = ev->phase == 'f' ? find_work_near(k, ev) : NULL;
+	w = phase == 'f' ? find_work_near(k, ev) : NULL;
 	f = w ? gt_kineto_ring_find(&k->flows, ev->id) : NULL;
 	c = f ? call_at(k, f, ev->id) : NULL;
 	return c ? put_with(k, w, c, err) : 0;
@@ -473,11 +474,9 @@ static int64_t device_of(const struct gt_kineto_event *ev)
 					  : -1;
 }
 
-static struct work *add_work(struct gt_kineto *k, const struct gt_kineto_event *ev)
+/* w: zeroed, except its link. */
+static void fill_work(const struct gt_kineto *k, struct work *w, const struct gt_kineto_event *ev)
 {
-	struct work *w = gt_kineto_ring_add(
-		&k->works, ev->has & GT_KINETO_CORRELATION ? ev->gpu.correlation : NO_KEY);
-
 	w->gpu = ev->gpu;
 	w->gpu.device = device_of(ev);
 	w->gpu.stream = stream_of(ev);
@@ -495,14 +494,27 @@ static struct work *add_work(struct gt_kineto *k, const struct gt_kineto_event *
 	w->stack = ev->stack;
 	w->extra = (uint16_t)ev->extra;
 	w->extra_at = ev->extra_at;
-	return w;
+}
+
+/* Adds work that waits for its call, and writes the oldest if there is no space. */
+static int add_work(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
+{
+	bool correlated = ev->has & GT_KINETO_CORRELATION;
+	uint64_t size = (uint64_t)1 << WORK_BITS;
+	struct work *w =
+		gt_kineto_ring_at(&k->works, k->works.n < size ? 0 : k->works.n + 1 - size);
+	int e = w && !w->done ? put(k, w, err) : 0;
+
+	fill_work(k, gt_kineto_ring_add(&k->works, correlated ? ev->gpu.correlation : NO_KEY), ev);
+	if (!correlated || ev->has & GT_KINETO_ARROW)
+		k->newest_unjoined = k->works.n;
+	return e;
 }
 
 int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
+	struct work known = { .cat = 0 }; /* of a known call: it does not wait */
 	struct call *c = NULL;
-	struct work *w;
-	int e = 0;
 
 	if (!ev->ts && !ev->dur) { /* CUPTI had no time for it */
 		k->counts.no_time++;
@@ -510,22 +522,15 @@ int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, str
 	}
 	if (make_rings(k, err))
 		return -ENOMEM;
-	w = gt_kineto_ring_at(&k->works,
-		k->works.n < ((uint64_t)1 << WORK_BITS)
-			? 0
-			: k->works.n + 1 - ((uint64_t)1 << WORK_BITS));
-	if (w && !w->done)
-		e = put(k, w, err);
-	w = add_work(k, ev);
-	if (!(ev->has & GT_KINETO_CORRELATION) || ev->has & GT_KINETO_ARROW)
-		k->newest_unjoined = k->works.n;
 	if (ev->has & GT_KINETO_CORRELATION)
 		c = gt_kineto_ring_find(&k->calls, ev->gpu.correlation);
-	if (!e && c)
-		e = put_with(k, w, c, err);
-	else if (!e && ev->cat == GT_KINETO_OVERHEAD && (w->thread || k->first_process != GT_NONE))
-		e = put(k, w, err);
-	return e;
+	if (!c &&
+		!(ev->cat == GT_KINETO_OVERHEAD &&
+			((ev->has & GT_KINETO_THREAD && ev->thread) ||
+				k->first_process != GT_NONE)))
+		return add_work(k, ev, err);
+	fill_work(k, &known, ev);
+	return c ? put_with(k, &known, c, err) : put(k, &known, err);
 }
 
 void gt_kineto_gpu_release(struct gt_kineto *k)

@@ -33,7 +33,9 @@ void *gt_kineto_ring_at(const struct gt_kineto_ring *r, uint64_t number)
 
 uint64_t *gt_kineto_ring_head(const struct gt_kineto_ring *r, uint64_t key)
 {
-	return &r->heads[gt_hash_u64(key) >> (64 - r->bits)];
+	/* most keys count up: neighbours in memory are faster than keys that are spread */
+	return &r->heads[(key ^ key >> r->bits ^ key >> 2 * r->bits) &
+		(((uint64_t)1 << r->bits) - 1)];
 }
 
 void *gt_kineto_ring_add(struct gt_kineto_ring *r, uint64_t key)

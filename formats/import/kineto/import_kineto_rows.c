@@ -185,10 +185,17 @@ static int64_t class_with(struct gt_kineto *k, uint32_t name, uint32_t cat, uint
 		.cat_name = cat_name,
 		.extra = extra };
 	const size_t key = offsetof(struct gt_kineto_class, type);
-	uint32_t i = gt_map_find_item(&k->class_map, k->classes, sizeof(cls), &cls, key);
+	uint32_t *recent = &k->recent_classes[(cls.name * 31 + cat * 7 + extra) %
+			 GT_KINETO_RECENT_CLASSES],
+		 i = *recent;
 
-	if (i != GT_NONE)
+	if (i < k->nclasses && !memcmp(&k->classes[i], &cls, key))
 		return i;
+	i = gt_map_find_item(&k->class_map, k->classes, sizeof(cls), &cls, key);
+	if (i != GT_NONE) {
+		*recent = i;
+		return i;
+	}
 	if ((k->nclasses == CLASSES_MAX || !gt_writer_has_name_space(k->w)) &&
 		cls.name != k->nameless) {
 		k->counts.names_left_out++;
@@ -532,5 +539,5 @@ int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err
 		return instant(k, ev, err);
 	if (ev->cat == GT_KINETO_FORWARD_FLOW)
 		return arrow(k, ev, err);
-	return ev->cat == GT_KINETO_FLOW ? gt_kineto_flow(k, ev, err) : 0;
+	return ev->cat == GT_KINETO_FLOW ? gt_kineto_flow(k, ev, ev->phase, err) : 0;
 }

@@ -49,11 +49,15 @@ int gt_pftrace_malformed(struct gt_pftrace *p, const char *what)
 static struct gt_pftrace_sequence *sequence_of(struct gt_pftrace *p, uint64_t id)
 {
 	struct gt_pftrace_sequence s = { .id = id, .last = INT64_MIN };
-	uint32_t i =
-		gt_map_find_item(&p->sequence_map, p->sequences, sizeof(s), &s.id, sizeof(s.id));
+	uint32_t i;
 
-	if (i != UINT32_MAX)
+	if (p->last_sequence < p->nsequences && p->sequences[p->last_sequence].id == id)
+		return &p->sequences[p->last_sequence];
+	i = gt_map_find_item(&p->sequence_map, p->sequences, sizeof(s), &s.id, sizeof(s.id));
+	if (i != UINT32_MAX) {
+		p->last_sequence = i;
 		return &p->sequences[i];
+	}
 	s.generation = ++p->generations;
 	if (p->nsequences >= SEQUENCES_MAX) {
 		gt_err_set(p->err, -E2BIG, "more than %u packet sequences", SEQUENCES_MAX);
@@ -243,12 +247,29 @@ static int64_t time_of(
 
 /* ---- packets ---- */
 
+/* The messages of a packet; a member of `message` is valid if its bit in `has` is set. */
+enum part {
+	EVENT,
+	STAGE,
+	COUNTERS,
+	MEMORY,
+	INTERNED,
+	DEFAULTS,
+	CLOCKS,
+	TRACK,
+	ATTRIBUTES,
+	ZSTD,
+	DEFLATED,
+	NO_PART
+};
+#define HAS(part) (1u << (part))
+#define EVENTS (HAS(EVENT) | HAS(STAGE) | HAS(COUNTERS) | HAS(MEMORY))
 struct packet {
 	uint64_t sequence, time, flags;
 	uint32_t clock;
+	unsigned has;
 	bool has_time, cleared, dropped;
-	struct gt_proto_field event, interned, defaults, clocks, track, attributes, zstd, deflated,
-		stage, counters, memory;
+	struct gt_proto_field message[NO_PART];
 };
 
 /* What Kineto's files have around their events. */
@@ -281,39 +302,56 @@ static int read_attributes(struct gt_pftrace *p, const struct gt_proto_field *me
 	return more < 0 ? gt_pftrace_malformed(p, "attributes") : 0;
 }
 
+static enum part part_of(uint32_t number)
+{
+	switch (number) {
+	case GT_PACKET_EVENT: return EVENT;
+	case GT_PACKET_RENDER_STAGE: return STAGE;
+	case GT_PACKET_GPU_COUNTERS: return COUNTERS;
+	case GT_PACKET_GPU_MEMORY: return MEMORY;
+	case GT_PACKET_INTERNED: return INTERNED;
+	case GT_PACKET_DEFAULTS: return DEFAULTS;
+	case GT_PACKET_CLOCKS: return CLOCKS;
+	case GT_PACKET_TRACK: return TRACK;
+	case GT_PACKET_ATTRIBUTES: return ATTRIBUTES;
+	case GT_PACKET_ZSTD: return ZSTD;
+	case GT_PACKET_DEFLATED: return DEFLATED;
+	default: return NO_PART;
+	}
+}
+
+static void read_number(const struct gt_proto_field *f, struct packet *to)
+{
+	switch (f->number) {
+	case GT_PACKET_TIMESTAMP:
+		to->time = f->value;
+		to->has_time = true;
+		break;
+	case GT_PACKET_SEQUENCE: to->sequence = f->value; break;
+	case GT_PACKET_FLAGS:
+		to->flags = f->value;
+		to->cleared |= f->value & GT_PACKET_CLEARED;
+		break;
+	case GT_PACKET_OLD_CLEARED: to->cleared |= f->value != 0; break;
+	case GT_PACKET_DROPPED: to->dropped = f->value; break;
+	case GT_PACKET_CLOCK: to->clock = (uint32_t)f->value; break;
+	}
+}
+
 static int read_fields(struct gt_pftrace *p, struct gt_proto_in in, struct packet *to)
 {
 	struct gt_proto_field f;
+	enum part part;
 	int more;
 
+	memset(to, 0, offsetof(struct packet, message));
 	while ((more = gt_proto_next(&in, &f)) > 0) {
-		if (f.number > UINT16_MAX)
+		if (f.wire == GT_PROTO_VARINT)
+			read_number(&f, to);
+		if (f.wire != GT_PROTO_BYTES || (part = part_of(f.number)) == NO_PART)
 			continue;
-		switch (f.number | (uint32_t)f.wire << 16) {
-		case GT_PACKET_TIMESTAMP:
-			to->time = f.value;
-			to->has_time = true;
-			break;
-		case GT_PACKET_SEQUENCE: to->sequence = f.value; break;
-		case GT_PACKET_FLAGS:
-			to->flags = f.value;
-			to->cleared |= f.value & GT_PACKET_CLEARED;
-			break;
-		case GT_PACKET_OLD_CLEARED: to->cleared |= f.value != 0; break;
-		case GT_PACKET_DROPPED: to->dropped = f.value; break;
-		case GT_PACKET_CLOCK: to->clock = (uint32_t)f.value; break;
-		case GT_PACKET_EVENT | GT_PROTO_BYTES << 16: to->event = f; break;
-		case GT_PACKET_INTERNED | GT_PROTO_BYTES << 16: to->interned = f; break;
-		case GT_PACKET_DEFAULTS | GT_PROTO_BYTES << 16: to->defaults = f; break;
-		case GT_PACKET_CLOCKS | GT_PROTO_BYTES << 16: to->clocks = f; break;
-		case GT_PACKET_TRACK | GT_PROTO_BYTES << 16: to->track = f; break;
-		case GT_PACKET_ATTRIBUTES | GT_PROTO_BYTES << 16: to->attributes = f; break;
-		case GT_PACKET_ZSTD | GT_PROTO_BYTES << 16: to->zstd = f; break;
-		case GT_PACKET_DEFLATED | GT_PROTO_BYTES << 16: to->deflated = f; break;
-		case GT_PACKET_RENDER_STAGE | GT_PROTO_BYTES << 16: to->stage = f; break;
-		case GT_PACKET_GPU_COUNTERS | GT_PROTO_BYTES << 16: to->counters = f; break;
-		case GT_PACKET_GPU_MEMORY | GT_PROTO_BYTES << 16: to->memory = f; break;
-		}
+		to->message[part] = f;
+		to->has |= HAS(part);
 	}
 	return more < 0 ? gt_pftrace_malformed(p, "its fields") : 0;
 }
@@ -322,7 +360,8 @@ static int read_packets(struct gt_pftrace *p, struct gt_in *in, unsigned depth);
 
 static int read_packed(struct gt_pftrace *p, const struct packet *k, unsigned depth)
 {
-	const struct gt_proto_field *f = k->zstd.bytes ? &k->zstd : &k->deflated;
+	bool zst = k->has & HAS(ZSTD);
+	const struct gt_proto_field *f = &k->message[zst ? ZSTD : DEFLATED];
 	uint64_t offset = p->offset;
 	struct gt_in *in;
 	int e;
@@ -331,7 +370,7 @@ static int read_packed(struct gt_pftrace *p, const struct packet *k, unsigned de
 		return gt_pftrace_malformed(p, "packed packets within packed ones");
 	if (gt_in_is_bomb(offset, p->unpacked))
 		return gt_in_bomb_error(offset, p->err);
-	in = (k->zstd.bytes ? gt_in_memory : gt_in_zlib_memory)(f->bytes, f->value, p->err);
+	in = (zst ? gt_in_memory : gt_in_zlib_memory)(f->bytes, f->value, p->err);
 	if (!in)
 		return p->err->code;
 	e = read_packets(p, in, depth + 1);
@@ -348,27 +387,19 @@ static int read_state(
 {
 	int e = 0;
 
-	if (k->defaults.bytes)
-		e = read_defaults(p, s, &k->defaults);
-	if (!e && k->clocks.bytes)
-		e = read_snapshot(p, k->sequence, &k->clocks);
-	if (!e && k->interned.bytes)
-		e = gt_pftrace_intern(p, s, &k->interned);
-	if (!e && k->track.bytes)
-		e = gt_pftrace_describe_track(p, &k->track);
-	if (!e && k->attributes.bytes)
-		e = read_attributes(p, &k->attributes);
-	if (!e && (k->zstd.bytes || k->deflated.bytes))
+	if (k->has & HAS(DEFAULTS))
+		e = read_defaults(p, s, &k->message[DEFAULTS]);
+	if (!e && k->has & HAS(CLOCKS))
+		e = read_snapshot(p, k->sequence, &k->message[CLOCKS]);
+	if (!e && k->has & HAS(INTERNED))
+		e = gt_pftrace_intern(p, s, &k->message[INTERNED]);
+	if (!e && k->has & HAS(TRACK))
+		e = gt_pftrace_describe_track(p, &k->message[TRACK]);
+	if (!e && k->has & HAS(ATTRIBUTES))
+		e = read_attributes(p, &k->message[ATTRIBUTES]);
+	if (!e && k->has & (HAS(ZSTD) | HAS(DEFLATED)))
 		e = read_packed(p, k, depth);
 	return e;
-}
-
-/* Has it nothing but data of other sources? */
-static bool is_other(const struct packet *k)
-{
-	return !k->event.bytes && !k->stage.bytes && !k->counters.bytes && !k->memory.bytes &&
-		!k->clocks.bytes && !k->interned.bytes && !k->track.bytes && !k->attributes.bytes &&
-		!k->zstd.bytes && !k->deflated.bytes && !k->defaults.bytes;
 }
 
 /* Notes the time of a packet, and if packets were lost before it. */
@@ -405,25 +436,25 @@ static int read_events(struct gt_pftrace *p, const struct gt_pftrace_sequence *s
 		p->d->k.counts.lost++;
 		return 0;
 	}
-	if (k->counters.bytes)
-		e = gt_pftrace_gpu_counters(p, s, k->has_time, time, &k->counters);
+	if (k->has & HAS(COUNTERS))
+		e = gt_pftrace_gpu_counters(p, s, k->has_time, time, &k->message[COUNTERS]);
 	if (!e && !k->has_time) {
-		p->d->k.counts.no_time += !k->counters.bytes;
+		p->d->k.counts.no_time += !(k->has & HAS(COUNTERS));
 		return 0;
 	}
-	if (!e && k->event.bytes)
-		e = gt_pftrace_event(p, s, time, &k->event);
-	if (!e && k->stage.bytes)
-		e = gt_pftrace_render_stage(p, s, time, &k->stage);
-	if (!e && k->memory.bytes)
-		e = gt_pftrace_gpu_memory(p, time, &k->memory);
+	if (!e && k->has & HAS(EVENT))
+		e = gt_pftrace_event(p, s, time, &k->message[EVENT]);
+	if (!e && k->has & HAS(STAGE))
+		e = gt_pftrace_render_stage(p, s, time, &k->message[STAGE]);
+	if (!e && k->has & HAS(MEMORY))
+		e = gt_pftrace_gpu_memory(p, time, &k->message[MEMORY]);
 	return e;
 }
 
 static int read_packet(struct gt_pftrace *p, struct gt_proto_in in, unsigned depth)
 {
 	struct gt_pftrace_sequence *s;
-	struct packet k = { 0 };
+	struct packet k;
 	int64_t time = 0;
 	int e = read_fields(p, in, &k);
 
@@ -438,20 +469,22 @@ static int read_packet(struct gt_pftrace *p, struct gt_proto_in in, unsigned dep
 		s->has_track = s->invalid = false;
 		s->track = 0;
 	}
-	e = read_state(p, s, &k, depth);
-	if (e)
-		return e;
-	s = sequence_of(p, k.sequence); /* it may have moved */
-	if (!s)
-		return p->err->code;
+	if (k.has & ~EVENTS) {
+		e = read_state(p, s, &k, depth);
+		if (e)
+			return e;
+		s = sequence_of(p, k.sequence); /* it may have moved */
+		if (!s)
+			return p->err->code;
+	}
 	if (k.has_time)
 		time = time_of(p, s, k.clock, k.time);
 	k.has_time &= time < TIME_LIMIT;
 	if (note_time(p, s, &k, time))
 		return p->err->code;
-	if (k.event.bytes || k.stage.bytes || k.counters.bytes || k.memory.bytes)
+	if (k.has & EVENTS)
 		return read_events(p, s, &k, time);
-	p->other_packets += is_other(&k);
+	p->other_packets += !k.has;
 	return 0;
 }
 

@@ -52,7 +52,10 @@ struct gt_pftrace_entry { /* of interned data */
 	uint64_t iid;
 	size_t at; /* in texts: bytes of the message's text, or of the whole message */
 	uint64_t len;
-	uint32_t stack;    /* of a stack: its number in the trace plus 1; 0: not read yet */
+	/* what the entry is in the trace, plus 1; 0: not known yet. Of a stack its number, of a
+	 * name its string id, of a category the string id of an event of it */
+	uint32_t known;
+	uint8_t cat;       /* of a category: enum gt_kineto_cat */
 	uint32_t sequence; /* index: it is current as long as that has its generation */
 };
 struct gt_pftrace_counter { /* of a GPU */
@@ -83,7 +86,7 @@ struct gt_pftrace {
 	size_t ntracks, tracks_cap, nopen;
 	struct gt_map sequence_map, clock_map, entry_map, track_map;
 	/* what the packets before referred to, since the next ones often do, too */
-	size_t last_clock, last_track;
+	size_t last_sequence, last_clock, last_track;
 	struct gt_pftrace_recent {
 		uint32_t generation, table;
 		uint64_t iid;
@@ -93,7 +96,8 @@ struct gt_pftrace {
 	struct gt_pftrace_counter *counters, last_descriptor;
 	size_t ncounters, counters_cap;
 	struct gt_map counter_map;
-	/* slices of tracks whose events are not in order of time */
+	/* slices of tracks whose events are not in order of time; the event that begins one */
+	struct gt_kineto_event beginning;
 	struct gt_sorter sorter;
 	struct gt_out spool; /* their events */
 	int spool_fd;
@@ -110,6 +114,12 @@ int gt_pftrace_intern(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
 /* The text of an entry: borrowed until the next entry; NULL: there is none. */
 const char *gt_pftrace_text(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
 	uint32_t table, uint64_t iid, size_t *len);
+/* The string id of an event's name; GT_NONE: there is no entry. */
+uint32_t gt_pftrace_name(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, uint64_t iid,
+	const struct gt_kineto_event *ev);
+/* Sets the category of the event. false: there is no entry. */
+bool gt_pftrace_category(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, uint64_t iid,
+	struct gt_kineto_event *ev);
 /* The call stack of the event, plus 1; 0: none. */
 uint32_t gt_pftrace_stack(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, uint64_t iid);
 uint32_t gt_pftrace_inline_stack(struct gt_pftrace *p, const struct gt_proto_field *stack);
@@ -120,8 +130,10 @@ int gt_pftrace_describe_track(struct gt_pftrace *p, const struct gt_proto_field 
 int64_t gt_pftrace_track_of(struct gt_pftrace *p, uint64_t uuid);
 /* Fills in process and thread of an event. */
 void gt_pftrace_place(struct gt_pftrace *p, size_t track, struct gt_kineto_event *ev);
-/* A slice begins with this event, or ends at a time. */
+/* A slice begins: memory for its event, for gt_pftrace_begin(), which adds it. NULL: p->err. */
+struct gt_kineto_event *gt_pftrace_open(struct gt_pftrace *p, size_t track, int64_t time);
 int gt_pftrace_begin(struct gt_pftrace *p, size_t track, const struct gt_kineto_event *ev);
+/* The innermost slice ends. */
 int gt_pftrace_end(struct gt_pftrace *p, size_t track, int64_t time);
 int gt_pftrace_put(struct gt_pftrace *p, struct gt_kineto_event *ev); /* a whole event */
 /* Puts the slices that wait, in order, or without an end. */

@@ -13,18 +13,21 @@ struct parts {
 	uint64_t type, track, category_iid, name_iid, stack_iid, flow;
 	const char *category, *name;
 	size_t ncategory, nname;
-	struct gt_proto_field stack, legacy, gpu;
 	bool has_track, has_flow, has_value;
 	int64_t value;
 	double number;
 	unsigned nargs;
-	struct gt_proto_field args[GT_PFTRACE_ARGS]; /* not zeroed */
+	/* from here on not zeroed; stack, legacy, gpu: bytes NULL if they are missing */
+	struct gt_proto_field stack, legacy, gpu, args[GT_PFTRACE_ARGS];
 };
 
 struct value {
-	int token; /* enum gt_json_token; 0: none */
+	/* enum gt_json_token; 0: none; GT_JSON_INT: `bits`, not the text */
+	int token;
 	const char *text;
 	size_t len;
+	uint64_t bits;
+	bool negative;
 	const struct gt_proto_field *list; /* its message, of an array */
 	char buffer[TEXT_MAX + 32];
 };
@@ -62,11 +65,11 @@ static void read_scalar(struct gt_pftrace *p, const struct gt_pftrace_sequence *
 	} else if (f->number == GT_ARG_STRING_IID) {
 		v->text = gt_pftrace_text(p, s, GT_INTERNED_STRINGS, f->value, &v->len);
 		v->token = v->text ? GT_JSON_STRING : 0;
-	} else if (f->number == GT_ARG_INT) {
-		format(v, GT_JSON_INT, (int)(gt_put_i64(v->buffer, (int64_t)f->value) - v->buffer));
-	} else if (f->number == GT_ARG_UINT || f->number == GT_ARG_POINTER ||
-		f->number == GT_ARG_BOOL) {
-		format(v, GT_JSON_INT, (int)(gt_put_u64(v->buffer, f->value) - v->buffer));
+	} else if (f->number == GT_ARG_INT || f->number == GT_ARG_UINT ||
+		f->number == GT_ARG_POINTER || f->number == GT_ARG_BOOL) {
+		v->token = GT_JSON_INT;
+		v->bits = f->value;
+		v->negative = f->number == GT_ARG_INT && (int64_t)f->value < 0;
 	}
 }
 
@@ -93,6 +96,11 @@ static bool put_list(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
 			nested |= g.number == GT_ARG_VALUES;
 			read_scalar(p, s, &g, &v);
 		}
+		if (v.token == GT_JSON_INT)
+			format(&v, GT_JSON_INT,
+				(int)((v.negative ? gt_put_i64(v.buffer, (int64_t)v.bits)
+						  : gt_put_u64(v.buffer, v.bits)) -
+					v.buffer));
 		if (*n + v.len * (v.token != 0) + 8 >= TEXT_MAX)
 			return false;
 		if (comma)
@@ -188,6 +196,9 @@ static int read_args(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
 					GT_JSON_STRING, v.buffer, n);
 			else
 				p->d->k.counts.args_left_out++;
+		} else if (v.token == GT_JSON_INT) {
+			gt_kineto_event_number(
+				&p->d->k, ev, &p->scratch, key, len, v.bits, v.negative);
 		} else if (v.token) {
 			gt_kineto_event_arg(
 				&p->d->k, ev, &p->scratch, key, len, v.token, v.text, v.len);
@@ -241,60 +252,81 @@ static const char *category_by_args(
 
 /* ---- events ---- */
 
+static void read_number(const struct gt_proto_field *f, struct parts *e)
+{
+	switch (f->number) {
+	case GT_EVENT_TYPE: e->type = f->value; break;
+	case GT_EVENT_TRACK:
+		e->track = f->value;
+		e->has_track = true;
+		break;
+	case GT_EVENT_NAME_IID: e->name_iid = f->value; break;
+	case GT_EVENT_STACK_IID: e->stack_iid = f->value; break;
+	case GT_EVENT_VALUE:
+		e->value = (int64_t)f->value;
+		e->number = (double)e->value;
+		e->has_value = true;
+		break;
+	case GT_EVENT_OLD_FLOW:
+	case GT_EVENT_OLD_FLOW_END:
+		e->flow = e->has_flow ? e->flow : f->value;
+		e->has_flow = true;
+		break;
+	case GT_EVENT_CATEGORY_IID:
+		e->category_iid = e->category_iid ? e->category_iid : f->value;
+		break;
+	}
+}
+
+static void read_fixed(const struct gt_proto_field *f, struct parts *e)
+{
+	if (f->number == GT_EVENT_FLOW || f->number == GT_EVENT_FLOW_END) {
+		e->flow = e->has_flow ? e->flow : f->value;
+		e->has_flow = true;
+	} else if (f->number == GT_EVENT_DOUBLE) {
+		e->number = double_of(f->value);
+		e->has_value = true;
+	}
+}
+
+static void read_bytes(struct gt_pftrace *p, const struct gt_proto_field *f, struct parts *e)
+{
+	switch (f->number) {
+	case GT_EVENT_ARG:
+		if (e->nargs < GT_PFTRACE_ARGS)
+			e->args[e->nargs++] = *f;
+		else
+			p->d->k.counts.args_left_out++;
+		break;
+	case GT_EVENT_CATEGORY:
+		e->category = e->category ? e->category : (const char *)f->bytes;
+		e->ncategory = e->ncategory ? e->ncategory : f->value;
+		break;
+	case GT_EVENT_NAME:
+		e->name = (const char *)f->bytes;
+		e->nname = f->value;
+		break;
+	case GT_EVENT_STACK: e->stack = *f; break;
+	case GT_EVENT_LEGACY: e->legacy = *f; break;
+	case GT_EVENT_GPU: e->gpu = *f; break;
+	}
+}
+
 static int read_parts(struct gt_pftrace *p, const struct gt_proto_field *event, struct parts *e)
 {
 	struct gt_proto_in in = gt_proto_message(event);
 	struct gt_proto_field f;
 	int more;
 
+	memset(e, 0, offsetof(struct parts, stack));
+	e->stack.bytes = e->legacy.bytes = e->gpu.bytes = NULL;
 	while ((more = gt_proto_next(&in, &f)) > 0) {
-		if (f.number > UINT16_MAX)
-			continue;
-		switch (f.number | (uint32_t)f.wire << 16) {
-		case GT_EVENT_TYPE: e->type = f.value; break;
-		case GT_EVENT_TRACK:
-			e->track = f.value;
-			e->has_track = true;
-			break;
-		case GT_EVENT_NAME_IID: e->name_iid = f.value; break;
-		case GT_EVENT_STACK_IID: e->stack_iid = f.value; break;
-		case GT_EVENT_VALUE:
-			e->value = (int64_t)f.value;
-			e->number = (double)e->value;
-			e->has_value = true;
-			break;
-		case GT_EVENT_OLD_FLOW:
-		case GT_EVENT_OLD_FLOW_END:
-		case GT_EVENT_FLOW | GT_PROTO_FIXED64 << 16:
-		case GT_EVENT_FLOW_END | GT_PROTO_FIXED64 << 16:
-			e->flow = e->has_flow ? e->flow : f.value;
-			e->has_flow = true;
-			break;
-		case GT_EVENT_DOUBLE | GT_PROTO_FIXED64 << 16:
-			e->number = double_of(f.value);
-			e->has_value = true;
-			break;
-		case GT_EVENT_CATEGORY_IID:
-			e->category_iid = e->category_iid ? e->category_iid : f.value;
-			break;
-		case GT_EVENT_CATEGORY | GT_PROTO_BYTES << 16:
-			e->category = e->category ? e->category : (const char *)f.bytes;
-			e->ncategory = e->ncategory ? e->ncategory : f.value;
-			break;
-		case GT_EVENT_NAME | GT_PROTO_BYTES << 16:
-			e->name = (const char *)f.bytes;
-			e->nname = f.value;
-			break;
-		case GT_EVENT_ARG | GT_PROTO_BYTES << 16:
-			if (e->nargs < GT_PFTRACE_ARGS)
-				e->args[e->nargs++] = f;
-			else
-				p->d->k.counts.args_left_out++;
-			break;
-		case GT_EVENT_STACK | GT_PROTO_BYTES << 16: e->stack = f; break;
-		case GT_EVENT_LEGACY | GT_PROTO_BYTES << 16: e->legacy = f; break;
-		case GT_EVENT_GPU | GT_PROTO_BYTES << 16: e->gpu = f; break;
-		}
+		if (f.wire == GT_PROTO_VARINT)
+			read_number(&f, e);
+		else if (f.wire == GT_PROTO_BYTES)
+			read_bytes(p, &f, e);
+		else if (f.wire == GT_PROTO_FIXED64)
+			read_fixed(&f, e);
 	}
 	return more < 0 ? gt_pftrace_malformed(p, "an event") : 0;
 }
@@ -329,39 +361,62 @@ static int read_legacy(struct gt_pftrace *p, struct parts *e, int64_t *dur)
 
 /* Events without a correlation id: a launch may list the render stages that it submitted (of those
  * of a graph, only the first is found). wprof's calls and GPU work have the same flow. */
-static void correlate(const struct parts *e, const char *category, struct gt_kineto_event *ev)
+static void correlate(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
+	const struct parts *e, struct gt_kineto_event *ev)
 {
 	struct gt_proto_in in = gt_proto_message(&e->gpu);
+	const char *category = e->category;
+	size_t len = e->ncategory;
 	struct gt_proto_field f;
 
 	while (e->gpu.bytes && !(ev->has & GT_KINETO_CORRELATION) && gt_proto_next(&in, &f) > 0)
 		if (f.number == 1 && f.wire == GT_PROTO_VARINT)
 			gt_pftrace_set_correlation(ev, f.value | GT_PFTRACE_RENDER_ID);
-	if (!e->gpu.bytes && e->has_flow && category && begins(category, e->ncategory, "CUDA_"))
+	if (e->gpu.bytes || !e->has_flow || ev->cat < GT_KINETO_KERNEL ||
+		ev->cat > GT_KINETO_DRIVER)
+		return;
+	if (!category && e->category_iid)
+		category = gt_pftrace_text(p, s, GT_INTERNED_CATEGORIES, e->category_iid, &len);
+	if (category && begins(category, len, "CUDA_"))
 		gt_pftrace_set_correlation(ev, e->flow);
+}
+
+/* The category: of the event, or by its arguments. */
+static void set_category(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, struct parts *e,
+	struct gt_kineto_event *ev)
+{
+	const char *category = e->category;
+	size_t len = e->ncategory;
+
+	if (!category && e->category_iid && gt_pftrace_category(p, s, e->category_iid, ev))
+		return;
+	if (!category && !e->name && e->name_iid) {
+		e->name = gt_pftrace_text(p, s, GT_INTERNED_NAMES, e->name_iid, &e->nname);
+		e->name_iid = 0; /* it is looked up once */
+	}
+	if (!category && e->name) {
+		category = category_by_args(p, s, e);
+		len = category ? strlen(category) : 0;
+	}
+	if (category)
+		gt_kineto_event_category(&p->d->k, ev, category, len);
+	else
+		ev->cat = ev->phase == 'i' ? GT_KINETO_RANGE : GT_KINETO_OTHER;
 }
 
 static int make_event(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, struct parts *e,
 	size_t track, struct gt_kineto_event *ev)
 {
 	struct gt_kineto *k = &p->d->k;
-	const char *category = e->category;
 
-	if (e->category_iid && !category)
-		category = gt_pftrace_text(
-			p, s, GT_INTERNED_CATEGORIES, e->category_iid, &e->ncategory);
-	if (e->name_iid && !e->name)
-		e->name = gt_pftrace_text(p, s, GT_INTERNED_NAMES, e->name_iid, &e->nname);
-	if (!category && e->name && e->type != GT_EVENT_COUNTER) {
-		category = category_by_args(p, s, e);
-		e->ncategory = category ? strlen(category) : 0;
-	}
-	if (category && ev->phase != 'C')
-		gt_kineto_event_category(k, ev, category, e->ncategory);
+	if (ev->phase == 'C')
+		ev->cat = GT_KINETO_OTHER; /* its name is that of the track */
 	else
-		ev->cat = ev->phase == 'i' ? GT_KINETO_RANGE : GT_KINETO_OTHER;
+		set_category(p, s, e, ev);
 	if (e->name)
 		ev->name = gt_kineto_intern(k, ev, e->name, e->nname);
+	else if (e->name_iid && ev->phase != 'C')
+		ev->name = gt_pftrace_name(p, s, e->name_iid, ev);
 	if (read_args(p, s, e, ev))
 		return p->err->code;
 	if (e->stack_iid)
@@ -374,19 +429,16 @@ static int make_event(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
 		ev->has |= GT_KINETO_ID;
 	}
 	if (!(ev->has & GT_KINETO_CORRELATION))
-		correlate(e, category, ev);
+		correlate(p, s, e, ev);
 	return 0;
 }
 
 /* A flow begins at a call: it may lead to GPU work that has no correlation id. */
 static int put_flow(struct gt_pftrace *p, const struct gt_kineto_event *ev)
 {
-	struct gt_kineto_event flow = *ev;
-
 	if (!(ev->has & GT_KINETO_ID) || (ev->cat >= GT_KINETO_KERNEL && ev->cat <= GT_KINETO_WAIT))
 		return 0;
-	flow.phase = 's';
-	return gt_kineto_flow(&p->d->k, &flow, p->err);
+	return gt_kineto_flow(&p->d->k, ev, 's', p->err);
 }
 
 static int put_counter(
@@ -414,11 +466,10 @@ static int put_counter(
 int gt_pftrace_event(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, int64_t time,
 	const struct gt_proto_field *event)
 {
-	struct parts e;
-	struct gt_kineto_event ev;
+	struct gt_kineto_event other, *ev = &other;
 	int64_t track, dur = 0;
+	struct parts e;
 
-	memset(&e, 0, offsetof(struct parts, args));
 	if (read_parts(p, event, &e) || read_legacy(p, &e, &dur))
 		return p->err->code;
 	track = gt_pftrace_track_of(p, e.has_track ? e.track : s->track);
@@ -426,18 +477,20 @@ int gt_pftrace_event(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, 
 		return (int)track;
 	if (e.type == GT_EVENT_END)
 		return gt_pftrace_end(p, (size_t)track, time);
-	gt_kineto_event_init(&ev);
-	ev.phase = e.type == GT_EVENT_INSTANT ? 'i' : e.type == GT_EVENT_COUNTER ? 'C' : 'X';
-	ev.ts = time;
-	ev.dur = dur;
-	ev.has = GT_KINETO_TS;
-	if (make_event(p, s, &e, (size_t)track, &ev) || put_flow(p, &ev))
+	if (e.type == GT_EVENT_BEGIN && !(ev = gt_pftrace_open(p, (size_t)track, time)))
+		return p->err->code;
+	gt_kineto_event_init(ev);
+	ev->phase = e.type == GT_EVENT_INSTANT ? 'i' : e.type == GT_EVENT_COUNTER ? 'C' : 'X';
+	ev->ts = time;
+	ev->dur = dur;
+	ev->has = GT_KINETO_TS;
+	if (make_event(p, s, &e, (size_t)track, ev) || put_flow(p, ev))
 		return p->err->code;
 	switch (e.type) {
-	case GT_EVENT_BEGIN: return gt_pftrace_begin(p, (size_t)track, &ev);
-	case GT_EVENT_COUNTER: return put_counter(p, &e, (size_t)track, &ev);
-	case 'X': ev.has |= GT_KINETO_DUR; return gt_pftrace_put(p, &ev);
-	case GT_EVENT_INSTANT: return gt_kineto_row(&p->d->k, &ev, p->err);
+	case GT_EVENT_BEGIN: return gt_pftrace_begin(p, (size_t)track, ev);
+	case GT_EVENT_COUNTER: return put_counter(p, &e, (size_t)track, ev);
+	case 'X': ev->has |= GT_KINETO_DUR; return gt_pftrace_put(p, ev);
+	case GT_EVENT_INSTANT: return gt_kineto_row(&p->d->k, ev, p->err);
 	}
 	p->d->k.counts.not_understood++;
 	return 0;

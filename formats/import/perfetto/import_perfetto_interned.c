@@ -137,22 +137,29 @@ int gt_pftrace_intern(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
 	return e ? e : more < 0 ? gt_pftrace_malformed(p, "interned data") : 0;
 }
 
-static struct gt_pftrace_entry *find(
+static struct gt_pftrace_entry *find_in_map(
 	struct gt_pftrace *p, const struct gt_pftrace_sequence *s, uint32_t table, uint64_t iid)
 {
 	struct gt_pftrace_entry key = { .generation = s->generation, .table = table, .iid = iid };
-	struct gt_pftrace_recent *r = &p->recent[(iid * 32 + table) % RECENT];
-	uint32_t i;
+	uint32_t i = gt_map_find_item(&p->entry_map, p->entries, sizeof(key), &key, KEY);
 
-	if (r->generation == s->generation && r->table == table && r->iid == iid)
-		return &p->entries[r->entry];
-	i = gt_map_find_item(&p->entry_map, p->entries, sizeof(key), &key, KEY);
 	if (i != UINT32_MAX) {
-		*r = (struct gt_pftrace_recent){ s->generation, table, iid, i };
+		p->recent[(iid * 32 + table) % RECENT] =
+			(struct gt_pftrace_recent){ s->generation, table, iid, i };
 		return &p->entries[i];
 	}
 	p->missing_iids++;
 	return NULL;
+}
+
+static inline struct gt_pftrace_entry *find(
+	struct gt_pftrace *p, const struct gt_pftrace_sequence *s, uint32_t table, uint64_t iid)
+{
+	const struct gt_pftrace_recent *r = &p->recent[(iid * 32 + table) % RECENT];
+
+	if (r->iid == iid && r->generation == s->generation && r->table == table)
+		return &p->entries[r->entry];
+	return find_in_map(p, s, table, iid);
 }
 
 const char *gt_pftrace_text(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
@@ -162,6 +169,40 @@ const char *gt_pftrace_text(struct gt_pftrace *p, const struct gt_pftrace_sequen
 
 	*len = e ? e->len : 0;
 	return e ? (const char *)p->texts.data + e->at : NULL;
+}
+
+uint32_t gt_pftrace_name(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, uint64_t iid,
+	const struct gt_kineto_event *ev)
+{
+	struct gt_pftrace_entry *e = find(p, s, GT_INTERNED_NAMES, iid);
+	struct gt_kineto *k = &p->d->k;
+	uint32_t name;
+
+	if (!e || e->known)
+		return e ? e->known - 1 : GT_NONE;
+	name = gt_kineto_intern(k, ev, (const char *)p->texts.data + e->at, e->len);
+	/* whether there is memory for a name depends on the event's category */
+	if (name != k->nameless && name != GT_NONE)
+		e->known = name + 1;
+	return name;
+}
+
+bool gt_pftrace_category(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, uint64_t iid,
+	struct gt_kineto_event *ev)
+{
+	struct gt_pftrace_entry *e = find(p, s, GT_INTERNED_CATEGORIES, iid);
+
+	if (!e)
+		return false;
+	if (e->known) {
+		ev->cat = e->cat;
+		ev->cat_name = e->known == UINT32_MAX ? GT_NONE : e->known - 1;
+		return true;
+	}
+	gt_kineto_event_category(&p->d->k, ev, (const char *)p->texts.data + e->at, e->len);
+	e->cat = ev->cat;
+	e->known = ev->cat_name == GT_NONE ? UINT32_MAX : ev->cat_name + 1;
+	return true;
 }
 
 /* ---- stacks ---- */
@@ -278,16 +319,16 @@ uint32_t gt_pftrace_stack(struct gt_pftrace *p, const struct gt_pftrace_sequence
 	struct gt_proto_in in;
 	unsigned n = 0;
 
-	if (!e || e->stack)
-		return e ? e->stack : 0;
+	if (!e || e->known)
+		return e ? e->known : 0;
 	in = (struct gt_proto_in){ p->texts.data + e->at, p->texts.data + e->at + e->len };
 	while (n < DEEPEST && gt_proto_next(&in, &f) > 0)
 		if (f.number == GT_STACKS_FRAME && f.wire == GT_PROTO_VARINT)
 			frames[n++] = f.value;
 	for (unsigned i = 0; i < n; i++)
 		leaf = add_interned_frame(p, s, leaf, frames[i]);
-	e->stack = leaf ? gt_kineto_stack(&p->d->k, leaf) : 0;
-	return e->stack;
+	e->known = leaf ? gt_kineto_stack(&p->d->k, leaf) : 0;
+	return e->known;
 }
 
 uint32_t gt_pftrace_inline_stack(struct gt_pftrace *p, const struct gt_proto_field *stack)

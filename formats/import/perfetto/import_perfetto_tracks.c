@@ -248,15 +248,12 @@ void gt_pftrace_place(struct gt_pftrace *p, size_t track, struct gt_kineto_event
 int gt_pftrace_put(struct gt_pftrace *p, struct gt_kineto_event *ev)
 {
 	struct gt_kineto *k = &p->d->k;
-	struct gt_kineto_event flow;
 	bool gpu = ev->cat >= GT_KINETO_KERNEL && ev->cat <= GT_KINETO_SET;
 	int e = gt_kineto_row(k, ev, p->err);
 
 	if (e || !gpu || !(ev->has & GT_KINETO_ID) || ev->has & GT_KINETO_CORRELATION)
 		return e;
-	flow = *ev;
-	flow.phase = 'f';
-	return gt_kineto_flow(k, &flow, p->err);
+	return gt_kineto_flow(k, ev, 'f', p->err);
 }
 
 static int put_slice(struct gt_pftrace *p, struct gt_kineto_event *ev, int64_t end)
@@ -321,21 +318,29 @@ static int start_sorting(struct gt_pftrace *p, size_t track)
 	return e;
 }
 
+struct gt_kineto_event *gt_pftrace_open(struct gt_pftrace *p, size_t track, int64_t time)
+{
+	struct gt_pftrace_track *t = &p->tracks[track];
+
+	if (!t->sorted && (time < t->last || t->nopen >= DEPTH_MAX || p->nopen >= OPEN_MAX) &&
+		start_sorting(p, track))
+		return NULL;
+	if (t->sorted)
+		return &p->beginning;
+	t->last = time;
+	if (gt_grow(&t->open, &t->cap, t->nopen + 1, sizeof(*t->open))) {
+		gt_kineto_no_memory(p->err);
+		return NULL;
+	}
+	return &t->open[t->nopen];
+}
+
 int gt_pftrace_begin(struct gt_pftrace *p, size_t track, const struct gt_kineto_event *ev)
 {
 	struct gt_pftrace_track *t = &p->tracks[track];
 
-	if (!t->sorted && (ev->ts < t->last || t->nopen >= DEPTH_MAX || p->nopen >= OPEN_MAX) &&
-		start_sorting(p, track))
-		return p->err->code;
 	if (t->sorted)
 		return sort_event(p, track, ev->ts, ev);
-	t->last = ev->ts;
-	if (gt_grow(&t->open, &t->cap, t->nopen + 1, sizeof(*t->open)))
-		return gt_kineto_no_memory(p->err);
-	memcpy(&t->open[t->nopen], ev, EVENT_BYTES);
-	memcpy(t->open[t->nopen].extra_values, ev->extra_values,
-		ev->nextra * sizeof(*ev->extra_values));
 	t->nopen++;
 	p->nopen++;
 	return 0;
