@@ -44,6 +44,8 @@ static const struct {
 		" of them {was|were} replaced by one common name" },
 	{ "events_not_understood", "0", "of the imported file ",
 		" {event has|events have} an unknown form and {was|were} skipped" },
+	{ "events_of_other_phases", "0", "of the imported file ",
+		" {event is|events are} of a kind that is not read (samples, objects, arrows other than launches)" },
 	{ "accelerator_events", "",
 		"operations and calls of an accelerator other than CUDA or HIP count as ranges, not as GPU operations: ",
 		"" },

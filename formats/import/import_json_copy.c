@@ -1,12 +1,12 @@
 #include "formats/import/import_json_copy.h"
 
-/* jansson, which reads the copy, accepts no number beyond 64 bits or a double: such a number
- * becomes text. */
-static void put_scalar(struct gt_out *o, const struct gt_json *j, int token)
+static void put_scalar(struct gt_out *o, const struct gt_json *j, int token, bool for_jansson)
 {
 	int64_t v;
 
-	if (token == GT_JSON_KEY || token == GT_JSON_STRING)
+	if (!for_jansson && (token == GT_JSON_INT || token == GT_JSON_REAL))
+		gt_out_add(o, j->text, j->len);
+	else if (token == GT_JSON_KEY || token == GT_JSON_STRING)
 		gt_out_json(o, j->text, j->len);
 	else if (token == GT_JSON_INT && !gt_json_scale(j->text, j->len, 0, &v))
 		gt_out_commit(o, gt_put_i64(gt_out_reserve(o, 32), v));
@@ -22,7 +22,7 @@ static void put_scalar(struct gt_out *o, const struct gt_json *j, int token)
 							 : "null");
 }
 
-int gt_json_copy(struct gt_json *j, int token, struct gt_out *to, size_t most,
+static int copy(struct gt_json *j, int token, struct gt_out *to, size_t most, bool for_jansson,
 	gt_json_copy_fn *each, void *arg, struct gt_err *err)
 {
 	unsigned top = j->depth - (token == GT_JSON_OBJECT || token == GT_JSON_ARRAY);
@@ -44,7 +44,7 @@ int gt_json_copy(struct gt_json *j, int token, struct gt_out *to, size_t most,
 					: t == GT_JSON_OBJECT_END ? "}"
 								  : "]");
 		else if (fits)
-			put_scalar(to, j, t);
+			put_scalar(to, j, t, for_jansson);
 		if (fits && t == GT_JSON_KEY)
 			gt_out_str(to, ":");
 		if (each)
@@ -54,6 +54,12 @@ int gt_json_copy(struct gt_json *j, int token, struct gt_out *to, size_t most,
 			break;
 	}
 	return !fits;
+}
+
+int gt_json_copy(struct gt_json *j, int token, struct gt_out *to, size_t most,
+	gt_json_copy_fn *each, void *arg, struct gt_err *err)
+{
+	return copy(j, token, to, most, false, each, arg, err);
 }
 
 int gt_json_copy_member(struct gt_json *j, const char *key, int token, struct gt_out *to,
@@ -66,7 +72,7 @@ int gt_json_copy_member(struct gt_json *j, const char *key, int token, struct gt
 		gt_out_str(to, ",");
 	gt_out_json(to, key, strlen(key));
 	gt_out_str(to, ":");
-	more = gt_json_copy(j, token, to, most, each, arg, err);
+	more = copy(j, token, to, most, true, each, arg, err);
 	if (more)
 		to->len = before; /* removes the incomplete value */
 	return more;

@@ -1,4 +1,5 @@
-/* Copies values of a JSON file, such as settings of the tool that wrote it, for the metadata. */
+/* Copies values of a JSON file: settings of the tool that wrote it, for the metadata; arguments
+ * that are read later. */
 #ifndef GT_IMPORT_JSON_COPY_H
 #define GT_IMPORT_JSON_COPY_H
 #include "formats/io/json_scan.h"
@@ -13,8 +14,9 @@
 typedef void gt_json_copy_fn(void *arg, int token, unsigned depth);
 int gt_json_copy(struct gt_json *j, int token, struct gt_out *to, size_t most,
 	gt_json_copy_fn *each, void *arg, struct gt_err *err);
-/* The member KEY: VALUE of an object, after a comma if `to` has more than its opening bracket. A
- * value that does not fit leaves `to` unchanged. Returns as above. */
+/* The member KEY: VALUE of an object, after a comma if `to` has more than its opening bracket, for
+ * jansson, which accepts no number beyond 64 bits or a double: such a number becomes text. A value
+ * that does not fit leaves `to` unchanged. Returns as above. */
 int gt_json_copy_member(struct gt_json *j, const char *key, int token, struct gt_out *to,
 	size_t most, gt_json_copy_fn *each, void *arg, struct gt_err *err);
 #endif

@@ -612,7 +612,8 @@ int gt_json_next(struct gt_json *j, struct gt_err *err)
 				return close_bracket(j);
 			if (c != ',')
 				return unexpected(j, err);
-			j->expect = in_object(j) ? KEY : VALUE;
+			/* loggers end each element of an array with a comma */
+			j->expect = in_object(j) ? KEY : j->strict ? VALUE : VALUE_OR_END;
 			break;
 		}
 		j->at++;

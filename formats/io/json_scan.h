@@ -7,7 +7,7 @@
  *
  * In strict mode it accepts exactly what jansson accepts. In lax mode, for importers, it also
  *accepts what loggers write: strings that are not UTF-8 (not changed), lone surrogates and zeros
- *(\udc80 and \u0000 become U+FFFD), a byte order mark, integers of any length, reals of any size,
+ *(\udc80 and \u0000 become U+FFFD), a byte order mark, a comma after the last element of an array, integers of any length, reals of any size,
  *and inf and nan (returned as null). Numbers are returned as text, because a double would lose
  *digits: gt_json_scale converts "0.000003406" to 3406 ns.
  *

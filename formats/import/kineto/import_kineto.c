@@ -6,13 +6,17 @@
  *        "dur": 0.991, "args": {"device": 0, "context": 1, "stream": 7, "correlation": 326,
  *        "grid": [16, 2, 1], "block": [256, 1, 1]}}, ...], ...}
  *
- * or only the array of events. Files of gtexport --chrome are read, too, as far as their fields are
- * the same.
+ * or only the array of events, which may lack its closing bracket. Files of gtexport --chrome are
+ * read, too, as far as their fields are the same; of other writers the phases X, B, E, i, I, R, C,
+ * b, n, e, S, T, p, F, M, and arrows (s, f, bind_id) from calls to GPU work. Events of other phases
+ * are counted.
  *
  *      import_kineto.c         this file: the document around the events, and the metadata
  *      import_kineto_event.c   reads an event
  *      import_kineto_tracks.c  processes, threads, devices, streams
  *      import_kineto_rows.c    events to rows: calls, ranges, instants, counters
+ *      import_kineto_phases.c  begins and ends, of threads and of asynchronous operations
+ *      import_kineto_slices.c  pairs of begins and ends
  *      import_kineto_order.c   sorts calls and ranges by time, and nests them
  *      import_kineto_gpu.c     GPU work, joined to its calls
  *      import_kineto_ring.c    tables of recent calls and work
@@ -198,6 +202,7 @@ static int read_document(struct gt_kineto_document *d, struct gt_err *err)
 
 	if (t < 0)
 		return t;
+	d->open_array = t == GT_JSON_ARRAY;
 	if (t != GT_JSON_OBJECT && t != GT_JSON_ARRAY)
 		return gt_json_set_error(
 			&d->j, 0, err, "neither an object with traceEvents nor an array of events");
@@ -216,6 +221,15 @@ static int read_document(struct gt_kineto_document *d, struct gt_err *err)
 static void put_count(struct gt_out *o, const char *key, uint64_t n)
 {
 	gt_out_printf(o, ",\"%s\":%" PRIu64, key, n);
+}
+
+static uint64_t count_phases(const uint64_t phases[128])
+{
+	uint64_t n = 0;
+
+	for (unsigned p = 0; p < 128; p++)
+		n += phases[p];
+	return n;
 }
 
 static void put_phases(struct gt_out *o, const uint64_t phases[128])
@@ -269,6 +283,7 @@ static void put_counts(struct gt_out *o, const struct gt_kineto_document *d)
 	put_count(o, "names_left_out", c->names_left_out);
 	put_count(o, "events_not_understood", c->not_understood);
 	put_count(o, "events_damaged", c->damaged);
+	put_count(o, "events_of_other_phases", count_phases(c->phases));
 	put_count(o, "arguments_left_out", c->args_left_out);
 	if (c->backward) {
 		put_count(o, "backward_calls", c->backward);
@@ -378,8 +393,9 @@ static int put_losses(struct gt_kineto_document *d, struct gt_err *err)
 
 int gt_kineto_document_finish(struct gt_kineto_document *d, struct gt_err *err)
 {
-	int e = gt_kineto_order_finish(&d->k, err);
+	int e = gt_kineto_phases_finish(&d->k, err);
 
+	e = e ? e : gt_kineto_order_finish(&d->k, err);
 	e = e ? e : gt_kineto_gpu_finish(&d->k, err);
 	e = e ? e : gt_kineto_stacks_finish(&d->k, err);
 	e = e ? e : put_losses(d, err);
@@ -403,10 +419,13 @@ void gt_kineto_document_free(struct gt_kineto_document *d)
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		gt_map_release(maps[i]);
 	for (size_t i = 0; i < k->nthreads; i++) {
+		free(k->threads[i].lane.open);
 		free(k->threads[i].calls.open);
 		free(k->threads[i].ranges.open);
 	}
 	gt_sorter_release(&k->ordered);
+	gt_kineto_slices_release(&k->slices);
+	gt_out_close(&k->args, NULL);
 	gt_kineto_gpu_release(k);
 	free(k->forwards);
 	free(k->threads);
@@ -432,6 +451,7 @@ struct gt_kineto_document *gt_kineto_document_new(
 	}
 	gt_out_memory(&d->others);
 	gt_out_memory(&d->gpus);
+	gt_out_memory(&d->k.args);
 	gt_out_str(&d->others, "{");
 	d->k.format = format;
 	d->k.w = d->k.gpu.w = w;
@@ -468,6 +488,7 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 {
 	struct gt_err scan = GT_ERR_INIT; /* separate: an incomplete file is no error */
 	struct gt_kineto_document *d = gt_kineto_document_new(w, "kineto", err);
+	bool cut;
 	int e;
 
 	if (!d)
@@ -476,10 +497,12 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 	d->j.controls = true;
 	if (!e) {
 		e = read_document(d, &scan);
-		d->truncated = e == -ENODATA;
-		if (e && !d->truncated && err && !err->code)
+		cut = e == -ENODATA;
+		/* a program that may crash writes an array without end */
+		d->truncated = cut && !(d->open_array && d->j.depth == 1 && d->j.at == d->j.end);
+		if (e && !cut && err && !err->code)
 			*err = scan;
-		e = e && !d->truncated ? e : gt_kineto_document_finish(d, err);
+		e = e && !cut ? e : gt_kineto_document_finish(d, err);
 	}
 	gt_kineto_document_free(d);
 	return e;

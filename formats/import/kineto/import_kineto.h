@@ -87,7 +87,11 @@ enum gt_kineto_has {
 	GT_KINETO_OF_RUNTIME = 16384, /* in a file of gtexport: of the layer of runtime calls */
 	GT_KINETO_THREAD = 32768,     /* and of another thread than tid says */
 	GT_KINETO_UNMATCHED = 65536,  /* a begin without an end; ret is 1: an end without a begin */
-	GT_KINETO_LOSS = 131072,      /* in a file of gtexport: events are missing for `dur` */
+	GT_KINETO_LOCAL_ID = 1 << 17, /* the id is one of the process */
+	GT_KINETO_BIND = 1 << 18, /* an arrow has the id `bind`; it begins or ends at the event */
+	GT_KINETO_BIND_OUT = 1 << 19,
+	GT_KINETO_BIND_IN = 1 << 20,
+	GT_KINETO_LOSS = 1 << 21, /* in a file of gtexport: events are missing for `dur` */
 };
 
 /* The fields of GPU work. */
@@ -107,9 +111,10 @@ struct gt_kineto_event {
 	uint32_t name, cat_name; /* string ids, or GT_NONE */
 	struct gt_kineto_id pid, tid;
 	int64_t ts, dur; /* ns */
-	uint64_t id;     /* of a flow: a number, or a hash of its text */
+	/* of a flow or operation: a number, or a hash of its text; hash of the scope of an id */
+	uint64_t id, scope, bind;
 	struct gt_kineto_work gpu;
-	uint32_t label; /* "name" or "labels" of metadata */
+	uint32_t label; /* "name" or "labels" of metadata; of a counter its id */
 	int32_t ret;
 	unsigned nextra, extra; /* extra: bit n for the n-th of GT_KINETO_EXTRA */
 	uint32_t extra_at;      /* index in gt_kineto.arg_sets */
@@ -128,6 +133,29 @@ struct gt_kineto_event {
 		double value;
 	} values[GT_KINETO_VALUES];
 	uint64_t extra_values[GT_KINETO_NEXTRA]; /* nextra, in the order of their bits */
+};
+
+/* The begins and ends of slices; import_kineto_slices.c describes them. A lane is a stack of open
+ * slices, outermost first; zeroed but for `last`, INT64_MIN, before its first use. */
+struct gt_kineto_lane {
+	struct gt_kineto_event *open;
+	size_t nopen, cap;
+	int64_t last; /* ns: the latest begin or end */
+	bool sorted;
+};
+struct gt_kineto_slices {
+	/* for a slice, which has its duration; a begin without an end; an end without a begin
+	 * (NULL: nothing is known of it). They return 0 or negative. */
+	int (*put)(void *arg, struct gt_kineto_event *ev, struct gt_err *err);
+	int (*put_begin)(void *arg, struct gt_kineto_event *ev, struct gt_err *err);
+	int (*put_end)(void *arg, struct gt_kineto_event *ev, struct gt_err *err);
+	void *arg;
+	size_t nopen;
+	struct gt_sorter sorter;
+	struct gt_out spool; /* events of sorted lanes */
+	int spool_fd;
+	uint64_t spooled, order;
+	struct gt_kineto_event beginning;
 };
 
 /* A table of recent items, found by a key: a ring, in which the newest item replaces the oldest,
@@ -160,6 +188,7 @@ struct gt_kineto_thread {
 	int64_t pid, tid;
 	uint32_t process, track; /* tracks */
 	struct gt_kineto_nest calls, ranges;
+	struct gt_kineto_lane lane; /* of begins and ends */
 };
 /* The type of events with this name, category and set of extra arguments. inner:
  * their type within a call of the same operation, which counts instead. */
@@ -218,6 +247,7 @@ struct gt_kineto {
 	bool has_sequences, has_backward;
 	struct gt_kineto_forward *forwards; /* of import_kineto_forward.c */
 	struct gt_kineto_ring calls, works, flows;
+	struct gt_kineto_slices slices;
 	/* of GPUs, by the process number that the file has for them */
 	struct gt_kineto_owner {
 		int64_t pid;
@@ -246,6 +276,7 @@ struct gt_kineto {
 		size_t nleaves, leaves_cap, nframes, frames_cap;
 		struct gt_map leaf_map, frame_map;
 	} stacks;
+	struct gt_out args;                /* arguments that came before the phase, as JSON */
 	int64_t now;                       /* the latest time so far */
 	int64_t session_start, session_ns; /* -1: unknown */
 	int64_t window_end;                /* INT64_MIN: unknown */
@@ -272,7 +303,8 @@ struct gt_kineto_document {
 	int64_t base; /* ns since 1970 at time 0 */
 	int64_t cuda; /* version, 13000 for 13.0 */
 	bool based, truncated;
-	bool at_name; /* the last token of deviceProperties is the key "name" */
+	bool at_name;    /* the last token of deviceProperties is the key "name" */
+	bool open_array; /* the file is an array of events, whose end may be missing */
 };
 /* new: release it. NULL with err set. */
 struct gt_kineto_document *gt_kineto_document_new(
@@ -334,6 +366,11 @@ int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
 	const struct gt_row *row, const struct gt_kineto_class *cls, const uint64_t *args,
 	struct gt_err *err);
 int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err);
+/* The rows of an event with a duration, of one at a time, of a begin or end without the other. */
+int gt_kineto_complete(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err);
+int gt_kineto_instant(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
+int gt_kineto_unmatched(
+	struct gt_kineto *k, struct gt_kineto_event *ev, bool end, struct gt_err *err);
 /* The class for the same calls with a stack, or the same class if there are too many. Or negative.
  */
 int64_t gt_kineto_stacked_class(struct gt_kineto *k, uint32_t cls, struct gt_err *err);
@@ -369,6 +406,29 @@ void *gt_kineto_ring_find(const struct gt_kineto_ring *r, uint64_t key);
 #define GT_KINETO_CHAIN_MAX 4096u
 /* The number of the newest item in the key's bucket; link.before leads to the next one. */
 uint64_t *gt_kineto_ring_head(const struct gt_kineto_ring *r, uint64_t key);
+
+/* ---- import_kineto_phases.c ---- */
+/* An event of a phase in GT_KINETO_HALVES. */
+#define GT_KINETO_HALVES "BEbneSTpF"
+int gt_kineto_phase(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err);
+int gt_kineto_phases_finish(struct gt_kineto *k, struct gt_err *err);
+
+/* ---- import_kineto_slices.c ---- */
+/* lane NULL: there may be any number of such lanes, which are sorted by their keys. All return 0 or
+ * negative. A slice begins: memory for its event, for gt_kineto_slice_begin(), which adds it. NULL:
+ * err is set. */
+struct gt_kineto_event *gt_kineto_slice_open(struct gt_kineto_slices *s,
+	struct gt_kineto_lane *lane, uint64_t key, int64_t time, struct gt_err *err);
+int gt_kineto_slice_begin(struct gt_kineto_slices *s, struct gt_kineto_lane *lane, uint64_t key,
+	const struct gt_kineto_event *ev, struct gt_err *err);
+/* The innermost slice ends; ev: what else is known of the end, or NULL. */
+int gt_kineto_slice_end(struct gt_kineto_slices *s, struct gt_kineto_lane *lane, uint64_t key,
+	int64_t time, const struct gt_kineto_event *ev, struct gt_err *err);
+/* Puts the begins of a lane that have no end; then the sorted slices of all lanes. */
+int gt_kineto_lane_finish(
+	struct gt_kineto_slices *s, struct gt_kineto_lane *lane, struct gt_err *err);
+int gt_kineto_slices_finish(struct gt_kineto_slices *s, struct gt_err *err);
+void gt_kineto_slices_release(struct gt_kineto_slices *s); /* a zeroed one is fine */
 
 /* ---- import_kineto_names.c ---- */
 /* What the names of copies, sets, waits and overhead say. */

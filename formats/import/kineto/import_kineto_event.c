@@ -5,6 +5,10 @@
 
 #include <stdlib.h>
 #include "formats/export/exporters.h"
+#include "formats/import/import_json_copy.h"
+#include "formats/io/stream_in.h"
+
+#define ARGS_MAX (64u << 10) /* bytes of arguments before the phase; more are left out */
 
 struct key;
 struct reading {
@@ -99,10 +103,28 @@ static bool read_i64(const struct reading *r, int token, int64_t *to)
 	return token == GT_JSON_INT && !gt_json_scale(r->j->text, r->j->len, 0, to);
 }
 
-/* Reads microseconds with decimals, exactly. */
+/* Is it a number in JSON's form? */
+static bool is_number_text(const char *s, size_t len)
+{
+	size_t digits = 0, i = len && *s == '-';
+	bool real = false;
+
+	for (; i < len; i++)
+		if (s[i] >= '0' && s[i] <= '9')
+			digits++;
+		else if (s[i] != '.' || real || !digits)
+			return false;
+		else
+			real = true;
+	return digits && len < 64 && s[len - 1] != '.';
+}
+
+/* Reads microseconds with decimals, exactly. Some writers put them in quotes. */
 static bool read_time(const struct reading *r, int token, int64_t *to)
 {
-	return is_number(token) && !gt_json_scale(r->j->text, r->j->len, 3, to) &&
+	return (is_number(token) ||
+		       (token == GT_JSON_STRING && is_number_text(r->j->text, r->j->len))) &&
+		!gt_json_scale(r->j->text, r->j->len, 3, to) &&
 		*to<GT_TIME_MAX && * to> - GT_TIME_MAX;
 }
 
@@ -242,13 +264,57 @@ static void on_tid(struct reading *r, const struct key *key, int token)
 	r->ev->has |= read_id(r, token, &r->ev->tid) ? GT_KINETO_TID : 0;
 }
 
+/* An id: a number, or a hash of its text. */
+static bool read_any_id(const struct reading *r, int token, uint64_t *to)
+{
+	if (token != GT_JSON_STRING)
+		return read_u64(r, token, to);
+	*to = gt_hash(r->j->text, r->j->len);
+	return true;
+}
+
 static void on_id(struct reading *r, const struct key *key, int token)
 {
-	if (token == GT_JSON_STRING)
-		r->ev->id = gt_hash(r->j->text, r->j->len);
-	else if (!read_u64(r, token, &r->ev->id))
+	if (!read_any_id(r, token, &r->ev->id))
 		return;
 	r->ev->has |= GT_KINETO_ID;
+	if (r->ev->phase == 'C')
+		r->ev->label = string(r); /* counters with other ids are others */
+}
+
+static void on_scope(struct reading *r, const struct key *key, int token)
+{
+	read_any_id(r, token, &r->ev->scope);
+}
+
+static void on_bind(struct reading *r, const struct key *key, int token)
+{
+	r->ev->has |= read_any_id(r, token, &r->ev->bind) ? GT_KINETO_BIND : 0;
+}
+
+static void on_flow(struct reading *r, const struct key *key, int token)
+{
+	if (token == GT_JSON_TRUE)
+		r->ev->has |= key->len == 7 ? GT_KINETO_BIND_IN : GT_KINETO_BIND_OUT;
+}
+
+/* {"local": ID} or {"global": ID}; the scanner is behind the bracket. */
+static int read_id2(struct reading *r, struct gt_err *err)
+{
+	bool local;
+	int t;
+
+	while ((t = gt_json_next(r->j, err)) != GT_JSON_OBJECT_END) {
+		if (t < 0)
+			return t;
+		local = gt_json_is(r->j, "local");
+		t = gt_json_next(r->j, err);
+		if (t > 0 && read_any_id(r, t, &r->ev->id))
+			r->ev->has |= GT_KINETO_ID | (local ? GT_KINETO_LOCAL_ID : 0);
+		if (t < 0 || (t = gt_json_skip(r->j, err)))
+			return t;
+	}
+	return 0;
 }
 
 static void on_stack(struct reading *r, const struct key *key, int token)
@@ -344,6 +410,10 @@ static const struct key keys[] = {
 	KEY("ts", on_ts),
 	KEY("dur", on_dur),
 	KEY("id", on_id),
+	KEY("scope", on_scope),
+	KEY("bind_id", on_bind),
+	KEY("flow_in", on_flow),
+	KEY("flow_out", on_flow),
 	KEY("sf", on_stack),
 };
 static const struct key gpu_args[] = {
@@ -481,7 +551,7 @@ static const struct key *find_arg(const struct gt_kineto_event *ev, const char *
 {
 	if (ev->phase == 'M')
 		return FIND(meta_args, word, len);
-	if (ev->phase == 'i')
+	if (ev->phase == 'i' || ev->phase == 'I')
 		return FIND(instant_args, word, len);
 	if (ev->cat >= GT_KINETO_KERNEL && ev->cat <= GT_KINETO_WAIT)
 		return FIND(gpu_args, word, len);
@@ -596,8 +666,12 @@ static void counter_value(struct reading *r, uint32_t name, int token)
 {
 	struct gt_kineto_event *ev = r->ev;
 
-	if (!is_number(token) || ev->nvalues == GT_KINETO_VALUES)
+	if (!is_number(token))
 		return;
+	if (ev->nvalues == GT_KINETO_VALUES) {
+		r->k->counts.args_left_out++;
+		return;
+	}
 	ev->values[ev->nvalues].name = name;
 	ev->values[ev->nvalues++].value = gt_json_double(r->j);
 }
@@ -659,20 +733,57 @@ static int read_args(struct reading *r, struct gt_err *err)
 	return e;
 }
 
+/* What arguments mean depends on the phase and the category. Arguments that come before them are
+ * stored, and read at the end of the event. */
+static int store_args(struct reading *r, struct gt_err *err)
+{
+	struct gt_out *o = &r->k->args;
+	int more;
+
+	o->len = 0;
+	more = gt_json_copy(r->j, GT_JSON_OBJECT, o, ARGS_MAX, NULL, NULL, err);
+	if (more <= 0)
+		return more;
+	o->len = 0;
+	r->k->counts.args_left_out++;
+	return 0;
+}
+
+static int read_stored_args(struct reading *r, struct gt_err *err)
+{
+	struct gt_out *o = &r->k->args;
+	struct gt_in *in = gt_in_memory(o->data, o->len, err);
+	struct gt_json j;
+	int e = in ? gt_json_init(&j, in, false, err) : err->code;
+
+	if (!e) {
+		j.controls = true;
+		r->j = &j;
+		e = gt_json_next(&j, err);
+		e = e == GT_JSON_OBJECT ? read_args(r, err) : e;
+		gt_json_release(&j);
+	}
+	gt_in_close(in);
+	o->len = 0;
+	return e;
+}
+
 /* ---- an event ---- */
 
 /* The slow path: the key was just read. */
 static int read_slowly(struct reading *r, struct gt_err *err)
 {
 	const struct key *key = FIND(keys, r->j->text, r->j->len);
-	bool args = !key && gt_json_is(r->j, "args");
+	bool args = !key && gt_json_is(r->j, "args"), id2 = !key && gt_json_is(r->j, "id2");
 	int t = gt_json_next(r->j, err);
 
 	if (t >= 0 && key)
 		key->read(r, key, t);
-	return t < 0                          ? t
-		: args && t == GT_JSON_OBJECT ? read_args(r, err)
-					      : gt_json_skip(r->j, err);
+	if (t == GT_JSON_OBJECT && id2)
+		return read_id2(r, err);
+	if (t == GT_JSON_OBJECT && args)
+		return r->ev->phase ? read_args(r, err) : store_args(r, err);
+	return t < 0 ? t : gt_json_skip(r->j, err);
 }
 
 int gt_kineto_event(
@@ -685,6 +796,7 @@ int gt_kineto_event(
 	int t, e = 0;
 
 	gt_kineto_event_init(ev);
+	k->args.len = 0;
 	while (!e) {
 		t = gt_json_pair(j, &word, &len);
 		key = t ? FIND(keys, word, len) : NULL;
@@ -697,7 +809,7 @@ int gt_kineto_event(
 			break;
 		e = t < 0 ? t : read_slowly(&r, err);
 	}
-	return e;
+	return !e && k->args.len ? read_stored_args(&r, err) : e;
 }
 
 /* ---- events of other formats ---- */

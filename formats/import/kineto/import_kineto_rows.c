@@ -123,9 +123,10 @@ static void add_field(struct gt_kineto *k, struct gt_type *type, struct gt_field
 
 static uint32_t series_name(struct gt_kineto *k, uint32_t name, uint32_t series)
 {
+	const char *word = series == GT_NONE ? "" : gt_writer_text(k->w, series);
 	char text[256];
 
-	if (series == GT_NONE || series == name || !strcmp(gt_writer_text(k->w, series), "value"))
+	if (!*word || series == name || !strcmp(word, "value"))
 		return name;
 	snprintf(text, sizeof(text), "%.120s %.120s", gt_writer_text(k->w, name),
 		gt_writer_text(k->w, series));
@@ -326,10 +327,11 @@ static uint32_t cat_of(const struct gt_kineto *k, const struct gt_kineto_event *
 									      : ev->cat;
 }
 
-/* May work be joined to this call? A file of Kineto, or of gtexport, has an id for it. */
+/* May work be joined to this call? A file of Kineto, or of gtexport, has an id for it, and other
+ * files may have an arrow. */
 static bool may_launch(const struct gt_kineto_event *ev)
 {
-	return ev->has & GT_KINETO_CORRELATION ||
+	return ev->has & (GT_KINETO_CORRELATION | GT_KINETO_BIND_OUT) ||
 		(ev->cat != GT_KINETO_RUNTIME && ev->cat != GT_KINETO_DRIVER);
 }
 
@@ -417,7 +419,7 @@ static int loss(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt
 			  ev->ts + ev->dur, ev->lost ? ev->lost : GT_LOST_UNKNOWN, err);
 }
 
-static int instant(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
+int gt_kineto_instant(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
 	struct gt_kineto_event at = *ev;
 	bool whole = !(ev->has & GT_KINETO_TID);
@@ -446,6 +448,28 @@ static int instant(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 		(uint32_t)track, thread, &at, (uint32_t)cls, GT_NONE, err);
 }
 
+int gt_kineto_unmatched(
+	struct gt_kineto *k, struct gt_kineto_event *ev, bool end, struct gt_err *err)
+{
+	ev->has |= GT_KINETO_UNMATCHED;
+	ev->ret = end;
+	ev->dur = 0;
+	return gt_kineto_instant(k, ev, err);
+}
+
+/* The name of a counter with an id: "name [id]". */
+static uint32_t counter_name(struct gt_kineto *k, const struct gt_kineto_event *ev)
+{
+	char text[256];
+	int n;
+
+	if (ev->label == GT_NONE || ev->name == GT_NONE)
+		return ev->name;
+	n = snprintf(text, sizeof(text), "%.120s [%.120s]", gt_writer_text(k->w, ev->name),
+		gt_writer_text(k->w, ev->label));
+	return gt_kineto_intern(k, ev, text, (size_t)n);
+}
+
 static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
 	struct gt_row row = { .start = ev->ts, .end = ev->ts, .nargs = 1 };
@@ -455,11 +479,12 @@ static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 		: gt_kineto_track_of(k, ev, true, &thread, err);
 	int64_t cls;
 	bool metrics = ev->cat == GT_KINETO_METRICS; /* a metric's own name is enough */
+	uint32_t name = counter_name(k, ev);
 	uint64_t value;
 	int e = track < 0 ? (int)track : 0;
 
 	for (unsigned i = 0; !e && i < ev->nvalues; i++) {
-		cls = class_of(k, metrics ? ev->values[i].name : ev->name, GT_KINETO_COUNTER,
+		cls = class_of(k, metrics ? ev->values[i].name : name, GT_KINETO_COUNTER,
 			ev->values[i].name, err);
 		if (cls < 0)
 			return (int)cls;
@@ -485,13 +510,27 @@ static int arrow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct g
 	return gt_kineto_order_arrow(k, thread, ev, err);
 }
 
-static int complete(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err)
+/* An arrow that is part of an event (bind_id): from a call, or to GPU work. */
+static int bound_arrow(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err)
+{
+	bool gpu = ev->cat >= GT_KINETO_KERNEL && ev->cat <= GT_KINETO_SET;
+
+	ev->id = ev->bind;
+	ev->has |= GT_KINETO_ID;
+	if (ev->has & GT_KINETO_BIND_OUT && !gpu)
+		return gt_kineto_flow(k, ev, 's', err);
+	return ev->has & GT_KINETO_BIND_IN && gpu ? gt_kineto_flow(k, ev, 'f', err) : 0;
+}
+
+static int put_complete(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err)
 {
 	int e;
 
 	if (ev->has & GT_KINETO_THREAD && ev->cat != GT_KINETO_OVERHEAD)
 		ev->tid = (struct gt_kineto_id){ GT_NONE, ev->thread };
 	if (!(ev->has & GT_KINETO_DUR)) {
+		if (ev->cat == GT_KINETO_RANGE || ev->cat == GT_KINETO_OTHER)
+			return gt_kineto_unmatched(k, ev, false, err);
 		k->counts.not_understood++;
 		return 0;
 	}
@@ -517,12 +556,19 @@ static int complete(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_e
 	return e ? e : host_row(k, ev, err);
 }
 
+int gt_kineto_complete(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err)
+{
+	int e = put_complete(k, ev, err);
+
+	return !e && ev->has & GT_KINETO_BIND ? bound_arrow(k, ev, err) : e;
+}
+
 int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err)
 {
 	k->counts.events++;
 	if (ev->phase == 'M')
 		return gt_kineto_set_name(k, ev, err);
-	if (!ev->phase || !strchr("XiICstf", ev->phase)) {
+	if (!ev->phase || !strchr("XiIRCstf" GT_KINETO_HALVES, ev->phase)) {
 		k->counts.phases[(uint8_t)ev->phase]++;
 		return 0;
 	}
@@ -532,12 +578,17 @@ int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err
 		return 0;
 	}
 	if (ev->phase == 'X')
-		return complete(k, ev, err);
+		return gt_kineto_complete(k, ev, err);
 	if (ev->phase == 'C')
 		return counter(k, ev, err);
-	if (ev->phase == 'i' || ev->phase == 'I')
-		return instant(k, ev, err);
+	if (ev->phase == 'i' || ev->phase == 'I' || ev->phase == 'R')
+		return gt_kineto_instant(k, ev, err);
+	if (strchr(GT_KINETO_HALVES, ev->phase))
+		return gt_kineto_phase(k, ev, err);
 	if (ev->cat == GT_KINETO_FORWARD_FLOW)
 		return arrow(k, ev, err);
-	return ev->cat == GT_KINETO_FLOW ? gt_kineto_flow(k, ev, ev->phase, err) : 0;
+	if (ev->cat == GT_KINETO_FLOW)
+		return gt_kineto_flow(k, ev, ev->phase, err);
+	k->counts.phases[(uint8_t)ev->phase] += ev->cat == GT_KINETO_OTHER;
+	return 0;
 }

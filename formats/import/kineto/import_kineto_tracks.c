@@ -151,7 +151,7 @@ int64_t gt_kineto_find_thread(const struct gt_kineto *k, int64_t pid, int64_t ti
 static int64_t new_thread(
 	struct gt_kineto *k, int64_t pid, int64_t tid, uint32_t word, struct gt_err *err)
 {
-	struct gt_kineto_thread t = { .pid = pid, .tid = tid };
+	struct gt_kineto_thread t = { .pid = pid, .tid = tid, .lane.last = INT64_MIN };
 	struct gt_track track = {
 		.source = k->source, .kind = GT_TRACK_THREAD, .id = tid, .ns_id = tid
 	};

@@ -552,7 +552,7 @@ static int read_head(struct gt_pftrace *p, struct window *w, struct gt_in *in, u
 static int read_packets(struct gt_pftrace *p, struct gt_in *in, unsigned depth)
 {
 	struct window w = { 0 };
-	uint64_t size = 0;
+	uint64_t size = 0, offset = p->offset; /* of the packet in the file */
 	int more, e = 0;
 
 	while (!e && (more = read_head(p, &w, in, &size)) > 0) {
@@ -630,6 +630,7 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 		return gt_kineto_no_memory(err);
 	p->err = err;
 	p->latest = INT64_MIN;
+	gt_pftrace_tracks_init(p);
 	p->d = gt_kineto_document_new(w, "perfetto", err);
 	e = p->d ? read_packets(p, in, 0) : err->code;
 	if (!e)

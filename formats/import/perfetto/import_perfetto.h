@@ -40,12 +40,10 @@ struct gt_pftrace_track {
 	uint64_t uuid, parent;
 	struct gt_kineto_id pid, tid;
 	uint32_t name; /* string id, or GT_NONE */
-	bool described, is_process, is_thread, resolved, has_tid, sorted, gpu, delta;
-	int64_t device, stream;       /* by their names: -1 unknown */
-	int64_t multiplier, counter;  /* of a counter */
-	int64_t last;                 /* ns: the latest begin or end */
-	struct gt_kineto_event *open; /* slices, outermost first */
-	size_t nopen, cap;
+	bool described, is_process, is_thread, resolved, has_tid, gpu, delta;
+	int64_t device, stream;      /* by their names: -1 unknown */
+	int64_t multiplier, counter; /* of a counter */
+	struct gt_kineto_lane lane;
 };
 struct gt_pftrace_entry { /* of interned data */
 	uint32_t generation, table;
@@ -83,7 +81,7 @@ struct gt_pftrace {
 	size_t nentries, entries_cap;
 	struct gt_buf texts;
 	struct gt_pftrace_track *tracks;
-	size_t ntracks, tracks_cap, nopen;
+	size_t ntracks, tracks_cap;
 	struct gt_map sequence_map, clock_map, entry_map, track_map;
 	/* what the packets before referred to, since the next ones often do, too */
 	size_t last_sequence, last_clock, last_track;
@@ -96,12 +94,7 @@ struct gt_pftrace {
 	struct gt_pftrace_counter *counters, last_descriptor;
 	size_t ncounters, counters_cap;
 	struct gt_map counter_map;
-	/* slices of tracks whose events are not in order of time; the event that begins one */
-	struct gt_kineto_event beginning;
-	struct gt_sorter sorter;
-	struct gt_out spool; /* their events */
-	int spool_fd;
-	uint64_t spooled, order;
+	struct gt_kineto_slices slices;
 	int64_t latest; /* ns */
 	uint64_t events, without_begin, missing_iids, other_packets;
 	uint64_t unpacked; /* bytes of packed packets so far */
@@ -136,6 +129,7 @@ int gt_pftrace_begin(struct gt_pftrace *p, size_t track, const struct gt_kineto_
 /* The innermost slice ends. */
 int gt_pftrace_end(struct gt_pftrace *p, size_t track, int64_t time);
 int gt_pftrace_put(struct gt_pftrace *p, struct gt_kineto_event *ev); /* a whole event */
+void gt_pftrace_tracks_init(struct gt_pftrace *p);
 /* Puts the slices that wait, in order, or without an end. */
 int gt_pftrace_tracks_finish(struct gt_pftrace *p);
 void gt_pftrace_tracks_release(struct gt_pftrace *p);

@@ -1,45 +1,12 @@
-/* Tracks of a Perfetto trace, and the slices on them.
- *
- * A begin and an end event make a slice: an end ends the innermost open slice of its track, after
- * all events are sorted by time. Most writers write the events of a track in order of time; then
- * the open slices are a stack in memory. If an event of a track is earlier than one before it
- * (PyTorch writes all begins, then all ends), or too many slices are open, its further events go
- * through an external sort: the sort has their times, a temporary file has what else is known of
- * them. */
+/* Tracks of a Perfetto trace, and the slices on them (import_kineto_slices.c). */
 #include "formats/import/perfetto/import_perfetto.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include "formats/base/buf.h"
-#include "formats/os/file.h"
 
-#define DEPTH_MAX 512u       /* open slices of a track in memory */
-#define OPEN_MAX 4096u       /* and of all tracks */
-#define STACK_MAX (1u << 20) /* and in the sorted pass; further begins are dropped */
-#define SORT_BUFFER 32768u
 #define PARENTS_MAX 32u
 #define KEY offsetof(struct gt_pftrace_track, parent)
-/* what the temporary file has of an event */
-#define EVENT_BYTES offsetof(struct gt_kineto_event, values)
-
-struct record {
-	uint64_t track; /* index; tracks of GPUs come behind others */
-	int64_t time;
-	uint64_t order, at; /* at: in the temporary file, plus 1; 0: an end */
-};
-
-static bool before(const void *a, const void *b)
-{
-	const struct record *x = a, *y = b;
-
-	if (x->track != y->track)
-		return x->track < y->track;
-	return x->time != y->time ? x->time < y->time : x->order < y->order;
-}
-
 /* ---- tracks ---- */
 
 int64_t gt_pftrace_track_of(struct gt_pftrace *p, uint64_t uuid)
@@ -51,7 +18,7 @@ int64_t gt_pftrace_track_of(struct gt_pftrace *p, uint64_t uuid)
 		.device = -1,
 		.stream = -1,
 		.multiplier = 1,
-		.last = INT64_MIN };
+		.lane.last = INT64_MIN };
 	uint32_t i;
 
 	if (p->last_track < p->ntracks && p->tracks[p->last_track].uuid == uuid)
@@ -256,207 +223,75 @@ int gt_pftrace_put(struct gt_pftrace *p, struct gt_kineto_event *ev)
 	return gt_kineto_flow(k, ev, 'f', p->err);
 }
 
-static int put_slice(struct gt_pftrace *p, struct gt_kineto_event *ev, int64_t end)
+static int put(void *arg, struct gt_kineto_event *ev, struct gt_err *err)
 {
-	ev->dur = end > ev->ts ? end - ev->ts : 0;
+	return gt_pftrace_put(arg, ev);
+}
+
+/* A slice without an end lasts until the trace ends. */
+static int put_begin(void *arg, struct gt_kineto_event *ev, struct gt_err *err)
+{
+	struct gt_pftrace *p = arg;
+
+	ev->dur = p->latest > ev->ts ? p->latest - ev->ts : 0;
 	ev->has |= GT_KINETO_DUR;
 	return gt_pftrace_put(p, ev);
 }
 
-static int start_sort(struct gt_pftrace *p)
+static int put_end(void *arg, struct gt_kineto_event *ev, struct gt_err *err)
 {
-	int fd = gt_temporary(p->err);
+	struct gt_pftrace *p = arg;
 
-	if (fd < 0 || (p->spool_fd = dup(fd)) < 0)
-		return p->err->code ? p->err->code
-				    : gt_err_set(p->err, -EMFILE, "no more descriptors");
-	if (gt_out_open_fd(&p->spool, fd, "a temporary file", p->err))
-		return p->err->code;
-	return gt_sorter_init(&p->sorter, sizeof(struct record), SORT_BUFFER, before, p->err);
-}
-
-static int sort_event(
-	struct gt_pftrace *p, size_t track, int64_t time, const struct gt_kineto_event *ev)
-{
-	size_t extra = ev ? ev->nextra * sizeof(*ev->extra_values) : 0;
-	struct record *r;
-
-	if (!p->sorter.buffer && start_sort(p))
-		return p->err->code;
-	r = gt_sorter_add(&p->sorter, p->err);
-	if (!r)
-		return p->err->code;
-	*r = (struct record){ .track = track | (p->tracks[track].gpu ? 1ull << 40 : 0),
-		.time = time,
-		.order = ++p->order };
-	if (!ev)
-		return 0;
-	r->at = p->spooled + 1;
-	gt_out_add(&p->spool, ev, EVENT_BYTES);
-	gt_out_add(&p->spool, ev->extra_values, extra);
-	p->spooled += EVENT_BYTES + extra;
-	return p->spool.failed
-		? gt_err_set(p->err, p->spool.failed, "cannot write a temporary file: %s",
-			  strerror(-p->spool.failed))
-		: 0;
-}
-
-/* From here on, the events of the track are sorted. */
-static int start_sorting(struct gt_pftrace *p, size_t track)
-{
-	struct gt_pftrace_track *t = &p->tracks[track];
-	int e = 0;
-
-	t->sorted = true;
-	for (size_t i = 0; !e && i < t->nopen; i++)
-		e = sort_event(p, track, t->open[i].ts, &t->open[i]);
-	p->nopen -= t->nopen;
-	t->nopen = 0;
-	free(t->open);
-	t->open = NULL;
-	t->cap = 0;
-	return e;
-}
-
-struct gt_kineto_event *gt_pftrace_open(struct gt_pftrace *p, size_t track, int64_t time)
-{
-	struct gt_pftrace_track *t = &p->tracks[track];
-
-	if (!t->sorted && (time < t->last || t->nopen >= DEPTH_MAX || p->nopen >= OPEN_MAX) &&
-		start_sorting(p, track))
-		return NULL;
-	if (t->sorted)
-		return &p->beginning;
-	t->last = time;
-	if (gt_grow(&t->open, &t->cap, t->nopen + 1, sizeof(*t->open))) {
-		gt_kineto_no_memory(p->err);
-		return NULL;
-	}
-	return &t->open[t->nopen];
-}
-
-int gt_pftrace_begin(struct gt_pftrace *p, size_t track, const struct gt_kineto_event *ev)
-{
-	struct gt_pftrace_track *t = &p->tracks[track];
-
-	if (t->sorted)
-		return sort_event(p, track, ev->ts, ev);
-	t->nopen++;
-	p->nopen++;
-	return 0;
-}
-
-int gt_pftrace_end(struct gt_pftrace *p, size_t track, int64_t time)
-{
-	struct gt_pftrace_track *t = &p->tracks[track];
-
-	if (!t->sorted && (time < t->last || !t->nopen) && start_sorting(p, track))
-		return p->err->code;
-	if (t->sorted)
-		return sort_event(p, track, time, NULL);
-	t->last = time;
-	p->nopen--;
-	return put_slice(p, &t->open[--t->nopen], time);
-}
-
-/* ---- the sorted pass ---- */
-
-struct sorted {
-	const char *events;
-	uint64_t bytes, *stack;
-	size_t n, cap;
-};
-
-/* Puts the event at this place of the temporary file. */
-static int put_spooled(struct gt_pftrace *p, const struct sorted *s, uint64_t at, int64_t end)
-{
-	struct gt_kineto_event ev;
-
-	memcpy(&ev, s->events + at, EVENT_BYTES);
-	memcpy(ev.extra_values, s->events + at + EVENT_BYTES, ev.nextra * sizeof(*ev.extra_values));
-	return put_slice(p, &ev, end);
-}
-
-static int put_open(struct gt_pftrace *p, struct sorted *s)
-{
-	int e = 0;
-
-	while (!e && s->n)
-		e = put_spooled(p, s, s->stack[--s->n] - 1, p->latest);
-	return e;
-}
-
-static int put_record(struct gt_pftrace *p, struct sorted *s, const struct record *r)
-{
-	if (r->at) {
-		if (s->n >= STACK_MAX)
-			return gt_err_set(p->err, -E2BIG,
-				"more than %u slices are open on one track", STACK_MAX);
-		if (gt_grow(&s->stack, &s->cap, s->n + 1, sizeof(*s->stack)))
-			return gt_kineto_no_memory(p->err);
-		s->stack[s->n++] = r->at;
-		return 0;
-	}
-	if (s->n)
-		return put_spooled(p, s, s->stack[--s->n] - 1, r->time);
 	p->without_begin++;
 	return 0;
 }
 
-static int put_sorted(struct gt_pftrace *p)
+void gt_pftrace_tracks_init(struct gt_pftrace *p)
 {
-	struct sorted s = { .bytes = p->spooled };
-	uint64_t track = UINT64_MAX;
-	struct record r;
-	void *map = NULL;
-	int more, e = 0;
+	p->slices.put = put;
+	p->slices.put_begin = put_begin;
+	p->slices.put_end = put_end;
+	p->slices.arg = p;
+}
 
-	gt_out_flush(&p->spool);
-	if (p->spool.failed)
-		return gt_err_set(p->err, p->spool.failed, "cannot write a temporary file: %s",
-			strerror(-p->spool.failed));
-	if (p->spooled)
-		map = mmap(NULL, p->spooled, PROT_READ, MAP_SHARED, p->spool_fd, 0);
-	if (map == MAP_FAILED)
-		return gt_kineto_no_memory(p->err);
-	s.events = map;
-	while (!e && (more = gt_sorter_next(&p->sorter, &r, p->err)) > 0) {
-		if (r.track != track)
-			e = put_open(p, &s);
-		track = r.track;
-		if (!e)
-			e = put_record(p, &s, &r);
-	}
-	if (!e)
-		e = more < 0 ? more : put_open(p, &s);
-	if (map)
-		munmap(map, p->spooled);
-	free(s.stack);
-	return e;
+/* Work of GPUs comes after the calls of all threads. */
+static uint64_t key_of(const struct gt_pftrace *p, size_t track)
+{
+	return track | (p->tracks[track].gpu ? 1ull << 40 : 0);
+}
+
+struct gt_kineto_event *gt_pftrace_open(struct gt_pftrace *p, size_t track, int64_t time)
+{
+	return gt_kineto_slice_open(
+		&p->slices, &p->tracks[track].lane, key_of(p, track), time, p->err);
+}
+
+int gt_pftrace_begin(struct gt_pftrace *p, size_t track, const struct gt_kineto_event *ev)
+{
+	return gt_kineto_slice_begin(
+		&p->slices, &p->tracks[track].lane, key_of(p, track), ev, p->err);
+}
+
+int gt_pftrace_end(struct gt_pftrace *p, size_t track, int64_t time)
+{
+	return gt_kineto_slice_end(
+		&p->slices, &p->tracks[track].lane, key_of(p, track), time, NULL, p->err);
 }
 
 int gt_pftrace_tracks_finish(struct gt_pftrace *p)
 {
 	int e = 0;
 
-	for (size_t i = 0; !e && i < p->ntracks; i++) {
-		struct gt_pftrace_track *t = &p->tracks[i];
-
-		while (!e && t->nopen)
-			e = put_slice(p, &t->open[--t->nopen], p->latest);
-	}
-	return !e && p->sorter.buffer ? put_sorted(p) : e;
+	for (size_t i = 0; !e && i < p->ntracks; i++)
+		e = gt_kineto_lane_finish(&p->slices, &p->tracks[i].lane, p->err);
+	return e ? e : gt_kineto_slices_finish(&p->slices, p->err);
 }
 
 void gt_pftrace_tracks_release(struct gt_pftrace *p)
 {
 	for (size_t i = 0; i < p->ntracks; i++)
-		free(p->tracks[i].open);
+		free(p->tracks[i].lane.open);
 	free(p->tracks);
 	gt_map_release(&p->track_map);
-	gt_sorter_release(&p->sorter);
-	if (p->spool_fd > 0) {
-		close(p->spool_fd);
-		gt_out_close(&p->spool, NULL);
-	}
+	gt_kineto_slices_release(&p->slices);
 }

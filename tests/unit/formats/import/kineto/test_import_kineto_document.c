@@ -79,14 +79,15 @@ static void odd_events(void)
 			    "{\"ph\":\"X\",\"name\":\"no ts\",\"dur\":1},{\"ph\":\"X\",\"name\":\"no dur\",\"ts\":1},{},7,[1],\"x\",{\"ph\":\"N\",\"ts\":1},"
 			    "{\"ph\":\"b\",\"ts\":1},{\"ph\":\"b\",\"ts\":2},{\"ph\":\"word\",\"ts\":2},{\"ph\":\"X\",\"ts\":20,\"dur\":1},"
 			    "{\"ph\":\"X\",\"ts\":21,\"dur\":1,\"name\":7,\"pid\":1.5,\"tid\":[{}],\"args\":[1,{}],\"cat\":null,\"new\":{\"args\":{}}}]}",
+		"U 0/0 no dur 1000+0 d0 r0 category='?'\n"
+		"L 0/0 ? 1000+21000 d0 r0\n"
 		"G 0/7 stream 7 ends before 9000+0 d0 r0 " FIELDS(
 			"6", "4294967295", "9000", "0", "?", "0") SHAPE
 		"\n"
-		"L 0/0 ? 9000+13000 d0 r0\n"
 		"S 0/0 (no name) 20000+1000 d0 r0 category='?'\nS 0/0 (no name) 21000+1000 d0 r0 category='?'\n"));
 	CHECK(meta_says("\"events_without_time\":4,\"negative_durations\":1,") &&
-		meta_says("\"events_not_understood\":4"));
-	CHECK(meta_says("\"phases_not_read\":{\"\":2,\"N\":1,\"b\":2}"));
+		meta_says("\"events_not_understood\":5"));
+	CHECK(meta_says("\"phases_not_read\":{\"\":2,\"N\":1}"));
 }
 
 static const char sample[] = "{\"traceEvents\":[\n" RUNTIME("cudaLaunchKernel", "5", "2000",
