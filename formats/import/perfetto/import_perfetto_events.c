@@ -338,8 +338,6 @@ static int read_legacy(struct gt_pftrace *p, struct parts *e, int64_t *dur)
 	struct gt_proto_field f;
 	int more;
 
-	if (!e->legacy.bytes)
-		return 0;
 	while ((more = gt_proto_next(&in, &f)) > 0) {
 		if (f.wire != GT_PROTO_VARINT)
 			continue;
@@ -369,7 +367,7 @@ static void correlate(struct gt_pftrace *p, const struct gt_pftrace_sequence *s,
 	size_t len = e->ncategory;
 	struct gt_proto_field f;
 
-	while (e->gpu.bytes && !(ev->has & GT_KINETO_CORRELATION) && gt_proto_next(&in, &f) > 0)
+	while (!(ev->has & GT_KINETO_CORRELATION) && gt_proto_next(&in, &f) > 0)
 		if (f.number == 1 && f.wire == GT_PROTO_VARINT)
 			gt_pftrace_set_correlation(ev, f.value | GT_PFTRACE_RENDER_ID);
 	if (e->gpu.bytes || !e->has_flow || ev->cat < GT_KINETO_KERNEL ||

@@ -52,12 +52,13 @@ static bool begins(const struct spec *s, const char *word)
 /* The text in field `number` of a message; len 0: none. */
 static const char *text_in(const char *message, size_t size, uint32_t number, size_t *len)
 {
-	struct gt_proto_in in = { (const uint8_t *)message, (const uint8_t *)message + size };
+	struct gt_proto_in in = gt_proto_message(
+		&(struct gt_proto_field){ .bytes = (const uint8_t *)message, .value = size });
 	const char *text = NULL;
 	struct gt_proto_field f;
 
 	*len = 0;
-	while (message && gt_proto_next(&in, &f) > 0)
+	while (gt_proto_next(&in, &f) > 0)
 		if (f.number == number && f.wire == GT_PROTO_BYTES) {
 			text = (const char *)f.bytes;
 			*len = f.value;
@@ -68,11 +69,12 @@ static const char *text_in(const char *message, size_t size, uint32_t number, si
 /* The number in field `number` of a message, 0: none. */
 static uint64_t number_in(const char *message, size_t size, uint32_t number)
 {
-	struct gt_proto_in in = { (const uint8_t *)message, (const uint8_t *)message + size };
+	struct gt_proto_in in = gt_proto_message(
+		&(struct gt_proto_field){ .bytes = (const uint8_t *)message, .value = size });
 	struct gt_proto_field f;
 	uint64_t v = 0;
 
-	while (message && gt_proto_next(&in, &f) > 0)
+	while (gt_proto_next(&in, &f) > 0)
 		if (f.number == number && f.wire == GT_PROTO_VARINT)
 			v = f.value;
 	return v;
@@ -307,7 +309,7 @@ static void read_launch(struct gt_pftrace *p, const struct gt_pftrace_sequence *
 	struct gt_proto_in in = gt_proto_message(launch), dims;
 	struct gt_proto_field f, g;
 
-	while (launch->bytes && gt_proto_next(&in, &f) > 0) {
+	while (gt_proto_next(&in, &f) > 0) {
 		uint32_t three[3] = { 1, 1, 1 };
 
 		if (f.wire != GT_PROTO_BYTES)
@@ -423,8 +425,9 @@ static int read_descriptor(
 		return 0;
 	}
 	message = gt_pftrace_text(p, s, GT_INTERNED_COUNTERS, key->iid, &size);
-	in = (struct gt_proto_in){ (const uint8_t *)message, (const uint8_t *)message + size };
-	while (message && gt_proto_next(&in, &f) > 0) {
+	in = gt_proto_message(
+		&(struct gt_proto_field){ .bytes = (const uint8_t *)message, .value = size });
+	while (gt_proto_next(&in, &f) > 0) {
 		if (f.number == GT_GPU_DESCRIPTOR_GPU && f.wire == GT_PROTO_VARINT)
 			key->gpu = (int32_t)f.value;
 		if (f.number == GT_GPU_DESCRIPTOR_SPECS && f.wire == GT_PROTO_BYTES)

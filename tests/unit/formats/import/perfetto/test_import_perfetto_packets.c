@@ -451,6 +451,8 @@ static void put_flagged(uint64_t time, uint64_t flags, bool dropped, const char 
 /* The first packet of a sequence says that packets are lost, too: it says nothing. */
 static void lost_packets_are_losses(void)
 {
+	struct gt_reader *r;
+
 	begin_file();
 	put_flagged(100, GT_PACKET_CLEARED, true, "a");
 	put_flagged(200, GT_PACKET_NEEDS_STATE, false, "b");
@@ -467,7 +469,9 @@ static void lost_packets_are_losses(void)
 		strstr((char *)listing.data, " c 700+0") &&
 		strstr((char *)listing.data, " d 800+0") &&
 		strstr((char *)listing.data, " e 900+0"));
-	CHECK_EQ(gt_reader_segment(again(), 0)->rows[GT_LOST], 2u); /* and that of two events */
+	r = again();
+	CHECK_EQ(gt_reader_segment(r, 0)->rows[GT_LOST], 2u); /* and that of two events */
+	gt_reader_close(r);
 }
 
 /* ---- recognition ---- */
