@@ -16,7 +16,7 @@
 
 #include "formats/base/buf.h"
 
-#define BUFFER 32768u
+#define BUFFER 32768u                 /* records in memory: 1.5 MiB */
 #define DEPTH_MAX 4096u               /* nested calls (or ranges) that are stored */
 enum { KERNEL = 1, STACK, SEQUENCE }; /* in args */
 #define ARROW (GT_NONE - 1)           /* a class: args has the id and the phase */

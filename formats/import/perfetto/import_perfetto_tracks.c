@@ -7,6 +7,7 @@
 
 #define PARENTS_MAX 32u
 #define KEY offsetof(struct gt_pftrace_track, parent)
+
 /* ---- tracks ---- */
 
 int64_t gt_pftrace_track_of(struct gt_pftrace *p, uint64_t uuid)
