@@ -83,6 +83,8 @@ static int print_import_losses(void *arg, const char *key, const char *value)
 		{ "events_damaged", "events skipped because they are not JSON" },
 		{ "events_without_time", "events skipped because they have no valid time" },
 		{ "events_not_understood", "events skipped because their form is unknown" },
+		{ "events_of_other_phases",
+			"events skipped because of their kind (samples, objects, arrows other than launches)" },
 		{ "lines_not_understood", "lines skipped because their form is unknown" },
 		{ "values_no_number", "values omitted because they are not numbers (inf, nan)" },
 	};

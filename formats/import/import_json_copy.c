@@ -1,5 +1,8 @@
 #include "formats/import/import_json_copy.h"
 
+#include <string.h>
+#include "formats/io/json_build.h"
+
 static void put_scalar(struct gt_out *o, const struct gt_json *j, int token, bool for_jansson)
 {
 	int64_t v;
@@ -76,4 +79,21 @@ int gt_json_copy_member(struct gt_json *j, const char *key, int token, struct gt
 	if (more)
 		to->len = before; /* removes the incomplete value */
 	return more;
+}
+
+char *gt_json_copy_close(struct gt_out *to, bool *lost)
+{
+	bool no_memory;
+	json_t *all;
+	char *text;
+
+	*lost = false;
+	gt_out_add(to, "}", 1);
+	if (to->failed)
+		return NULL;
+	all = gt_json_load(to->data, to->len, 0, &no_memory);
+	text = all ? gt_json_dump(all, 0) : no_memory ? NULL : strdup("{}");
+	*lost = !all;
+	json_decref(all);
+	return text;
 }

@@ -19,4 +19,8 @@ int gt_json_copy(struct gt_json *j, int token, struct gt_out *to, size_t most,
  * that does not fit leaves `to` unchanged. Returns as above. */
 int gt_json_copy_member(struct gt_json *j, const char *key, int token, struct gt_out *to,
 	size_t most, gt_json_copy_fn *each, void *arg, struct gt_err *err);
+/* Closes the object, and returns it as text (free it) in which a key that was there twice has its
+ * last value: metadata must not have duplicates. NULL: no memory. *lost: it is {} instead, because
+ * jansson does not accept it. */
+char *gt_json_copy_close(struct gt_out *to, bool *lost);
 #endif

@@ -313,33 +313,17 @@ static void put_clock(struct gt_out *o, const struct gt_kineto_document *d, int6
 	gt_out_printf(o, ",\"start_utc\":\"%s\"", text);
 }
 
-/* The other keys as one object, new. A key that is in the file twice (the program
- * added it twice) has its last value, since metadata must not have duplicates. */
-static char *dump_other_keys(struct gt_kineto_document *d)
-{
-	bool no_memory;
-	json_t *all;
-	char *text;
-
-	gt_out_add(&d->others, "}", 1);
-	if (d->others.failed)
-		return NULL;
-	all = gt_json_load(d->others.data, d->others.len, 0, &no_memory);
-	text = all ? gt_json_dump(all, 0) : no_memory ? NULL : strdup("{}");
-	d->left_out += !all;
-	json_decref(all);
-	return text;
-}
-
 static int put_metadata(struct gt_kineto_document *d, struct gt_err *err)
 {
 	const struct gt_writer_stats *s = gt_writer_stats(d->k.w);
-	char *others = dump_other_keys(d);
+	bool lost;
+	char *others = gt_json_copy_close(&d->others, &lost);
 	struct gt_out o;
 	int e;
 
 	if (!others)
 		return gt_kineto_no_memory(err);
+	d->left_out += lost;
 	gt_out_memory(&o);
 	gt_out_printf(&o, "{\"imported_from\":\"%s\",\"truncated\":%s", d->k.format,
 		d->truncated ? "true" : "false");

@@ -243,23 +243,26 @@ static int64_t rank_of(const char *path)
 static int put_metadata(struct flight_import *x, int64_t rank, struct gt_err *err)
 {
 	char start[48] = "", number[32] = "", *json = NULL;
-	int rc;
+	bool lost;
+	char *others = gt_json_copy_close(&x->others, &lost);
+	int rc = -ENOMEM;
 
+	if (!others)
+		return gt_err_set(err, -ENOMEM, "out of memory (metadata)");
 	if (x->first)
 		gt_import_nccl_start(x->first, start);
 	if (rank >= 0)
 		snprintf(number, sizeof(number), ",\"rank\":%" PRId64, rank);
-	gt_out_add(&x->others, "}", 2);
-	if (x->others.failed)
-		return gt_err_set(err, x->others.failed, "out of memory (metadata)");
 	if (asprintf(&json,
 		    "{\"flight_recorder\":%s,\"events_not_understood\":%" PRIu64
 		    ",\"events_without_time\":%" PRIu64 ",\"collectives_without_duration\":%" PRIu64
 		    ",\"collectives_not_completed\":%" PRIu64 ",\"first_record\":%" PRId64 "%s%s}",
-		    x->others.data, x->not_understood, x->unplaced, x->untimed, x->open,
+		    others, x->not_understood + lost, x->unplaced, x->untimed, x->open,
 		    x->first_record > 0 ? x->first_record : 0, number, start) < 0)
-		return gt_err_set(err, -ENOMEM, "out of memory (metadata)");
-	rc = gt_writer_meta(x->f.w, json, err);
+		gt_err_set(err, -ENOMEM, "out of memory (metadata)");
+	else
+		rc = gt_writer_meta(x->f.w, json, err);
+	free(others);
 	free(json);
 	return rc;
 }
