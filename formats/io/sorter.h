@@ -4,8 +4,10 @@
  *	memcpy(gt_sorter_add(&s, &err), &record, sizeof(record));	... each
  *	while (gt_sorter_next(&s, &record, &err) > 0) ...		in order
  *
- * Memory: the buffer's records, and 8 bytes more for each. Further records are in temporary files
- * (gt_temporary). If all records fit into the buffer, there is no file. */
+ * Memory: the buffer's records, 8 bytes more for each, and 128 KiB. Further records are in
+ *temporary files (gt_temporary), where a record needs few bytes if it differs little from the one
+ *before. If all records fit into the buffer, there is no file. Records that come in order, or
+ *nearly so, are written and read once. */
 #ifndef GT_SORTER_H
 #define GT_SORTER_H
 #include <stdbool.h>
@@ -14,7 +16,8 @@
 #include "formats/base/err.h"
 
 #define GT_SORTER_FAN_IN 64u /* runs that one merge reads */
-#define GT_SORTER_LEVELS 8u  /* a run of level n holds 64^n buffers: the last is never full */
+#define GT_SORTER_LEVELS                                                                           \
+	8u /* a run of level n holds 64^n buffers or more: the last is never full */
 
 typedef bool gt_sorter_before(const void *a, const void *b); /* a strict order */
 
@@ -25,14 +28,18 @@ struct gt_sorter_level {
 };
 struct gt_sorter_source {
 	int fd;
-	uint64_t at, end;
-	uint8_t *next, *last, *buffer;
+	uint64_t at, end;         /* bytes of the file that are still to be read */
+	uint8_t *next, *last;     /* bytes that were read and are not decoded */
+	uint8_t *buffer, *record; /* record: the next one */
 };
 struct gt_sorter {
-	size_t size; /* bytes of a record */
+	size_t size, most; /* bytes of a record; and in a file, at most */
 	gt_sorter_before *before;
-	uint8_t *buffer, *out; /* out: records to be written to a file */
-	uint32_t *order, capacity, n, nout;
+	uint8_t *buffer, *out; /* out: bytes to be written to a file */
+	uint8_t *written;      /* the record that was written last to the run */
+	uint8_t *last;         /* the last record of the last run of level 0 */
+	size_t nout, room;     /* room: bytes that a merge reads of a run at a time */
+	uint32_t *order, capacity, n;
 	uint64_t added; /* number of records so far */
 	struct gt_sorter_level levels[GT_SORTER_LEVELS];
 	struct gt_sorter_source sources[GT_SORTER_FAN_IN];
@@ -41,8 +48,8 @@ struct gt_sorter {
 	bool reading;
 };
 
-/* capacity: of the buffer, in records, more than GT_SORTER_FAN_IN. 0 or negative; release it in
- * both cases. */
+/* size: a multiple of 8. capacity: of the buffer, in records. 0 or negative; release it in both
+ * cases. */
 int gt_sorter_init(struct gt_sorter *s, size_t size, uint32_t capacity, gt_sorter_before *before,
 	struct gt_err *err);
 /* Returns where the caller writes the next record, before the next call. NULL with err filled in.
