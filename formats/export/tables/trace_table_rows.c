@@ -185,6 +185,13 @@ static struct gt_table_value counter_value(const struct gt_type *type)
 	return how == CONSTANT ? of_constant(GT_TABLE_NULL) : of_field(how, 0);
 }
 
+static const char *value_kind(const struct gt_type *type)
+{
+	return !type->nfields || type->fields[0].kind == GT_F_F64 ? "real"
+		: type->fields[0].kind == GT_F_I64                ? "integer"
+								  : "unsigned";
+}
+
 /* Values of columns that every row of the form has. */
 static struct gt_table_value value_of_type(struct gt_table_work *w, const struct gt_event *ev,
 	const struct gt_type *type, const struct gt_table_column *c)
@@ -207,7 +214,11 @@ static struct gt_table_value value_of_type(struct gt_table_work *w, const struct
 	case GT_FROM_CATEGORY_WORD:
 		return of_constant(gt_table_word(w, gt_category_word(type->category)));
 	case GT_FROM_LAYER_WORD: return of_constant(gt_table_word(w, gt_layer_word(type->layer)));
+	case GT_FROM_OPERATION_WORD: return of_constant(gt_table_word(w, gt_op_word(type->op)));
+	case GT_FROM_MEMORY_WORD:
+		return of_constant(gt_table_word(w, gt_memkind_word(type->memkind)));
 	case GT_FROM_VALUE: return counter_value(type);
+	case GT_FROM_VALUE_KIND_WORD: return of_constant(gt_table_word(w, value_kind(type)));
 	default: return of_constant(GT_TABLE_NULL);
 	}
 }

@@ -52,7 +52,8 @@ static const struct gt_table_column call[] = { SPAN, NEED("eventClass", EVENT_CL
 	NEED("nameId", NAME), INT("returnValue", RET), INT("callchainId", STACK) };
 static const struct gt_table_column system_call[] = { SPAN, NEED("eventClass", EVENT_CLASS),
 	NEED("globalTid", GLOBAL_TID), NONE("correlationId"), NEED("nameId", NAME),
-	INT("returnValue", RET), NEED("nestingLevel", DEPTH), INT("callchainId", STACK) };
+	INT("returnValue", RET), NEED("nestingLevel", DEPTH), INT("callchainId", STACK),
+	NEED("layerId", LAYER_WORD), NEED("categoryId", CATEGORY_WORD) };
 static const struct gt_table_column range[] = { SPAN, NEED("eventType", RANGE_TYPE),
 	NONE("rangeId"), NONE("category"), NAMED("color", "color"), NO_TEXT("text"),
 	NEED("globalTid", GLOBAL_TID), NONE("endGlobalTid"), NEED("textId", NAME),
@@ -70,13 +71,15 @@ static const struct gt_table_column sample[] = { NEED("start", START, .sorted = 
 	NEED("globalTid", GLOBAL_TID), NAMED("period", "period"), INT("stackId", STACK) };
 static const struct gt_table_column counter[] = { NEED("start", START, .sorted = true),
 	NEED("trackId", TRACK), NEED("globalPid", GLOBAL_PID), INT("deviceId", DEVICE),
-	NEED("nameId", NAME), REAL("value", VALUE) };
+	NEED("nameId", NAME), REAL("value", VALUE), NEED("categoryId", CATEGORY_WORD),
+	NEED("layerId", LAYER_WORD), NEED("memoryId", MEMORY_WORD),
+	NEED("valueKindId", VALUE_KIND_WORD) };
 static const struct gt_table_column loss[] = { SPAN, NEED("scopeId", SCOPE_WORD),
 	INT("trackId", TRACK), INT("count", COUNT) };
 static const struct gt_table_column event[] = { SPAN, NEED("kindId", KIND_WORD),
 	INT("trackId", TRACK), NEED("globalTid", GLOBAL_TID), NEED("nameId", NAME),
-	NEED("categoryId", CATEGORY_WORD), NEED("layerId", LAYER_WORD), INT("returnValue", RET),
-	FIELD("bytes", BYTES), INT("stackId", STACK) };
+	NEED("categoryId", CATEGORY_WORD), NEED("layerId", LAYER_WORD),
+	NEED("operationId", OPERATION_WORD), INT("returnValue", RET), FIELD("bytes", BYTES), INT("stackId", STACK) };
 
 static const struct gt_table_column strings[] = { KEY("id"), TEXT("value") };
 static const struct gt_table_column enums[] = { KEY("id"), TEXT("name"), TEXT("label") };

@@ -49,7 +49,10 @@ enum gt_column_source {
 	GT_FROM_KIND_WORD,
 	GT_FROM_CATEGORY_WORD,
 	GT_FROM_LAYER_WORD,
-	GT_FROM_VALUE, /* of a counter */
+	GT_FROM_OPERATION_WORD,
+	GT_FROM_MEMORY_WORD,     /* of the type: what kind of memory it allocates or counts */
+	GT_FROM_VALUE,           /* of a counter */
+	GT_FROM_VALUE_KIND_WORD, /* the same: unsigned, integer or real */
 	GT_FROM_SCOPE_WORD,
 	GT_FROM_COUNT, /* of a loss */
 	GT_FROM_LIST

@@ -28,7 +28,7 @@ static int import_tables(struct gt_parquet_tables *t, const char *names_missing,
 	struct gt_writer *w, struct gt_err *err)
 {
 	char meta[200];
-	int rc = gt_nsight_import_tables(t->db, w, err);
+	int rc = gt_nsight_import_database(t->db, w, err);
 
 	/* SQLite has only the text of an error */
 	if (rc == -EILSEQ && t->err.code)
