@@ -14,6 +14,7 @@
 struct descriptor {
 	sqlite3_file base;
 	int fd;
+	bool read_only;
 };
 /* errno of the last failed read or write of this thread, which SQLite's codes do not have */
 static _Thread_local int failure;
@@ -21,6 +22,18 @@ static _Thread_local int failure;
 static int fd_of(sqlite3_file *f) { return ((struct descriptor *)f)->fd; }
 
 static int file_close(sqlite3_file *f) { return SQLITE_OK; }
+
+/* The header says of a database in WAL mode that other files go with it, which SQLite would open.
+ * Its own pages are those of the last checkpoint, and complete. */
+static void hide_wal(const sqlite3_file *f, char *bytes, int n, sqlite3_int64 at)
+{
+	const int first = 18, last = 19; /* versions of the format for writing and reading */
+
+	if (!((const struct descriptor *)f)->read_only || at > first || at + n <= last)
+		return;
+	for (sqlite3_int64 i = first - at; i <= last - at; i++)
+		bytes[i] = bytes[i] == 2 ? 1 : bytes[i];
+}
 
 static int file_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
 {
@@ -41,6 +54,7 @@ static int file_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
 		}
 		done += (int)r;
 	}
+	hide_wal(f, to, n, at);
 	return SQLITE_OK;
 }
 
@@ -119,6 +133,7 @@ static int vfs_open(sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags
 	if (!name || !(flags & SQLITE_OPEN_MAIN_DB))
 		return SQLITE_CANTOPEN;
 	d->fd = atoi(name);
+	d->read_only = flags & SQLITE_OPEN_READONLY;
 	f->pMethods = &methods;
 	if (out)
 		*out = flags;

@@ -1,6 +1,7 @@
 /* SQLite on an open descriptor. SQLite opens no file: no journal, no lock file, no temporary file,
  * and nothing that stands beside the database is read. So a database may be a file without a name,
- * and a database of others cannot make gt read or write anything else. */
+ * and a database of others cannot make gt read or write anything else. Of a database in WAL mode,
+ * what only its -wal file has is not read. */
 #ifndef GT_SQLITE_FILE_H
 #define GT_SQLITE_FILE_H
 #include <sqlite3.h>

@@ -3,29 +3,36 @@
 X=$B/gtexport
 command -v sqlite3 >/dev/null || { skip nsight-import "no sqlite3"; exit 0; }
 
-name() { echo "(SELECT value FROM StringIds WHERE id = $1)"; }
-work='start, end, deviceId, contextId, streamId, correlationId, globalPid'
-# rows FILE: what an import and export must keep
-rows() {
-	sqlite3 "$1" "SELECT 'kernel', $work, $(name mangledName), $(name demangledName), $(name shortName), registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory, dynamicSharedMemory, graphNodeId, graphId FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY 2, 3, 6, 7;
-	SELECT 'copy', $work, bytes, copyKind, srcKind, dstKind, graphNodeId FROM CUPTI_ACTIVITY_KIND_MEMCPY ORDER BY 2, 3, 6, 7;
-	SELECT 'sync', $work, syncType, eventId FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION ORDER BY 2, 3, 6, 7;
-	SELECT 'call', start, end, globalTid, $(name nameId), returnValue, correlationId, eventClass FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY 2, 3, 4, 5;
-	SELECT 'system call', start, end, globalTid, $(name nameId), returnValue FROM OSRT_API ORDER BY 2, 3, 4, 5;
-	SELECT 'thread', globalTid, $(name nameId) FROM ThreadNames ORDER BY 2;
-	SELECT 'process', globalPid, pid, name FROM PROCESSES ORDER BY 2;
-	SELECT 'time', utcEpochNs FROM TARGET_INFO_SESSION_START_TIME;"
+# everything FILE: all rows, with names and stacks in place of their numbers
+everything() {
+	sqlite3 "$1" "CREATE INDEX IF NOT EXISTS frames ON CUDA_CALLCHAINS(id, stackDepth);
+	SELECT 'SELECT ''' || m.name || ''', ' || group_concat(CASE
+		WHEN c.name IN ('stackId', 'callchainId') THEN '(SELECT group_concat((SELECT value FROM StringIds s WHERE s.id = textId)) FROM (SELECT textId FROM CUDA_CALLCHAINS f WHERE f.id = t.' || c.name || ' ORDER BY stackDepth))'
+		WHEN c.name IN ('trackId', 'parentId') THEN '(SELECT globalTid || ''/'' || osId FROM GT_TRACKS g WHERE g.id = t.' || c.name || ')'
+		WHEN c.name LIKE '%Name' AND m.name LIKE 'CUPTI%' OR c.name IN ('nameId', 'textId', 'kindId', 'categoryId', 'layerId', 'operationId', 'memoryId', 'valueKindId', 'stateId', 'sourceId', 'symbol', 'module', 'fileId', 'domainNameId', 'categoryNameId')
+			THEN '(SELECT value FROM StringIds s WHERE s.id = t.' || c.name || ')'
+		WHEN c.name = 'id' AND m.name IN ('GT_TRACKS', 'CUDA_CALLCHAINS') THEN '0'
+		ELSE 't.\"' || c.name || '\"' END, ', ') || ' FROM ' || m.name || ' t;'
+	FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name <> 'StringIds' GROUP BY m.name" | sqlite3 "$1" | sort
 }
-ranges() { sqlite3 "$1" "SELECT start, end, eventType, globalTid, $(name textId) FROM NVTX_EVENTS ORDER BY 1, 2, 4, 5"; }
-for r in nvtx graphs; do
-	want nsight-$r 0 "$X" --sqlite -o $r.sqlite "$SRC/samples/recorded/h200-$r.zst"
-	want nsight-$r-import 0 "$X" --native -o $r.zst $r.sqlite
-	want nsight-$r-again 0 "$X" --sqlite -o again.sqlite -f $r.zst
-	rows $r.sqlite >expected; rows again.sqlite >got
-	same nsight-$r-same expected got
+# again NAME FILE: reads it and writes it again; all rows must be as expected
+again() {
+	want "nsight-$1-import" 0 "$X" --native -f -o again.zst "$2"
+	want "nsight-$1-again" 0 "$X" --sqlite -f -o again.sqlite again.zst
+	everything again.sqlite >got
+	same "nsight-$1-same" expected got
+}
+want nsight-graphs 0 "$X" --sqlite -o graphs.sqlite "$SRC/samples/recorded/h200-graphs.zst"
+want nsight-part 0 "$X" --native --from 4.8 --to 5.3 -o part.zst "$SRC/samples/recorded/h200-decode.zst"
+want nsight-decode 0 "$X" --sqlite -o decode.sqlite part.zst
+want nsight-nvtx 0 "$X" --sqlite -o nvtx.sqlite "$SRC/samples/recorded/h200-nvtx.zst"
+for r in decode nvtx; do
+	cp $r.sqlite read.sqlite; everything read.sqlite >expected
+	again $r $r.sqlite
 done
-ranges nvtx.sqlite >expected; "$X" --sqlite -f -o again.sqlite nvtx.sqlite; ranges again.sqlite >got
-same nsight-ranges-same expected got
+for t in CUPTI_ACTIVITY_KIND_RUNTIME GT_SCHED GT_SAMPLES GT_COUNTERS GT_EVENTS CUDA_CALLCHAINS metadata; do
+	check nsight-decode-has-$t test 0 -lt "$(sqlite3 decode.sqlite "SELECT count(*) FROM $t")"
+done
 for report in cuda_gpu_kern_sum cuda_api_sum cuda_kern_exec_trace; do
 	"$B/gtanalyze" --no-pager --format csv --top 0 $report "$SRC/samples/recorded/h200-graphs.zst" >expected 2>/dev/null
 	"$B/gtanalyze" --no-pager --format csv --top 0 $report graphs.sqlite >got 2>/dev/null
@@ -33,16 +40,14 @@ for report in cuda_gpu_kern_sum cuda_api_sum cuda_kern_exec_trace; do
 done
 
 # rows in another order
+everything read.sqlite >expected
 cp nvtx.sqlite mixed.sqlite
-for t in CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_RUNTIME CUPTI_ACTIVITY_KIND_MEMCPY NVTX_EVENTS OSRT_API; do
-	sqlite3 mixed.sqlite "CREATE TABLE x AS SELECT * FROM $t ORDER BY (start * 7919) % 1009; DROP TABLE $t; ALTER TABLE x RENAME TO $t"
+for t in CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_RUNTIME CUPTI_ACTIVITY_KIND_MEMCPY NVTX_EVENTS OSRT_API GT_COUNTERS GT_EVENTS GT_TRACKS CUDA_CALLCHAINS; do
+	sqlite3 mixed.sqlite "CREATE TABLE x AS SELECT * FROM $t ORDER BY rowid * 7919 % 1009; DROP TABLE $t; ALTER TABLE x RENAME TO $t"
 done
-want nsight-mixed 0 "$X" --sqlite -f -o again.sqlite mixed.sqlite
-rows nvtx.sqlite >expected; rows again.sqlite >got
-same nsight-mixed-same expected got
+again mixed mixed.sqlite
 gzip -kf nvtx.sqlite
-want nsight-gz 0 "$X" --sqlite -f -o again.sqlite nvtx.sqlite.gz
-rows again.sqlite >got; same nsight-gz-same expected got
+again gz nvtx.sqlite.gz
 
 # Nsight's own: versions in names, text in the row, stacks as rows of their own, few columns, values of other types
 nsight() { rm -f n.sqlite; sqlite3 n.sqlite "CREATE TABLE StringIds(id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'gemm'); $1" >/dev/null; "$X" --jsonl -o - n.sqlite >want.out 2>want.err; }
