@@ -21,7 +21,7 @@
 #define WORD 8u
 
 /* Bytes of a run in memory, at least. Records lie between them, so they are whole words. */
-static size_t least_room(const struct gt_sorter *s) { return (s->most + IN_LEAST) / WORD * WORD; }
+static size_t least_chunk(const struct gt_sorter *s) { return (s->most + IN_LEAST) / WORD * WORD; }
 
 int gt_sorter_init(struct gt_sorter *s, size_t size, uint32_t capacity, gt_sorter_before *before,
 	struct gt_err *err)
@@ -32,7 +32,7 @@ int gt_sorter_init(struct gt_sorter *s, size_t size, uint32_t capacity, gt_sorte
 	s->most = (words + 7) / 8 + words * 10;
 	for (unsigned i = 0; i < GT_SORTER_LEVELS; i++)
 		s->levels[i].fd = -1;
-	least = GT_SORTER_FAN_IN * (size + least_room(s));
+	least = GT_SORTER_FAN_IN * (size + least_chunk(s));
 	room = capacity * size > least ? capacity * size : least;
 	s->buffer = malloc(room);
 	s->out = malloc(OUT + 2 * size);
@@ -183,7 +183,7 @@ static int next_record(struct gt_sorter *s, struct gt_sorter_source *from, struc
 	int e = 0;
 
 	if ((size_t)(from->last - from->next) < s->most && from->at < from->end)
-		e = fill(from, s->room, err);
+		e = fill(from, s->chunk, err);
 	if (e || from->next == from->last)
 		return e;
 	e = decode(s, from);
@@ -215,7 +215,7 @@ static int open_run(
 
 	*from = (struct gt_sorter_source){ .fd = l->fd, .at = run ? l->ends[run - 1] : 0 };
 	from->end = l->ends[run];
-	from->record = s->buffer + s->nheap * (s->size + s->room);
+	from->record = s->buffer + s->nheap * (s->size + s->chunk);
 	from->next = from->last = from->buffer = from->record + s->size;
 	memset(from->record, 0, s->size);
 	s->heap[s->nheap] = s->nheap;
@@ -229,7 +229,8 @@ static int begin_merge(struct gt_sorter *s, unsigned from, unsigned to, struct g
 	size_t each = s->capacity * s->size / count_runs(s, from, to);
 	int e = 1;
 
-	s->room = each > s->size + least_room(s) ? (each - s->size) / WORD * WORD : least_room(s);
+	s->chunk =
+		each > s->size + least_chunk(s) ? (each - s->size) / WORD * WORD : least_chunk(s);
 	s->nheap = 0;
 	for (unsigned level = from; level <= to; level++)
 		for (unsigned run = 0; e > 0 && run < s->levels[level].nruns; run++)

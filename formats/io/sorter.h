@@ -38,7 +38,7 @@ struct gt_sorter {
 	uint8_t *buffer, *out; /* out: bytes to be written to a file */
 	uint8_t *written;      /* the record that was written last to the run */
 	uint8_t *last;         /* the last record of the last run of level 0 */
-	size_t nout, room;     /* room: bytes that a merge reads of a run at a time */
+	size_t nout, chunk;    /* chunk: bytes that a merge reads of a run at a time */
 	uint32_t *order, capacity, n;
 	uint64_t added; /* number of records so far */
 	struct gt_sorter_level levels[GT_SORTER_LEVELS];

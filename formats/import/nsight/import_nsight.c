@@ -1,9 +1,8 @@
 /* Nsight Systems' SQLite exports, and those of gtexport --sqlite.
  *
  * SQLite reads the input, or a temporary copy if that is compressed or a pipe, and opens no other
- * file (formats/io/sqlite_file.h): of a database in WAL mode only what was moved into the file
- * itself. Nothing in the file is executed: the authorizer allows to read tables and their columns,
- * and no functions
+ * file (formats/io/sqlite_file.h). Of a database in WAL mode it reads the last checkpoint. Nothing
+ * in the file is executed: the authorizer allows to read tables and their columns, and no function
  * but the importer's own. */
 #include <string.h>
 #include <sys/stat.h>
@@ -89,7 +88,7 @@ static int read_database(int fd, struct gt_writer *w, struct gt_err *err)
 		rc = gt_nsight_import_database(db, w, err);
 	}
 	if (rc && until.has_passed)
-		rc = gt_err_set(err, -EILSEQ, "it takes too long to read: the database is damaged");
+		gt_err_append(err, ": it takes too long to read, as only a damaged file does");
 	sqlite3_close(db);
 	return rc;
 }

@@ -358,10 +358,12 @@ static int list_unread(struct gt_nsight *n, uint64_t were_read, struct gt_buf *t
 	sqlite3_stmt *s = NULL;
 	unsigned count = 0;
 	int rc = sqlite3_prepare_v2(n->db,
-		"SELECT name, rootpage > 0 FROM sqlite_master WHERE type IN ('table', 'view')"
+		"SELECT name, rootpage > 0 OR ? FROM sqlite_master WHERE type IN ('table', 'view')"
 		" ORDER BY name",
 		-1, &s, NULL);
 
+	if (!rc)
+		rc = sqlite3_bind_int(s, 1, !n->in_file);
 	while (!rc && count <= UNREAD_MAX && (rc = sqlite3_step(s)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(s, 0);
 		bool is_table = sqlite3_column_int(s, 1);
