@@ -9,12 +9,12 @@
 #include <sqlite3.h>
 #include "formats/trace/write/writer.h"
 
+/* The SQL function that gets the columns of each row, while the import runs. */
+#define GT_NSIGHT_FUNCTION "gt_nsight_row"
 /* Imports the tables of an open database (borrowed; an authorizer must allow GT_NSIGHT_FUNCTION).
  * Each is read by one SELECT of its columns from the first row to the last, so virtual tables
  * without an index or row ids serve, too. Views and virtual tables are read only of a database in
  * memory, which the caller has made: those in a file could do anything. 0 or negative with err
  * filled in. */
-#define GT_NSIGHT_FUNCTION                                                                         \
-	"gt_nsight_row" /* the function that SELECTs call with the columns of a row */
 int gt_nsight_import_database(sqlite3 *db, struct gt_writer *w, struct gt_err *err);
 #endif

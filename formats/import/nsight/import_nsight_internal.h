@@ -96,7 +96,7 @@ struct gt_nsight {
 	struct gt_writer *w;
 	struct gt_err *err;
 	sqlite3 *db;
-	const struct gt_nsight_table *table; /* that is being read */
+	const struct gt_nsight_table *table; /* it is being read */
 	bool any;                            /* there was a table of Nsight's */
 	bool in_file;                        /* the database is a file, and not to be trusted */
 	uint64_t rows_most, rows_read;       /* rows_most: that the file can have */

@@ -298,7 +298,7 @@ static int put_work(
 }
 
 /* The launches in order, of which those before the current work are behind. */
-struct launches {
+struct launch_cursor {
 	struct gt_nsight_launch next;
 	int more;
 	/* of the work that was looked up last */
@@ -312,7 +312,7 @@ static bool is_before(const struct gt_nsight_launch *l, const struct gt_nsight_w
 	return l->global != r->global ? l->global < r->global : l->correlation < r->correlation;
 }
 
-static int find_cause(struct gt_nsight *n, const struct gt_nsight_work *r, struct launches *l)
+static int find_cause(struct gt_nsight *n, const struct gt_nsight_work *r, struct launch_cursor *l)
 {
 	if (l->cause.join != GT_JOIN_UNKNOWN && l->global == r->global &&
 		l->correlation == r->correlation)
@@ -339,7 +339,7 @@ static int find_cause(struct gt_nsight *n, const struct gt_nsight_work *r, struc
 
 static int put_works(struct gt_nsight *n)
 {
-	struct launches l = { .cause = { .join = GT_JOIN_UNKNOWN } };
+	struct launch_cursor l = { .cause = { .join = GT_JOIN_UNKNOWN } };
 	struct gt_nsight_work r;
 	int rc;
 

@@ -159,8 +159,10 @@ int gt_nsight_see_track(struct gt_nsight *n, sqlite3_value **s)
 
 	if (gt_map_find_item(&n->track_map, n->tracks, sizeof(t), &t, sizeof(t.id)) != GT_NONE)
 		return 0;
-	if (n->ntracks == GT_ROWS_TRACKS)
-		return (int)too_many(n), n->err->code;
+	if (n->ntracks == GT_ROWS_TRACKS) {
+		too_many(n);
+		return n->err->code;
+	}
 	return gt_map_add_item(&n->track_map, &n->tracks, &n->ntracks, &n->tracks_cap, sizeof(t),
 		       &t, sizeof(t.id)) == GT_NONE
 		? gt_nsight_no_memory(n)
