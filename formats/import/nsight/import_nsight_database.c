@@ -381,11 +381,26 @@ static int list_unread(struct gt_nsight *n, uint64_t were_read, struct gt_buf *t
 	return !rc || rc == SQLITE_DONE ? 0 : gt_sqlite_error(n->db, rc, n->err);
 }
 
+static int put_recorded(struct gt_nsight *n)
+{
+	char *text = n->recorded ? gt_json_finish(n->recorded) : NULL;
+	int rc = !n->recorded ? 0
+		: text        ? gt_writer_meta(n->w, text, n->err)
+			      : gt_nsight_no_memory(n);
+
+	n->recorded = NULL;
+	free(text);
+	return rc;
+}
+
+/* What is known from the import replaces what was recorded. */
 static int put_metadata(struct gt_nsight *n, uint64_t were_read)
 {
 	struct gt_buf unread = { 0 };
-	int rc = list_unread(n, were_read, &unread);
+	int rc = put_recorded(n);
 
+	if (!rc)
+		rc = list_unread(n, were_read, &unread);
 	if (!n->has_gpus) {
 		gt_out_str(&n->meta, ",\"gpus\":[");
 		gt_out_add(&n->meta, n->gpus.data, n->gpus.len);

@@ -7,6 +7,7 @@
 #include "formats/base/map.h"
 #include "formats/cuda/gpu_rows.h"
 #include "formats/import/nsight/import_nsight.h"
+#include "formats/io/json_build.h"
 #include "formats/io/sorter.h"
 #include "formats/io/stream_out.h"
 #include "formats/trace/write/sample_rows.h"
@@ -147,6 +148,8 @@ struct gt_nsight {
 	} * metrics;
 	size_t nmetrics, metrics_cap;
 	struct gt_map metric_map;
+	json_t *recorded; /* the table metadata; NULL: there is none */
+	size_t recorded_bytes;
 	struct gt_out meta; /* members of the metadata, each with a comma before it */
 	struct gt_out gpus;
 	unsigned ngpus;

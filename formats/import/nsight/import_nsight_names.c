@@ -1,13 +1,14 @@
 /* Names, and what the tables say of the recording as a whole. */
 #include "formats/import/nsight/import_nsight_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define STRINGS_MAX (192u << 20) /* bytes of all different names */
 #define STRING_IDS_MAX (16u << 20)
 #define GPUS_MAX 256u
-#define MEMBERS_MAX (1u << 20) /* bytes of metadata */
-#define MESSAGES_MAX 16u       /* of Nsight's diagnostics */
+#define MEMBERS_MAX (256u << 10) /* bytes of metadata */
+#define MESSAGES_MAX 16u         /* of Nsight's diagnostics */
 #define MESSAGE_BYTES 300u
 
 uint32_t gt_nsight_text(struct gt_nsight *n, const char *text, size_t len)
@@ -158,7 +159,7 @@ int gt_nsight_see_session(struct gt_nsight *n, sqlite3_value **s)
 static void put_gpu_text(struct gt_nsight *n, sqlite3_value **s, int c, const char *key)
 {
 	const char *text = (const char *)sqlite3_value_text(s[c]);
-	size_t len = (size_t)sqlite3_value_bytes(s[c]);
+	size_t len = text ? strlen(text) : 0;
 
 	if (!text)
 		return;
@@ -180,38 +181,42 @@ int gt_nsight_see_gpu(struct gt_nsight *n, sqlite3_value **s)
 	return 0;
 }
 
-/* Is the text a JSON number, true or false, which prints as it is? */
-static bool is_json(const char *text, size_t len)
+/* Whole numbers, true and false become JSON's. */
+static json_t *json_of(const char *text)
 {
-	size_t digits = strspn(text, "0123456789");
+	size_t len = strlen(text), digits = strspn(text, "0123456789");
 
 	if (!strcmp(text, "true") || !strcmp(text, "false"))
-		return true;
-	return digits == len && len && len < 18 && (text[0] != '0' || len == 1);
+		return json_boolean(*text == 't');
+	if (digits == len && len && len < 18 && (text[0] != '0' || len == 1))
+		return json_integer(strtoll(text, NULL, 10));
+	return gt_json_text(text, len < GT_STRING_MAX ? len : GT_STRING_MAX);
 }
 
 /* Columns: segment, name, value: what gtexport knows of the recording, with names as gpus.0.model.
  * They stay so: reports and exports name nested values in this way. */
 int gt_nsight_see_metadata(struct gt_nsight *n, sqlite3_value **s)
 {
-	const char *name = (const char *)sqlite3_value_text(s[1]), *value;
-	size_t name_len = (size_t)sqlite3_value_bytes(s[1]), len;
+	/* a zero ends a text: JSON has none */
+	const char *name = (const char *)sqlite3_value_text(s[1]),
+		   *value = (const char *)sqlite3_value_text(s[2]);
+	json_t *key;
+	int rc;
 
-	if (!name || sqlite3_value_int64(s[0]) || n->meta.len > MEMBERS_MAX)
+	if (!name || sqlite3_value_int64(s[0]) || n->recorded_bytes > MEMBERS_MAX)
 		return 0;
+	n->recorded_bytes += strlen(name) + (value ? strlen(value) : 0);
 	n->has_gpus |= !strncmp(name, "gpus.", 5);
-	gt_out_str(&n->meta, ",");
-	gt_out_json(&n->meta, name, name_len);
-	gt_out_str(&n->meta, ":");
-	value = (const char *)sqlite3_value_text(s[2]);
-	len = (size_t)sqlite3_value_bytes(s[2]);
-	if (!value)
-		gt_out_str(&n->meta, "null");
-	else if (is_json(value, len))
-		gt_out_add(&n->meta, value, len);
-	else
-		gt_out_json(&n->meta, value, len < GT_STRING_MAX ? len : GT_STRING_MAX);
-	return 0;
+	if (!n->recorded)
+		n->recorded = json_object();
+	key = gt_json_text(name, strlen(name));
+	rc = key && json_string_length(key)
+		? json_object_set_new(
+			  n->recorded, json_string_value(key), value ? json_of(value) : json_null())
+		: 0;
+	rc = rc || !key ? gt_nsight_no_memory(n) : 0;
+	json_decref(key);
+	return rc;
 }
 
 /* Columns: severity, text: what Nsight says of its recording, for example that events are
@@ -219,7 +224,7 @@ int gt_nsight_see_metadata(struct gt_nsight *n, sqlite3_value **s)
 int gt_nsight_see_message(struct gt_nsight *n, sqlite3_value **s)
 {
 	const char *text = (const char *)sqlite3_value_text(s[1]);
-	size_t len = (size_t)sqlite3_value_bytes(s[1]);
+	size_t len = text ? strlen(text) : 0;
 	int64_t severity = sqlite3_value_int64(s[0]);
 
 	/* ENUM_DIAGNOSTIC_SEVERITY_LEVEL: 2 is a warning, 3 an error */

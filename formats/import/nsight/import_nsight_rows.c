@@ -78,6 +78,7 @@ void gt_nsight_release(struct gt_nsight *n)
 	for (size_t i = 0; i < GT_NSIGHT_STACK_TABLES; i++)
 		free(n->stacks[i].stacks);
 	gt_gpu_types_release(&n->gpu_types);
+	json_decref(n->recorded);
 	gt_out_close(&n->meta, NULL);
 	gt_out_close(&n->gpus, NULL);
 	free(n->strings);

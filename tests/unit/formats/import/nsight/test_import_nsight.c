@@ -126,6 +126,20 @@ static void metrics_and_messages(void)
 	CHECK(meta_has("\"events_without_time\":1"));
 }
 
+/* JSON has no zeros, and each name once. */
+static void metadata_of_any_text(void)
+{
+	CHECK_STR(rows_of(NAMES CALLS
+			  "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10, 20, " TID ", 0, 0);"
+			  "CREATE TABLE metadata(segment, name, value);"
+			  "INSERT INTO metadata VALUES (0, 'calls', '1'), (0, 'calls', '2'),"
+			  " (0, 'a' || char(0) || 'b', 'c' || char(0) || 'd'), (0, x'ff', x'00'),"
+			  " (0, 'gpus.0.model', 'H200'), (0, 'simulated', 'true'), (1, 'x', 'y')"),
+		"C 7/8 cuInit 10+10 d0 r0\n");
+	CHECK(meta_has("\"calls\":2,\"a\":\"c\"") && meta_has("\"gpus.0.model\":\"H200\""));
+	CHECK(meta_has("\"simulated\":true") && !meta_has("\"x\"") && !meta_has("\"gpus\""));
+}
+
 /* What gtexport writes of rows that no recording of the samples has. */
 static void losses_open_calls_and_other_events(void)
 {
@@ -288,6 +302,7 @@ static void a_database_in_memory_may_have_views(void)
 }
 
 T_MAIN(T(the_beginning), T(calls_have_their_stacks), T(samples_and_switches_in_any_order),
-	T(metrics_and_messages), T(losses_open_calls_and_other_events), T(values_of_any_type),
-	T(hostile_schemas), T(databases_of_others), T(a_database_in_wal_mode),
-	T(a_table_with_more_rows_than_the_file), T(a_database_in_memory_may_have_views), T(the_end))
+	T(metrics_and_messages), T(metadata_of_any_text), T(losses_open_calls_and_other_events),
+	T(values_of_any_type), T(hostile_schemas), T(databases_of_others),
+	T(a_database_in_wal_mode), T(a_table_with_more_rows_than_the_file),
+	T(a_database_in_memory_may_have_views), T(the_end))
