@@ -85,14 +85,16 @@ static int print_import_losses(void *arg, const char *key, const char *value)
 		{ "events_not_understood", "events skipped because their form is unknown" },
 		{ "events_of_other_phases",
 			"events skipped because of their kind (samples, objects, arrows other than launches)" },
+		{ "tables_not_read", "tables of the database that are not read" },
 		{ "lines_not_understood", "lines skipped because their form is unknown" },
 		{ "values_no_number", "values omitted because they are not numbers (inf, nan)" },
 	};
 
 	if (!strcmp(key, "truncated") && !strcmp(value, "true"))
-		gt_message(stderr, GT_EXPORT_TOOL, "%s: truncated: its end is missing", (const char *)arg);
+		gt_message(stderr, GT_EXPORT_TOOL, "%s: truncated: its end is missing",
+			(const char *)arg);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-		if (!strcmp(key, counts[i].key) && strcmp(value, "0"))
+		if (!strcmp(key, counts[i].key) && *value && strcmp(value, "0"))
 			gt_message(stderr, GT_EXPORT_TOOL, "%s: %s: %s", (const char *)arg,
 				counts[i].what, value);
 	return 0;

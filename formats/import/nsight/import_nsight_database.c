@@ -473,7 +473,8 @@ static int read_tables(struct gt_nsight *n)
 		were_read |= (uint64_t)was_read << i;
 	}
 	if (!rc && !n->any)
-		rc = gt_err_set(n->err, -EILSEQ, "a SQLite database without Nsight's tables");
+		rc = gt_err_set(n->err, -EILSEQ, "%s without Nsight's tables",
+			n->in_file ? "a SQLite database" : "Parquet");
 	if (!rc)
 		rc = gt_nsight_finish(n);
 	return rc ? rc : put_metadata(n, were_read);
