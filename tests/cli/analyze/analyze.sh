@@ -227,7 +227,7 @@ cat n.zst "$SRC/tests/golden/v1.zst" >two.zst	# the second recording has GPU wor
 # The manual lists each table and key that gtanalyze prints, and no other.
 all=$(sed -n 's/^  \([a-z_]*\)  .*/\1/p' list)
 {
-	for more in "$all two.zst" "top --by line two.zst" "kernels --by line two.zst" "memory --by line two.zst" "host --by step two.zst" "diff two.zst two.zst" "diff --fail-if 'top.count > 100' two.zst two.zst" "header --fail-if 'top.count > 100' two.zst"; do
+	for more in "$all two.zst" "top --by line two.zst" "kernels --by line two.zst" "memory --by line two.zst" "host --by step two.zst" "host $SRC/tests/fuzz/corpus/fuzz_import/perf-script/perf" "diff two.zst two.zst" "diff --fail-if 'top.count > 100' two.zst two.zst" "header --fail-if 'top.count > 100' two.zst"; do
 		eval "$A --format json $(echo $more)" | sed -n 's/^  "\([a-z_]*\)": {$/\1/p; s/^    "columns": \[\(.*\)\],$/\1/p' | tr -d '" ' | tr ',' '\n'
 	done
 } | sort -u >printed

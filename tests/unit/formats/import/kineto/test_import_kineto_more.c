@@ -347,8 +347,6 @@ static void other_json_is_named(void)
 			"JSON without traceEvents: it looks like a memory timeline" },
 		{ "{\"segments\":[],\"device_traces\":[]}",
 			"JSON without traceEvents: it looks like a snapshot" },
-		{ "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{}}",
-			"JSON without traceEvents: it looks like a profile of speedscope" },
 		{ "{\"a\":[{\"nodes\":1,\"schema\":2}]}", "JSON without traceEvents" },
 		{ "[]", "JSON without traceEvents" },
 		{ "[{\"a\":1}]", "JSON without" },
