@@ -7,9 +7,10 @@
  *
  * In strict mode it accepts exactly what jansson accepts. In lax mode, for importers, it also
  *accepts what loggers write: strings that are not UTF-8 (not changed), lone surrogates and zeros
- *(\udc80 and \u0000 become U+FFFD), a byte order mark, a comma after the last element of an array, integers of any length, reals of any size,
- *and inf and nan (returned as null). Numbers are returned as text, because a double would lose
- *digits: gt_json_scale converts "0.000003406" to 3406 ns.
+ *(\udc80 and \u0000 become U+FFFD), a byte order mark, a comma after the last element of an array,
+ *integers of any length, reals of any size, and inf and nan (returned as null). Numbers are
+ *returned as text, because a double would lose digits: gt_json_scale converts "0.000003406" to 3406
+ *ns.
  *
  * Errors: -ENODATA if the input ends inside a value (the last line of a killed writer), -EBADMSG
  *for invalid JSON, -EMSGSIZE for a token longer than GT_JSON_TOKEN_MAX. Their offset is the byte of
@@ -86,9 +87,9 @@ int gt_json_pair(struct gt_json *j, const char **key, size_t *key_len);
  * or negative. */
 int gt_json_skip(struct gt_json *j, struct gt_err *err);
 /* Between two values, for logs with other lines among those of JSON: if the next line that is not
- * empty does not begin with '{', reads that line, of any length. 1: it did, and head, of size bytes,
- * has the line's beginning, with a zero behind it; 0: an object follows, or the input ended; or
- * negative. */
+ * empty does not begin with '{', reads that line, of any length. 1: it did, and head, of size
+ * bytes, has the line's beginning, with a zero behind it; 0: an object follows, or the input ended;
+ * or negative. */
 int gt_json_skip_other_line(struct gt_json *j, char *head, size_t size, struct gt_err *err);
 /* After -EBADMSG within an element of an array of objects: searches the text for the likely
  * beginning of the next element or end of the array. 1: gt_json_next returns that bracket next; 0:

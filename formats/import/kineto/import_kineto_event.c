@@ -753,14 +753,15 @@ static int read_stored_args(struct reading *r, struct gt_err *err)
 {
 	struct gt_out *o = &r->k->args;
 	struct gt_in *in = gt_in_memory(o->data, o->len, err);
+	struct reading stored = *r;
 	struct gt_json j;
 	int e = in ? gt_json_init(&j, in, false, err) : err->code;
 
 	if (!e) {
 		j.controls = true;
-		r->j = &j;
+		stored.j = &j;
 		e = gt_json_next(&j, err);
-		e = e == GT_JSON_OBJECT ? read_args(r, err) : e;
+		e = e == GT_JSON_OBJECT ? read_args(&stored, err) : e;
 		gt_json_release(&j);
 	}
 	gt_in_close(in);

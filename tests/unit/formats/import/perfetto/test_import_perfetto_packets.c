@@ -161,7 +161,8 @@ static void render_stages_are_gpu_work(void)
 	CHECK(strstr((char *)listing.data,
 		"G 3/7 stream 7 gemm(float*) 300+40 d0 r0 " FIELDS(
 			"5", "1", "100", "50", "cudaLaunchKernel", "1") SHAPE "\n"));
-	CHECK(strstr((char *)listing.data, "G 3/9 stream 9 memcpy ? (unknown -> unknown) 400+60 d0 r0 correlation=6 "));
+	CHECK(strstr((char *)listing.data,
+		"G 3/9 stream 9 memcpy ? (unknown -> unknown) 400+60 d0 r0 correlation=6 "));
 	CHECK(strstr((char *)listing.data, " bytes=4096"));
 	/* no number of a stream: on the GPU's track */
 	CHECK(strstr((char *)listing.data, "G 10/3 GPU 3 memset (unknown) 500+10 d0 r0 "));
@@ -322,7 +323,8 @@ static void gpu_work_of_wprof(void)
 		"G 1/7 stream 7 gemm 200+50 d0 r0 " FIELDS("5", "1", "100", "50",
 			"cudaLaunchKernel",
 			"1") " grid_x=2 grid_y=3 grid_z=4 block_x=5 block_y=6 block_z=7\n"));
-	CHECK(strstr((char *)listing.data, "G 1/7 stream 7 memcpy HtoD (unknown -> unknown) 300+20 d0 r0 "));
+	CHECK(strstr((char *)listing.data,
+		"G 1/7 stream 7 memcpy HtoD (unknown -> unknown) 300+20 d0 r0 "));
 	CHECK(strstr((char *)listing.data, "bytes=64") &&
 		strstr((char *)listing.data, " direction=1"));
 }
