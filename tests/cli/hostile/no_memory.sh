@@ -55,12 +55,12 @@ cat >kineto.json <<'END'
 END
 "$B/gtexport" --jsonl "$T" 2>/dev/null | head -n 200 >lines.jsonl
 
-every=1
+every=2
 survives analyze - "$B/gtanalyze" -j 1 "$T"
 survives export-cut copy "$B/gtexport" --native -f -o copy.zst -m @launch --from 1ms "$T"
 survives import-kineto copy "$B/gtexport" --native -f -o copy.zst kineto.json
 survives view - "$B/gtview" --render 100x30 "$T"
-every=3		# the runs above have tested most of these allocations
+every=5		# the runs above have tested most of these allocations
 survives analyze-json - "$B/gtanalyze" -j 1 --format json kernels steps header "$T"
 survives analyze-query - "$B/gtanalyze" -j 1 query --where 'dur>1us' --by name,stream --agg 'count,p99(dur)' "$T"
 survives analyze-diff - "$B/gtanalyze" -j 1 diff header top "$T" "$SRC/samples/recorded/h200-graphs.zst"
