@@ -2,6 +2,7 @@
 # --via ebpf -a: calls of all processes of the machine, in several drivers, and calls that have not returned when the recording ends. The
 # driver is simulated, the probes are real.
 . "$SRC/tests/lib.sh"
+[ -z "$SAN" ] || { skip sanitized "cli/ebpf and cli/ebpf_links run the same code sanitized"; exit 0; }
 G=$B/gtcollect A=$B/gtanalyze
 cuda=$B/sim/libcuda.so.1
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"

@@ -3,6 +3,7 @@
 # -a with --comm and --cgroup: only processes that match are recorded, from the moment on at which they match until they do not. The
 # simulated driver; the probes are real.
 . "$SRC/tests/lib.sh"
+[ -z "$SAN" ] || { skip sanitized "cli/ebpf and cli/ebpf_links run the same code sanitized"; exit 0; }
 G=$B/gtcollect A=$B/gtanalyze
 cuda=$B/sim/libcuda.so.1
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"

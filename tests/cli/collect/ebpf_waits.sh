@@ -1,6 +1,7 @@
 # serial
 # -e sched by eBPF: threads that already wait when gtcollect attaches, and who wakes a thread.
 . "$SRC/tests/lib.sh"
+[ -z "$SAN" ] || { skip sanitized "cli/ebpf and cli/ebpf_links run the same code sanitized"; exit 0; }
 G=$B/gtcollect A=$B/gtanalyze
 if ! "$G" --via ebpf -q -f -e sched -o try.zst -- true >try.out 2>&1; then
 	skip ebpf "$(tail -n 1 try.out)"
