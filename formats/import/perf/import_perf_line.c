@@ -2,9 +2,9 @@
 #include "formats/import/perf/import_perf_script.h"
 
 #include <string.h>
+#include "formats/import/import_rows.h"
 
 #define NS 1000000000ll
-#define SECONDS_MAX 1000000000ll /* 31 years; perf counts from the start of the machine */
 
 typedef struct gt_perf_text text;
 
@@ -42,7 +42,8 @@ static bool read_time(const char *p, const char *end, int64_t *ns)
 	uint64_t seconds, fraction;
 	const char *point;
 
-	if (!read_number(&p, end, &seconds) || p == end || *p != '.' || seconds > SECONDS_MAX)
+	if (!read_number(&p, end, &seconds) || p == end || *p != '.' ||
+		seconds >= GT_ROWS_TIME_MAX / NS)
 		return false;
 	point = ++p;
 	if (!read_number(&p, end, &fraction) || p != end || (p - point != 6 && p - point != 9))
@@ -134,6 +135,8 @@ bool gt_perf_parse_sample(struct gt_perf_line *s, const char *line, size_t len)
 	const char *end = line + len;
 
 	memset(s, 0, sizeof(*s));
+	while (line < end && *line == ' ')
+		line++; /* only once: a line of blanks and times must not take quadratic time */
 	for (const char *colon = line; (colon = memchr(colon, ':', (size_t)(end - colon)));
 		colon++) {
 		const char *p = colon;

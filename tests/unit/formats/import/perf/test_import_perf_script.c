@@ -56,6 +56,13 @@ static void all_fields(void)
 		"1 fast (src/p.h:3, inlined) < leaf (p.c:9)\n");
 }
 
+/* perf record -k CLOCK_REALTIME */
+static void seconds_since_1970(void)
+{
+	CHECK(lists("p 7   1790000000.119382:     250000 task-clock: \n" LEAF "\n",
+		"I 0/7 p sample 1790000000119382000+0 d0 r0 period=250000 stack=0\n"));
+}
+
 /* Only clocks count time; a sample of another event has its name and count. */
 static void other_events(void)
 {
@@ -146,5 +153,6 @@ static void other_texts(void)
 	CHECK(!open_bytes("p 7 task-clock: \n\t 11ba leaf (/tmp/p)\n", 38));
 }
 
-T_MAIN(T(the_beginning), T(call_chains), T(lines_with_a_frame), T(all_fields), T(other_events),
-	T(records), T(functions_of_python), T(symbols_only), T(damage), T(other_texts), T(the_end))
+T_MAIN(T(the_beginning), T(call_chains), T(lines_with_a_frame), T(all_fields),
+	T(seconds_since_1970), T(other_events), T(records), T(functions_of_python), T(symbols_only),
+	T(damage), T(other_texts), T(the_end))
