@@ -313,6 +313,7 @@ int gt_speedscope_weights(struct gt_speedscope *s, struct gt_json *j,
 int gt_speedscope_put_samples(struct gt_speedscope *s, int64_t start, struct gt_sorter *from)
 {
 	int64_t at = start;
+	bool is_of_sample;
 	struct record r, sample = { .number = UINT64_MAX };
 	int more, e = 0;
 
@@ -322,15 +323,17 @@ int gt_speedscope_put_samples(struct gt_speedscope *s, int64_t start, struct gt_
 			sample = r;
 			continue;
 		}
-		if (sample.number != r.number)
-			continue; /* of an entry that is no stack: counted before */
-		sample.number = UINT64_MAX;
+		/* false: of an entry that is no stack, which was counted before */
+		is_of_sample = sample.number == r.number;
+		if (is_of_sample)
+			sample.number = UINT64_MAX;
 		if (at > GT_ROWS_TIME_MAX - r.value) {
-			s->no_time++;
+			s->no_time += is_of_sample;
 			continue;
 		}
-		e = gt_profile_sample(s->rows, s->track, at, NULL, (uint64_t)r.value,
-			(uint32_t)sample.value, s->err);
+		if (is_of_sample)
+			e = gt_profile_sample(s->rows, s->track, at, NULL, (uint64_t)r.value,
+				(uint32_t)sample.value, s->err);
 		at += r.value;
 	}
 	s->no_time += sample.number != UINT64_MAX;

@@ -53,6 +53,19 @@ static void samples_have_stacks(void)
 		"1 \u00e9t\u00e9 (b.py) < main (a.py:3)\n");
 }
 
+/* An entry that is no stack is left out, and its time passes. */
+static void a_sample_without_stack(void)
+{
+	static const char text[] = FILE_OF(
+		"{\"type\":\"sampled\",\"name\":\"w\",\"unit\":\"nanoseconds\",\"startValue\":1,"
+		"\"samples\":[[0],7,[0]],\"weights\":[10,20,30]}");
+
+	CHECK(lists(text,
+		"I 0/1 w sample 1+0 d0 r0 period=10 stack=0\n"
+		"I 0/1 w sample 31+0 d0 r0 period=30 stack=0\n"));
+	CHECK(notes(text, "\"events_not_understood\":1"));
+}
+
 /* Values that are no times do not become times. */
 static void other_units(void)
 {
@@ -134,5 +147,5 @@ static void deep_recursion(void)
 }
 
 T_MAIN(T(the_beginning), T(functions_nest), T(frames_and_units_at_the_end), T(samples_have_stacks),
-	T(other_units), T(functions_without_end), T(damaged_events), T(end_is_missing),
-	T(deep_recursion), T(the_end))
+	T(a_sample_without_stack), T(other_units), T(functions_without_end), T(damaged_events),
+	T(end_is_missing), T(deep_recursion), T(the_end))
