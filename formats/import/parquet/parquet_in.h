@@ -10,7 +10,8 @@
  * checked; statistics, indexes and Bloom filters are not read.
  *
  * A row of runs of equal values has less than a bit in the file, but costs time and space: a file
- * of n bytes may have GT_PARQUET_ROWS + n * GT_PARQUET_ROWS_PER_BYTE rows.
+ * of n bytes may have GT_PARQUET_ROWS + n * GT_PARQUET_ROWS_PER_BYTE rows. Columns and row groups
+ * cannot share pages, and the pages that are read may not be a decompression bomb (stream_in.h).
  *
  * parquet_in.c reads the footer, parquet_pages.c pages, parquet_values.c their values,
  * parquet_numbers.c numbers of few bits. */

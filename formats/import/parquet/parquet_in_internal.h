@@ -85,6 +85,8 @@ struct gt_parquet_in {
 	uint64_t size; /* of the file */
 	struct gt_parquet_block footer, packed;
 	size_t memory; /* bytes of all blocks */
+	/* of the pages so far, with their headers; and unpacked */
+	uint64_t packed_bytes, unpacked_bytes;
 	ZSTD_DCtx *zstd;
 	struct gt_parquet_column *columns;
 	unsigned ncolumns, nleaves, nested;

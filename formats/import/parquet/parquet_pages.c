@@ -7,6 +7,7 @@
 #include <zlib.h>
 #include "formats/base/progress.h"
 #include "formats/import/parquet/parquet_in_internal.h"
+#include "formats/io/stream_in.h"
 #include "formats/os/file.h"
 
 #define HEADER_FIRST 512u      /* bytes that are read for a header at first */
@@ -293,6 +294,25 @@ static int read_one(struct gt_parquet_in *r, struct gt_parquet_column *c, const 
 	return h->kind == DATA_PAGE ? begin_data_page(r, c, h) : begin_data_page_v2(r, c, h);
 }
 
+/* A small file must not cost any time: columns and row groups cannot share pages, and pages are no
+ * decompression bombs. */
+static int read_next(struct gt_parquet_in *r, struct gt_parquet_column *c, struct header *h)
+{
+	struct gt_parquet_pages *p = c->pages;
+	int rc = next_header(r, c, h);
+
+	if (rc)
+		return rc;
+	r->packed_bytes += p->at - p->page_at + (uint64_t)h->packed;
+	if (r->packed_bytes > r->size)
+		return gt_parquet_fail(r, c, -EILSEQ, "its pages are also those of others");
+	rc = read_one(r, c, h);
+	r->unpacked_bytes += (uint64_t)h->unpacked;
+	return !rc && gt_in_is_bomb(r->size, r->unpacked_bytes)
+		? gt_in_bomb_error(p->page_at, r->err)
+		: rc;
+}
+
 int gt_parquet_next_page(struct gt_parquet_in *r, struct gt_parquet_column *c)
 {
 	struct gt_parquet_pages *p = c->pages;
@@ -300,8 +320,7 @@ int gt_parquet_next_page(struct gt_parquet_in *r, struct gt_parquet_column *c)
 	int rc = 0;
 
 	while (!rc && !p->left) {
-		rc = next_header(r, c, &h);
-		rc = rc ? rc : read_one(r, c, &h);
+		rc = read_next(r, c, &h);
 		p->at += rc ? 0 : (uint64_t)h.packed;
 	}
 	return rc;

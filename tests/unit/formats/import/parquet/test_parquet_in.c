@@ -19,7 +19,7 @@ enum { PLAIN = 0, DICTIONARY = 8, RLE = 3, DELTAS = 5, LENGTHS = 6, JOINED = 7, 
 struct file {
 	int type, optional, length, converted, codec, encoding;
 	bool v1;
-	uint32_t rows, nentries;
+	uint32_t rows, nentries, more_groups; /* more_groups: of the same page */
 	struct gt_buf levels, values, dictionary;
 	bool has_crc;
 	uint32_t crc_error; /* added to the right checksum */
@@ -102,9 +102,8 @@ static void put_schema(struct gt_thrift *t, const struct file *f)
 	gt_thrift_end(t);
 }
 
-static void put_groups(struct gt_thrift *t, const struct file *f, int64_t data)
+static void put_group(struct gt_thrift *t, const struct file *f, int64_t data)
 {
-	gt_thrift_list(t, 4, GT_THRIFT_STRUCT, 1);
 	gt_thrift_begin(t);
 	gt_thrift_list(t, 1, GT_THRIFT_STRUCT, 1);
 	gt_thrift_begin(t);
@@ -146,8 +145,10 @@ static void make(struct file *f)
 	put_page(f, f->v1 ? 0 : 3, &f->values);
 	gt_thrift_i32(&t, 1, 2);
 	put_schema(&t, f);
-	gt_thrift_i64(&t, 3, choose(f->wrong_rows, f->rows));
-	put_groups(&t, f, (int64_t)data);
+	gt_thrift_i64(&t, 3, choose(f->wrong_rows, f->rows * (1 + f->more_groups)));
+	gt_thrift_list(&t, 4, GT_THRIFT_STRUCT, 1 + f->more_groups);
+	for (unsigned i = 0; i <= f->more_groups; i++)
+		put_group(&t, f, (int64_t)data);
 	gt_thrift_end(&t);
 	from = bytes.len;
 	gt_buf_add(&bytes, footer.data, footer.len);
@@ -634,6 +635,16 @@ static void bomb(void)
 	CHECK_EQ(err.code, -E2BIG);
 }
 
+/* Row groups that have the same page: together they would be far more than the file. */
+static void shared_pages(void)
+{
+	struct file f = numbers(0);
+
+	f.more_groups = 10;
+	CHECK_STR(read_file(&f), "column x: its pages are also those of others");
+	CHECK_EQ(err.code, -EILSEQ);
+}
+
 /* Reads a file whose footer is these bytes. */
 static const char *read_footer(const struct gt_buf *footer)
 {
@@ -746,4 +757,5 @@ T_MAIN(T(plain_numbers), T(plain_texts), T(absent_values), T(dictionaries), T(di
 	T(texts_behind_their_lengths), T(texts_that_grow), T(split_numbers),
 	T(nested_columns_are_left_out), T(snappy_elements), T(damaged_snappy),
 	T(types_and_codecs_that_are_refused), T(checksums), T(wrong_numbers), T(bomb),
-	T(endless_nesting), T(absurd_lengths), T(every_cut), T(every_byte_flipped), T(release))
+	T(shared_pages), T(endless_nesting), T(absurd_lengths), T(every_cut), T(every_byte_flipped),
+	T(release))
