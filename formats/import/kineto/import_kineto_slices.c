@@ -8,6 +8,7 @@
  * them. Lanes of which there may be any number have only their key, and are always sorted. */
 #include "formats/import/kineto/import_kineto.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -51,8 +52,13 @@ static int start_sort(struct gt_kineto_slices *s, struct gt_err *err)
 {
 	int fd = gt_temporary(err);
 
-	if (fd < 0 || (s->spool_fd = dup(fd)) < 0)
-		return err->code ? err->code : gt_err_set(err, -EMFILE, "no more descriptors");
+	if (fd < 0)
+		return fd;
+	s->spool_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (s->spool_fd < 0) {
+		close(fd);
+		return gt_err_set(err, -EMFILE, "no more descriptors");
+	}
 	if (gt_out_open_fd(&s->spool, fd, "a temporary file", err))
 		return err->code;
 	return gt_sorter_init(&s->sorter, sizeof(struct record), SORT_BUFFER, before, err);
