@@ -50,7 +50,6 @@ static const struct {
 		"a snapshot of PyTorch's GPU memory (only its pickle is read)" },
 	{ "$schema", "profiles", "a profile of speedscope" },
 	{ "$schema", "shared", "a profile of speedscope" },
-	{ "device_traces", "segments", "a snapshot of PyTorch's GPU memory" },
 	{ "nodes", NULL, "a graph" },
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))

@@ -89,8 +89,6 @@ static int read_event(struct gt_pickle_cursor *c, struct gt_torch_event *e, stru
 		set_value(e, key_of(key, len), token, c);
 		gt_pickle_skip(c);
 	}
-	e->has_time &=
-		e->time_us > -GT_ROWS_TIME_MAX / 1000 && e->time_us < GT_ROWS_TIME_MAX / 1000;
 	return token;
 }
 
