@@ -3,6 +3,7 @@
  * raw bytes is a truncation while inside, and a regular end otherwise. */
 #include "formats/io/stream_in.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -416,10 +417,12 @@ int gt_in_plain_file(const struct gt_in *in)
 
 int gt_in_random_access(struct gt_in *in, struct gt_err *err)
 {
-	int fd = gt_in_plain_file(in), rc;
+	int own = gt_in_plain_file(in), fd, rc;
 
-	if (fd >= 0)
-		return fd;
+	if (own >= 0) {
+		fd = fcntl(own, F_DUPFD_CLOEXEC, 0);
+		return fd >= 0 ? fd : gt_err_set(err, -errno, "no more descriptors");
+	}
 	fd = gt_temporary(err);
 	rc = fd < 0 ? fd : gt_in_copy(in, fd, false, err);
 	if (rc && fd >= 0)

@@ -56,8 +56,8 @@ uint64_t gt_in_file_bytes(const struct gt_in *in);
 /* The descriptor of a regular file that is not compressed, to read it at any place (pread);
  * borrowed. -1: it is another input. */
 int gt_in_plain_file(const struct gt_in *in);
-/* A descriptor to read all decompressed bytes at any place: gt_in_plain_file(), or else a new one
- * of a temporary file, which the caller closes. Negative on failure. */
+/* A new descriptor to read all decompressed bytes at any place: of the file, or of a temporary copy
+ * if that is compressed or a pipe. new: close it. Negative on failure. */
 int gt_in_random_access(struct gt_in *in, struct gt_err *err);
 bool gt_in_is_packed(const struct gt_in *in);
 /* The name of the file, for importers that read it: borrowed, NULL: unknown. */

@@ -12,7 +12,6 @@
 #include "formats/import/nsight/import_nsight.h"
 #include "formats/io/sqlite_file.h"
 #include "formats/io/stream_in.h"
-#include "formats/os/file.h"
 
 #define MAGIC "SQLite format 3" /* and a zero */
 #define TEXT_MAX (16 << 20)     /* bytes of a text or row; longer ones are an error */
@@ -100,8 +99,7 @@ static int nsight_import(struct gt_in *in, struct gt_writer *w, struct gt_err *e
 	if (fd < 0)
 		return fd;
 	rc = read_database(fd, w, err);
-	if (fd != gt_in_plain_file(in))
-		close(fd);
+	close(fd);
 	return rc;
 }
 

@@ -95,7 +95,7 @@ static int parquet_import(struct gt_in *in, struct gt_writer *w, struct gt_err *
 				: NULL,
 			w, err);
 	gt_parquet_tables_close(&t);
-	if (t.file >= 0 && t.file != gt_in_plain_file(in))
+	if (t.file >= 0)
 		close(t.file);
 	return rc;
 }

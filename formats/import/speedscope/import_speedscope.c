@@ -21,7 +21,6 @@
 #include "formats/import/importers.h"
 #include "formats/io/json_build.h"
 #include "formats/io/stream_in.h"
-#include "formats/os/file.h"
 
 #define PROFILES_MAX (1u << 16)
 #define UNREAD_MAX 300u /* bytes of the note that names profiles */
@@ -331,24 +330,10 @@ static int check_profiles(struct gt_speedscope *s)
 	return 0;
 }
 
-/* A descriptor of the text as a file. */
-static int text_file(struct gt_in *in, struct gt_err *err)
-{
-	int plain = gt_in_plain_file(in), fd, e;
-
-	if (plain >= 0)
-		return fcntl(plain, F_DUPFD_CLOEXEC, 0);
-	fd = gt_temporary(err);
-	e = fd < 0 ? fd : gt_in_copy(in, fd, false, err);
-	if (e && fd >= 0)
-		close(fd);
-	return e ? e : fd;
-}
-
 static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 {
 	struct gt_speedscope s = { .w = w, .err = err };
-	int fd = text_file(in, err), e = fd < 0 ? fd : 0;
+	int fd = gt_in_random_access(in, err), e = fd < 0 ? fd : 0;
 
 	s.rows = e ? NULL : gt_profile_rows("speedscope", w, err);
 	e = e ? e : s.rows ? read_text(&s, fcntl(fd, F_DUPFD_CLOEXEC, 0), first_pass) : -ENOMEM;
