@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "formats/import/import_text_lines.h"
+#include "formats/io/text_lines.h"
 
 #define SNIFF_OBJECTS 100
 #define SNIFF_OTHER_LINES 100

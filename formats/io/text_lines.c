@@ -1,5 +1,8 @@
 #include "formats/io/text_lines.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "formats/io/stream_in.h"
@@ -31,14 +34,16 @@ static bool take_bytes(struct gt_text_lines *l)
 	memcpy(l->line + l->len, from, part);
 	l->len += part;
 	l->at += n + (newline != NULL);
+	l->taken += n + (newline != NULL);
 	return newline;
 }
 
-int gt_text_lines_next(struct gt_text_lines *l, const char **line, size_t *len, struct gt_err *err)
+int gt_text_lines_next(struct gt_text_lines *l, char **line, size_t *len, struct gt_err *err)
 {
 	bool any = false, whole = false;
 
 	l->len = 0;
+	l->offset = l->taken;
 	while (!whole) {
 		if (l->at == l->end) {
 			ssize_t n = gt_in_read(l->in, l->chunk, CHUNK, err);
@@ -63,4 +68,64 @@ int gt_text_lines_next(struct gt_text_lines *l, const char **line, size_t *len, 
 	*line = l->line;
 	*len = l->len;
 	return 1;
+}
+
+int gt_text_each_line(
+	struct gt_in *in, gt_text_line_fn *fn, void *arg, bool *cut, struct gt_err *err)
+{
+	struct gt_text_lines l;
+	char *line;
+	size_t len;
+	int more, rc = gt_text_lines_init(&l, in, err);
+
+	while (!rc && (more = gt_text_lines_next(&l, &line, &len, err))) {
+		rc = more < 0 ? more : fn(arg, line, len, err);
+		if (more > 0 && (rc == -EBADMSG || rc == -E2BIG) && err &&
+			err->offset == GT_NO_OFFSET)
+			err->offset = l.offset;
+	}
+	*cut = !rc && l.cut;
+	gt_text_lines_release(&l);
+	return rc;
+}
+
+int gt_text_first_lines(const char *text, size_t len, unsigned most,
+	int (*fn)(const char *line, void *arg), void *arg)
+{
+	char line[501];
+	int rc = 0;
+
+	while (len && most-- && !rc) {
+		const char *newline = memchr(text, '\n', len);
+		size_t n = newline ? (size_t)(newline - text) : len;
+
+		snprintf(line, sizeof(line), "%.*s", (int)(n < 500 ? n : 500), text);
+		rc = fn(line, arg);
+		n += newline != NULL;
+		text += n;
+		len -= n;
+	}
+	return rc;
+}
+
+bool gt_text_number(const char *text, const char *word, uint64_t *value, const char **after)
+{
+	size_t n = strlen(word);
+	char *end;
+
+	if (strncmp(text, word, n) || !isdigit((unsigned char)text[n]))
+		return false;
+	errno = 0;
+	*value = strtoull(text + n, &end, 10);
+	if (after)
+		*after = end;
+	return !errno;
+}
+
+uint64_t gt_text_lost_events(const char *line)
+{
+	const char *after;
+	uint64_t n;
+
+	return gt_text_number(line, "Lost ", &n, &after) && !strncmp(after, " events", 7) ? n : 0;
 }

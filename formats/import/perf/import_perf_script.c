@@ -30,7 +30,6 @@
 #include "formats/import/import_profile.h"
 #include "formats/import/importers.h"
 #include "formats/io/json_build.h"
-#include "formats/io/stream_in.h"
 #include "formats/io/text_lines.h"
 
 #define THREADS_MAX GT_ROWS_TRACKS
@@ -392,8 +391,9 @@ static int on_header(struct perf_import *s, const char *line, size_t len)
 	return s->command_line ? 0 : no_memory(s->err);
 }
 
-static int on_line(struct perf_import *s, const char *line, size_t len)
+static int on_line(void *arg, char *line, size_t len, struct gt_err *err)
 {
+	struct perf_import *s = arg;
 	struct gt_perf_line l;
 	struct gt_perf_frame f;
 	int e;
@@ -417,21 +417,6 @@ static int on_line(struct perf_import *s, const char *line, size_t len)
 	}
 	s->unknown += !s->sample.is_open || !set_source(s, line, len);
 	return 0;
-}
-
-/* truncated: the last line has no newline. */
-static int read_lines(struct perf_import *s, struct gt_in *in, bool *truncated)
-{
-	struct gt_text_lines lines;
-	const char *line;
-	size_t len;
-	int more, e = gt_text_lines_init(&lines, in, s->err);
-
-	while (!e && (more = gt_text_lines_next(&lines, &line, &len, s->err)))
-		e = more < 0 ? more : on_line(s, line, len);
-	*truncated = !e && lines.cut;
-	gt_text_lines_release(&lines);
-	return e ? e : end_sample(s);
 }
 
 /* ---- the file ---- */
@@ -464,7 +449,8 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 	s->w = w;
 	s->err = err;
 	s->rows = gt_profile_rows("perf-script", w, err);
-	e = s->rows ? read_lines(s, in, &truncated) : -ENOMEM;
+	e = s->rows ? gt_text_each_line(in, on_line, s, &truncated, err) : -ENOMEM;
+	e = e ? e : end_sample(s);
 	e = e ? e : gt_rows_finish(s->rows, truncated, err);
 	e = e ? e : put_metadata(s);
 	gt_rows_free(s->rows);

@@ -31,9 +31,8 @@
 #include <string.h>
 #include "formats/base/map.h"
 #include "formats/import/probes/import_gpu_probes.h"
-#include "formats/import/import_text_lines.h"
 #include "formats/import/importers.h"
-#include "formats/io/stream_in.h"
+#include "formats/io/text_lines.h"
 
 #define COUNTERS_MAX 65536u
 #define SNIFF_LINES 60
@@ -205,7 +204,10 @@ static bool note_second(struct bpftime *b, const char *line)
 		return false;
 	if (b->second >= 0)
 		second += b->second / DAY_NS * DAY_NS;
-	b->second = second < b->second - DAY_NS / 2 ? second + DAY_NS : second; /* midnight */
+	second += second < b->second - DAY_NS / 2 ? DAY_NS : 0; /* midnight */
+	if (second > GT_ROWS_TIME_MAX)
+		return false;
+	b->second = second;
 	return true;
 }
 
@@ -334,7 +336,7 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 	int rc;
 
 	b.rows = gt_rows_new(&config, w, err);
-	rc = b.rows ? gt_text_lines(in, on_line, &b, &unfinished, err) : -ENOMEM;
+	rc = b.rows ? gt_text_each_line(in, on_line, &b, &unfinished, err) : -ENOMEM;
 	if (!rc)
 		rc = finish(&b, unfinished, err);
 	gt_rows_free(b.rows);
@@ -343,8 +345,10 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 	return rc;
 }
 
-static int sniff_line(const char *line, bool *second)
+/* arg: was the line before a second of the day? */
+static int sniff_line(const char *line, void *arg)
 {
+	bool *second = arg;
 	const char *after = line + strspn(line, "\t "), *thread;
 	uint64_t n, three[3];
 	int64_t at;
@@ -366,20 +370,8 @@ static int sniff_line(const char *line, bool *second)
 static int sniff(const char *head, size_t len)
 {
 	bool second = false;
-	char line[512];
-	int sure = 0;
 
-	for (unsigned i = 0; len && i < SNIFF_LINES && !sure; i++) {
-		const char *newline = memchr(head, '\n', len);
-		size_t n = newline ? (size_t)(newline - head) : len;
-
-		snprintf(line, sizeof(line), "%.*s", (int)(n < 500 ? n : 500), head);
-		sure = sniff_line(line, &second);
-		n += newline != NULL;
-		head += n;
-		len -= n;
-	}
-	return sure;
+	return gt_text_first_lines(head, len, SNIFF_LINES, sniff_line, &second);
 }
 
 const struct gt_importer gt_import_bpftime = {

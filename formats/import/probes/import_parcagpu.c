@@ -26,9 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/import/probes/import_gpu_probes.h"
-#include "formats/import/import_text_lines.h"
 #include "formats/import/importers.h"
-#include "formats/io/stream_in.h"
+#include "formats/io/text_lines.h"
 
 #define CALLS (1u << 16) /* a power of two */
 #define SNIFF_LINES 60
@@ -270,7 +269,7 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 	if (!p.calls)
 		return gt_err_set(err, -ENOMEM, "out of memory (import of parcagpu's output)");
 	p.rows = gt_rows_new(&config, w, err);
-	rc = p.rows ? gt_text_lines(in, on_line, &p, &unfinished, err) : -ENOMEM;
+	rc = p.rows ? gt_text_each_line(in, on_line, &p, &unfinished, err) : -ENOMEM;
 	if (!rc)
 		rc = finish(&p, unfinished, err);
 	gt_rows_free(p.rows);
@@ -279,7 +278,7 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 }
 
 /* How sure a line is parcagpu's. */
-static int sniff_line(const char *line)
+static int sniff_line(const char *line, void *arg)
 {
 	const char *text = past_time(line), *name;
 	struct kernel k;
@@ -296,20 +295,7 @@ static int sniff_line(const char *line)
 
 static int sniff(const char *head, size_t len)
 {
-	char line[512];
-	int sure = 0;
-
-	for (unsigned i = 0; len && i < SNIFF_LINES && !sure; i++) {
-		const char *newline = memchr(head, '\n', len);
-		size_t n = newline ? (size_t)(newline - head) : len;
-
-		snprintf(line, sizeof(line), "%.*s", (int)(n < 500 ? n : 500), head);
-		sure = sniff_line(line);
-		n += newline != NULL;
-		head += n;
-		len -= n;
-	}
-	return sure;
+	return gt_text_first_lines(head, len, SNIFF_LINES, sniff_line, NULL);
 }
 
 const struct gt_importer gt_import_parcagpu = {

@@ -85,8 +85,10 @@ struct gt_uftrace {
 
 /* ---- import_uftrace_tasks.c ---- */
 
-/* Opens a regular file of the folder. A descriptor, or negative without an error text. */
+/* Opens a regular file of the folder. A descriptor, or negative without an error text (-EINVAL: it
+ * is no regular file), which gt_uftrace_cannot_open sets. */
 int gt_uftrace_open(const struct gt_uftrace *u, const char *name);
+int gt_uftrace_cannot_open(const struct gt_uftrace *u, const char *name, int code);
 /* Calls fn with each line of a file, until it returns non-zero; line numbers count from 1. Errors
  * have the name of the file and the line. 0, -ENOENT without an error text: there is no such file;
  * or negative. */

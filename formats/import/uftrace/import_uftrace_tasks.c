@@ -36,6 +36,12 @@ int gt_uftrace_open(const struct gt_uftrace *u, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
+int gt_uftrace_cannot_open(const struct gt_uftrace *u, const char *name, int code)
+{
+	return gt_err_set(u->err, code, "%s: cannot open: %s", name,
+		code == -EINVAL ? "not a regular file" : strerror(-code));
+}
+
 int gt_uftrace_lines(struct gt_uftrace *u, const char *name,
 	int (*fn)(struct gt_uftrace *u, const char *line, void *arg), void *arg)
 {
@@ -43,11 +49,11 @@ int gt_uftrace_lines(struct gt_uftrace *u, const char *name,
 	int fd = gt_uftrace_open(u, name), more = 0, e;
 	struct gt_in *in = fd < 0 ? NULL : gt_in_open_fd(fd, &why);
 	struct gt_text_lines lines = { 0 };
-	const char *line;
+	char *line;
 	size_t len;
 
 	if (fd < 0)
-		return fd == -ENOENT ? fd : gt_err_set(err, fd, "%s: cannot open", name);
+		return fd == -ENOENT ? fd : gt_uftrace_cannot_open(u, name, fd);
 	e = in ? gt_text_lines_init(&lines, in, &why) : why.code;
 	u->err = &why;
 	while (!e && (more = gt_text_lines_next(&lines, &line, &len, &why)) > 0)

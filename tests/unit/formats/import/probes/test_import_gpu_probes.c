@@ -104,6 +104,23 @@ static void counters_of_bpftime(void)
 	CHECK(has_metadata("\"lines_skipped\":3"));
 }
 
+/* Each midnight is a day later, but no time is too large for a trace. */
+static void midnights_of_bpftime(void)
+{
+	struct gt_buf b = { 0 };
+	struct gt_reader *r;
+
+	gt_buf_str(&b, "23:59:59 \n\tpid=4711  \tcalls: 39\n");
+	for (unsigned i = 0; i < 110000; i++)
+		gt_buf_str(&b, "23:59:59 \n00:00:00 \n");
+	gt_buf_str(&b, "\tpid=4711  \tcalls: 40\n");
+	r = open_bytes(b.data, b.len);
+	CHECK(r && gt_reader_segment(r, 0)->rows[GT_COUNTER] == 2);
+	CHECK(!has_metadata("\"lines_skipped\":0,"));
+	gt_reader_close(r);
+	gt_buf_release(&b);
+}
+
 static void damaged_lines_of_bpftime(void)
 {
 	CHECK(lists(
@@ -132,4 +149,4 @@ static void a_long_line(void)
 
 T_MAIN(T(the_beginning), T(kernels_of_parcagpu), T(the_first_version_of_parcagpu),
 	T(damaged_lines_of_parcagpu), T(blocks_and_threads_of_bpftime), T(counters_of_bpftime),
-	T(damaged_lines_of_bpftime), T(a_long_line), T(the_end))
+	T(midnights_of_bpftime), T(damaged_lines_of_bpftime), T(a_long_line), T(the_end))
