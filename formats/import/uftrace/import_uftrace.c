@@ -30,7 +30,8 @@
 #define DEPTHS 1024u
 #define DATA_MAX 4096u /* bytes of arguments; uftrace has at most 1024 */
 #define BUFFER (64u << 10)
-#define PAUSE_MAX (1ll << 51) /* ns between two records: 26 days */
+#define NO_RECORD (INT64_MIN / 2) /* as time of the last record */
+#define PAUSE_MAX (1ll << 51)     /* ns between two records: 26 days */
 
 enum { ENTRY, EXIT, LOST, EVENT };
 struct record {
@@ -90,7 +91,8 @@ static ssize_t fill(struct thread *t, size_t n)
 		t->before += t->at;
 		t->end -= t->at;
 		t->at = 0;
-		got = gt_in_read(t->in, t->buffer + t->end, BUFFER - t->end, t->u->err);
+		/* a time may begin like a gz file, so nothing is decompressed */
+		got = gt_in_read_raw(t->in, t->buffer + t->end, BUFFER - t->end, t->u->err);
 		if (got < 0)
 			return got;
 		t->ended = !got;
@@ -230,14 +232,15 @@ static int on_event(struct thread *t, const struct record *r)
 		: gt_rows_row(t->u->rows, GT_INSTANT, t->track, (uint32_t)name, &row, t->u->err);
 }
 
-/* Writes a loss between the record before it and the one behind it. */
+/* Writes a loss between the record before it, if there is one, and the one behind it. */
 static int put_loss(struct thread *t, int64_t until)
 {
+	int64_t from = t->now == NO_RECORD ? until : t->now;
 	uint32_t id = t->lost ? gt_rows_track_id(t->u->rows, t->track) : GT_NONE;
 	uint64_t n = t->lost;
 
 	t->lost = 0;
-	return n ? gt_writer_loss(t->u->w, GT_SCOPE_TRACK, id, t->now, until, n, t->u->err) : 0;
+	return n ? gt_writer_loss(t->u->w, GT_SCOPE_TRACK, id, from, until, n, t->u->err) : 0;
 }
 
 /* The session of the time `now`; until: when the next session of the process begins. */
@@ -294,7 +297,7 @@ static int read_records(struct thread *t)
 	}
 	e = e ? e : have < 0 ? (int)have : 0;
 	t->u->truncated |= !e && have > 0;
-	e = e ? e : put_loss(t, t->now);
+	e = e ? e : put_loss(t, t->now == NO_RECORD ? t->task->start : t->now);
 	return e ? e : drop_from(t, 0);
 }
 
@@ -317,7 +320,7 @@ static int begin_thread(struct thread *t)
 	if (track < 0)
 		return (int)track;
 	t->track = (uint32_t)track;
-	t->now = INT64_MIN / 2; /* the thread may have begun earlier than its line in task.txt */
+	t->now = NO_RECORD; /* the thread may have begun earlier than its line in task.txt */
 	return t->task->named == INT64_MIN ? 0
 					   : gt_profile_track_name(u->rows, u->w, t->track,
 						     t->task->name, strlen(t->task->name), u->err);
@@ -334,7 +337,7 @@ static int read_thread(struct gt_uftrace *u, const struct gt_uftrace_task *task)
 	if (fd == -ENOENT)
 		return 0; /* it called no function */
 	if (fd < 0)
-		return gt_err_set(u->err, fd, "%s: cannot open", file);
+		return gt_uftrace_cannot_open(u, file, fd);
 	t = calloc(1, sizeof(*t));
 	if (!t) {
 		close(fd);

@@ -166,6 +166,35 @@ static void functions_without_exit(void)
 		"U 7/7 ns::leaf 1050+0 d0 r1 domain='prog'\n");
 }
 
+/* Records that were lost before the first one, or are all there is: the time of the loss is not
+ * before them. */
+static void loss_at_the_beginning(void)
+{
+	begin();
+	record(0, LOST, false, 0, 12);
+	record(1000, ENTRY, false, 0, MAIN);
+	record(1010, EXIT, false, 0, MAIN);
+	CHECK_STR(listed(),
+		"S 7/7 main 1000+10 d0 r0 domain='prog'\n"
+		"L 7/7 ? 1000+0 d0 r0\n");
+	begin();
+	record(0, LOST, false, 0, 12);
+	CHECK_STR(listed(), "L 7/7 ? 1000000100+0 d0 r0\n");
+}
+
+/* The first bytes of a time can be those of a gz or zst file. */
+static void times_like_packed_data(void)
+{
+	begin();
+	record(0x8b1f, ENTRY, false, 0, MAIN);
+	record(0x8b20, EXIT, false, 0, MAIN);
+	CHECK_STR(listed(), "S 7/7 main 35615+1 d0 r0 domain='prog'\n");
+	begin();
+	record(0xfd2fb528, ENTRY, false, 0, MAIN);
+	record(0xfd2fb529, EXIT, false, 0, MAIN);
+	CHECK_STR(listed(), "S 7/7 main 4247762216+1 d0 r0 domain='prog'\n");
+}
+
 /* A forked process has the code of its parent; execve gives it another one. */
 static void processes(void)
 {
@@ -262,6 +291,8 @@ static void damage(void)
 	CHECK_STR(listed(), "sid-00ab.map: line 1: not a mapping");
 	CHECK(!unlink(FOLDER "/sid-00ab.map"));
 	CHECK_STR(listed(), "sid-00ab.map is missing");
+	CHECK(!mkfifo(FOLDER "/sid-00ab.map", 0600)); /* it does not wait for a writer */
+	CHECK_STR(listed(), "sid-00ab.map: cannot open: not a regular file");
 	put_text("task.txt", "\nTASK timestamp=x tid=1\n");
 	CHECK_STR(listed(), "task.txt: line 2: the line has no valid time, pid or tid");
 	put_header(3, 1);
@@ -279,5 +310,6 @@ static void damage(void)
 	CHECK(!gt_is_trace(FOLDER));
 }
 
-T_MAIN_IN_OWN_FOLDER(T(functions_nest), T(arguments), T(functions_without_exit), T(processes),
-	T(unknown_functions), T(names_of_threads), T(end_is_missing), T(damage))
+T_MAIN_IN_OWN_FOLDER(T(functions_nest), T(arguments), T(functions_without_exit),
+	T(loss_at_the_beginning), T(times_like_packed_data), T(processes), T(unknown_functions),
+	T(names_of_threads), T(end_is_missing), T(damage))
