@@ -28,7 +28,8 @@ bool gt_nsight_is_number(sqlite3_value **s, int c)
 	return text && strchr("+-0123456789", *text) && *text;
 }
 
-bool gt_nsight_is_valid(struct gt_nsight *n, int64_t start, int64_t end)
+/* Can rows have these times? If not, counts it. */
+static bool is_valid(struct gt_nsight *n, int64_t start, int64_t end)
 {
 	bool valid = start > -GT_TIME_MAX && end < GT_TIME_MAX && end >= start;
 
@@ -40,14 +41,14 @@ bool gt_nsight_time(struct gt_nsight *n, sqlite3_value **s, int c, int64_t *time
 {
 	/* NULL is no valid time */
 	*time = gt_nsight_number(s, c, GT_TIME_MAX);
-	return gt_nsight_is_valid(n, *time, *time);
+	return is_valid(n, *time, *time);
 }
 
 bool gt_nsight_times(struct gt_nsight *n, sqlite3_value **s, int64_t *start, int64_t *end)
 {
 	*start = gt_nsight_number(s, 0, GT_TIME_MAX);
 	*end = gt_nsight_number(s, 1, INT64_MIN);
-	return gt_nsight_is_valid(n, *start, *end);
+	return is_valid(n, *start, *end);
 }
 
 bool gt_nsight_call_times(struct gt_nsight *n, sqlite3_value **s, int64_t *start, int64_t *end)
@@ -55,9 +56,9 @@ bool gt_nsight_call_times(struct gt_nsight *n, sqlite3_value **s, int64_t *start
 	*start = gt_nsight_number(s, 0, GT_TIME_MAX);
 	*end = sqlite3_value_int64(s[1]);
 	if (*end || sqlite3_value_type(s[1]) != SQLITE_NULL)
-		return gt_nsight_is_valid(n, *start, gt_nsight_number(s, 1, INT64_MIN));
+		return is_valid(n, *start, gt_nsight_number(s, 1, INT64_MIN));
 	*end = GT_NSIGHT_NO_END;
-	return gt_nsight_is_valid(n, *start, *start);
+	return is_valid(n, *start, *start);
 }
 
 /* ---- tables ---- */

@@ -271,10 +271,6 @@ uint32_t gt_nsight_track(struct gt_nsight *n, sqlite3_value **s, int c);
 /* ---- import_nsight_rows.c ---- */
 int gt_nsight_init(struct gt_nsight *n); /* 0 or negative; release it in both cases */
 void gt_nsight_release(struct gt_nsight *n);
-/* Can rows have these times? If not, counts it. */
-bool gt_nsight_is_valid(struct gt_nsight *n, int64_t start, int64_t end);
-/* The type with this key. GT_NONE with err filled in. */
-uint32_t gt_nsight_type(struct gt_nsight *n, const struct gt_nsight_type_key *key);
 /* Writes a row whose type has this key. args: of its fields. 0 or negative. */
 int gt_nsight_put(struct gt_nsight *n, enum gt_kind kind, uint32_t track, struct gt_row *row,
 	const struct gt_nsight_type_key *key, const uint64_t *args);

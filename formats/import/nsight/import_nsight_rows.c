@@ -139,7 +139,8 @@ static uint32_t new_type(struct gt_nsight *n, const struct gt_nsight_type_key *k
 	return t.type;
 }
 
-uint32_t gt_nsight_type(struct gt_nsight *n, const struct gt_nsight_type_key *key)
+/* The type with this key. GT_NONE with err filled in. */
+static uint32_t type_of(struct gt_nsight *n, const struct gt_nsight_type_key *key)
 {
 	struct gt_nsight_type *recent =
 		&n->recent[(key->name * 4 + key->fields) % GT_NSIGHT_RECENT];
@@ -168,7 +169,7 @@ int gt_nsight_row_is_done(struct gt_nsight *n, int64_t start, int rc)
 int gt_nsight_put(struct gt_nsight *n, enum gt_kind kind, uint32_t track, struct gt_row *row,
 	const struct gt_nsight_type_key *key, const uint64_t *args)
 {
-	row->type = track == GT_NONE ? GT_NONE : gt_nsight_type(n, key);
+	row->type = track == GT_NONE ? GT_NONE : type_of(n, key);
 	if (row->type == GT_NONE)
 		return n->err->code;
 	row->nargs = (uint8_t)__builtin_popcount(key->fields);
