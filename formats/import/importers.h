@@ -1,5 +1,6 @@
-/* Reads files of other tools, and folders, where a tool writes several files. An importer is one
- * file, import_<tool>.c, that ends in its descriptor, and one row in importers.c. */
+/* Reads files of other tools, and folders, where a tool writes several files. An importer is
+ * a file that ends in its descriptor, in the folder of its tool or format, and one row in
+ * importers.c. */
 #ifndef GT_IMPORTERS_H
 #define GT_IMPORTERS_H
 #include "formats/base/err.h"

@@ -6,7 +6,7 @@
  * each type is a track of one process, and an end belongs to the innermost begin of its name there.
  * A line without phase is an instant, or a complete span from ts on if it has a duration_us. An end
  * without a begin is a complete span, too, if it has a duration. */
-#include "formats/import/import_lines.h"
+#include "formats/import/jsonl/import_jsonl_lines.h"
 #include "formats/import/importers.h"
 #include "formats/cuda/cuda_api.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "formats/cuda/cuda_api.h"
 #include "formats/export/exporters.h"
-#include "formats/import/import_lines.h"
+#include "formats/import/jsonl/import_jsonl_lines.h"
 #include "formats/import/import_roles.h"
 #include "formats/import/importers.h"
 

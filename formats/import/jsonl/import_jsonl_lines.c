@@ -6,7 +6,7 @@
  * A line that does not begin with '{' is not the logger's: bpftrace, whose scripts print such logs,
  * adds "Attaching 3 probes..." and at its end the maps ("@count: 7"). Such lines are skipped and
  * counted in the metadata. bpftrace's "Lost 42 events" is a loss between the lines around it. */
-#include "formats/import/import_lines.h"
+#include "formats/import/jsonl/import_jsonl_lines.h"
 
 #include <inttypes.h>
 #include <stdio.h>

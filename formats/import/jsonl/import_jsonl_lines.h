@@ -1,8 +1,8 @@
 /* Shared by the importers of formats A and B: files with one JSON object per line,
  * with the keys "ts", "name" and "phase". Each importer adds a function that handles a
  * line. Not an importer itself. */
-#ifndef GT_IMPORT_LINES_H
-#define GT_IMPORT_LINES_H
+#ifndef GT_IMPORT_JSONL_LINES_H
+#define GT_IMPORT_JSONL_LINES_H
 #include "formats/import/import_rows.h"
 #include "formats/io/stream_in.h"
 
