@@ -38,7 +38,7 @@ awk -F '|' '
 			t = token[i]; gsub(/`/, "", t)
 			if (t != "") may[folder] = may[folder] " " (t ~ /^(formats|collect|analyze|viewer)/ ? t : top "/" t)
 		}
-		known[folder] = 1
+		if (known[folder]++) { print folder ": docs/architecture.md lists it twice"; bad = 1 }
 		next
 	}
 	function permitted(folder, header,  n, i, token, dir, top, htop) {
