@@ -5,9 +5,9 @@
  *	while (gt_sorter_next(&s, &record, &err) > 0) ...		in order
  *
  * Memory: the buffer's records, 8 bytes more for each, and 128 KiB. Further records are in
- *temporary files (gt_temporary), where a record needs few bytes if it differs little from the one
- *before. If all records fit into the buffer, there is no file. Records that come in order, or
- *nearly so, are written and read once. */
+ * temporary files (gt_temporary), where a record needs few bytes if it differs little from the one
+ * before. If all records fit into the buffer, there is no file. Records that come in order, or
+ * nearly so, are written and read once. */
 #ifndef GT_SORTER_H
 #define GT_SORTER_H
 #include <stdbool.h>
