@@ -499,7 +499,8 @@ bool gt_writer_epoch_is_due(const struct gt_writer *w, int64_t now)
 		return w->row_bytes >= EPOCH_BYTES * 2;
 	/* a row that ends in the far future makes one epoch due, not one for each row after it */
 	from = w->newest_before > w->epoch_begin ? w->newest_before : w->epoch_begin;
-	return now - w->epoch_begin >= EPOCH_NS || w->newest - from >= EPOCH_NS;
+	return now - w->epoch_begin >= EPOCH_NS ||
+		(w->newest > from && w->newest - from >= EPOCH_NS);
 }
 
 /* Writes the open calls, which end the epoch: a block even if there are none,

@@ -260,6 +260,19 @@ static void an_early_end_makes_no_epoch_for_each_row(void)
 	CHECK(!gt_writer_close(t.w, &t.err));
 }
 
+/* Before the first row an epoch becomes due by its age only. */
+static void an_epoch_without_rows_is_due_by_its_age(void)
+{
+	struct tiny t;
+
+	CHECK(!tiny_open(&t, temp_file(), true));
+	CHECK(!gt_writer_epoch_is_due(t.w, 5000000000));
+	CHECK(!gt_writer_epoch(t.w, 5000000000, &t.err));
+	CHECK(!gt_writer_epoch_is_due(t.w, 5000000001));
+	CHECK(gt_writer_epoch_is_due(t.w, 10000000000));
+	CHECK(!gt_writer_close(t.w, &t.err));
+}
+
 static void losses_and_names_come_back(void)
 {
 	struct tiny t;
@@ -692,7 +705,7 @@ static void answers_last_as_long_as_the_run(void)
 T_MAIN(T(columns_round_trip), T(values_choose_any_encoding), T(rows_come_back),
 	T(time_order_is_global), T(filters_cut_exactly), T(threads_see_every_block_once),
 	T(a_long_call_lies_in_the_epoch_of_its_end), T(an_early_end_makes_no_epoch_for_each_row),
-	T(losses_and_names_come_back), T(frames_come_back), T(frames_of_one_text),
-	T(writer_refuses_nonsense), T(summaries_equal_the_rows),
-	T(calls_put_in_place_are_like_others), T(calls_out_of_order_find_room),
-	T(answers_last_as_long_as_the_run))
+	T(an_epoch_without_rows_is_due_by_its_age), T(losses_and_names_come_back),
+	T(frames_come_back), T(frames_of_one_text), T(writer_refuses_nonsense),
+	T(summaries_equal_the_rows), T(calls_put_in_place_are_like_others),
+	T(calls_out_of_order_find_room), T(answers_last_as_long_as_the_run))
