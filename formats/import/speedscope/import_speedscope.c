@@ -271,17 +271,18 @@ static int second_pass(struct gt_speedscope *s, struct gt_json *j, const char *k
 
 /* ---- the file ---- */
 
-/* Reads the text from its beginning; an end in the middle is no error. Takes fd over. */
-static int read_text(struct gt_speedscope *s, int fd, member_fn *fn)
+/* Reads the text from its beginning; an end in the middle is no error. */
+static int read_text(struct gt_speedscope *s, int file, member_fn *fn)
 {
 	struct gt_err *err = s->err, scan = GT_ERR_INIT;
 	struct gt_in *in;
 	struct gt_json j;
-	int t, e;
+	int fd = fcntl(file, F_DUPFD_CLOEXEC, 0), t, e;
 
-	if (fd < 0 || lseek(fd, 0, SEEK_SET)) {
-		if (fd >= 0)
-			close(fd);
+	if (fd < 0)
+		return gt_err_set(err, -errno, "no more descriptors");
+	if (lseek(fd, 0, SEEK_SET)) {
+		close(fd);
 		return gt_err_set(err, -EIO, "cannot read the file again");
 	}
 	in = gt_in_open_fd(fd, err);
@@ -336,9 +337,9 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 	int fd = gt_in_random_access(in, err), e = fd < 0 ? fd : 0;
 
 	s.rows = e ? NULL : gt_profile_rows("speedscope", w, err);
-	e = e ? e : s.rows ? read_text(&s, fcntl(fd, F_DUPFD_CLOEXEC, 0), first_pass) : -ENOMEM;
+	e = e ? e : s.rows ? read_text(&s, fd, first_pass) : -ENOMEM;
 	if (!e && s.has_frames)
-		e = read_text(&s, fcntl(fd, F_DUPFD_CLOEXEC, 0), second_pass);
+		e = read_text(&s, fd, second_pass);
 	e = e ? e : check_profiles(&s);
 	e = e ? e : gt_rows_finish(s.rows, s.truncated, err);
 	e = e ? e : put_metadata(&s);
