@@ -30,7 +30,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
 #include "formats/cuda/ioctl_names.h"
@@ -39,9 +38,6 @@
 #include "formats/io/json_build.h"
 #include "formats/io/stream_in.h"
 
-#define LINE_HEAD (64u << 10)
-#define LINE_TAIL 1024u
-#define CHUNK (64u << 10)
 #define THREADS_MAX GT_ROWS_TRACKS
 #define NAME_BYTES 64u
 #define PATH_BYTES 512u
@@ -420,8 +416,9 @@ static void read_clock(struct strace_import *s, const struct gt_strace_line *l)
 	gt_rows_note_line(s->rows, s->now);
 }
 
-static int on_line(struct strace_import *s, const char *bytes, size_t len, struct gt_err *err)
+static int on_line(void *arg, const char *bytes, size_t len, struct gt_err *err)
 {
+	struct strace_import *s = arg;
 	struct gt_strace_line l;
 	int64_t n, track;
 
@@ -449,103 +446,6 @@ static int on_line(struct strace_import *s, const char *bytes, size_t len, struc
 	if (l.form == GT_STRACE_CALL || l.form == GT_STRACE_UNFINISHED)
 		return on_call(s, (uint32_t)track, (uint32_t)n, &l, err);
 	return on_event(s, (uint32_t)track, (uint32_t)n, &l, err);
-}
-
-/* A line in the making: its first LINE_HEAD bytes and its last LINE_TAIL ones. */
-struct strace_buffer {
-	char bytes[LINE_HEAD + 2 * LINE_TAIL];
-	size_t len;
-	size_t first; /* the bytes of an earlier line, which this one may continue; else 0 */
-};
-
-static void add_piece(struct strace_buffer *b, const char *p, size_t n)
-{
-	while (n) {
-		size_t space = sizeof(b->bytes) - b->len, part = n < space ? n : space;
-
-		memcpy(b->bytes + b->len, p, part);
-		b->len += part;
-		p += part;
-		n -= part;
-		if (b->len == sizeof(b->bytes)) {
-			memmove(b->bytes + LINE_HEAD, b->bytes + b->len - LINE_TAIL, LINE_TAIL);
-			b->len = LINE_HEAD + LINE_TAIL;
-		}
-	}
-}
-
-/* On standard error strace prints "strace: Process 7 attached" into the line of the clone, whose
- * rest is the next line. True: the message is removed, and the rest is to come. */
-static bool cut_attached(struct strace_buffer *b)
-{
-	static const char message[] = "strace: Process ", attached[] = " attached";
-	size_t tail = sizeof(attached) - 1, len = b->len, digits;
-
-	if (len < tail || memcmp(b->bytes + len - tail, attached, tail))
-		return false;
-	for (len -= tail, digits = len;
-		len && b->bytes[len - 1] >= '0' && b->bytes[len - 1] <= '9';)
-		len--;
-	tail = sizeof(message) - 1;
-	if (len == digits || len <= tail || memcmp(b->bytes + len - tail, message, tail))
-		return false;
-	b->first = b->len = len - tail;
-	return true;
-}
-
-/* A line is complete. A rest begins with a blank or comma; any other line is one of its own. */
-static int end_line(struct strace_import *s, struct strace_buffer *b, struct gt_err *err)
-{
-	size_t first = b->first;
-	int e = 0;
-
-	b->first = 0;
-	if (first && first < b->len && !strchr(" ,)<", b->bytes[first])) {
-		e = on_line(s, b->bytes, first, err);
-		b->len -= first;
-		memmove(b->bytes, b->bytes + first, b->len);
-	}
-	if (!e && cut_attached(b))
-		return 0;
-	e = e ? e : on_line(s, b->bytes, b->len, err);
-	b->len = 0;
-	return e;
-}
-
-static int add_chunk(struct strace_import *s, struct strace_buffer *b, const char *p, size_t n,
-	struct gt_err *err)
-{
-	const char *end = p + n, *newline;
-	int e = 0;
-
-	for (; !e && (newline = memchr(p, '\n', (size_t)(end - p))); p = newline + 1) {
-		add_piece(b, p, (size_t)(newline - p));
-		e = end_line(s, b, err);
-	}
-	add_piece(b, p, (size_t)(end - p));
-	return e;
-}
-
-/* truncated: the last line has no newline. */
-static int read_lines(
-	struct strace_import *s, struct gt_in *in, bool *truncated, struct gt_err *err)
-{
-	struct strace_buffer *b = malloc(sizeof(*b));
-	char *chunk = malloc(CHUNK);
-	ssize_t n = 0;
-	int e = b && chunk ? 0 : no_memory(err);
-
-	if (b)
-		b->len = b->first = 0;
-	while (!e && (n = gt_in_read(in, chunk, CHUNK, err)) > 0)
-		e = add_chunk(s, b, chunk, (size_t)n, err);
-	e = !e && n < 0 ? (int)n : e;
-	*truncated = !e && b->len;
-	if (*truncated)
-		e = on_line(s, b->bytes, b->len, err);
-	free(b);
-	free(chunk);
-	return e;
 }
 
 /* ---- the file ---- */
@@ -634,7 +534,7 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 	int e;
 
 	s.rows = gt_rows_new(&config, w, err);
-	e = s.rows ? read_lines(&s, in, &truncated, err) : -ENOMEM;
+	e = s.rows ? gt_strace_each_line(in, on_line, &s, &truncated, err) : -ENOMEM;
 	if (!e && s.timeless && !s.clock)
 		e = gt_err_set(err, -EILSEQ,
 			"strace's output without times: record it with strace -f -ttt -T -y");

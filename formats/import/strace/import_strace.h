@@ -1,11 +1,14 @@
-/* Lines of strace's output (import_strace_line.c) and what their system calls are
- * (import_strace_call.c), for import_strace.c. */
+/* Lines of strace's output (import_strace_buffer.c, import_strace_line.c) and what their system
+ * calls are (import_strace_call.c), for import_strace.c. */
 #ifndef GT_IMPORT_STRACE_H
 #define GT_IMPORT_STRACE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "formats/base/err.h"
 #include "formats/base/map.h"
+
+struct gt_in;
 
 /* Borrowed bytes of a line; p is NULL if there are none. */
 struct gt_strace_text {
@@ -60,6 +63,15 @@ struct gt_strace_syscall {
 	uint8_t category, flags; /* enum gt_category, enum gt_strace_flags */
 };
 struct gt_strace_syscall gt_strace_syscall_of(const char *name, size_t len);
+
+/* ---- import_strace_buffer.c: the lines of a file ---- */
+
+/* Calls fn for each line, without its newline, until it returns something else than 0; returns
+ * that, 0, or negative. The bytes are borrowed for the call. A message of strace within a line is
+ * removed. *truncated: the last line has no newline. */
+typedef int gt_strace_line_fn(void *arg, const char *bytes, size_t len, struct gt_err *err);
+int gt_strace_each_line(
+	struct gt_in *in, gt_strace_line_fn *fn, void *arg, bool *truncated, struct gt_err *err);
 
 /* ---- import_strace_call.c: what a call is ---- */
 
