@@ -23,6 +23,7 @@
 #include "formats/base/buf.h"
 #include "formats/base/sorted.h"
 #include "formats/import/importers.h"
+#include "formats/os/file.h"
 #include "formats/trace/meta.h"
 
 #define OPENERS 4u /* files opened at the same time: an import needs about 100 MiB */
@@ -391,6 +392,7 @@ int gt_ranks_open(
 	for (size_t i = 0; i < n; i++)
 		ranks->list[i] =
 			(struct gt_rank){ .path = paths[i], .err = GT_ERR_INIT, .number = -1 };
+	gt_permit_many_files(); /* each file remains open */
 	rc = find_same_files(ranks);
 	if (!rc) {
 		open_all(ranks, threads);

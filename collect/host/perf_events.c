@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "collect/host/perf_rings.h"
 #include "formats/base/buf.h"
+#include "formats/os/file.h"
 #include "formats/trace/clock.h"
 
 #define INHERITS SIZE_MAX /* gt_perf_thread.first: it has no events of its own */
@@ -282,16 +282,6 @@ static void set_attaching(struct gt_perf_rings *r, bool is_attaching)
 	pthread_mutex_unlock(&r->lock);
 }
 
-static void permit_many_files(void)
-{
-	struct rlimit files;
-
-	if (!getrlimit(RLIMIT_NOFILE, &files)) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-}
-
 int gt_perf_rings_attach(struct gt_perf_rings *r, pid_t pid)
 {
 	unsigned count = 1, all = 0;
@@ -299,7 +289,7 @@ int gt_perf_rings_attach(struct gt_perf_rings *r, pid_t pid)
 	size_t n;
 	int rc = 0;
 
-	permit_many_files();
+	gt_permit_many_files();
 	set_attaching(r, true);
 	for (unsigned round = 0; !rc && count && round < ROUNDS_MAX; round++) {
 		list = list_threads(pid, &n);

@@ -1,6 +1,6 @@
 /* Reads a pickle of Python (protocols 2 to 5) as data: lists, dicts, numbers, texts. No code is
- *run: opcodes that import or call anything are an error with the name that they would import. No
- *type is on a list of exceptions.
+ * run: opcodes that import or call anything are an error with the name that they would import. No
+ * type is on a list of exceptions.
  *
  * The whole pickle is unpacked into arrays first, because an object may refer to any earlier one:
  * about 1.5 bytes of memory for each byte of a snapshot of PyTorch. An object that is referred to

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 int gt_pread(int fd, void *to, size_t n, uint64_t at)
@@ -70,4 +71,14 @@ int gt_temporary(struct gt_err *err)
 			strerror(errno));
 	unlink(path);
 	return fd;
+}
+
+void gt_permit_many_files(void)
+{
+	struct rlimit files;
+
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
 }

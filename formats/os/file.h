@@ -12,4 +12,6 @@ const char *gt_temporary_folder(void);                          /* TMPDIR, or /t
 /* Creates a file in gt_temporary_folder() that ceases to exist with its last descriptor. Returns a
  * descriptor, or a negative errno with err filled in. */
 int gt_temporary(struct gt_err *err);
+/* Raises the limit of open files to what the process may set. */
+void gt_permit_many_files(void);
 #endif

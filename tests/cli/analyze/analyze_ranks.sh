@@ -133,6 +133,12 @@ is pairs-waits "1,20,0,600000 3,20,0,80000 0,20,600000,0 2,20,80000,0" "$(tr -d 
 want ranks-range 0 "$A" query --by recording --format csv --to 15us z.json a.json
 is ranks-range-each 1,1 "$(sed 1d want.out | cut -d, -f2 | paste -s -d,)"
 
+# Each imported file keeps a descriptor: their number may exceed the soft limit of open files.
+mkdir limit
+for i in $(seq 80); do echo '{"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"cuda_runtime","name":"cudaFree","pid":1,"tid":2,"ts":'$i',"dur":2}]}' >limit/$i.json; done
+(ulimit -Sn 64; exec "$A" header limit >limit.out 2>limit.err); is ranks-limit-status 0 $?
+check ranks-limit grep -q '^80 files, read as' limit.out
+
 # ---- unreadable files, and a recording that is given twice ----
 echo broken >broken.zst
 head -c 60000 rank0/trace.zst >cut.zst
