@@ -36,6 +36,7 @@
 #define GT_PICKLE_REPEATS 16
 
 struct gt_in;
+struct gt_out;
 struct gt_pickle;
 
 /* Reads `in` up to the end of the first pickle. new: free it. NULL: err has the offset in the
@@ -82,6 +83,10 @@ int gt_pickle_element(struct gt_pickle_cursor *c, struct gt_err *err);
 /* After GT_JSON_OBJECT or GT_JSON_ARRAY: continues behind its end, at no cost. After any other
  * token it does nothing. */
 void gt_pickle_skip(struct gt_pickle_cursor *c);
+/* Writes the pickle's value as JSON. What a pickle refers to several times is written as often: the
+ * text may be many times as long as the pickle, and the caller limits it (gt_out_limit). 0 or
+ * negative; errors of the output are in `o`. */
+int gt_pickle_to_json(struct gt_pickle *p, struct gt_out *o, struct gt_err *err);
 static inline bool gt_pickle_is(const char *text, size_t len, const char *word)
 {
 	return len == strlen(word) && !memcmp(text, word, len);

@@ -1,7 +1,8 @@
-/* The flight recorder of PyTorch's process groups, as JSON: torch._C._distributed_c10d.
- * _dump_nccl_trace_json(), or the pickle that a watchdog writes, converted by json.dump(), which
- * also has call stacks (pytorch: torch/csrc/distributed/c10d/FlightRecorderDetail.hpp,
- * dump_json()).
+/* The flight recorder of PyTorch's process groups: as the pickle that its watchdog writes and that
+ * torch._C._distributed_c10d._dump_nccl_trace() returns, or as JSON, which has no call stacks:
+ * _dump_nccl_trace_json() (pytorch: torch/csrc/distributed/c10d/FlightRecorderDetail.hpp,
+ * dump_dict() and dump_json()). A pickle becomes JSON in a temporary file of at most JSON_MAX bytes
+ * (pickle.h: no code in it is run), and one reader has both.
  *
  *      {"entries": [{"record_id": 7, "pg_id": 0, "process_group": ["0", "default_pg"],
  *        "collective_seq_id": 8, "op_id": 8, "profiling_name": "nccl:all_reduce",
@@ -27,18 +28,24 @@
 #include "formats/import/nccl/import_flight_recorder.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "formats/base/buf.h"
 #include "formats/cuda/gpu_rows.h"
 #include "formats/import/import_json_copy.h"
 #include "formats/import/importers.h"
+#include "formats/io/pickle.h"
 #include "formats/io/stream_in.h"
+#include "formats/io/stream_out.h"
+#include "formats/os/file.h"
 
 #define OTHERS_MAX (64u << 10) /* bytes of the other keys; a key that does not fit is left out */
 #define SNIFF_TOKENS 2000u
+#define JSON_MAX (1ull << 30) /* bytes of a pickle's JSON */
 #define HOST_THREAD 0
 
 struct flight_import {
@@ -279,12 +286,14 @@ static int finish(struct flight_import *x, struct gt_in *in, struct gt_err *err)
 	return rc || !x->first ? rc : gt_import_nccl_anchor(x->f.w, x->first, err);
 }
 
-static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
+/* The rows of JSON text. in: the file that the user named. */
+static int import_json(
+	struct gt_in *text, struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 {
 	struct gt_err scan = GT_ERR_INIT; /* separate: an incomplete document is no error */
 	struct gt_json j;
 	struct flight_import x = { .f = { .w = w, .j = &j }, .first_record = -1 };
-	int rc = gt_json_init(&j, in, false, err);
+	int rc = gt_json_init(&j, text, false, err);
 
 	if (rc)
 		return rc;
@@ -306,8 +315,82 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 	return rc;
 }
 
+/* ---- pickles ---- */
+
+static bool is_pickle(const char *head, size_t len)
+{
+	return len > 2 && (uint8_t)head[0] == 0x80 && head[1] >= 2 && head[1] <= 5;
+}
+
+/* 0 or negative: fd has the pickle's value as JSON. */
+static int unpickle(struct gt_in *in, int fd, struct gt_err *err)
+{
+	struct gt_pickle *p = gt_pickle_load(in, err);
+	struct gt_pickle_cursor c;
+	struct gt_out out;
+	int rc;
+
+	if (!p)
+		return err->code;
+	gt_pickle_open(&c, p, gt_pickle_root(p));
+	rc = gt_pickle_next(&c, err) == GT_JSON_OBJECT
+		? gt_out_open_fd(&out, dup(fd), "a temporary file", err)
+		: gt_err_set(
+			  err, -EILSEQ, "a pickle that is no dict: no flight recorder of PyTorch");
+	if (!rc) {
+		gt_out_limit(&out, JSON_MAX);
+		rc = gt_pickle_to_json(p, &out, err);
+		if (out.failed == -E2BIG)
+			rc = gt_err_set(err, -E2BIG,
+				"pickle: as JSON it has more than %llu bytes, because its values refer to each other",
+				JSON_MAX);
+		rc = gt_out_close(&out, rc ? NULL : err) && !rc ? err->code : rc;
+	}
+	gt_pickle_free(p);
+	if (!rc && lseek(fd, 0, SEEK_SET) < 0)
+		rc = gt_err_set(err, -errno, "cannot read a temporary file");
+	return rc;
+}
+
+static int import_pickle(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
+{
+	int fd = gt_temporary(err), rc = fd < 0 ? fd : unpickle(in, fd, err);
+	struct gt_in *text = NULL;
+
+	if (!rc) {
+		text = gt_in_open_fd(fd, err);
+		rc = text ? import_json(text, in, w, err) : err->code;
+		err->offset = GT_NO_OFFSET; /* that of the JSON */
+	} else if (fd >= 0) {
+		close(fd);
+	}
+	gt_in_close(text);
+	return rc;
+}
+
+static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
+{
+	const char *head;
+	ssize_t n = gt_in_peek(in, &head, err);
+
+	if (n < 0)
+		return (int)n;
+	return is_pickle(head, (size_t)n) ? import_pickle(in, w, err) : import_json(in, in, w, err);
+}
+
+/* Names of keys: a pickle has each text once. Versions before 2.4 have no "pg_config". */
+static int sniff_pickle(const char *head, size_t len)
+{
+	static const char *const entry[] = { "profiling_name", "record_id", "time_created_ns" };
+	unsigned found = 0;
+
+	for (size_t i = 0; i < sizeof(entry) / sizeof(*entry); i++)
+		found += memmem(head, len, entry[i], strlen(entry[i])) != NULL;
+	return memmem(head, len, "pg_config", strlen("pg_config")) || found == 3 ? 90 : 0;
+}
+
 /* Entries may be longer than the head; the keys behind them are then unknown. */
-static int sniff(const char *head, size_t len)
+static int sniff_json(const char *head, size_t len)
 {
 	static const struct {
 		const char *key;
@@ -334,9 +417,14 @@ static int sniff(const char *head, size_t len)
 	return (found & 15) == 15 ? 95 : (found & 112) == 112 ? 85 : 0;
 }
 
+static int sniff(const char *head, size_t len)
+{
+	return is_pickle(head, len) ? sniff_pickle(head, len) : sniff_json(head, len);
+}
+
 const struct gt_importer gt_import_flight_recorder = {
 	.name = "flight-recorder",
-	.help = "the flight recorder of PyTorch's process groups, as JSON",
+	.help = "the flight recorder of PyTorch's process groups: the pickle, of which no code is run, or JSON",
 	.sniff = sniff,
 	.import = import,
 };

@@ -1,6 +1,8 @@
 /* Files of NCCL's inspector and of PyTorch's flight recorder through gt_open_any, as every tool
  * sees them. */
 #define _GNU_SOURCE
+#include "formats/io/json_scan.h"
+#include "formats/io/stream_in.h"
 #include "tests/unit/formats/import/imported.h"
 
 #define LAUNCH(at)                                                                                 \
@@ -126,6 +128,111 @@ static void damaged_lines_of_the_inspector(void)
 
 /* ---- the flight recorder ---- */
 
+static void put_bytes(struct gt_buf *to, uint64_t v, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		gt_buf_byte(to, (uint8_t)(v >> 8 * i));
+}
+
+static struct { /* what the pickle may refer to: texts, and lists and dicts without text */
+	char text[256];
+	size_t len;
+} memo[200];
+static unsigned memoized;
+
+/* BINPUT */
+static void memoize(struct gt_buf *to, const char *text, size_t len)
+{
+	if (memoized == sizeof(memo) / sizeof(*memo) || len > sizeof(memo->text))
+		abort();
+	gt_buf_byte(to, 'q');
+	gt_buf_byte(to, (uint8_t)memoized);
+	memcpy(memo[memoized].text, text, len);
+	memo[memoized++].len = len;
+}
+
+/* BINUNICODE; if the text was there before, BINGET. */
+static void put_text(struct gt_buf *to, const struct gt_json *j)
+{
+	for (unsigned i = 0; i < memoized; i++)
+		if (j->len && memo[i].len == j->len && !memcmp(memo[i].text, j->text, j->len)) {
+			gt_buf_byte(to, 'h');
+			gt_buf_byte(to, (uint8_t)i);
+			return;
+		}
+	gt_buf_byte(to, 'X');
+	put_bytes(to, j->len, 4);
+	gt_buf_add(to, j->text, j->len);
+	memoize(to, j->text, j->len);
+}
+
+static void put_number(struct gt_buf *to, const struct gt_json *j, int token)
+{
+	double d = gt_json_double(j);
+	int64_t v;
+	uint64_t bits;
+
+	if (token == GT_JSON_INT && !gt_json_scale(j->text, j->len, 0, &v)) {
+		bool byte = v >= 0 && v < 256, word = v >= INT32_MIN && v <= INT32_MAX;
+
+		gt_buf_str(to, byte ? "K" : word ? "J" : "\x8a\x08");
+		put_bytes(to, (uint64_t)v, byte ? 1 : word ? 4 : 8);
+		return;
+	}
+	memcpy(&bits, &d, sizeof(bits));
+	gt_buf_byte(to, 'G');
+	put_bytes(to, __builtin_bswap64(bits), 8);
+}
+
+/* The JSON document as a pickle, with the opcodes of PyTorch's C++ (pickler.cpp). false: the JSON
+ * is cut. */
+static bool pickle_of(const char *json, struct gt_buf *to)
+{
+	static const char *const opcodes[] = { [GT_JSON_OBJECT] = "}(",
+		[GT_JSON_OBJECT_END] = "u",
+		[GT_JSON_ARRAY] = "](",
+		[GT_JSON_ARRAY_END] = "e",
+		[GT_JSON_TRUE] = "\x88",
+		[GT_JSON_FALSE] = "\x89",
+		[GT_JSON_NULL] = "N" };
+	struct gt_in *in = gt_in_memory(json, strlen(json), NULL);
+	struct gt_json j;
+	int t;
+
+	if (!in || gt_json_init(&j, in, false, NULL))
+		abort();
+	memoized = 0;
+	gt_buf_str(to, "\x80\x02");
+	while ((t = gt_json_next(&j, NULL)) > 0) {
+		if (t == GT_JSON_KEY || t == GT_JSON_STRING)
+			put_text(to, &j);
+		else if (t == GT_JSON_INT || t == GT_JSON_REAL)
+			put_number(to, &j, t);
+		else
+			gt_buf_str(to, opcodes[t]);
+		if (t == GT_JSON_OBJECT_END || t == GT_JSON_ARRAY_END)
+			memoize(to, "", 0);
+	}
+	gt_buf_byte(to, '.');
+	gt_json_release(&j);
+	gt_in_close(in);
+	return !t;
+}
+
+/* The JSON document lists so, and the same document as a pickle, too. */
+static bool both_list(const char *json, const char *expected)
+{
+	struct gt_buf pickle = { 0 };
+	bool same = pickle_of(json, &pickle) &&
+		!strcmp(list(open_bytes(pickle.data, pickle.len)), expected);
+
+	if (!same)
+		fprintf(stderr, "got from the pickle:\n%s\n",
+			err.code ? err.text : (char *)listing.data);
+	gt_buf_release(&pickle);
+	return same && lists(json, expected);
+}
+
 #define ENTRY(id, seq, name, times, state, more)                                                   \
 	"{\"record_id\":" id ",\"pg_id\":1,\"process_group\":[\"3\",\"data parallel\"],"           \
 	"\"collective_seq_id\":" seq ",\"p2p_seq_id\":9,\"op_id\":4,\"profiling_name\":\"" name    \
@@ -144,13 +251,14 @@ static void damaged_lines_of_the_inspector(void)
 
 static void states_of_collectives(void)
 {
-	CHECK(lists(DOCUMENT(ENTRY("5", "6", "nccl:all_reduce", TIMES("1000", "1500", "1600"),
-			    "completed", ",\"duration_ms\":0.0003,\"retired\":true") "," ENTRY("6",
-			    "7", "nccl:all_reduce", TIMES("2000", "0", "2900"), "completed",
-			    "") "," ENTRY("7", "8", "nccl:all_reduce", TIMES("3000", "3500", "0"),
-			    "started", "") "," ENTRY("8", "9", "nccl:broadcast",
-			    TIMES("3100", "null", "null"), "scheduled", "") "," ENTRY("9", "1",
-			    "gloo:barrier", TIMES("3200", "0", "3300"), "completed", "")),
+	CHECK(both_list(
+		DOCUMENT(ENTRY("5", "6", "nccl:all_reduce", TIMES("1000", "1500", "1600"),
+			"completed", ",\"duration_ms\":0.0003,\"retired\":true") "," ENTRY("6", "7",
+			"nccl:all_reduce", TIMES("2000", "0", "2900"), "completed",
+			"") "," ENTRY("7", "8", "nccl:all_reduce", TIMES("3000", "3500", "0"),
+			"started", "") "," ENTRY("8", "9", "nccl:broadcast",
+			TIMES("3100", "null", "null"), "scheduled", "") "," ENTRY("9", "1",
+			"gloo:barrier", TIMES("3200", "0", "3300"), "completed", "")),
 		"I 0/0 host nccl:all_reduce 1000+0 d0 r0" GROUP
 		" state='completed' retired=true" FR("5",
 			"6") "\n"
@@ -180,10 +288,10 @@ static void states_of_collectives(void)
 /* The kernel cannot begin before it is enqueued, nor after it was found started. */
 static void times_of_durations(void)
 {
-	CHECK(lists(DOCUMENT(ENTRY("0", "1", "nccl:all_reduce", TIMES("1000", "1500", "1900"),
-			    "completed", ",\"duration_ms\":0.0002") "," ENTRY("1", "2",
-			    "nccl:all_reduce", TIMES("2000", "2100", "2900"), "completed",
-			    ",\"duration_ms\":0.001")),
+	CHECK(both_list(DOCUMENT(ENTRY("0", "1", "nccl:all_reduce", TIMES("1000", "1500", "1900"),
+				"completed", ",\"duration_ms\":0.0002") "," ENTRY("1", "2",
+				"nccl:all_reduce", TIMES("2000", "2100", "2900"), "completed",
+				",\"duration_ms\":0.001")),
 		"I 0/0 host nccl:all_reduce 1000+0 d0 r0" GROUP " state='completed'" FR("0",
 			"1") "\n"
 			     "G 0/1 process group 3 (data parallel) nccl:all_reduce 1500+200 d0 r0" GROUP
@@ -198,7 +306,7 @@ static void times_of_durations(void)
 
 static void sizes_and_point_to_point(void)
 {
-	CHECK(lists(
+	CHECK(both_list(
 		DOCUMENT(
 			"{\"profiling_name\":\"nccl:send 0->1\",\"record_id\":1,\"p2p_seq_id\":2,\"collective_seq_id\":7,"
 			"\"is_p2p\":true,\"input_dtypes\":[\"Float\",\"Half\"],\"input_sizes\":[[1024,8],[3]],"
@@ -214,16 +322,12 @@ static void sizes_and_point_to_point(void)
 	",\"frames\":[{\"name\":\"all_reduce\",\"filename\":\"/p/distributed_c10d.py\",\"line\":26}," \
 	"{\"name\":\"step\",\"filename\":\"/home/u/train.py\",\"line\":24},{\"name\":\"main\"},7]"
 
-static void stacks(void)
+/* Closes the reader. */
+static void check_stack(struct gt_reader *r)
 {
-	struct gt_reader *r;
-	const struct gt_segment *seg;
+	const struct gt_segment *seg = r ? gt_reader_segment(r, 0) : NULL;
 	const struct gt_type *type;
 
-	list_text(DOCUMENT(ENTRY(
-		"5", "6", "nccl:all_reduce", TIMES("1000", "1500", "1600"), "completed", FRAMES)));
-	r = gt_open_any(path, NULL);
-	seg = r ? gt_reader_segment(r, 0) : NULL;
 	CHECK(seg && seg->nstacks == 1 && seg->stacks[0].n == 3);
 	CHECK_STR(gt_str(seg, seg->stacks[0].frames[0]), "main");
 	CHECK_STR(gt_str(seg, seg->stacks[0].frames[1]), "step (train.py:24)");
@@ -233,10 +337,22 @@ static void stacks(void)
 	gt_reader_close(r);
 }
 
+static void stacks(void)
+{
+	static const char json[] = DOCUMENT(ENTRY(
+		"5", "6", "nccl:all_reduce", TIMES("1000", "1500", "1600"), "completed", FRAMES));
+	struct gt_buf pickle = { 0 };
+
+	check_stack(open_bytes(json, sizeof(json) - 1));
+	CHECK(pickle_of(json, &pickle));
+	check_stack(open_bytes(pickle.data, pickle.len));
+	gt_buf_release(&pickle);
+}
+
 static void damaged_entries(void)
 {
 	/* no name, no time, no object, a hostile size */
-	CHECK(lists(
+	CHECK(both_list(
 		DOCUMENT("{\"record_id\":0,\"profiling_name\":7," TIMES("1", "2",
 			"3") "},"
 			     "{\"record_id\":1,\"profiling_name\":\"nccl:x\"},[[]],"
@@ -251,7 +367,7 @@ static void damaged_entries(void)
 		"launch_name='nccl:x' launch_join=1\n"));
 	CHECK(has_metadata("\"events_not_understood\":4"));
 	/* completed, but when is not known */
-	CHECK(lists(
+	CHECK(both_list(
 		DOCUMENT(ENTRY("0", "1", "nccl:x", TIMES("5", "0", "0"), "completed", "") "," ENTRY(
 			"1", "2", "nccl:x", TIMES("6", "0", "4"), "completed", "")),
 		"I 0/0 host nccl:x 5+0 d0 r0" GROUP
@@ -269,7 +385,24 @@ static void damaged_entries(void)
 		strstr(err.text, "unexpected text after"));
 }
 
+static void metadata_of_a_pickle(void)
+{
+	struct gt_buf pickle = { 0 };
+
+	CHECK(pickle_of(DOCUMENT(ENTRY("5", "6", "nccl:all_reduce", TIMES("1000", "1500", "null"),
+				"started", FRAMES)),
+		&pickle));
+	list(open_bytes(pickle.data, pickle.len));
+	CHECK(has_metadata("\"collectives_not_completed\":1") &&
+		has_metadata("\"first_record\":5") &&
+		has_metadata("\"flight_recorder\":{\"pg_config\":{\"3\":{\"ranks\":\"[0, 1]\"}},"
+			     "\"pg_status\":{\"1\":{\"last_completed_collective\":\"6\"}},"
+			     "\"version\":\"2.10\"}") &&
+		has_metadata("\"truncated\":false"));
+	gt_buf_release(&pickle);
+}
+
 T_MAIN(T(the_beginning), T(durations_before_the_dump), T(verbose_lines_have_an_end),
 	T(a_dump_of_several), T(damaged_lines_of_the_inspector), T(states_of_collectives),
-	T(times_of_durations), T(sizes_and_point_to_point), T(stacks), T(damaged_entries),
-	T(the_end))
+	T(times_of_durations), T(sizes_and_point_to_point), T(stacks), T(metadata_of_a_pickle),
+	T(damaged_entries), T(the_end))
