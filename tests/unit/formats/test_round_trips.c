@@ -14,6 +14,7 @@
 #include "formats/export/exporters.h"
 #include "formats/import/importers.h"
 #include "formats/names/demangle.h"
+#include "formats/names/kernel_names.h"
 #include "formats/text/utf8.h"
 #include "tests/unit/formats/random_trace.h"
 #include "tests/unit/t.h"
@@ -31,17 +32,24 @@ enum {
 	/* else calls on the driver's files are other system calls, and only the program's marks are
 	 * there */
 	LAYERS = 128,
-	ALL = 255
+	ALL = 255,
+	/* names and times only: calls are spans of tracks with names, and a launch whose kernel is
+	 * known contains a span with the kernel's short name */
+	SPANS = 256
 };
 static const struct {
 	const char *name;
 	unsigned carries;
+	uint32_t kinds; /* of rows that are exported: bits; 0: all */
 } formats[] = {
-	{ "native", ALL },
-	{ "jsonl", ALL },
-	{ "chrome", ALL },
-	{ "perfetto", ALL },
-	{ "sqlite", CALLS | RESULTS | GPU | RANGES | MARKS },
+	{ "native", ALL, 0 },
+	{ "jsonl", ALL, 0 },
+	{ "chrome", ALL, 0 },
+	{ "perfetto", ALL, 0 },
+	{ "sqlite", CALLS | RESULTS | GPU | RANGES | MARKS, 0 },
+	{ "parquet", CALLS | RESULTS | GPU | RANGES | MARKS, 0 },
+	/* not ranges and GPU work: the time of those that overlap others is divided */
+	{ "speedscope", CALLS | SPANS, GT_BIT(GT_CALL) },
 };
 
 /* ---- rows as lines ---- */
@@ -50,7 +58,8 @@ struct lines {
 	char **line;
 	size_t n, cap;
 	unsigned carries;
-	int64_t base; /* start of the first compared row */
+	int64_t base;                  /* start of the first compared row */
+	struct gt_kernel_names *names; /* of SPANS */
 };
 
 static void put_name(struct gt_buf *to, const char *name, bool kernel)
@@ -135,6 +144,37 @@ static bool is_carried_mark(const struct gt_event *ev, unsigned carries)
 	return carries & LAYERS || ev->seg->types[ev->row.type].layer == GT_LAYER_USER;
 }
 
+static void put_line(struct lines *l, struct gt_buf *text)
+{
+	gt_buf_byte(text, 0);
+	if (l->n == l->cap) {
+		l->cap = l->cap ? 2 * l->cap : 1024;
+		l->line = realloc(l->line, l->cap * sizeof(*l->line));
+	}
+	l->line[l->n++] = (char *)text->data;
+}
+
+static void put_span(struct lines *l, const struct gt_event *ev, const char *name)
+{
+	struct gt_buf text = { 0 };
+
+	gt_buf_byte(&text, '\'');
+	put_name(&text, name, false);
+	gt_buf_printf(&text, "' %" PRId64 "+%" PRId64, ev->row.start - l->base,
+		ev->row.end - ev->row.start);
+	put_line(l, &text);
+}
+
+/* With a span for the kernel of a launch. */
+static void add_spans(struct lines *l, const struct gt_event *ev)
+{
+	uint64_t kernel;
+
+	put_span(l, ev, gt_type_name(ev->seg, ev->row.type));
+	if (get_role(ev, GT_R_KERNEL, &kernel))
+		put_span(l, ev, gt_kernel_names_shown(l->names, gt_str(ev->seg, (uint32_t)kernel)));
+}
+
 static void add_line(struct lines *l, const struct gt_event *ev)
 {
 	const struct gt_type *type = ev->kind == GT_LOST ? NULL : &ev->seg->types[ev->row.type];
@@ -167,12 +207,7 @@ static void add_line(struct lines *l, const struct gt_event *ev)
 	}
 	if (ev->kind == GT_LOST)
 		gt_buf_printf(&text, " of %" PRIu64, ev->args[0]);
-	gt_buf_byte(&text, 0);
-	if (l->n == l->cap) {
-		l->cap = l->cap ? 2 * l->cap : 1024;
-		l->line = realloc(l->line, l->cap * sizeof(*l->line));
-	}
-	l->line[l->n++] = (char *)text.data;
+	put_line(l, &text);
 }
 
 static int by_text(const void *a, const void *b)
@@ -180,12 +215,15 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The rows of these kinds, sorted. */
-static struct lines list(struct gt_reader *r, unsigned carries)
+/* The rows of these kinds (bits; 0: all) that are compared, sorted. */
+static struct lines list(struct gt_reader *r, unsigned carries, uint32_t kinds)
 {
-	struct lines l = { .carries = carries, .base = INT64_MIN };
+	struct lines l = { .carries = carries,
+		.base = INT64_MIN,
+		.names = carries & SPANS ? gt_kernel_names_of(r, GT_NAME_SHORT) : NULL };
 	struct gt_err err = GT_ERR_INIT;
-	struct gt_iter *it = gt_iter_open(r, &(struct gt_filter){ .args = true }, &err);
+	struct gt_iter *it =
+		gt_iter_open(r, &(struct gt_filter){ .args = true, .kinds = kinds }, &err);
 	struct gt_event ev;
 
 	while (it && gt_iter_next(it, &ev, &err) > 0) {
@@ -194,9 +232,13 @@ static struct lines list(struct gt_reader *r, unsigned carries)
 			continue;
 		if (l.base == INT64_MIN)
 			l.base = ev.row.start;
-		add_line(&l, &ev);
+		if (carries & SPANS)
+			add_spans(&l, &ev);
+		else
+			add_line(&l, &ev);
 	}
 	gt_iter_close(it);
+	gt_kernel_names_free(l.names);
 	qsort(l.line, l.n, sizeof(*l.line), by_text);
 	return l;
 }
@@ -235,11 +277,11 @@ static const struct gt_exporter *exporter(const char *name)
 	return NULL;
 }
 
-static const char path[] = "round-trip";
-
-static int write_file(struct gt_reader *r, const struct gt_exporter *x, struct gt_err *err)
+/* path: in the folder of this test; a format has its own, which may be a folder. */
+static int write_file(struct gt_reader *r, const struct gt_exporter *x, uint32_t kinds,
+	const char *path, struct gt_err *err)
 {
-	const struct gt_export_options options = { 0 };
+	const struct gt_export_options options = { .filter.kinds = kinds };
 	struct gt_out out;
 	int e;
 
@@ -254,18 +296,21 @@ static int write_file(struct gt_reader *r, const struct gt_exporter *x, struct g
 static bool survives(struct gt_reader *r, unsigned format, const char *what)
 {
 	struct gt_err err = GT_ERR_INIT;
-	struct lines before = list(r, formats[format].carries), after = { 0 };
+	const char *name = formats[format].name;
+	unsigned carries = formats[format].carries;
+	struct lines before = list(r, carries, formats[format].kinds), after = { 0 };
 	struct gt_reader *again = NULL;
-	char text[200];
+	char text[200], path[40];
 	bool same = false;
 
-	snprintf(text, sizeof(text), "%s of %s", formats[format].name, what);
-	if (!write_file(r, exporter(formats[format].name), &err))
+	snprintf(text, sizeof(text), "%s of %s", name, what);
+	snprintf(path, sizeof(path), "round-trip.%s", name);
+	if (!write_file(r, exporter(name), formats[format].kinds, path, &err))
 		again = gt_open_any(path, &err);
 	if (!again)
 		printf("# %s: %s\n", text, err.text);
 	else
-		after = list(again, formats[format].carries);
+		after = list(again, carries & SPANS ? carries | RANGES : carries, 0);
 	same = again && before.n && !differ(&before, &after, text);
 	gt_reader_close(again);
 	release(&before);
