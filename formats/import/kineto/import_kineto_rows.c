@@ -470,13 +470,25 @@ static uint32_t counter_name(struct gt_kineto *k, const struct gt_kineto_event *
 	return gt_kineto_intern(k, ev, text, (size_t)n);
 }
 
+/* That of its GPU, which may be one of a process, or of its process. */
+static int64_t counter_track(
+	struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
+{
+	int64_t process = GT_NONE;
+	size_t thread;
+
+	if (!(ev->has & GT_KINETO_DEVICE))
+		return gt_kineto_track_of(k, ev, true, &thread, err);
+	if (ev->pid.word == GT_NONE && ev->pid.number > 0)
+		process = gt_kineto_process_of(k, ev->pid.number, err);
+	return process < 0 ? process
+			   : gt_kineto_stream_of(k, (uint32_t)process, ev->gpu.device, 0, -1, err);
+}
+
 static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
 	struct gt_row row = { .start = ev->ts, .end = ev->ts, .nargs = 1 };
-	size_t thread;
-	int64_t track = ev->has & GT_KINETO_DEVICE
-		? gt_kineto_stream_of(k, GT_NONE, ev->gpu.device, 0, -1, err)
-		: gt_kineto_track_of(k, ev, true, &thread, err);
+	int64_t track = counter_track(k, ev, err);
 	int64_t cls;
 	bool metrics = ev->cat == GT_KINETO_METRICS; /* a metric's own name is enough */
 	uint32_t name = counter_name(k, ev);

@@ -458,6 +458,10 @@ static int put_counter(
 	/* the process or GPU that it belongs to */
 	ev->tid.word = GT_NONE;
 	ev->has &= ~(unsigned)GT_KINETO_TID;
+	if (t->device >= 0 && t->stream < 0) {
+		ev->gpu.device = t->device;
+		ev->has |= GT_KINETO_DEVICE;
+	}
 	return gt_kineto_row(&p->d->k, ev, p->err);
 }
 

@@ -187,7 +187,8 @@ static inline void rt_others(struct rt *t)
 	for (int i = 0; i < 20; i++) {
 		double value = i % 2 ? (double)rt_random(t, 1000000) : rt_random(t, 1000) / 8.0;
 		struct rt_row *r =
-			rt_add(t, GT_COUNTER, t->process[i % 2], t->counters[i / 2 % 2], 0, 0);
+			rt_add(t, GT_COUNTER, i % 4 == 3 ? t->device[i / 4 % 2] : t->process[i % 2],
+				t->counters[i / 2 % 2], 0, 0);
 
 		r->row.start = r->row.end = rt_time(t, 0, RT_END);
 		r->row.nargs = 1;

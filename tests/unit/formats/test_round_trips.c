@@ -32,10 +32,11 @@ enum {
 	/* else calls on the driver's files are other system calls, and only the program's marks are
 	 * there */
 	LAYERS = 128,
-	ALL = 255,
+	GPU_COUNTERS = 256, /* else a counter may move from its GPU to a process */
+	ALL = 511,
 	/* names and times only: calls are spans of tracks with names, and a launch whose kernel is
 	 * known contains a span with the kernel's short name */
-	SPANS = 256
+	SPANS = 512
 };
 static const struct {
 	const char *name;
@@ -44,7 +45,7 @@ static const struct {
 } formats[] = {
 	{ "native", ALL, 0 },
 	{ "jsonl", ALL, 0 },
-	{ "chrome", ALL, 0 },
+	{ "chrome", ALL & ~GPU_COUNTERS, 0 },
 	{ "perfetto", ALL, 0 },
 	{ "sqlite", CALLS | RESULTS | GPU | RANGES | MARKS, 0 },
 	{ "parquet", CALLS | RESULTS | GPU | RANGES | MARKS, 0 },
@@ -79,13 +80,20 @@ static void put_name(struct gt_buf *to, const char *name, bool kernel)
 	free(plain);
 }
 
-/* "100/101" of a thread, "0/7" of a stream. Others move: of a process or GPU to a track within it,
- * and of a track with a name to a process of its own. */
-static void put_track(struct gt_buf *to, const struct gt_segment *seg, uint32_t track)
+/* "100/101" of a thread, "0/7" of a stream, of a counter "GPU 0 of 100". Others move: of a process
+ * or GPU to a track within it, and of a track with a name to a process of its own. */
+static void put_track(struct gt_buf *to, const struct gt_segment *seg, uint32_t track, bool counter)
 {
 	const struct gt_track *t = track == GT_NONE ? NULL : &seg->tracks[track];
 	uint32_t up = t ? gt_track_device(seg, track) : GT_NONE;
 
+	if (t && up == track && counter) {
+		gt_buf_printf(to, "GPU %" PRId64 " of ", t->id);
+		up = gt_track_process(seg, track);
+		t = up == GT_NONE ? NULL : &seg->tracks[up];
+		gt_buf_printf(to, "%" PRId64, t ? t->id : 0);
+		return;
+	}
 	if (!t || (t->kind != GT_TRACK_THREAD && t->kind != GT_TRACK_STREAM))
 		return;
 	if (up == GT_NONE)
@@ -113,7 +121,7 @@ static void put_launch(struct gt_buf *to, const struct gt_event *ev, int64_t bas
 		!get_role(ev, GT_R_LAUNCH_NAME, &name))
 		return;
 	gt_buf_str(to, " <- ");
-	put_track(to, ev->seg, (uint32_t)track);
+	put_track(to, ev->seg, (uint32_t)track, false);
 	gt_buf_printf(to, " %s %" PRId64 "+%" PRIu64, gt_str(ev->seg, (uint32_t)name),
 		(int64_t)start - base, ns);
 }
@@ -190,7 +198,8 @@ static void add_line(struct lines *l, const struct gt_event *ev)
 	else
 		gt_buf_printf(&text, "%s ", gt_kind_word(ev->kind));
 	if (ev->kind != GT_INSTANT) /* that of a track with a name moves to a thread */
-		put_track(&text, ev->seg, ev->track);
+		put_track(&text, ev->seg, ev->track,
+			ev->kind == GT_COUNTER && l->carries & GPU_COUNTERS);
 	gt_buf_str(&text, " '");
 	put_name(&text, ev->kind == GT_LOST ? "" : gt_type_name(ev->seg, ev->row.type),
 		ev->kind == GT_GPU);
