@@ -29,8 +29,10 @@ enum gt_aspect {
 	GT_ASPECT_HTOD,
 	GT_ASPECT_DTOH,
 	GT_ASPECT_COPIES /* all others */,
-	GT_ASPECT_STATES,  /* states of a thread off the processor; all at depth 0 */
-	GT_ASPECT_SAMPLES, /* samples of a thread; no file has summaries of them */
+	GT_ASPECT_STATES, /* states of a thread off the processor; all at depth 0 */
+	/* instants; all at depth 0; no file has summaries of them */
+	GT_ASPECT_SAMPLES,  /* samples of a thread */
+	GT_ASPECT_INSTANTS, /* all others */
 	GT_ASPECTS
 };
 static inline bool gt_aspect_is_copies(unsigned aspect)

@@ -442,8 +442,8 @@ enum gt_aspect gt_aspect_of(enum gt_kind kind, const struct gt_type *type)
 		return GT_ASPECT_CALLS;
 	if (kind == GT_GPU)
 		return GT_ASPECT_WORK;
-	if (kind == GT_INSTANT && type->op == GT_OP_SAMPLE)
-		return GT_ASPECT_SAMPLES;
+	if (kind == GT_INSTANT)
+		return type->op == GT_OP_SAMPLE ? GT_ASPECT_SAMPLES : GT_ASPECT_INSTANTS;
 	return kind != GT_SPAN                 ? (enum gt_aspect)0
 		: type->layer == GT_LAYER_USER ? GT_ASPECT_RANGES
 		: type->op == GT_OP_OFF_CPU    ? GT_ASPECT_STATES

@@ -58,6 +58,7 @@ static void part_label(
 	case GT_ASPECT_RANGES: snprintf(to, room, "level %u ranges", what->depth + 1u); return;
 	case GT_ASPECT_CALLS: snprintf(to, room, "level %u calls", what->depth + 1u); return;
 	case GT_ASPECT_SAMPLES: snprintf(to, room, "samples"); return;
+	case GT_ASPECT_INSTANTS: snprintf(to, room, "instants"); return;
 	case GT_ASPECT_STATES: snprintf(to, room, "state"); return;
 	default: snprintf(to, room, "%s", others_label(o->seg->tracks[what->track].kind));
 	}

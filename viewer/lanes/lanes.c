@@ -38,7 +38,8 @@ enum part {
 	COUNTERS,
 	QUEUE,
 	STATES,
-	SAMPLES
+	SAMPLES,
+	INSTANTS
 };
 
 /* ---- open and close ---- */
@@ -159,7 +160,8 @@ static enum part part_of(const struct gt_lane_line *line)
 		[GT_ASPECT_DTOH] = DTOH,
 		[GT_ASPECT_COPIES] = COPIES,
 		[GT_ASPECT_STATES] = STATES,
-		[GT_ASPECT_SAMPLES] = SAMPLES };
+		[GT_ASPECT_SAMPLES] = SAMPLES,
+		[GT_ASPECT_INSTANTS] = INSTANTS };
 
 	switch (line->kind) {
 	case GT_LANE_PART: return (enum part)parts[line->aspect];
@@ -238,7 +240,7 @@ static void add_parts_above(struct gt_lanes *l, const struct gt_lane_line *of)
 {
 	if (!of->derived)
 		add_sampled_state(l, of);
-	for (unsigned a = GT_ASPECT_STATES; a <= GT_ASPECT_SAMPLES; a++)
+	for (unsigned a = GT_ASPECT_STATES; a <= GT_ASPECT_INSTANTS; a++)
 		if (of->aspect != a && !of->derived && depths(l, of, (enum gt_aspect)a, false))
 			add_part(l, of, (enum gt_aspect)a, false, 0);
 	if (of->aspect == GT_ASPECT_CALLS && !of->derived)
@@ -296,6 +298,8 @@ static void add_parts_below(struct gt_lanes *l, const struct gt_lane_line *of)
 {
 	if (of->aspect != GT_ASPECT_OTHERS && depths(l, of, GT_ASPECT_OTHERS, false))
 		add_part(l, of, GT_ASPECT_OTHERS, false, 0);
+	if (of->derived && depths(l, of, GT_ASPECT_INSTANTS, false))
+		add_part(l, of, GT_ASPECT_INSTANTS, false, 0);
 	add_queue(l, of);
 	add_counters(l, of);
 }
@@ -305,7 +309,7 @@ static void add_parts_below(struct gt_lanes *l, const struct gt_lane_line *of)
 static void choose_aspect(const struct gt_lanes *l, struct gt_lane_line *line)
 {
 	static const uint8_t some[] = { GT_ASPECT_CALLS, GT_ASPECT_RANGES, GT_ASPECT_WORK,
-		GT_ASPECT_OTHERS, GT_ASPECT_STATES, GT_ASPECT_SAMPLES };
+		GT_ASPECT_OTHERS, GT_ASPECT_STATES, GT_ASPECT_SAMPLES, GT_ASPECT_INSTANTS };
 	const struct gt_lanes_of *o = &l->of[line->segment];
 	enum gt_track_kind kind = o->seg->tracks[line->track].kind;
 	/* it has child tracks */

@@ -11,17 +11,17 @@ enum { /* of a track */
 	GT_LANES_MATCH_BELOW = 8,
 	/* << enum part: this part is hidden */
 	GT_LANES_HIDDEN = 16,
-	GT_LANES_HIDDEN_ANY = 0xfff0,
+	GT_LANES_HIDDEN_ANY = 0x1fff0,
 	/* its less busy threads, or idle streams, are unfolded */
-	GT_LANES_OPEN_MORE = 0x10000,
-	GT_LANES_MINOR = 0x20000, /* a less busy thread, or an idle stream */
+	GT_LANES_OPEN_MORE = 0x20000,
+	GT_LANES_MINOR = 0x40000, /* a less busy thread, or an idle stream */
 	/* it has two or more of these below it; a process with threads */
-	GT_LANES_HAS_MINOR = 0x40000,
-	GT_LANES_HAS_THREADS = 0x80000,
+	GT_LANES_HAS_MINOR = 0x80000,
+	GT_LANES_HAS_THREADS = 0x100000,
 	/* a context that has no line: see gt_lone_contexts */
-	GT_LANES_LONE = 0x100000,
+	GT_LANES_LONE = 0x200000,
 	/* a GPU with streams, or a stream that is not the only one of its GPU */
-	GT_LANES_QUEUES = 0x200000
+	GT_LANES_QUEUES = 0x400000
 };
 struct gt_lanes_of {
 	const struct gt_segment *seg;

@@ -366,23 +366,15 @@ unsigned gt_archive_depths(
 	return a->segs[segment].depths[track][aspect];
 }
 
-static bool has_sample_types(const struct gt_segment *seg)
-{
-	for (uint32_t t = 0; seg->rows[GT_INSTANT] && t < seg->ntypes; t++)
-		if (seg->types[t].op == GT_OP_SAMPLE)
-			return true;
-	return false;
-}
+#define SHARED_BLOCKS 64u /* of instants of several tracks, that are opened */
 
-#define SHARED_BLOCKS 64u /* of samples of several threads, that are opened */
-
-/* Opening a block notes the depths of its rows: the first one of each thread is enough. */
-int gt_archive_find_samples(struct gt_archive *a, struct gt_err *err)
+/* Opening a block notes the depths of its rows: the first one of each track is enough. */
+int gt_archive_find_instants(struct gt_archive *a, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < a->nsegs; i++) {
 		const struct gt_segment *seg = a->segs[i].pub;
 
-		if (!has_sample_types(seg))
+		if (!seg->rows[GT_INSTANT])
 			continue;
 		for (uint32_t t = 0; t <= seg->ntracks; t++) {
 			bool shared = t == seg->ntracks;

@@ -143,8 +143,8 @@ bool gt_archive_joins(const struct gt_archive *a, uint32_t segment, uint32_t tra
  * opened so far. Only its own rows count. */
 unsigned gt_archive_depths(
 	const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect);
-/* Finds the threads with samples, so that their depth is known. 0 or -ENOMEM. */
-int gt_archive_find_samples(struct gt_archive *a, struct gt_err *err);
+/* Finds the tracks with samples or other instants, so that their depth is known. 0 or -ENOMEM. */
+int gt_archive_find_instants(struct gt_archive *a, struct gt_err *err);
 /* The known depths, passed from an archive to the next archive of the same growing trace, which may
  * not open the same blocks. take: moves them out of an archive that is closed next; add: copies
  * them to segments without upper summaries. Zero-initialised: empty. */

@@ -14,6 +14,7 @@ static const uint32_t kinds_of[GT_ASPECTS] = {
 	[GT_ASPECT_COPIES] = GT_BIT(GT_GPU),
 	[GT_ASPECT_STATES] = GT_BIT(GT_SPAN),
 	[GT_ASPECT_SAMPLES] = GT_BIT(GT_INSTANT),
+	[GT_ASPECT_INSTANTS] = GT_BIT(GT_INSTANT),
 };
 
 uint32_t gt_strip_kinds(const struct gt_strip_key *of) { return kinds_of[of->aspect]; }

@@ -151,12 +151,12 @@ static void describe_times(struct description *t)
 	add(t->to, "on", path);
 }
 
-static const char *kind_word(enum gt_kind kind)
+static const char *kind_word(enum gt_kind kind, enum gt_op op)
 {
 	return kind == GT_CALL       ? "call"
 		: kind == GT_OPEN    ? "call that had not returned"
 		: kind == GT_GPU     ? "work of a GPU"
-		: kind == GT_INSTANT ? "sample"
+		: kind == GT_INSTANT ? op == GT_OP_SAMPLE ? "sample" : "instant"
 				     : "span";
 }
 
@@ -273,10 +273,10 @@ static void describe_caller(struct description *t)
 
 	if (frame != GT_NONE)
 		add_frame(t,
-			t->row->kind == GT_GPU               ? "launched in"
-				: t->row->kind == GT_INSTANT ? "sampled in"
-				: t->row->kind == GT_SPAN    ? "waits in"
-							     : "called in",
+			t->row->kind == GT_GPU                                   ? "launched in"
+				: t->row->lane.strip.aspect == GT_ASPECT_SAMPLES ? "sampled in"
+				: t->row->kind == GT_SPAN                        ? "waits in"
+										 : "called in",
 			frame);
 }
 
@@ -327,7 +327,7 @@ static int describe_row(struct description *t, struct gt_err *err)
 	describe_times(t);
 	if (!type)
 		return 0;
-	add_f(t->to, "kind", "%s, %s", kind_word(t->row->kind),
+	add_f(t->to, "kind", "%s, %s", kind_word(t->row->kind, (enum gt_op)type->op),
 		gt_cell_category_word(gt_archive_is_communication(a, t->seg->index, t->row->type)
 				? GT_CELL_COMMUNICATION
 				: type->category));

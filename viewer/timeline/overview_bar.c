@@ -78,7 +78,7 @@ static size_t choose(const struct gt_overview_bar *m, const struct gt_lanes *lan
 						(enum gt_aspect)choices[c].aspect, unions };
 		}
 	for (size_t i = 0; !n && i < lanes->n; i++)
-		if (lanes->lines[i].aspect)
+		if (lanes->lines[i].aspect && lanes->lines[i].aspect != GT_ASPECT_INSTANTS)
 			of[n++] = gt_lane_of_line(&lanes->lines[i]).strip;
 	return n;
 }

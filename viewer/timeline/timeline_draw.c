@@ -392,7 +392,7 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 	if (gt_lane_is_counter(line)) {
 		draw_gauge(p, line, p->gauges + i * p->at.cells, y, to);
 		put_gauge_figure(p, line, p->gauges + i * p->at.cells, figure);
-	} else if (line->aspect == GT_ASPECT_SAMPLES) {
+	} else if (line->aspect == GT_ASPECT_SAMPLES || line->aspect == GT_ASPECT_INSTANTS) {
 		gt_sample_line_draw(p, line, cells, y, to);
 		gt_sample_line_figure(p, line, cells, figure);
 	} else if (line->aspect) {

@@ -1,4 +1,5 @@
-/* Lines of samples: the samples of a thread as ticks, and its state if only samples tell it.
+/* Lines of samples: the samples of a thread as ticks, and its state if only samples tell it. Lines
+ * of all other instants look the same.
  *
  * A sample says that the thread runs at one moment, and for how much processor time it stands (its
  * period). A cell of the line of states has the share that its samples stand for as its height. A
@@ -114,7 +115,8 @@ int gt_sample_line_words(const struct gt_lane_line *line, const struct gt_cell_s
 	}
 	if (line->kind == GT_LANE_SAMPLED_STATE && !c->count)
 		return gt_screen_text(to, x, y, -1, "no sample  ", gt_look_plain);
-	return gt_screen_printf(to, x, y, -1, gt_look_plain, "%s%" PRIu64 " sample%s  ",
+	return gt_screen_printf(to, x, y, -1, gt_look_plain, "%s%" PRIu64 " %s%s  ",
 		line->kind == GT_LANE_SAMPLED_STATE ? "found running by " : "", c->count,
+		line->aspect == GT_ASPECT_INSTANTS ? "instant" : "sample",
 		gt_plural(c->count, "s"));
 }

@@ -41,7 +41,7 @@ static int put_cell_words(const struct gt_lane_line *line, const struct gt_cell_
 		return gt_screen_text(to, x, y, -1, "not known yet  ", gt_look_faint);
 	if (c->sureness == GT_CELL_DAMAGED)
 		return gt_screen_text(to, x, y, -1, "cannot be read  ", gt_hole_look);
-	if (line->aspect == GT_ASPECT_SAMPLES)
+	if (line->aspect == GT_ASPECT_SAMPLES || line->aspect == GT_ASPECT_INSTANTS)
 		return gt_sample_line_words(line, c, width, y, x, to);
 	return put_busy_words(c, line->aspect == GT_ASPECT_STATES ? "off the processor" : "busy",
 		width, y, x, to);

@@ -333,7 +333,7 @@ static int read_trace(struct gt_scene *s, struct gt_reader *r, struct gt_err *er
 	s->times.by_wall = by_wall && s->times.has_wall;
 	rc = count_tracks(s, err);
 	if (!rc)
-		rc = gt_archive_find_samples(s->archive, err);
+		rc = gt_archive_find_instants(s->archive, err);
 	if (!rc)
 		rc = find_troubles(s, err);
 	if (!rc)
