@@ -414,6 +414,8 @@ static const char *looks_like(const uint8_t *b, size_t n)
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (n >= known[i].n && !memcmp(b, known[i].magic, known[i].n))
 			return known[i].what;
+	if (n >= 262 && !memcmp(b + 257, "ustar", 5))
+		return "a tar archive: extract it, and name its files";
 	return n >= 4 && !memcmp(b, skip, 4) ? "the beginning of one, cut off or damaged"
 					     : "something else";
 }
@@ -421,7 +423,7 @@ static const char *looks_like(const uint8_t *b, size_t n)
 static int check_file(struct gt_reader *r, uint64_t most, struct gt_err *err)
 {
 	struct stat st;
-	uint8_t head[16];
+	uint8_t head[262];
 
 	if (fstat(r->fd, &st))
 		return gt_err_set(err, -errno, "%s", strerror(errno));
@@ -441,7 +443,7 @@ static int check_file(struct gt_reader *r, uint64_t most, struct gt_err *err)
 	memset(head, 0, sizeof(head));
 	gt_pread(r->fd, head, r->size < sizeof(head) ? (size_t)r->size : sizeof(head), 0);
 	return gt_err_at(err, 0, -EILSEQ, "not a gt trace: it looks like %s",
-		looks_like(head, r->size < 16 ? (size_t)r->size : 16));
+		looks_like(head, r->size < sizeof(head) ? (size_t)r->size : sizeof(head)));
 }
 
 static struct gt_reader *open_reader(

@@ -23,6 +23,7 @@ says folder-others 'not traces, and are skipped: 1$'
 is folder-same "$(manifest t.tar)" "$(gzip -dc folder.tar.gz | tar xOf - perfetto_manifest.json)"
 "$X" --perfetto run 2>/dev/null | tar tf - >list
 is pipe 4 "$(wc -l <list)"
+want archive-as-input 1 "$X" --csv t.tar; says archive-as-input-says 't.tar: byte 0: not a gt trace: it looks like a tar archive: extract it, and name its files$'
 tar xf t.tar
 for i in 0 1 2; do rows run/r$i.json >wanted; rows rank-$i.pftrace >got; same "rank-$i" wanted got; done
 # Concatenated, no number of one file means something in another one: each has a sequence of its own, in its first packet.
