@@ -171,7 +171,6 @@ static const struct gt_exporter *find_exporter(const struct gt_export_args *a, s
  * memory. */
 static char *default_output(const char *trace, const struct gt_exporter *x, const char *suffix)
 {
-	static const char *const known[] = { ".gz", ".zst", ".gt", ".jsonl", ".json", ".pftrace" };
 	const char *base = strcmp(trace, "-") ? trace : "trace";
 	size_t len = strlen(base), room;
 	char *name;
@@ -181,12 +180,7 @@ static char *default_output(const char *trace, const struct gt_exporter *x, cons
 
 	if (x->export && !isatty(STDOUT_FILENO))
 		return strdup("-");
-	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		size_t n = strlen(known[i]);
-
-		if (len > n && base[len - n - 1] != '/' && !strncmp(base + len - n, known[i], n))
-			len -= n;
-	}
+	len = gt_export_stem(base, len);
 	room = len + strlen(suffix) + 2;
 	name = malloc(room);
 	if (name)
@@ -318,8 +312,8 @@ static int check_output(const struct gt_exporter *x, const char *output, struct 
 /* The traces that the operands name: one, or for formats that take ranks any number, also as a
  * folder. Returns 0, -EINVAL for wrong usage, or another error; *about is then the folder, or NULL.
  */
-static int find_traces(struct gt_files *files, const struct gt_exporter *x, char **operands, int n,
-	const char **about, struct gt_err *err)
+static int find_traces(struct gt_files *files, const struct gt_exporter *x, const char *baseline,
+	char **operands, int n, const char **about, struct gt_err *err)
 {
 	int rc;
 
@@ -328,6 +322,9 @@ static int find_traces(struct gt_files *files, const struct gt_exporter *x, char
 		return gt_err_set(err, -EINVAL, "no trace given (see gtexport --help)");
 	if (n > 1 && !x->archive)
 		return gt_err_set(err, -EINVAL, "give only one trace: --%s writes one", x->name);
+	if (baseline && !strcmp(baseline, "-") && !strcmp(operands[0], "-"))
+		return gt_err_set(
+			err, -EINVAL, "- cannot be both the trace and that of --baseline");
 	for (int i = 0; n > 1 && i < n; i++)
 		if (!strcmp(operands[i], "-"))
 			return gt_err_set(err, -EINVAL, "- cannot be one of several traces");
@@ -351,7 +348,7 @@ static int run(struct gt_export_args *a, const struct gt_exporter *x, char **ope
 	struct gt_files files = { 0 };
 	const char *about = NULL, *output = a->output;
 	char *name = NULL;
-	int rc = find_traces(&files, x, operands, n, &about, &err), status;
+	int rc = find_traces(&files, x, a->baseline, operands, n, &about, &err), status;
 
 	if (!rc && !output)
 		output = name =

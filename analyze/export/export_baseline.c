@@ -45,7 +45,7 @@ void gt_export_compared(const struct gt_export_args *a, const struct gt_exporter
 			baseline_err.text);
 	e->opt.tree = &compared;
 	if (!err->code)
-		x->export(e->reader, &e->opt, out, err);
+		gt_export_run(x, e, out, err);
 	e->opt.tree = NULL;
 	gt_stack_tree_release(&compared);
 	gt_stack_tree_release(&now);

@@ -21,6 +21,9 @@ void gt_exported_release(struct gt_exported *e);
 /* ns; a time beyond the range is the first or last one. */
 int64_t gt_export_time(int64_t base, int64_t by);
 
+/* Runs the exporter with e->opt. err gets each error but that of the output itself. */
+void gt_export_run(
+	const struct gt_exporter *x, struct gt_exported *e, struct gt_out *out, struct gt_err *err);
 /* Writes all that the exporter writes to a stream. */
 void gt_export_stream(const struct gt_export_args *a, const struct gt_exporter *x,
 	struct gt_exported *e, struct gt_out *out, struct gt_err *err);

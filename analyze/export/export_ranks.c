@@ -39,20 +39,12 @@ struct archive {
  * memory. A label may be that of another rank in such letters, so the file has its index, too. */
 static char *file_name(const struct gt_ranks *ranks, size_t i, const char *suffix)
 {
-	static const char *const endings[] = { ".gz", ".zst", ".gt", ".jsonl", ".json",
-		".pftrace" };
 	const char *label = ranks->list[i].label;
-	int len = (int)strnlen(label, LABEL_MAX);
+	int len = (int)gt_export_stem(label, strnlen(label, LABEL_MAX));
 	char *name = NULL;
 
 	if (ranks->numbered)
 		return asprintf(&name, "rank-%s.%s", label, suffix) < 0 ? NULL : name;
-	for (size_t k = 0; k < sizeof(endings) / sizeof(*endings); k++) {
-		int n = (int)strlen(endings[k]);
-
-		if (len > n && !strncmp(label + len - n, endings[k], (size_t)n))
-			len -= n;
-	}
 	if (asprintf(&name, "%zu-%.*s.%s", i, len, label, suffix) < 0)
 		return NULL;
 	for (char *c = name; *c; c++)
@@ -167,13 +159,12 @@ static int add_rank(struct archive *to, size_t i, struct gt_err *err)
 {
 	const struct gt_rank *rank = &to->ranks.list[i];
 	struct gt_exported e;
-	int fd = gt_exported_init(&e, to->args, rank->path, rank->reader, err), rc = fd;
+	int rc = gt_exported_init(&e, to->args, rank->path, rank->reader, err);
+	int fd = rc ? -1 : write_rank(to, i, &e, err);
 
 	if (!rc)
-		rc = fd = write_rank(to, i, &e, err);
-	if (rc >= 0)
-		rc = add_member(to, to->files[i].name, fd, err);
-	if (fd > 0)
+		rc = fd < 0 ? fd : add_member(to, to->files[i].name, fd, err);
+	if (fd >= 0)
 		close(fd);
 	gt_exported_release(&e);
 	if (rc) {

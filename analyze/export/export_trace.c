@@ -25,14 +25,37 @@ int64_t gt_export_time(int64_t base, int64_t by)
 	return __builtin_add_overflow(base, by, &sum) ? (by < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
+size_t gt_export_stem(const char *path, size_t len)
+{
+	static const char *const endings[] = { ".gz", ".zst", ".gt", ".jsonl", ".json",
+		".pftrace" };
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+		size_t n = strlen(endings[i]);
+
+		if (len > n && path[len - n - 1] != '/' && !strncmp(path + len - n, endings[i], n))
+			len -= n;
+	}
+	return len;
+}
+
+static void print_useless(const char *trace, const char *option, const struct gt_name_globs *globs,
+	struct gt_reader *r)
+{
+	const char *unused;
+	size_t at = 0;
+
+	while ((unused = gt_name_globs_useless(globs, r, &at)))
+		gt_message(stderr, GT_EXPORT_TOOL, "%s: no name matches --%s %s", trace, option,
+			unused);
+}
+
 /* Times on the command line count from the first row of the first segment, as in reports. */
-static int set_filter(const struct gt_export_args *a, struct gt_reader *r, struct gt_filter *f,
-	struct gt_name_patterns *m, struct gt_err *err)
+static int set_filter(const struct gt_export_args *a, const char *trace, struct gt_reader *r,
+	struct gt_filter *f, struct gt_name_patterns *m, struct gt_err *err)
 {
 	int64_t start = gt_reader_segments(r) ? gt_reader_segment(r, 0)->min_start : 0;
 	int rc = gt_name_patterns_init(m, &a->match, &a->exclude, r, err);
-	const char *unused;
-	size_t at = 0;
 
 	f->pid = (int64_t)(a->pid & INT64_MAX);
 	f->tid = (int64_t)(a->tid & INT64_MAX);
@@ -41,8 +64,10 @@ static int set_filter(const struct gt_export_args *a, struct gt_reader *r, struc
 	f->to = a->to == GT_EXPORT_NO_TIME ? INT64_MAX : gt_export_time(start, a->to);
 	gt_name_patterns_set(m, f);
 	gt_progress_line_hide();
-	while (!rc && (unused = gt_name_globs_useless(&m->exclude, r, &at)))
-		gt_message(stderr, GT_EXPORT_TOOL, "no name matches --exclude %s", unused);
+	if (!rc) {
+		print_useless(trace, "match", &m->match, r);
+		print_useless(trace, "exclude", &m->exclude, r);
+	}
 	return rc;
 }
 
@@ -191,6 +216,15 @@ int gt_export_tree(const struct gt_export_args *a, struct gt_exported *e,
 		&e->opt.filter, e->opt.filter.match ? "--match, --exclude" : NULL, err);
 }
 
+void gt_export_run(
+	const struct gt_exporter *x, struct gt_exported *e, struct gt_out *out, struct gt_err *err)
+{
+	int rc = x->export(e->reader, &e->opt, out, err);
+
+	if (rc && !err->code && !out->failed) /* gt_out_close() reports an output that failed */
+		gt_err_set(err, rc, "cannot be exported: %s", strerror(rc < 0 ? -rc : EIO));
+}
+
 static void export_tree(const struct gt_export_args *a, const struct gt_exporter *x,
 	struct gt_exported *e, struct gt_out *out, struct gt_err *err)
 {
@@ -199,7 +233,7 @@ static void export_tree(const struct gt_export_args *a, const struct gt_exporter
 
 	e->opt.tree = &tree;
 	if (!rc)
-		x->export(e->reader, &e->opt, out, err);
+		gt_export_run(x, e, out, err);
 	e->opt.tree = NULL;
 	gt_stack_tree_release(&tree);
 }
@@ -214,7 +248,7 @@ void gt_export_stream(const struct gt_export_args *a, const struct gt_exporter *
 	else if (a->stacks > 0)
 		export_tree(a, x, e, out, err);
 	else
-		x->export(e->reader, &e->opt, out, err);
+		gt_export_run(x, e, out, err);
 }
 
 int gt_export_close(struct gt_out *out, struct gt_err *err)
@@ -287,7 +321,7 @@ int gt_exported_init(struct gt_exported *e, const struct gt_export_args *a, cons
 			.tables = a->table_bits,
 			.name = slash ? slash + 1 : trace,
 			.max_size = a->max_size == GT_EXPORT_NO_SIZE ? 0 : a->max_size } };
-	if (set_filter(a, reader, f, &e->patterns, err))
+	if (set_filter(a, trace, reader, f, &e->patterns, err))
 		return err->code;
 	if ((f->ranged || f->pid || f->tid || f->match) &&
 		!(e->opt.cut = e->cut = describe_filter(a, f)))

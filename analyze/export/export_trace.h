@@ -23,6 +23,8 @@ struct gt_export_args {
 	int stacks;          /* 0: calls; 1 + enum gt_stack_flame_kind; or -1 */
 };
 
+/* The length of a path of len bytes without the endings of files that are read (.json.gz). */
+size_t gt_export_stem(const char *path, size_t len);
 /* Exports one trace, or several as the ranks of one run into one tar archive. Prints messages, and
  * returns the exit status. */
 int gt_export_trace(const struct gt_export_args *a, const struct gt_exporter *x, const char *trace,

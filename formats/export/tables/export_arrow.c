@@ -60,7 +60,7 @@ static int copy_table(struct arrow_export *x, struct arrow_table *t, struct gt_e
 
 static int finish(struct arrow_export *x, int rc, struct gt_err *err)
 {
-	struct gt_err unused = GT_ERR_INIT;
+	struct gt_err later = GT_ERR_INIT;
 	uint32_t n = gt_trace_tables_count;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -71,7 +71,7 @@ static int finish(struct arrow_export *x, int rc, struct gt_err *err)
 		if (x->direct) {
 			rc = rc ? rc : gt_arrow_end(x->out);
 		} else if (rc) {
-			gt_out_close(&t->file, &unused);
+			gt_out_close(&t->file, err->code ? &later : err); /* a full disk */
 			close(t->fd);
 		} else {
 			rc = copy_table(x, t, err);

@@ -60,5 +60,7 @@ says pid-says '--pid is not for --baseline: another run has other ids; use --mat
 want absent 1 "$X" --folded --baseline absent.json -o a.folded after.json
 says absent-says 'after.json: --baseline absent.json: cannot open'
 check absent-no-file test ! -e a.folded
+want stdin-twice 2 "$X" --folded --baseline - - <before.json
+says stdin-twice-says '- cannot be both the trace and that of --baseline$'
 want itself 1 "$X" --folded -f --baseline before.json -o before.json after.json
 says itself-says 'is also the input'

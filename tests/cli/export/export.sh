@@ -174,7 +174,8 @@ want export-exclude 0 "$X" --jsonl --exclude @query -o - t.zst
 check export-exclude-only test "$(grep -c cuCtxGetCurrent want.out)" -eq 0 -a "$(wc -l <want.out)" -eq 5
 want export-exclude-wins 0 "$X" --jsonl --match 'cu*' --exclude cuMemcpyHtoD --exclude cuInit -o - t.zst
 check export-exclude-wins-only test "$(wc -l <want.out)" -eq 3
-want export-exclude-unused 0 "$X" --jsonl --exclude cuNone -o - t.zst; says export-exclude-unused-message "^gtexport: no name matches --exclude cuNone$"
+want export-exclude-unused 0 "$X" --jsonl --exclude cuNone -o - t.zst; says export-exclude-unused-message "^gtexport: t.zst: no name matches --exclude cuNone$"
+want export-match-unused 0 "$X" --jsonl --match cuNone -o - t.zst; says export-match-unused-message "^gtexport: t.zst: no name matches --match cuNone$"
 want export-exclude-copy 0 "$X" --native --exclude @query -o without.zst t.zst
 check export-exclude-copy-message sh -c "'$B/gtanalyze' header without.zst | grep -q 'cut out of a longer recording: without @query'"
 want export-exclude-no-category 2 "$X" --jsonl --exclude @lunch -o - t.zst; says export-exclude-no-category-message "^gtexport: --exclude '@lunch': the categories are other"
@@ -232,6 +233,11 @@ for n in chrome folded flame icicle html speedscope pprof dot replay csv tsv jso
 		want export-$n-full 1 "$X" --$n -o /dev/full t.zst
 		check export-$n-full-message grep -q 'No space left' want.err
 	else skip export-$n-full "no /dev/full"; fi
+done
+# The temporary files of these have no room: 50 KiB.
+for n in "arrow" "chrome --max-size 200k"; do
+	want "export-${n%% *}-temporary" 1 sh -c 'trap "" XFSZ; ulimit -f 100; exec "$@" >/dev/null' sh "$X" --$n "$SRC/samples/recorded/h200-streams.zst"
+	says "export-${n%% *}-temporary-message" 'cannot write a temporary file: File too large$'
 done
 i=0; while [ $i -lt 3000 ]; do cat t.jsonl; i=$((i + 1)); done | sed '/cuCtxSynchronize/d' >big.jsonl
 (rc=0; "$X" --jsonl -o - big.jsonl 2>pipe.err || rc=$?; echo $rc >pipe.rc) | head -n 1 >pipe.out
