@@ -15,6 +15,20 @@ static bool is_formula(const char *s)
 	return *end;
 }
 
+/* The number of bytes at the beginning that neither format changes: ASCII but for control
+ * characters, quotes and backslashes. */
+static size_t plain_length(const char *s)
+{
+	static const bool special[256] = {
+		[0 ... 0x1f] = true, ['"'] = true, ['\\'] = true, [0x7f ... 0xff] = true
+	};
+	size_t n = 0;
+
+	while (!special[(unsigned char)s[n]])
+		n++;
+	return n;
+}
+
 /* RFC 4180: quoted if necessary, with quotes doubled. Also quoted: texts that look like the line "#
  * NAME" above a table. */
 static void put_csv_slowly(struct gt_out *out, const char *s)
@@ -24,6 +38,11 @@ static void put_csv_slowly(struct gt_out *out, const char *s)
 
 	gt_out_str(out, formula ? "\"'" : quoted ? "\"" : "");
 	for (size_t n; *s; s += n) {
+		n = plain_length(s);
+		if (n) {
+			gt_out_add(out, s, n);
+			continue;
+		}
 		n = gt_printable_char(s, &shown);
 		if (*s == '"')
 			gt_out_add(out, "\"\"", 2);
@@ -60,6 +79,11 @@ void gt_out_tsv(struct gt_out *out, const char *s)
 	for (; *s; s += n) {
 		const char *at = strchr(plain, *s);
 
+		n = plain_length(s);
+		if (n) {
+			gt_out_add(out, s, n);
+			continue;
+		}
 		n = gt_printable_char(s, &shown);
 		if (at)
 			gt_out_printf(out, "\\%c", letter[at - plain]);

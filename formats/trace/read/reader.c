@@ -407,6 +407,7 @@ static const char *looks_like(const uint8_t *b, size_t n)
 		{ "{", 1, "JSON" },
 		{ "[", 1, "JSON" },
 		{ "PK", 2, "a zip file" },
+		{ "<", 1, "HTML or XML" },
 	};
 	static const uint8_t skip[4] = { GT_WIRE_SKIP_MAGIC & 0xff, GT_WIRE_SKIP_MAGIC >> 8 & 0xff,
 		GT_WIRE_SKIP_MAGIC >> 16 & 0xff, GT_WIRE_SKIP_MAGIC >> 24 };
