@@ -449,6 +449,8 @@ static int add_to_group(struct gt_collective_group *g, struct gt_collective_sequ
 struct numbered {
 	uint64_t number;
 	uint32_t name, collective;
+	uint32_t joined; /* of the first of a name and number: how many of these the sequence has
+			    joined */
 };
 
 static int by_number(const void *pa, const void *pb)
@@ -460,19 +462,21 @@ static int by_number(const void *pa, const void *pb)
 		GT_COMPARE(a->collective, b->collective);
 }
 
-/* The collective of the kernel's name and number that no kernel of its sequence has joined. NULL:
- * there is none. best: 1 if one has. */
-static struct collective *find_number(struct gt_collective_group *g, const struct numbered *index,
+/* The next collective of the kernel's name and number, which no kernel of its sequence has joined.
+ * NULL: there is none. */
+static struct collective *find_number(struct gt_collective_group *g, struct numbered *index,
 	size_t n, const struct gt_collective_op *op)
 {
-	const struct numbered key = { op->number, op->name, 0 };
-	size_t i = GT_LOWER_BOUND(k, 0, n, by_number(&index[k], &key) < 0);
+	const struct numbered key = { op->number, op->name, 0, 0 };
+	size_t first = GT_LOWER_BOUND(k, 0, n, by_number(&index[k], &key) < 0), i;
 
-	for (; op->number && i < n && index[i].name == op->name && index[i].number == op->number;
-		i++)
-		if (!g->list[index[i].collective].best)
-			return &g->list[index[i].collective];
-	return NULL;
+	if (!op->number || first == n)
+		return NULL;
+	i = first + index[first].joined;
+	if (i >= n || index[i].name != op->name || index[i].number != op->number)
+		return NULL;
+	index[first].joined++;
+	return &g->list[index[i].collective];
 }
 
 static int join_by_number(struct gt_collective_group *g, struct gt_collective_sequence *s,
@@ -486,10 +490,8 @@ static int join_by_number(struct gt_collective_group *g, struct gt_collective_se
 		free(index);
 		return gt_err_set(err, -ENOMEM, "out of memory (collectives)");
 	}
-	for (size_t i = 0; i < n; i++) {
-		index[i] = (struct numbered){ g->list[i].number, g->list[i].name, (uint32_t)i };
-		g->list[i].best = 0;
-	}
+	for (size_t i = 0; i < n; i++)
+		index[i] = (struct numbered){ g->list[i].number, g->list[i].name, (uint32_t)i, 0 };
 	GT_SORT(index, n, by_number);
 	for (size_t i = 0; i < s->n; i++) {
 		struct gt_collective_op *op = &s->ops[i];
@@ -498,7 +500,6 @@ static int join_by_number(struct gt_collective_group *g, struct gt_collective_se
 		if (c) {
 			op->collective = (uint32_t)(c - g->list);
 			op->ahead = same ? 0 : op->end - c->end;
-			c->best = 1;
 			join(c, op, sequence);
 		} else {
 			add_alone(g, op, sequence);

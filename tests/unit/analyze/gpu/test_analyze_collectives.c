@@ -346,6 +346,31 @@ static void numbers_of_collectives(void)
 	json_decref(j);
 }
 
+/* A file that gives its collectives one number: the first of one rank belongs to the first of the
+ * other, and so on. */
+static void equal_numbers(void)
+{
+	struct gt_err err = { .offset = GT_NO_OFFSET };
+	int fd = memfd_create("both", 0);
+	struct gpus g;
+	json_t *j;
+
+	for (int rank = 0; rank < 2; rank++) {
+		gpus_boot = rank ? "b" : "another";
+		begin_nccl(&g);
+		for (int i = 0; i < 3 + rank; i++) {
+			int64_t at = i * 100000 + rank * 777777777ll;
+
+			put_numbered(&g, rank, 1, at + rank * 20000, at + 60000);
+		}
+		CHECK(gpus_end_into(&g, fd));
+	}
+	j = report(gt_reader_open_fd(fd, &err), both, &plain);
+	CHECK(has(gpu(j, 0), 3, 3 * 20000, 0, 0) && has(gpu(j, 1), 3, 0, 3, 3 * 20000));
+	CHECK(noted(j, "collectives", "1 kernel has no counterpart"));
+	json_decref(j);
+}
+
 /* Kernels of more communicators than the limit are counted, but are in no other figure. */
 static void too_many_communicators(void)
 {
@@ -443,5 +468,5 @@ static void no_waits(void)
 
 T_MAIN(T(known_waits), T(hidden_waits), T(a_missing_kernel), T(a_range), T(three_gpus),
 	T(two_communicators), T(communicators_of_one_stream), T(order_of_communicators),
-	T(numbers_of_collectives), T(too_many_communicators), T(unrelated_gpus),
+	T(numbers_of_collectives), T(equal_numbers), T(too_many_communicators), T(unrelated_gpus),
 	T(several_recordings), T(no_waits))
