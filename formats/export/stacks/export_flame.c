@@ -124,14 +124,15 @@ static uint32_t colour_of(const char *name, bool gpu)
 		   : (205 + a / 2) << 16 | (90 + b) << 8 | (60 + c);
 }
 
-/* Red: more than before; blue: less; grey: equal. Full colour from twice or half of it on. */
+/* Red: more than before; blue: less; grey: equal. Full colour from twice or half of it on, on which
+ * the black text is still readable: a contrast of 4.5 to 1. */
 static uint32_t change_colour(const struct frame *at)
 {
 	const double more = at->total - at->before,
 		     most = at->total > at->before ? at->total : at->before;
 	const double share = most > 0 ? 2 * (more < 0 ? -more : more) / most : 0;
 	const double shade = share < 1 ? share : 1;
-	const uint32_t own = (uint32_t)(230 + 25 * shade), other = (uint32_t)(230 - 190 * shade);
+	const uint32_t own = (uint32_t)(230 + 25 * shade), other = (uint32_t)(230 - 130 * shade);
 
 	return more < 0 ? other << 16 | other << 8 | own : own << 16 | other << 8 | other;
 }

@@ -41,14 +41,14 @@ check flame-names grep -qF '>Flame graph: after.json compared with before.json</
 check flame-legend grep -qF '>wide as in after.json; red: more than in before.json, blue: less; full colour: twice or half; not scaled to equal lengths</text>' d.svg
 # colour_of NAME: of a frame
 colour_of() { awk -v name="<title>$1" 'index($0, name) { found = 1 } found && match($0, /fill="#[0-9a-f]*"/) { print substr($0, RSTART + 6, RLENGTH - 7); exit }' d.svg; }
-is flame-more '#ff2828' "$(colour_of 'step (1)')"
-is flame-new '#ff2828' "$(colour_of cuNew)"
+is flame-more '#ff6464' "$(colour_of 'step (1)')"
+is flame-new '#ff6464' "$(colour_of cuNew)"
 is flame-equal '#e6e6e6' "$(colour_of cuCtxSynchronize)"
 is flame-gone 0 "$(grep -c cuGone d.svg)"
 check flame-tooltip grep -q '^before 40.000 us: +150.0 %</title>' d.svg
 check flame-tooltip-new grep -q '^before 0.000 us</title>' d.svg
 "$X" --icicle -f --baseline after.json -o d.svg before.json
-is icicle-less '#2828ff' "$(colour_of 'step (1)')"
+is icicle-less '#6464ff' "$(colour_of 'step (1)')"
 check icicle-gone-is-in-the-parent grep -q '^before 106.000 us: -' d.svg
 want stacks 0 "$X" --flame --stacks=host --baseline "$SRC/samples/recorded/h200-decode.zst" -o s.svg "$SRC/samples/recorded/h200-decode.zst"
 is stacks-equal 0 "$(grep -c 'fill="#[0-9a-f]*"' s.svg | awk -v all="$(grep -c 'fill="#e6e6e6"' s.svg)" '{ print $1 - all - 1 }')"
