@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/cmdline/did_you_mean.h"
 #include "formats/cmdline/terminal.h"
 #include "formats/cmdline/verbs.h"
 #include "formats/text/word_wrap.h"
@@ -458,6 +459,21 @@ static int apply(const struct gt_command *cmd, const struct gt_opt *o, const cha
 					 : store(o, shown, value, err);
 }
 
+/* shown: --NAME */
+static int unknown_option(const struct gt_command *cmd, const char *shown, struct gt_err *err)
+{
+	struct gt_nearest nearest = GT_NEAREST(shown + 2);
+	const struct gt_opt *o;
+
+	for (size_t i = 0; (o = row(cmd, i)); i++)
+		if (o->kind != GT_OPT_TEXT && o->name)
+			gt_nearest_try(&nearest, o->name);
+	if (nearest.best)
+		return gt_err_set(err, -EINVAL, "unknown option '%s'; did you mean '--%s'?", shown,
+			nearest.best);
+	return gt_err_set(err, -EINVAL, "unknown option '%s' (see --help)", shown);
+}
+
 /* argv[*i] is --NAME, --NAME=VALUE, or --NAME followed by VALUE. */
 static int long_option(const struct gt_command *cmd, char **argv, int *i, struct gt_err *err)
 {
@@ -468,7 +484,7 @@ static int long_option(const struct gt_command *cmd, char **argv, int *i, struct
 
 	snprintf(shown, sizeof(shown), "--%.*s", len > 60 ? 60 : (int)len, name);
 	if (!o)
-		return gt_err_set(err, -EINVAL, "unknown option '%s' (see --help)", shown);
+		return unknown_option(cmd, shown, err);
 	if (value && !takes_value(o))
 		return gt_err_set(err, -EINVAL, "%s takes no value", shown);
 	if (value)

@@ -89,7 +89,8 @@ static void refused(void)
 	} bad[] = {
 		{ "--nope", "unknown option '--nope' (see --help)" },
 		{ "-z", "unknown option '-z' (see --help)" },
-		{ "--verb", "unknown option '--verb' (see --help)" },
+		{ "--verb", "unknown option '--verb'; did you mean '--verbose'?" },
+		{ "--formt=csv", "unknown option '--formt'; did you mean '--format'?" },
 		{ "--quiet=1", "--quiet takes no value" },
 		{ "--top", "--top needs a value" },
 		{ "-o", "-o needs a value" },
