@@ -387,10 +387,10 @@ int main(int argc, char **argv)
 		.about = "Writes a trace in another tool's format.",
 		.after =
 			"TRACE is a file of gtcollect, or a file of another tool that gt can import; - is standard input.\n"
-			"--perfetto takes several traces, or a folder of them, as the ranks of one run, and writes a tar archive.\n"
-			"Without -o the output goes to standard output. If that is a terminal, it goes to a file in the\n"
-			"trace's folder, with the trace's name and the extension of the format. Exit status: 0, 1 failure\n"
-			"or damaged trace, 2 usage.",
+			"--perfetto takes several traces, or a folder of them, as the ranks of one run, and writes a\n"
+			"tar archive. Without -o the output goes to standard output. If that is a terminal, it goes to a\n"
+			"file in the trace's folder, with the trace's name and the extension of the format. Exit status:\n"
+			"0, 1 failure or damaged trace, 2 usage.",
 	};
 	struct gt_err err = GT_ERR_INIT;
 	const struct gt_exporter *x = NULL;
