@@ -14,36 +14,11 @@
 #include <stdlib.h>
 #include "formats/base/buf.h"
 #include "formats/export/chrome/chrome_gpu.h"
+#include "formats/export/chrome/chrome_types.h"
 #include "formats/trace/read/block_plan.h"
 
-#define PHASE ",\"ph\":\"X\",\"pid\":"
 #define TEXT_FAST 32768u /* longer prefixes are copied piecewise */
 
-struct text {
-	char *s;
-	uint32_t len;
-};
-struct gt_chrome_type {
-	/* ,\n{"name":"..","cat":"..","ph":"X","pid": or, if rows have their own category,
-	 * ,\n{"name":"..","cat": */
-	struct text head;
-	struct text *fields; /* ,"name": */
-	/* its rows are GPU work that names the launching call */
-	bool gpu;
-	/* its rows may have launched GPU work, as calls or as spans that partly overlap others */
-	bool launches;
-	bool call, range;
-	/* its rows may need more than the text of the type, a lane and arguments */
-	bool special;
-	/* fields, or GT_NONE: the category of a range that Kineto recorded, the correlation id */
-	uint32_t category, correlation;
-	uint32_t stack; /* field, or GT_NONE */
-	uint32_t name;
-};
-struct gt_chrome_segment {
-	struct gt_chrome_type *types;
-	struct text *kernels; /* by string id: the short form as JSON */
-};
 /* One type's argument columns in one run, and the position in them. */
 struct gt_chrome_cursor {
 	uint64_t run;
@@ -54,94 +29,6 @@ struct gt_chrome_cursor {
 static int no_memory(struct gt_chrome_slices *c)
 {
 	return gt_err_set(c->err, -ENOMEM, "out of memory");
-}
-
-/* ---- text of types ---- */
-
-static struct text copy_text(struct gt_out *o)
-{
-	/* put_text reads pieces of 16 bytes */
-	struct text t = { malloc(o->len + 32), (uint32_t)o->len };
-
-	if (t.s)
-		memcpy(t.s, o->data, o->len);
-	gt_out_close(o, NULL);
-	return t;
-}
-
-const struct gt_chrome_type *gt_chrome_type(
-	struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t id)
-{
-	struct gt_chrome_type *t = &c->segs[seg->index].types[id];
-	const struct gt_type *type = &seg->types[id];
-	char buffer[GT_CHROME_GPU_NAME];
-	const char *shown;
-	struct gt_out o;
-
-	if (t->head.s)
-		return t;
-	shown = gt_chrome_name(c->full_names, seg, id, buffer);
-	if (!shown)
-		goto failed;
-	t->gpu = gt_chrome_gpu_type(type);
-	t->call = type->layer == GT_LAYER_API || type->layer == GT_LAYER_RUNTIME;
-	t->range = type->layer == GT_LAYER_USER;
-	t->launches = t->call && gt_chrome_launches_named(&c->launches, seg, type->name);
-	t->category = gt_chrome_category_field(seg, type);
-	t->correlation = t->call ? gt_type_field(type, GT_R_CORRELATION) : GT_NONE;
-	t->stack = gt_type_field(type, GT_R_STACK);
-	t->special = t->gpu || t->launches || t->category != GT_NONE;
-	t->name = type->name;
-	t->fields = calloc((size_t)type->nfields + 1, sizeof(*t->fields));
-	for (unsigned i = 0; t->fields && i < type->nfields; i++) {
-		const char *name = type->fields[i].role == GT_R_KERNEL
-			? "kernel"
-			: gt_str(seg, type->fields[i].name);
-
-		gt_out_memory(&o);
-		gt_out_str(&o, ",");
-		gt_out_json(&o, name, strlen(name));
-		gt_out_str(&o, ":");
-		t->fields[i] = copy_text(&o);
-		if (!t->fields[i].s)
-			goto failed;
-	}
-	gt_out_memory(&o);
-	gt_out_str(&o, ",\n{\"name\":");
-	gt_out_json(&o, shown, strlen(shown));
-	if (t->category == GT_NONE)
-		gt_out_printf(&o, ",\"cat\":\"%s\"" PHASE, gt_chrome_category(seg, type));
-	else
-		gt_out_str(&o, ",\"cat\":");
-	t->head = copy_text(&o);
-	if (t->fields && t->head.s)
-		return t;
-failed:
-	no_memory(c);
-	return NULL;
-}
-
-/* The short kernel name as JSON. */
-static const struct text *get_kernel(
-	struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t string)
-{
-	struct gt_chrome_segment *s = &c->segs[seg->index];
-	const char *name;
-	struct gt_out o;
-
-	if (!s->kernels)
-		s->kernels = calloc((size_t)seg->nstrings + 1, sizeof(*s->kernels));
-	if (!s->kernels)
-		return NULL;
-	if (!s->kernels[string].s) {
-		name = gt_kernel_names_get(c->names, gt_str(seg, string));
-		if (!name)
-			return NULL;
-		gt_out_memory(&o);
-		gt_out_json(&o, name, strlen(name));
-		s->kernels[string] = copy_text(&o);
-	}
-	return s->kernels[string].s ? &s->kernels[string] : NULL;
 }
 
 /* ---- slices ---- */
@@ -165,7 +52,7 @@ static inline bool get_arg(const struct gt_chrome_slice *s, unsigned field, uint
 	return true;
 }
 
-static void add_text(struct gt_chrome_slices *c, const struct text *t)
+static void add_text(struct gt_chrome_slices *c, const struct gt_chrome_text *t)
 {
 	if (t->len > TEXT_FAST)
 		gt_out_add(c->out, t->s, t->len);
@@ -176,14 +63,14 @@ static void add_text(struct gt_chrome_slices *c, const struct text *t)
 static void put_field(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
 	const struct gt_field *f, uint64_t v)
 {
-	const struct text *kernel = NULL;
+	const struct gt_chrome_text *kernel = NULL;
 
 	if (f->kind != GT_F_STR && f->role != GT_R_DIRECTION) {
 		gt_out_commit(c->out, gt_put_value(gt_out_reserve(c->out, 64), f->kind, v));
 		return;
 	}
 	if (f->role == GT_R_KERNEL && v < s->seg->nstrings)
-		kernel = get_kernel(c, s->seg, (uint32_t)v);
+		kernel = gt_chrome_kernel(c, s->seg, (uint32_t)v);
 	if (kernel)
 		add_text(c, kernel);
 	else
@@ -304,7 +191,7 @@ static bool get_role(const struct gt_chrome_slice *s, unsigned role, uint64_t *v
 
 /* Writes one end of an arrow. id: JSON. */
 static void put_arrow(struct gt_chrome_slices *c, const struct gt_segment *seg,
-	const struct text *id, const struct gt_chrome_lane *l, int64_t time, bool arrives)
+	const struct gt_chrome_text *id, const struct gt_chrome_lane *l, int64_t time, bool arrives)
 {
 	gt_out_str(c->out, ",\n{\"name\":\"ac2g\",\"cat\":\"ac2g\",\"ph\":");
 	if (arrives)
@@ -343,7 +230,7 @@ static void put_flow(struct gt_chrome_slices *c, const struct gt_chrome_slice *s
 	uint64_t correlation = gt_chrome_launches_id(&c->launches, s->seg, from);
 	const struct gt_chrome_lane *lane;
 	char buffer[64 + GT_DIGITS_SPILL], *end = buffer;
-	struct text id = { buffer, 0 };
+	struct gt_chrome_text id = { buffer, 0 };
 
 	if (!from->lane)
 		return;
@@ -389,7 +276,7 @@ static void put_category(
 		gt_export_value(c->out, s->seg, &s->seg->types[s->type].fields[t->category], v);
 	else
 		gt_out_str(c->out, "\"user_annotation\"");
-	gt_out_str(c->out, PHASE);
+	gt_out_str(c->out, GT_CHROME_PHASE);
 }
 
 /* Writes what follows the category. */
@@ -633,28 +520,10 @@ int gt_chrome_slices_init(struct gt_chrome_slices *c, const struct gt_export_opt
 	return gt_chrome_tracks_init(&c->tracks, r, out, err);
 }
 
-static void release_type(struct gt_chrome_type *t, unsigned nfields)
-{
-	for (unsigned i = 0; t->fields && i < nfields; i++)
-		free(t->fields[i].s);
-	free(t->fields);
-	free(t->head.s);
-}
-
-static void release_segment(struct gt_chrome_segment *s, const struct gt_segment *seg)
-{
-	for (uint32_t i = 0; s->types && i < seg->ntypes; i++)
-		release_type(&s->types[i], seg->types[i].nfields);
-	for (uint32_t i = 0; s->kernels && i < seg->nstrings; i++)
-		free(s->kernels[i].s);
-	free(s->types);
-	free(s->kernels);
-}
-
 void gt_chrome_slices_release(struct gt_chrome_slices *c)
 {
 	for (uint32_t i = 0; c->segs && i < gt_reader_segments(c->r); i++)
-		release_segment(&c->segs[i], gt_reader_segment(c->r, i));
+		gt_chrome_segment_release(&c->segs[i], gt_reader_segment(c->r, i));
 	free(c->segs);
 	free(c->bases);
 	gt_chrome_launches_release(&c->launches);
