@@ -59,7 +59,7 @@ place	[.traceEvents[] | select(.ph == "X" and .cat == "kernel") | {pid, tid, s: 
 END
 { echo '['; grep -v '^#' filters | while IFS='	' read -r name filter; do printf '{name: "%s", holds: ((%s) == true)},\n' "$name" "$filter"; done
   echo 'empty] | .[] | "\(.name) \(.holds)"'; } >program
-for f in $([ -n "$SAN" ] || echo h200-train.zst kineto-h200-mlp.json.gz) h200-graphs.zst h200-nvtx.zst h200x2-nccl.zst; do
+for f in $([ -n "$SAN" ] || echo kineto-h200-mlp.json.gz) h200-graphs.zst h200-nvtx.zst h200x2-nccl.zst; do
 	n=${f%%.*}
 	"$X" --chrome -f --exclude @query -o ours.json "$R/$f"
 	want "keys-$n" 0 jq -r -f program ours.json
