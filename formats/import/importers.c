@@ -149,13 +149,16 @@ struct source {
 	const struct gt_importer *importer;
 	struct gt_in *in;
 	int folder;
+	bool no_upper; /* as in struct gt_writer_options */
 };
 
 /* err must not be NULL. meta: more metadata, or NULL. */
 static int import_to(int fd, const struct source *from, const char *meta, struct gt_err *err)
 {
 	/* the host of the recording is unknown */
-	struct gt_writer_options opt = { .level = 1, .meta_json = meta, .host = "", .boot_id = "" };
+	struct gt_writer_options opt = {
+		.level = 1, .no_upper = from->no_upper, .meta_json = meta, .host = "", .boot_id = ""
+	};
 	struct gt_writer *w = gt_writer_open(fd, &opt, err);
 	int e;
 
@@ -275,7 +278,7 @@ static int import_copy(const struct source *from, int to, const char *meta, stru
 
 static int import_folder(int folder, int to, const char *meta, struct gt_err *err)
 {
-	struct source from = { find_for_folder(folder, err), NULL, folder };
+	struct source from = { find_for_folder(folder, err), NULL, folder, false };
 	int e = from.importer ? import_copy(&from, to, meta, err) : err->code;
 
 	close(folder);
@@ -298,7 +301,7 @@ int gt_import(int from, int to, const char *meta, struct gt_err *err)
 	else if (!(importer = find(in, err)))
 		e = gt_err_set(err, -EILSEQ, "neither a gt trace nor a file that can be imported");
 	else
-		e = import_copy(&(struct source){ importer, in, -1 }, to, meta, err);
+		e = import_copy(&(struct source){ importer, in, -1, false }, to, meta, err);
 	gt_in_close(in);
 	return e;
 }
@@ -319,7 +322,7 @@ static struct gt_reader *open_native(int fd, struct gt_err *err)
  * imported, if there is an importer for it. If not, it is opened as a gt trace: it may
  * have a damaged beginning, and if it has not, the reader's error names the format that
  * it resembles. Takes fd over, which is at the start of a regular file. */
-static struct gt_reader *open_file(int fd, const char *path, struct gt_err *err)
+static struct gt_reader *open_file(int fd, const char *path, bool no_upper, struct gt_err *err)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	struct gt_in *in = copy >= 0 ? gt_in_open_fd(copy, err) : NULL;
@@ -337,7 +340,7 @@ static struct gt_reader *open_file(int fd, const char *path, struct gt_err *err)
 	if (in && !r && (!first || native.code == -EILSEQ))
 		importer = find(in, &foreign);
 	if (importer)
-		r = import(&(struct source){ importer, in, -1 }, err);
+		r = import(&(struct source){ importer, in, -1, no_upper }, err);
 	else if (in && !first && !foreign.code)
 		r = open_native(fd, &native);
 	if (!r && err && !err->code)
@@ -348,7 +351,7 @@ static struct gt_reader *open_file(int fd, const char *path, struct gt_err *err)
 }
 
 /* Opens a stream that cannot be read twice. Takes in over. */
-static struct gt_reader *open_stream(struct gt_in *in, struct gt_err *err)
+static struct gt_reader *open_stream(struct gt_in *in, bool no_upper, struct gt_err *err)
 {
 	const struct gt_importer *importer;
 	struct gt_reader *r = NULL;
@@ -357,13 +360,13 @@ static struct gt_reader *open_stream(struct gt_in *in, struct gt_err *err)
 	if (may_be_native(in)) {
 		fd = spool(in, err);
 		if (fd < 0 || lseek(fd, 0, SEEK_SET) == 0)
-			return fd < 0 ? NULL : open_file(fd, NULL, err);
+			return fd < 0 ? NULL : open_file(fd, NULL, no_upper, err);
 		close(fd);
 		return NULL;
 	}
 	importer = find(in, err);
 	if (importer)
-		r = import(&(struct source){ importer, in, -1 }, err);
+		r = import(&(struct source){ importer, in, -1, no_upper }, err);
 	else
 		gt_err_set(err, -EILSEQ, "neither a gt trace nor a file that can be imported");
 	gt_in_close(in);
@@ -371,9 +374,9 @@ static struct gt_reader *open_stream(struct gt_in *in, struct gt_err *err)
 }
 
 /* Takes fd over. */
-static struct gt_reader *open_folder(int fd, struct gt_err *err)
+static struct gt_reader *open_folder(int fd, bool no_upper, struct gt_err *err)
 {
-	struct source from = { find_for_folder(fd, err), NULL, fd };
+	struct source from = { find_for_folder(fd, err), NULL, fd, no_upper };
 	struct gt_reader *r = NULL;
 
 	if (from.importer)
@@ -382,7 +385,7 @@ static struct gt_reader *open_folder(int fd, struct gt_err *err)
 	return r;
 }
 
-struct gt_reader *gt_open_any(const char *path, struct gt_err *err)
+static struct gt_reader *open_any(const char *path, bool no_upper, struct gt_err *err)
 {
 	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
 				   : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
@@ -394,9 +397,19 @@ struct gt_reader *gt_open_any(const char *path, struct gt_err *err)
 		return NULL;
 	}
 	if (is_folder(fd))
-		return open_folder(fd, err);
+		return open_folder(fd, no_upper, err);
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0)
-		return open_file(fd, path, err);
+		return open_file(fd, path, no_upper, err);
 	in = gt_in_open_fd(fd, err);
-	return in ? open_stream(in, err) : NULL;
+	return in ? open_stream(in, no_upper, err) : NULL;
+}
+
+struct gt_reader *gt_open_any(const char *path, struct gt_err *err)
+{
+	return open_any(path, true, err);
+}
+
+struct gt_reader *gt_open_any_indexed(const char *path, struct gt_err *err)
+{
+	return open_any(path, false, err);
 }

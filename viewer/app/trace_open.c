@@ -337,7 +337,7 @@ static int open_directly(struct gt_trace_open *o, bool ours, struct gt_err *err)
 	if (!closed && !is_small(o))
 		return 1;
 	o->reader = closed ? gt_reader_open_fd(fcntl(o->fd, F_DUPFD_CLOEXEC, 0), err)
-			   : gt_open_any(o->path, err);
+			   : gt_open_any_indexed(o->path, err);
 	if (!o->reader)
 		return err->code;
 	if (!ours || is_small(o) || is_indexed(o->reader))
