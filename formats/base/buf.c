@@ -85,3 +85,5 @@ void gt_buf_release(struct gt_buf *b)
 	free(b->data);
 	memset(b, 0, sizeof(*b));
 }
+
+void gt_clear(void *to, size_t n) { memset(to, 0, n); }

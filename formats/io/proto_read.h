@@ -11,12 +11,22 @@
 struct gt_proto_in {
 	const uint8_t *at, *end;
 };
+/* No two members that are stored apart and read together are neighbours: the compiler reads
+ * neighbours with one instruction, which waits until both stores are complete. */
 struct gt_proto_field {
 	uint32_t number;
-	uint8_t wire;         /* enum gt_proto_wire */
 	uint64_t value;       /* of GT_PROTO_BYTES: their number */
+	uint8_t wire;         /* enum gt_proto_wire */
 	const uint8_t *bytes; /* borrowed from the message */
 };
+/* Copies a field that was just read. An assignment would copy two members at a time, too. */
+static inline void gt_proto_copy(struct gt_proto_field *to, const struct gt_proto_field *f)
+{
+	to->number = f->number;
+	to->wire = f->wire;
+	to->value = f->value;
+	to->bytes = f->bytes;
+}
 
 static inline int gt_proto_read_long(struct gt_proto_in *in, uint64_t *to)
 {

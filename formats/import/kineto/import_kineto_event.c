@@ -4,6 +4,7 @@
 #include "formats/import/kineto/import_kineto.h"
 
 #include <stdlib.h>
+#include "formats/base/buf.h"
 #include "formats/export/exporters.h"
 #include "formats/import/import_json_copy.h"
 #include "formats/io/stream_in.h"
@@ -817,7 +818,7 @@ int gt_kineto_event(
 
 void gt_kineto_event_init(struct gt_kineto_event *ev)
 {
-	memset(ev, 0, offsetof(struct gt_kineto_event, values));
+	gt_clear(ev, offsetof(struct gt_kineto_event, values));
 	ev->gpu.unknown = GT_GPU_UNKNOWN;
 	ev->name = ev->cat_name = ev->label = ev->pid.word = ev->tid.word = GT_NONE;
 }

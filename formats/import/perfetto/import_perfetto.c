@@ -344,13 +344,13 @@ static int read_fields(struct gt_pftrace *p, struct gt_proto_in in, struct packe
 	enum part part;
 	int more;
 
-	memset(to, 0, offsetof(struct packet, message));
+	gt_clear(to, offsetof(struct packet, message));
 	while ((more = gt_proto_next(&in, &f)) > 0) {
 		if (f.wire == GT_PROTO_VARINT)
 			read_number(&f, to);
 		if (f.wire != GT_PROTO_BYTES || (part = part_of(f.number)) == NO_PART)
 			continue;
-		to->message[part] = f;
+		gt_proto_copy(&to->message[part], &f);
 		to->has |= HAS(part);
 	}
 	return more < 0 ? gt_pftrace_malformed(p, "its fields") : 0;

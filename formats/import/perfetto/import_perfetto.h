@@ -1,6 +1,7 @@
 /* Shared by the files of the Perfetto importer; import_perfetto.c describes them. */
 #ifndef GT_IMPORT_PERFETTO_H
 #define GT_IMPORT_PERFETTO_H
+#include "formats/base/buf.h"
 #include "formats/base/map.h"
 #include "formats/import/kineto/import_kineto.h"
 #include "formats/io/perfetto_fields.h"
@@ -84,7 +85,11 @@ struct gt_pftrace {
 	size_t ntracks, tracks_cap;
 	struct gt_map sequence_map, clock_map, entry_map, track_map;
 	/* what the packets before referred to, since the next ones often do, too */
-	size_t last_sequence, last_clock, last_track;
+	size_t last_sequence, last_clock;
+	struct {
+		uint64_t uuid;
+		size_t track; /* plus 1; 0: none */
+	} recent_tracks[64];
 	struct gt_pftrace_recent {
 		uint32_t generation, table;
 		uint64_t iid;

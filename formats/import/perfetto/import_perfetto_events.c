@@ -294,7 +294,7 @@ static void read_bytes(struct gt_pftrace *p, const struct gt_proto_field *f, str
 	switch (f->number) {
 	case GT_EVENT_ARG:
 		if (e->nargs < GT_PFTRACE_ARGS)
-			e->args[e->nargs++] = *f;
+			gt_proto_copy(&e->args[e->nargs++], f);
 		else
 			p->d->k.counts.args_left_out++;
 		break;
@@ -306,9 +306,9 @@ static void read_bytes(struct gt_pftrace *p, const struct gt_proto_field *f, str
 		e->name = (const char *)f->bytes;
 		e->nname = f->value;
 		break;
-	case GT_EVENT_STACK: e->stack = *f; break;
-	case GT_EVENT_LEGACY: e->legacy = *f; break;
-	case GT_EVENT_GPU: e->gpu = *f; break;
+	case GT_EVENT_STACK: gt_proto_copy(&e->stack, f); break;
+	case GT_EVENT_LEGACY: gt_proto_copy(&e->legacy, f); break;
+	case GT_EVENT_GPU: gt_proto_copy(&e->gpu, f); break;
 	}
 }
 
@@ -318,7 +318,7 @@ static int read_parts(struct gt_pftrace *p, const struct gt_proto_field *event, 
 	struct gt_proto_field f;
 	int more;
 
-	memset(e, 0, offsetof(struct parts, stack));
+	gt_clear(e, offsetof(struct parts, stack));
 	e->stack.bytes = e->legacy.bytes = e->gpu.bytes = NULL;
 	while ((more = gt_proto_next(&in, &f)) > 0) {
 		if (f.wire == GT_PROTO_VARINT)
@@ -472,7 +472,7 @@ int gt_pftrace_event(struct gt_pftrace *p, const struct gt_pftrace_sequence *s, 
 	int64_t track, dur = 0;
 	struct parts e;
 
-	if (read_parts(p, event, &e) || read_legacy(p, &e, &dur))
+	if (read_parts(p, event, &e) || (e.legacy.bytes && read_legacy(p, &e, &dur)))
 		return p->err->code;
 	track = gt_pftrace_track_of(p, e.has_track ? e.track : s->track);
 	if (track < 0)

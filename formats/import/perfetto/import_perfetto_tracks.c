@@ -10,7 +10,7 @@
 
 /* ---- tracks ---- */
 
-int64_t gt_pftrace_track_of(struct gt_pftrace *p, uint64_t uuid)
+static int64_t find_or_add(struct gt_pftrace *p, uint64_t uuid)
 {
 	struct gt_pftrace_track t = { .uuid = uuid,
 		.pid.word = GT_NONE,
@@ -22,10 +22,7 @@ int64_t gt_pftrace_track_of(struct gt_pftrace *p, uint64_t uuid)
 		.lane.last = INT64_MIN };
 	uint32_t i;
 
-	if (p->last_track < p->ntracks && p->tracks[p->last_track].uuid == uuid)
-		return (int64_t)p->last_track;
 	i = gt_map_find_item(&p->track_map, p->tracks, sizeof(t), &t, KEY);
-	p->last_track = i;
 	if (i != UINT32_MAX)
 		return i;
 	if (p->ntracks >= 4 * GT_KINETO_TRACKS)
@@ -33,6 +30,21 @@ int64_t gt_pftrace_track_of(struct gt_pftrace *p, uint64_t uuid)
 	i = gt_map_add_item(
 		&p->track_map, &p->tracks, &p->ntracks, &p->tracks_cap, sizeof(t), &t, KEY);
 	return i == UINT32_MAX ? gt_kineto_no_memory(p->err) : (int64_t)i;
+}
+
+int64_t gt_pftrace_track_of(struct gt_pftrace *p, uint64_t uuid)
+{
+	size_t at = uuid % (sizeof(p->recent_tracks) / sizeof(*p->recent_tracks));
+	int64_t i;
+
+	if (p->recent_tracks[at].uuid == uuid && p->recent_tracks[at].track)
+		return (int64_t)p->recent_tracks[at].track - 1;
+	i = find_or_add(p, uuid);
+	if (i >= 0) {
+		p->recent_tracks[at].uuid = uuid;
+		p->recent_tracks[at].track = (size_t)i + 1;
+	}
+	return i;
 }
 
 static uint32_t intern(struct gt_pftrace *p, const struct gt_proto_field *f)
