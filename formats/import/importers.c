@@ -149,16 +149,18 @@ struct source {
 	const struct gt_importer *importer;
 	struct gt_in *in;
 	int folder;
-	bool no_upper; /* as in struct gt_writer_options */
+	bool no_summaries; /* as in struct gt_writer_options */
 };
 
 /* err must not be NULL. meta: more metadata, or NULL. */
 static int import_to(int fd, const struct source *from, const char *meta, struct gt_err *err)
 {
 	/* the host of the recording is unknown */
-	struct gt_writer_options opt = {
-		.level = 1, .no_upper = from->no_upper, .meta_json = meta, .host = "", .boot_id = ""
-	};
+	struct gt_writer_options opt = { .level = 1,
+		.no_summaries = from->no_summaries,
+		.meta_json = meta,
+		.host = "",
+		.boot_id = "" };
 	struct gt_writer *w = gt_writer_open(fd, &opt, err);
 	int e;
 
@@ -322,7 +324,7 @@ static struct gt_reader *open_native(int fd, struct gt_err *err)
  * imported, if there is an importer for it. If not, it is opened as a gt trace: it may
  * have a damaged beginning, and if it has not, the reader's error names the format that
  * it resembles. Takes fd over, which is at the start of a regular file. */
-static struct gt_reader *open_file(int fd, const char *path, bool no_upper, struct gt_err *err)
+static struct gt_reader *open_file(int fd, const char *path, bool no_summaries, struct gt_err *err)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	struct gt_in *in = copy >= 0 ? gt_in_open_fd(copy, err) : NULL;
@@ -340,7 +342,7 @@ static struct gt_reader *open_file(int fd, const char *path, bool no_upper, stru
 	if (in && !r && (!first || native.code == -EILSEQ))
 		importer = find(in, &foreign);
 	if (importer)
-		r = import(&(struct source){ importer, in, -1, no_upper }, err);
+		r = import(&(struct source){ importer, in, -1, no_summaries }, err);
 	else if (in && !first && !foreign.code)
 		r = open_native(fd, &native);
 	if (!r && err && !err->code)
@@ -351,7 +353,7 @@ static struct gt_reader *open_file(int fd, const char *path, bool no_upper, stru
 }
 
 /* Opens a stream that cannot be read twice. Takes in over. */
-static struct gt_reader *open_stream(struct gt_in *in, bool no_upper, struct gt_err *err)
+static struct gt_reader *open_stream(struct gt_in *in, bool no_summaries, struct gt_err *err)
 {
 	const struct gt_importer *importer;
 	struct gt_reader *r = NULL;
@@ -360,13 +362,13 @@ static struct gt_reader *open_stream(struct gt_in *in, bool no_upper, struct gt_
 	if (may_be_native(in)) {
 		fd = spool(in, err);
 		if (fd < 0 || lseek(fd, 0, SEEK_SET) == 0)
-			return fd < 0 ? NULL : open_file(fd, NULL, no_upper, err);
+			return fd < 0 ? NULL : open_file(fd, NULL, no_summaries, err);
 		close(fd);
 		return NULL;
 	}
 	importer = find(in, err);
 	if (importer)
-		r = import(&(struct source){ importer, in, -1, no_upper }, err);
+		r = import(&(struct source){ importer, in, -1, no_summaries }, err);
 	else
 		gt_err_set(err, -EILSEQ, "neither a gt trace nor a file that can be imported");
 	gt_in_close(in);
@@ -374,9 +376,9 @@ static struct gt_reader *open_stream(struct gt_in *in, bool no_upper, struct gt_
 }
 
 /* Takes fd over. */
-static struct gt_reader *open_folder(int fd, bool no_upper, struct gt_err *err)
+static struct gt_reader *open_folder(int fd, bool no_summaries, struct gt_err *err)
 {
-	struct source from = { find_for_folder(fd, err), NULL, fd, no_upper };
+	struct source from = { find_for_folder(fd, err), NULL, fd, no_summaries };
 	struct gt_reader *r = NULL;
 
 	if (from.importer)
@@ -385,7 +387,7 @@ static struct gt_reader *open_folder(int fd, bool no_upper, struct gt_err *err)
 	return r;
 }
 
-static struct gt_reader *open_any(const char *path, bool no_upper, struct gt_err *err)
+static struct gt_reader *open_any(const char *path, bool no_summaries, struct gt_err *err)
 {
 	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
 				   : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
@@ -397,11 +399,11 @@ static struct gt_reader *open_any(const char *path, bool no_upper, struct gt_err
 		return NULL;
 	}
 	if (is_folder(fd))
-		return open_folder(fd, no_upper, err);
+		return open_folder(fd, no_summaries, err);
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0)
-		return open_file(fd, path, no_upper, err);
+		return open_file(fd, path, no_summaries, err);
 	in = gt_in_open_fd(fd, err);
-	return in ? open_stream(in, no_upper, err) : NULL;
+	return in ? open_stream(in, no_summaries, err) : NULL;
 }
 
 struct gt_reader *gt_open_any(const char *path, struct gt_err *err)

@@ -28,7 +28,7 @@ extern const struct gt_importer *const gt_importers[]; /* NULL-terminated */
  * unlinked temporary file in gt's format (in $TMPDIR or /tmp). "-" is stdin (a trace is
  * copied to such a file). new: gt_reader_close it. */
 struct gt_reader *gt_open_any(const char *path, struct gt_err *err);
-/* As gt_open_any; an imported trace has upper summaries, for gtview. */
+/* As gt_open_any; an imported trace has summaries, for gtview. */
 struct gt_reader *gt_open_any_indexed(const char *path, struct gt_err *err);
 
 /* Imports the file (at its start) or folder `from`, which is taken over, into `to`, an empty file,

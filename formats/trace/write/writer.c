@@ -611,7 +611,7 @@ struct gt_writer *gt_writer_open(int fd, const struct gt_writer_options *opt, st
 	w->wait = opt->wait;
 	w->wait_arg = opt->wait_arg;
 	w->sorted = opt->rows_sorted;
-	w->no_upper = opt->no_upper;
+	w->no_summaries = opt->no_summaries;
 	w->level = opt->level ? opt->level : 3;
 	w->begin = lseek(fd, 0, SEEK_CUR);
 	w->epoch_begin = w->newest = w->newest_before = INT64_MIN;
@@ -643,7 +643,7 @@ static int put_upper_levels(struct gt_writer *w, struct gt_err *err)
 	struct gt_reader *r;
 	int fd;
 
-	if (w->no_upper || w->begin < 0 || fstat(w->fd, &st) || !S_ISREG(st.st_mode) ||
+	if (w->no_summaries || w->begin < 0 || fstat(w->fd, &st) || !S_ISREG(st.st_mode) ||
 		w->stats.min_start > w->stats.max_end)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", w->fd);

@@ -26,8 +26,8 @@ struct gt_writer_options {
 	/* rows of a track arrive by end time (recorder) or by start time (time-ordered copy);
 	 * false: any order, each epoch is sorted on its own */
 	bool rows_sorted;
-	/* no upper summaries: only gtview reads them, and making them takes a tenth of an import */
-	bool no_upper;
+	/* no summaries: only gtview reads them, and making them takes an eighth of an import */
+	bool no_summaries;
 	/* the segment's metadata, one JSON object; borrowed for the call; NULL is "{}" */
 	const char *meta_json;
 	const char *host, *boot_id; /* NULL: this machine's */

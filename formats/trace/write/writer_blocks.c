@@ -163,7 +163,8 @@ int gt_blocks_summaries(struct gt_writer *w, struct gt_buf *content, uint32_t co
 static int summarize(struct gt_writer *w, const struct gt_slice *slices, size_t n,
 	const struct gt_wire_block *head, struct gt_err *err)
 {
-	if (head->sub != GT_CALL && head->sub != GT_SPAN && head->sub != GT_GPU)
+	if (w->no_summaries ||
+		(head->sub != GT_CALL && head->sub != GT_SPAN && head->sub != GT_GPU))
 		return 0;
 	for (size_t i = 0; i < n; i++) {
 		int count;

@@ -33,7 +33,7 @@ struct gt_writer {
 	int (*wait)(void *arg, int fd, struct gt_err *err); /* as in the options */
 	void *wait_arg;
 	bool sorted;
-	bool no_upper;
+	bool no_summaries;
 	bool dirty; /* there are rows since the last epoch */
 	int level;
 	uint64_t id;
