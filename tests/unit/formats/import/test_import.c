@@ -532,6 +532,36 @@ static void without_room_for_the_temporary_file(void)
 	CHECK(!r && err.code == -EFBIG && strstr(err.text, "cannot store the imported trace"));
 }
 
+static int count_summaries(void *arg, const struct gt_block_info *b)
+{
+	unsigned *n = arg;
+
+	n[b->upper] += !b->kind;
+	return 0;
+}
+
+/* n[0]: blocks with summaries of blocks; n[1]: of the upper levels. */
+static void find_summaries(struct gt_reader *r, unsigned n[2])
+{
+	n[0] = n[1] = 0;
+	CHECK(r && !gt_each_block(r, count_summaries, n, &err));
+	gt_reader_close(r);
+}
+
+static void only_gtview_needs_summaries(void)
+{
+	struct gt_buf text = { 0 };
+	unsigned n[2];
+
+	for (unsigned i = 0; i < 500; i++)
+		gt_buf_printf(&text, B("%u", "%u", "f", "") E("%u.5", "%u", "f", ""), i, i, i, i);
+	find_summaries(open_bytes(text.data, text.len), n);
+	CHECK(!n[0] && !n[1]);
+	find_summaries(gt_open_any_indexed(path, &err), n);
+	CHECK(n[0] && n[1]);
+	gt_buf_release(&text);
+}
+
 T_MAIN(T(the_beginning), T(format_b), T(pids_and_tids), T(arguments), T(roles_and_categories),
 	T(format_a), T(unsorted_comes_out_sorted), T(unmatched_and_open_are_kept),
 	T(threads_without_ids_get_lanes), T(cut_at_every_byte), T(bad_lines_name_their_place),
@@ -540,4 +570,4 @@ T_MAIN(T(the_beginning), T(format_b), T(pids_and_tids), T(arguments), T(roles_an
 	T(any_order_makes_no_difference), T(many_threads), T(many_schemas), T(long_arrays),
 	T(arguments_do_not_crowd_out_names), T(too_many_names_are_an_error), T(many_open_calls),
 	T(memory_stays_bounded), T(other_files), T(without_a_place_for_the_temporary_file),
-	T(without_room_for_the_temporary_file), T(the_end))
+	T(without_room_for_the_temporary_file), T(only_gtview_needs_summaries), T(the_end))
