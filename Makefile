@@ -1,5 +1,7 @@
 # gt: make, make demo, make check, make check-vm, make check-consumers, make bench, make fuzz, make portable, make deb, rpm or wheel, make install PREFIX=/usr/local, make docs, make lint
 # SAN=address,undefined builds everything sanitized in a folder of its own. BUILD=DIR puts a build elsewhere.
+# The rules of the files that are included below stand before it.
+.DEFAULT_GOAL := all
 ifeq ($(origin CC),default)
 CC       := gcc
 endif

@@ -2,6 +2,7 @@
 . "$SRC/tests/lib.sh"
 
 check folders "$SRC/tests/check_folders.sh"
+is make-without-target-builds-all all "$(env -u MAKEFLAGS make -npq -C "$SRC" BUILD=build/none 2>/dev/null | sed -n 's/^\.DEFAULT_GOAL := //p')"
 
 # Each of these includes breaks a rule about folders.
 border() {	# border NAME FILE INCLUDE
