@@ -117,6 +117,8 @@ static int summary_finish(void *state, struct gt_table **tables, unsigned max, s
 	struct sums u = { 0 };
 	bool ioctl = gt_is_recorded(a->reader, GT_LAYER_IOCTL);
 
+	if (a->opt->one_page && gt_is_without_cuda(a->reader))
+		return 0;
 	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
 

@@ -133,7 +133,9 @@ static struct gt_table *list_family(const char *family, bool all)
 	static const char *const when[] = { [GT_DEFAULT_NEVER] = "no",
 		[GT_DEFAULT_ALWAYS] = "yes",
 		[GT_DEFAULT_GPU] = "with GPU",
-		[GT_DEFAULT_CALLS] = "without GPU" };
+		[GT_DEFAULT_CALLS] = "without GPU",
+		[GT_DEFAULT_SAMPLES] = "samples",
+		[GT_DEFAULT_COLLECTIVES] = "collectives" };
 	struct gt_table *t = gt_table_new("reports", family, columns, 3);
 
 	for (unsigned i = 0; t && gt_analyses[i]; i++)

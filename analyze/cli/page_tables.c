@@ -80,7 +80,7 @@ int gt_page_reports(struct gt_reader *r, const struct gt_filter *filter, const c
 		"copies", "gaps", "sync", "launches", "steps", "memory", "errors", NULL },
 				 *const of_calls[] = { "header", "top", "summary", "threads",
 					 "memory", "errors", "steps", NULL };
-	const char *const *names = gt_default_use_of(r) == GT_DEFAULT_GPU ? of_gpu : of_calls;
+	const char *const *names = gt_default_use_of(r) == GT_DEFAULT_CALLS ? of_calls : of_gpu;
 	const struct gt_analysis *chosen[16];
 	struct gt_table *tables[GT_RUN_TABLES] = { NULL };
 	struct gt_analysis_options opt = {

@@ -79,10 +79,18 @@ struct gt_analysis_options {
 			: (opt)->match_options == GT_BY_EXCLUDE ? before "--exclude" after         \
 								: before                           \
 			"--match or --exclude" after)
-/* If the trace has GPU rows, the default report says what limits the program; else it says what
- * was called. */
-enum gt_default_use { GT_DEFAULT_NEVER, GT_DEFAULT_ALWAYS, GT_DEFAULT_GPU, GT_DEFAULT_CALLS };
-enum gt_default_use gt_default_use_of(const struct gt_reader *r); /* GPU or CALLS */
+/* If the trace has GPU rows, the default report says what limits the program, or, if collectives
+ * are all GPU work that was recorded, how long these take; else it says what was called, and of a
+ * file without anything of CUDA that has samples of running threads, where they ran. */
+enum gt_default_use {
+	GT_DEFAULT_NEVER,
+	GT_DEFAULT_ALWAYS,
+	GT_DEFAULT_GPU,
+	GT_DEFAULT_CALLS,
+	GT_DEFAULT_SAMPLES,
+	GT_DEFAULT_COLLECTIVES
+};
+enum gt_default_use gt_default_use_of(const struct gt_reader *r); /* GPU, COLLECTIVES or CALLS */
 /* The value of an option of a report. NULL: not given. */
 const void *gt_report_option(const struct gt_analysis_options *opt, const char *name);
 

@@ -312,10 +312,11 @@ static int note_layer_facts(void *arg, const char *key, const char *value)
 	return 0;
 }
 
-/* Counters of a GPU (utilization, power) are no GPU operations. */
+/* Counters of a GPU (utilization, power) are no GPU operations, and counts of calls are no calls.
+ */
 static bool counts(const struct gt_type *type)
 {
-	return type->layer == GT_LAYER_GPU && type->nfields == 1 &&
+	return (type->layer == GT_LAYER_GPU || type->layer == GT_LAYER_API) && type->nfields == 1 &&
 		type->fields[0].role == GT_R_VALUE;
 }
 
@@ -380,6 +381,34 @@ bool gt_is_imported(struct gt_reader *r)
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
 		gt_meta_each(gt_reader_segment(r, i), note_imported, &imported);
 	return imported;
+}
+
+bool gt_is_without_cuda(struct gt_reader *r)
+{
+	return gt_is_imported(r) && !gt_is_recorded(r, GT_LAYER_API) &&
+		!gt_is_recorded(r, GT_LAYER_RUNTIME) && !gt_is_recorded(r, GT_LAYER_IOCTL) &&
+		!gt_is_recorded(r, GT_LAYER_GPU);
+}
+
+static int note_gpu_work(void *arg, const char *key, const char *value)
+{
+	*(bool *)arg |= !strcmp(key, "gpu_work") && !strcmp(value, "collectives");
+	return 0;
+}
+
+bool gt_has_only_collectives(const struct gt_reader *r)
+{
+	bool only = false;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+		if (!gt_reader_segment(r, i)->rows[GT_GPU])
+			continue;
+		only = false;
+		gt_meta_each(gt_reader_segment(r, i), note_gpu_work, &only);
+		if (!only)
+			return false;
+	}
+	return only;
 }
 
 const char *gt_direction_text(uint64_t direction)

@@ -161,6 +161,11 @@ bool gt_has_samples(struct gt_reader *r);
 bool gt_has_name_filter(struct gt_reader *r);
 /* did another tool record any of it? gtcollect's options then do not help against missing data */
 bool gt_is_imported(struct gt_reader *r);
+/* is it only from files of other tools, without calls of CUDA, ioctls or GPU work? */
+bool gt_is_without_cuda(struct gt_reader *r);
+/* Are collectives the only GPU work that was recorded (gpu_work in the metadata)? What else GPUs
+ * did, and when they were idle, is then unknown. */
+bool gt_has_only_collectives(const struct gt_reader *r);
 const char *gt_direction_text(uint64_t direction); /* "host to device", ...; "unknown" */
 /* Do the options leave no row of any kind? false if the only reason is that the selected time
  * range is idle. */

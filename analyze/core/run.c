@@ -293,6 +293,23 @@ static unsigned place_of_first(
 	return at;
 }
 
+/* On the first page of calls, a table without rows says how to record them. No option helps with a
+ * file of another tool, so text leaves such a report out. Returns the number of tables that stay.
+ */
+static int omit_without_rows(
+	const struct run *run, const struct gt_analysis *a, struct gt_table **tables, int n)
+{
+	bool empty = a != gt_analyses[0] && run->opt->one_page && gt_is_without_cuda(run->reader);
+
+	for (int i = 0; i < n; i++)
+		empty &= !gt_table_rows(tables[i]);
+	for (int i = 0; empty && i < n; i++) {
+		gt_table_free(tables[i]);
+		tables[i] = NULL;
+	}
+	return empty ? 0 : n;
+}
+
 /* Tables are in the order of the reports, also those of reports that finish last. */
 static int finish(struct run *run, struct gt_err *err)
 {
@@ -316,6 +333,7 @@ static int finish(struct run *run, struct gt_err *err)
 			gt_explain_empty_tables(run->chosen[i],
 				&(struct gt_report_state){ run->reader, run->opt },
 				run->tables + made, (unsigned)n);
+			n = omit_without_rows(run, run->chosen[i], run->tables + made, n);
 			for (int k = 0; k < n; k++)
 				gt_table_set_report(
 					run->tables[made + (unsigned)k], run->chosen[i]->name);
@@ -326,6 +344,9 @@ static int finish(struct run *run, struct gt_err *err)
 			made += (unsigned)n;
 		}
 	free(count);
+	if (n >= 0 && made == 1 && run->n > 1)
+		gt_table_note(run->tables[0],
+			"the file has nothing for this page: gtanalyze --list names all reports (counters, timeline ...)");
 	return n < 0 ? n : (int)made;
 }
 
@@ -351,20 +372,25 @@ enum gt_default_use gt_default_use_of(const struct gt_reader *r)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
 		if (gt_reader_segment(r, i)->rows[GT_GPU])
-			return GT_DEFAULT_GPU;
+			return gt_has_only_collectives(r) ? GT_DEFAULT_COLLECTIVES : GT_DEFAULT_GPU;
 	return GT_DEFAULT_CALLS;
 }
 
 /* The analyses of `chosen` that belong to the default report of this trace. */
-static unsigned select_default(const struct gt_reader *r, const struct gt_analysis *const *chosen,
+static unsigned select_default(struct gt_reader *r, const struct gt_analysis *const *chosen,
 	unsigned n, const struct gt_analysis **to)
 {
 	enum gt_default_use screen = gt_default_use_of(r);
+	bool samples = gt_has_samples(r) && gt_is_without_cuda(r);
 	unsigned kept = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		if (chosen[i]->in_default == GT_DEFAULT_ALWAYS || chosen[i]->in_default == screen)
+	for (unsigned i = 0; i < n; i++) {
+		enum gt_default_use use = chosen[i]->in_default;
+
+		if (use == GT_DEFAULT_ALWAYS || use == screen ||
+			(samples && use == GT_DEFAULT_SAMPLES))
 			to[kept++] = chosen[i];
+	}
 	return kept;
 }
 
@@ -386,8 +412,8 @@ static unsigned workers(struct gt_reader *r, unsigned threads)
 
 /* All analyses to run: the engine, if any report names it, then the selected ones. NULL: no
  * memory. */
-static const struct gt_analysis **list_analyses(const struct gt_reader *r,
-	const struct gt_analysis *const *chosen, unsigned *n, bool unasked,
+static const struct gt_analysis **list_analyses(struct gt_reader *r,
+	const struct gt_analysis *const *chosen, unsigned *n, const struct gt_analysis_options *opt,
 	const struct gt_analysis **engine)
 {
 	const struct gt_analysis **all = malloc((*n + 1ul) * sizeof(*all));
@@ -396,7 +422,7 @@ static const struct gt_analysis **list_analyses(const struct gt_reader *r,
 
 	if (!all)
 		return NULL;
-	if (unasked)
+	if (opt->in_default_report)
 		*n = select_default(r, chosen, *n, all + 1);
 	else
 		memcpy(all + 1, chosen, *n * sizeof(*all));
@@ -416,8 +442,7 @@ int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigne
 	struct gt_analysis_options *opt, unsigned threads, struct gt_table *tables[GT_RUN_TABLES],
 	struct gt_err *err)
 {
-	const struct gt_analysis *engine,
-		**all = list_analyses(r, chosen, &n, opt->in_default_report, &engine);
+	const struct gt_analysis *engine, **all = list_analyses(r, chosen, &n, opt, &engine);
 	struct run run = { .reader = r,
 		.chosen = all,
 		.n = n,

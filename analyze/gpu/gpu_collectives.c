@@ -214,6 +214,7 @@ const struct gt_analysis gt_collectives_report = {
 	.needs_unfiltered = true,
 	.wants_args = true,
 	.order = GT_BY_TIME,
+	.in_default = GT_DEFAULT_COLLECTIVES,
 	.state_size = sizeof(struct report),
 	.init = collectives_init,
 	.block = collectives_block,

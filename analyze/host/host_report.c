@@ -317,6 +317,7 @@ const struct gt_analysis gt_host_report = {
 	.wants = GT_IDLE_WANTS,
 	.engine = &gt_idle_engine,
 	.order = GT_BY_TIME,
+	.in_default = GT_DEFAULT_SAMPLES,
 	.options = (const struct gt_option_row *const[]){ &gt_by_option, NULL },
 	.configure = host_configure,
 	.free_settings = free,

@@ -375,7 +375,7 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 	int rc = gt_launch_grouping_finish(&s->gpu, err), more;
 
 	/* not if the options leave out GPU operations */
-	if (!rc && gt_default_use_of(s->gpu.report.reader) != GT_DEFAULT_GPU)
+	if (!rc && gt_default_use_of(s->gpu.report.reader) == GT_DEFAULT_CALLS)
 		return (tables[0] = gt_call_launches_table(&s->calls, err)) ? 1 : err->code;
 	if (rc)
 		return rc;

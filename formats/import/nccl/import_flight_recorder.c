@@ -261,7 +261,7 @@ static int put_metadata(struct flight_import *x, int64_t rank, struct gt_err *er
 	if (rank >= 0)
 		snprintf(number, sizeof(number), ",\"rank\":%" PRId64, rank);
 	if (asprintf(&json,
-		    "{\"flight_recorder\":%s,\"events_not_understood\":%" PRIu64
+		    "{\"gpu_work\":\"collectives\",\"flight_recorder\":%s,\"events_not_understood\":%" PRIu64
 		    ",\"events_without_time\":%" PRIu64 ",\"collectives_without_duration\":%" PRIu64
 		    ",\"collectives_not_completed\":%" PRIu64 ",\"first_record\":%" PRId64 "%s%s}",
 		    others, x->not_understood + lost, x->unplaced, x->untimed, x->open,

@@ -324,7 +324,7 @@ static int finish(struct inspector *x, bool truncated, struct gt_err *err)
 		gt_import_nccl_start(x->first, start);
 	if (!rc &&
 		asprintf(&json,
-			"{\"nccl_inspector\":%s,\"collectives_placed_late\":%" PRIu64
+			"{\"gpu_work\":\"collectives\",\"nccl_inspector\":%s,\"collectives_placed_late\":%" PRIu64
 			",\"events_not_understood\":%" PRIu64 ",\"proxy_events\":%" PRIu64 "%s}",
 			x->metadata ? x->metadata : "{}", x->placed_late, x->not_understood,
 			x->proxies, start) < 0)

@@ -14,6 +14,9 @@ check uftrace-command grep -q 'uftrace record -d d --no-libcall' want.out
 check uftrace-arguments grep -q 'the arguments, result or data of 10 records of uftrace are not read' want.out
 is uftrace-threads 2 "$(figure threads "$U")"
 is uftrace-spans 20 "$(figure spans "$U")"
+want uftrace-page 0 "$B/gtanalyze" "$U"
+check uftrace-page-answers grep -q '^  work  *user  *13 ' want.out
+check uftrace-page-without-empty-tables sh -c '! grep -qE "cannot answer|not recorded|^  none" want.out'
 want uftrace-native 0 "$B/gtexport" --native -f -o uftrace.zst "$U"
 counts uftrace.zst >native.txt; same uftrace-kept calls.txt native.txt
 want uftrace-view 0 "$B/gtview" --render 100x24 "$U"
@@ -72,6 +75,9 @@ my worker 12892/12893   684.119700:     1003 cycles:
 	            11ba leaf+0x11 (/tmp/p)
 
 P
+want perf-page 0 "$B/gtanalyze" perf.txt
+check perf-page-has-lines grep -q '^Processor time by line of the host$' want.out
+check perf-page-without-empty-tables sh -c '! grep -qE "cannot answer|not recorded|^  none" want.out'
 want perf-host 0 "$B/gtanalyze" host --format tsv perf.txt
 check perf-host-kernel grep -q '^__rmqueue_pcplist	750000	75.00	1	750000	75.00$' want.out
 check perf-host-inclusive grep -q '^work (p)	0	0.00	0	1000000	100.00$' want.out
@@ -108,3 +114,15 @@ gzip -c first.json | "$B/gtexport" --speedscope -f -o - - >third.json 2>third.er
 same speedscope-through-a-pipe second.json third.json
 want speedscope-top 0 "$B/gtanalyze" top --format tsv first.json
 check speedscope-names grep -q '^cuLaunchKernel	' want.out
+
+# Files that have nothing but collectives say nothing about what GPUs do besides.
+for name in nccl-inspector/short flight-recorder/two; do
+	F=$SRC/tests/fuzz/corpus/fuzz_import/$name t=${name%%/*}
+	want "$t-page" 0 "$B/gtanalyze" "$F"
+	check "$t-page-has-collectives" stdout_has 'Collectives by name, stream and communicator'
+	check "$t-page-without-verdict" stdout_lacks 'The GPU is busy'
+	want "$t-budget" 4 "$B/gtanalyze" budget "$F"
+	check "$t-budget-says-why" stdout_has 'cannot answer: the file has collectives, but not what else GPUs did'
+	want "$t-native" 0 "$B/gtexport" --native -f -o collectives.zst "$F"
+	want "$t-native-budget" 4 "$B/gtanalyze" budget collectives.zst
+done

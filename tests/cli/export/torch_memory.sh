@@ -27,7 +27,8 @@ check says-when stdout_has '2025-11-24T16:00:00Z; import torch-memory'
 check says-before stdout_has '2 blocks were allocated before the first event of the snapshot and count from the start'
 check says-nothing-of-host-memory stdout_lacks 'host memory'
 want first-screen 0 "$A" "$F"
-check no-invented-calls stdout_has 'Kernel launches: not recorded'
+check first-screen-answers stdout_has 'Memory by kind'
+check no-invented-calls stdout_lacks 'Kernel launches'
 check no-invented-gpu stdout_lacks 'idle'
 want gpu 4 "$A" gpu "$F"
 check gpu-is-unknown stdout_has 'what GPUs did was not recorded'
