@@ -52,8 +52,8 @@ void gt_put_call_count(
 		snprintf(to->detail, sizeof(to->detail), "%.40s, %.*f a step", gt_call_of(f, e),
 			n / steps < 10 && n % steps ? 1 : 0, (double)n / (double)steps);
 	else if (n)
-		snprintf(to->detail, sizeof(to->detail), "%.40s, %llu calls", gt_call_of(f, e),
-			(unsigned long long)n);
+		snprintf(to->detail, sizeof(to->detail), "%.40s, %llu call%s", gt_call_of(f, e),
+			(unsigned long long)n, n == 1 ? "" : "s");
 }
 
 void gt_set_unanswered(struct gt_finding *to, const char *why)
@@ -123,8 +123,7 @@ uint64_t gt_advice_per_step(const struct gt_idle *s, uint64_t part)
 	return steps ? part / steps : 0;
 }
 
-/* One event is most of a loss that usually repeats. */
-static bool is_one_event(const struct gt_finding *f)
+bool gt_is_one_event(const struct gt_finding *f)
 {
 	return f->at.seg && (uint64_t)(f->at.to - f->at.from) >= f->cost - f->cost / 2;
 }
@@ -143,7 +142,8 @@ void gt_advice_apply(const struct gt_advice_facts *f, const struct gt_rule *rule
 		gt_set_unanswered(to, why);
 	else
 		rule->apply(f, window, to);
-	if (to->state == GT_FOUND && rule->flags & GT_REPEATED && !to->remedy && is_one_event(to))
+	if (to->state == GT_FOUND && rule->flags & GT_REPEATED && !to->remedy &&
+		gt_is_one_event(to))
 		to->remedy = "look at this moment first";
 	if (to->state == GT_ANSWERED && rule->flags & GT_NEEDS_CALLS &&
 		gt_is_significant(calls, window, FIND_MOST)) {

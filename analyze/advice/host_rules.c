@@ -137,18 +137,21 @@ static bool launches_graph(const struct gt_advice_facts *f, const struct gt_evid
 void gt_rule_launch_bound(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	const struct gt_cause_facts *c = &f->launching, *q = &f->causes[GT_IDLE_QUEUED];
+	struct gt_evidence at = c->longest;
 
 	if (!gt_is_significant(gt_sat_add(c->ns, q->ns), window, FIND_MOST))
 		return;
-	gt_set_found(to, gt_sat_add(c->ns, q->ns), gt_sat_add(c->ns, q->ns),
-		c->ns ? &c->longest : &q->longest);
+	if (q->longest.seg)
+		gt_evidence_keep_longest(&at, &q->longest);
+	gt_set_found(to, gt_sat_add(c->ns, q->ns), gt_sat_add(c->ns, q->ns), &at);
 	SET_TEXT(to,
 		"the GPU waits %s in calls that launch, and %s from their return to the start of the work",
 		ns_text(c->ns), ns_text(q->ns));
-	gt_put_call_count(f, to, &c->longest);
+	gt_put_call_count(f, to, &at);
 	if (f->syncs >= f->launches / 2 && f->causes[GT_IDLE_SYNC].slices >= LOOP)
 		to->remedy = "synchronise less often: launches then overlap with GPU work";
-	else if (f->graph_launches > f->launches / 2 || launches_graph(f, &c->longest))
+	else if (!gt_is_one_event(to) &&
+		(f->graph_launches > f->launches / 2 || launches_graph(f, &at)))
 		to->remedy = "put more work into a graph, or fewer and larger nodes";
 }
 

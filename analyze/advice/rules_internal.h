@@ -15,6 +15,8 @@
 #define SET_TEXT(to, ...) snprintf((to)->text, sizeof((to)->text), __VA_ARGS__)
 
 bool gt_is_significant(uint64_t ns, uint64_t window, unsigned hundredths);
+/* Is one event most of a loss that usually repeats? */
+bool gt_is_one_event(const struct gt_finding *f);
 void gt_set_found(
 	struct gt_finding *to, uint64_t cost, uint64_t gain, const struct gt_evidence *at);
 void gt_set_unanswered(struct gt_finding *to, const char *why);

@@ -404,6 +404,30 @@ static void work_that_does_not_start(void)
 	}
 }
 
+/* The work of one launch starts 300 us after its return; before each other launch the GPU waits 20
+ * ns in the call. The advice is about that one moment, although calls that launch took time, too.
+ */
+static void one_work_that_starts_late(void)
+{
+	struct gpus g;
+	json_t *j;
+
+	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+	for (int i = 0; i < 100; i++) {
+		int64_t at = 10000 + 1000 * i, start = i < 99 ? at + 20 : at + 300020;
+		struct gt_gpu_work w = gpus_work(g.stream[0][0], start, start + 980);
+
+		gpus_launched(&g, &w, 0, at, 20, GT_JOIN_CORRELATION);
+		gpus_kernel(&g, 0, &w);
+	}
+	j = advice(&g);
+	CHECK(says(j, "launch-bound", "found"));
+	CHECK(!strcmp(json_string_value(json_object_get(rule(j, "launch-bound"), "remedy")),
+		"look at this moment first"));
+	CHECK(num(rule(j, "launch-bound"), "duration_ns") > 298000);
+	json_decref(j);
+}
+
 /* The first GPU works for 97,000 ns of 99,970: a tenth of that is 9,997. */
 static void a_tenth_unbalances(void)
 {
@@ -500,5 +524,6 @@ static void unknown_is_reported(void)
 T_MAIN(T(nothing_to_be_won), T(the_host_is_slow), T(one_event_is_no_habit), T(causes_have_rules),
 	T(off_the_processor), T(a_call_in_parts_is_one_call), T(warming_up_is_no_fault),
 	T(copies_of_all_kinds), T(habits_begin_at_a_hundred), T(loops_begin_at_ten),
-	T(a_loop_is_twice_its_second_half), T(work_that_does_not_start), T(a_tenth_unbalances),
-	T(several_gpus), T(unknown_is_reported))
+	T(a_loop_is_twice_its_second_half), T(work_that_does_not_start),
+	T(one_work_that_starts_late), T(a_tenth_unbalances), T(several_gpus),
+	T(unknown_is_reported))
