@@ -5,6 +5,7 @@
  * usually at the end of the file, and also for tracks without events. */
 #include "formats/import/kineto/import_kineto.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "formats/base/buf.h"
@@ -189,6 +190,15 @@ static int64_t thread_of(
 	return i;
 }
 
+/* Is it "process 851" or "thread 851", as gtexport labels what has no name? */
+static bool is_made_up(const struct gt_kineto *k, const char *kind, int64_t id, uint32_t label)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%s %" PRId64, kind, id);
+	return !strcmp(gt_writer_text(k->w, label), text);
+}
+
 int gt_kineto_set_name(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
 	struct gt_kineto_name n = { ev->pid.number, 0, 0, ev->label };
@@ -198,11 +208,13 @@ int gt_kineto_set_name(struct gt_kineto *k, const struct gt_kineto_event *ev, st
 		ev->pid.word != GT_NONE)
 		return 0; /* sort_index and other data for viewers */
 	if (ev->name == k->process_name) {
+		if (is_made_up(k, "process", n.pid, n.name))
+			return 0;
 		i = find_process(k, n.pid);
 		return i == GT_NONE ? remember_name(k, &n, err)
 				    : gt_writer_track_name(k->w, (uint32_t)i, n.name, err);
 	}
-	if (ev->tid.word != GT_NONE)
+	if (ev->tid.word != GT_NONE || is_made_up(k, "thread", ev->tid.number, n.name))
 		return 0;
 	n.tid = ev->tid.number;
 	n.thread = 1;

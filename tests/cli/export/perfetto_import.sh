@@ -48,3 +48,13 @@ is one-line 1 "$(wc -l <want.err)"
 { cat t.pftrace; printf '\012\005\222\003\002xx'; } >deflate.pftrace
 want deflate 1 "$A" deflate.pftrace
 says deflate-says "byte $size: damaged deflate data"
+
+# Processes and threads without names still have none after an export.
+printf '7 1795860000.000000 getpid() = 7 <0.000001>\n8 1795860000.000100 getpid() = 8 <0.000001>\n' >bare.txt
+"$B/gtexport" --native -f -o bare.zst bare.txt
+for format in perfetto chrome; do
+	want "unnamed-$format" 0 "$B/gtexport" "--$format" -f -o bare.out bare.zst
+	"$B/gtanalyze" threads --format tsv bare.zst >before.tsv
+	"$B/gtanalyze" threads --format tsv bare.out >after.tsv
+	same "unnamed-$format-stays" before.tsv after.tsv
+done
