@@ -293,9 +293,9 @@ static unsigned place_of_first(
 	return at;
 }
 
-/* On the first page of calls, a table without rows says how to record them. No option helps with a
- * file of another tool, so text leaves such a report out. Returns the number of tables that stay.
- */
+/* On the first page, a table without rows says that they were not recorded. Of a file that has
+ * nothing of CUDA most tables would say only that, so text leaves such a report out. Returns the
+ * number of tables that stay. */
 static int omit_without_rows(
 	const struct run *run, const struct gt_analysis *a, struct gt_table **tables, int n)
 {
