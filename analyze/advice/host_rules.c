@@ -147,7 +147,7 @@ void gt_rule_launch_bound(const struct gt_advice_facts *f, uint64_t window, stru
 	SET_TEXT(to,
 		"the GPU waits %s in calls that launch, and %s from their return to the start of the work",
 		ns_text(c->ns), ns_text(q->ns));
-	gt_put_call_count(f, to, &at);
+	gt_put_call_count(f, to, gt_is_one_event(to) ? &at : &c->longest);
 	if (f->syncs >= f->launches / 2 && f->causes[GT_IDLE_SYNC].slices >= LOOP)
 		to->remedy = "synchronise less often: launches then overlap with GPU work";
 	else if (!gt_is_one_event(to) &&

@@ -344,7 +344,7 @@ static int finish(struct run *run, struct gt_err *err)
 			made += (unsigned)n;
 		}
 	free(count);
-	if (n >= 0 && made == 1 && run->n > 1)
+	if (n >= 0 && made == 1 && run->opt->one_page && gt_is_without_cuda(run->reader))
 		gt_table_note(run->tables[0],
 			"the file has nothing for this page: gtanalyze --list names all reports (counters, timeline ...)");
 	return n < 0 ? n : (int)made;
