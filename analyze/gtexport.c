@@ -240,10 +240,6 @@ static int check_max_size(
 	if (x->sums)
 		return gt_err_set(err, -EINVAL,
 			"--max-size is not for --%s, which writes no events", x->name);
-	if (!x->export)
-		return gt_err_set(err, -EINVAL,
-			"--max-size is not for --%s: use --native --max-size, and export that file",
-			x->name);
 	if (by_stack && !x->limits_size)
 		return gt_err_set(err, -EINVAL,
 			"--max-size is not for --%s --%s, which writes no events", x->name,

@@ -24,6 +24,8 @@ static const struct {
 	{ "cut.to_ns", NULL, "cut out of a longer recording: to ", "" },
 	{ "cut.pid", NULL, "cut out of a longer recording: pid ", "" },
 	{ "cut.tid", NULL, "cut out of a longer recording: tid ", "" },
+	{ "level_of_detail.merged_events", "0", "gtexport --max-size merged ",
+		" short {event|events}, which {is|are} in no figure" },
 	{ "recovered.unread_bytes", NULL, "copied from an unfinished recording, without its last ",
 		" {byte|bytes}" },
 	{ "truncated", "false", "the imported file is truncated: its end is missing", NULL },

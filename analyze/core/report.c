@@ -390,6 +390,21 @@ bool gt_is_without_cuda(struct gt_reader *r)
 		!gt_is_recorded(r, GT_LAYER_GPU);
 }
 
+static int note_merged(void *arg, const char *key, const char *value)
+{
+	*(bool *)arg |= !strcmp(key, "level_of_detail.merged_events") && strcmp(value, "0");
+	return 0;
+}
+
+bool gt_is_merged(const struct gt_reader *r)
+{
+	bool merged = false;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		gt_meta_each(gt_reader_segment(r, i), note_merged, &merged);
+	return merged;
+}
+
 static int note_gpu_work(void *arg, const char *key, const char *value)
 {
 	*(bool *)arg |= !strcmp(key, "gpu_work") && !strcmp(value, "collectives");

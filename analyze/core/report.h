@@ -163,6 +163,8 @@ bool gt_has_name_filter(struct gt_reader *r);
 bool gt_is_imported(struct gt_reader *r);
 /* is it only from files of other tools, without calls of CUDA, ioctls or GPU work? */
 bool gt_is_without_cuda(struct gt_reader *r);
+/* Did gtexport --max-size merge events, which then are in no figure? */
+bool gt_is_merged(const struct gt_reader *r);
 /* Are collectives the only GPU work that was recorded (gpu_work in the metadata)? What else GPUs
  * did, and when they were idle, is then unknown. */
 bool gt_has_only_collectives(const struct gt_reader *r);

@@ -192,19 +192,25 @@ static int add_reports(const struct gt_exporter *x, struct gt_reader *r,
 }
 
 /* --max-size: prints the number of merged events on standard error. */
-static void export_within(const struct gt_export_args *a, const struct gt_exporter *x,
-	const struct gt_exported *e, struct gt_out *out, struct gt_err *err)
+static void print_merged(const struct gt_exported *e, const struct gt_detail *d)
 {
-	struct gt_detail d;
-
-	if (gt_export_within(x, e->reader, &e->opt, a->max_size, out, &d, err) || !d.merged)
+	if (!d->merged)
 		return;
 	gt_progress_line_hide();
 	gt_message(stderr, GT_EXPORT_TOOL,
 		"%s%s%" PRIu64 " events shorter than %.3f us are merged into %" PRIu64
 		" slices, to fit into --max-size",
-		e->opt.file_number ? e->trace : "", e->opt.file_number ? ": " : "", d.merged,
-		(double)d.shorter_than / 1e3, d.slices);
+		e->opt.file_number ? e->trace : "", e->opt.file_number ? ": " : "", d->merged,
+		(double)d->shorter_than / 1e3, d->slices);
+}
+
+static void export_within(const struct gt_export_args *a, const struct gt_exporter *x,
+	const struct gt_exported *e, struct gt_out *out, struct gt_err *err)
+{
+	struct gt_detail d;
+
+	if (!gt_export_within(x, e->reader, &e->opt, a->max_size, out, &d, err))
+		print_merged(e, &d);
 }
 
 int gt_export_tree(const struct gt_export_args *a, struct gt_exported *e,
@@ -293,7 +299,12 @@ static int write_stream(const struct gt_export_args *a, const struct gt_exporter
 static int write_files(const struct gt_export_args *a, const struct gt_exporter *x,
 	const struct gt_exported *e, const char *output, struct gt_err *err)
 {
-	x->export_to(e->reader, &e->opt, output, a->force, err);
+	struct gt_detail d = { 0 };
+
+	if (a->max_size == GT_EXPORT_NO_SIZE)
+		x->export_to(e->reader, &e->opt, output, a->force, err);
+	else if (!gt_export_files_within(x, e->reader, &e->opt, output, a->force, &d, err))
+		print_merged(e, &d);
 	if (gt_alloc_failed())
 		gt_err_set(err, -ENOMEM, GT_ALLOC_FAILURE_TEXT);
 	gt_progress_line_stop();

@@ -663,6 +663,8 @@ const char *gt_idle_why_unanswered(const struct gt_idle *s)
 				: "--tid leaves rows out, and their time would look idle";
 	if (s->too_wide)
 		return "the recording lasts for more than four years: a clock jumped";
+	if (gt_is_merged(s->report.reader))
+		return "gtexport --max-size merged short events, and their time would look idle";
 	if (s->ndevices && gt_has_only_collectives(s->report.reader))
 		return "the file has collectives, but not what else GPUs did: gtanalyze collectives";
 	if (s->crowded)

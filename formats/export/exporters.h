@@ -59,7 +59,7 @@ struct gt_exporter {
 		struct gt_err *err);
 	/* Instead of `export` (NULL), where the output is no stream: writes the folder or file
 	 * `path`. Without replace it must not exist. On failure it does not exist afterwards, or is
-	 * as before. */
+	 * as before. -E2BIG: with opt->max_size, its files would have more bytes. */
 	int (*export_to)(struct gt_reader *r, const struct gt_export_options *opt, const char *path,
 		bool replace, struct gt_err *err);
 };

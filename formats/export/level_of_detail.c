@@ -271,38 +271,93 @@ static int64_t first_limit(struct gt_reader *r, const struct gt_filter *f, uint6
 	return longest < 100 ? 100 : longest > 1e18 ? (int64_t)1e18 : (int64_t)longest;
 }
 
-int gt_export_within(const struct gt_exporter *x, struct gt_reader *r,
-	const struct gt_export_options *opt, uint64_t most, struct gt_out *out,
-	struct gt_detail *detail, struct gt_err *err)
+/* 1: the output is written and fits; 0: it would be too large; or negative. */
+typedef int try_fn(
+	void *arg, struct gt_reader *r, const struct gt_export_options *opt, struct gt_err *err);
+
+/* Tries all selected rows, then a trace with fewer of them, until it fits. */
+static int fit(struct gt_reader *r, const struct gt_export_options *opt, uint64_t most, try_fn *try,
+	void *arg, struct gt_detail *detail, struct gt_err *err)
 {
 	struct gt_export_options all = *opt;
-	int fd = -1, rc;
+	int rc = try(arg, r, opt, err);
 
 	*detail = (struct gt_detail){ 0 };
-	rc = try_export(x, r, opt, most, &fd, err);
 	all.filter = (struct gt_filter){ 0 }; /* of the trace with fewer rows */
 	all.rows_done = NULL;
 	for (unsigned i = 0; !rc && i < ROUNDS_MAX; i++) {
 		struct gt_reader *reduced;
 
-		if (fd >= 0)
-			close(fd);
-		fd = -1;
 		/* a row takes about 64 bytes in most formats */
 		detail->shorter_than =
 			i ? detail->shorter_than * 2 : first_limit(r, &opt->filter, most / 64);
 		if (detail->shorter_than > GT_TIME_MAX)
 			break;
 		reduced = reduce(r, opt, detail, err);
-		rc = reduced ? try_export(x, reduced, &all, most, &fd, err) : err->code;
+		rc = reduced ? try(arg, reduced, &all, err) : err->code;
 		gt_reader_close(reduced);
 	}
-	if (rc > 0)
-		rc = gt_out_add_file(out, fd, err);
-	else if (!rc)
-		rc = gt_err_set(err, -E2BIG,
-			"cannot be exported in %" PRIu64 " bytes, even with all rows merged", most);
-	if (fd >= 0)
-		close(fd);
+	if (rc)
+		return rc < 0 ? rc : 0;
+	return gt_err_set(err, -E2BIG,
+		"cannot be exported in %" PRIu64 " bytes, even with all rows merged", most);
+}
+
+struct stream {
+	const struct gt_exporter *x;
+	uint64_t most;
+	int fd; /* of the last try, or -1 */
+};
+
+static int try_stream(
+	void *arg, struct gt_reader *r, const struct gt_export_options *opt, struct gt_err *err)
+{
+	struct stream *s = arg;
+
+	if (s->fd >= 0)
+		close(s->fd);
+	return try_export(s->x, r, opt, s->most, &s->fd, err);
+}
+
+int gt_export_within(const struct gt_exporter *x, struct gt_reader *r,
+	const struct gt_export_options *opt, uint64_t most, struct gt_out *out,
+	struct gt_detail *detail, struct gt_err *err)
+{
+	struct stream s = { x, most, -1 };
+	int rc = fit(r, opt, most, try_stream, &s, detail, err);
+
+	if (!rc)
+		rc = gt_out_add_file(out, s.fd, err);
+	if (s.fd >= 0)
+		close(s.fd);
 	return rc;
+}
+
+struct files {
+	const struct gt_exporter *x;
+	const char *path;
+	bool replace;
+};
+
+static int try_files(
+	void *arg, struct gt_reader *r, const struct gt_export_options *opt, struct gt_err *err)
+{
+	const struct files *f = arg;
+	struct gt_err why = GT_ERR_INIT;
+	int rc = f->x->export_to(r, opt, f->path, f->replace, &why);
+
+	if (rc == -E2BIG)
+		return 0;
+	if (rc)
+		*err = why;
+	return rc ? rc : 1;
+}
+
+int gt_export_files_within(const struct gt_exporter *x, struct gt_reader *r,
+	const struct gt_export_options *opt, const char *path, bool replace,
+	struct gt_detail *detail, struct gt_err *err)
+{
+	struct files f = { x, path, replace };
+
+	return fit(r, opt, opt->max_size, try_files, &f, detail, err);
 }

@@ -25,6 +25,11 @@ struct gt_detail {
 int gt_export_within(const struct gt_exporter *x, struct gt_reader *r,
 	const struct gt_export_options *opt, uint64_t most, struct gt_out *out,
 	struct gt_detail *detail, struct gt_err *err);
+/* The same for an exporter that writes files itself (export_to): at most opt->max_size bytes in all
+ * of them. */
+int gt_export_files_within(const struct gt_exporter *x, struct gt_reader *r,
+	const struct gt_export_options *opt, const char *path, bool replace,
+	struct gt_detail *detail, struct gt_err *err);
 
 /* ---- used by gt_export_copy ---- */
 

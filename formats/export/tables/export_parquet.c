@@ -31,6 +31,7 @@ static int parquet_export_to(struct gt_reader *r, const struct gt_export_options
 	struct parquet_export x = { .files = { NULL } };
 	int rc = gt_table_folder_open(&x.folder, path, "parquet", replace, !opt->tables, err);
 
+	x.folder.most = opt->max_size;
 	if (!rc)
 		rc = gt_trace_tables_write(r, opt, put_batch, &x, err);
 	for (uint32_t t = 0; t < gt_trace_tables_count; t++) {

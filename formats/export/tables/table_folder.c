@@ -59,6 +59,8 @@ struct gt_out *gt_table_folder_file(struct gt_table_folder *f, uint32_t table, s
 	rc = name ? gt_out_open(&f->files[table], name, f->replace, err)
 		  : gt_err_set(err, -ENOMEM, "out of memory");
 	free(name);
+	if (!rc && f->most)
+		gt_out_limit(&f->files[table], f->most);
 	f->open[table] = !rc;
 	return rc ? NULL : &f->files[table];
 }
@@ -74,6 +76,18 @@ static void remove_other_tables(const struct gt_table_folder *f)
 	}
 }
 
+/* The bytes of all files. */
+static uint64_t count_bytes(struct gt_table_folder *f)
+{
+	uint64_t bytes = 0;
+	struct stat st;
+
+	for (uint32_t t = 0; t < gt_trace_tables_count; t++)
+		if (f->open[t] && !fstat(gt_out_fd(&f->files[t]), &st))
+			bytes += (uint64_t)st.st_size;
+	return bytes;
+}
+
 int gt_table_folder_close(struct gt_table_folder *f, int rc, struct gt_err *err)
 {
 	for (uint32_t t = 0; t < gt_trace_tables_count; t++) {
@@ -82,6 +96,8 @@ int gt_table_folder_close(struct gt_table_folder *f, int rc, struct gt_err *err)
 		gt_out_flush(&f->files[t]);
 		rc = rc ? rc : f->files[t].failed;
 	}
+	if (!rc && f->most && count_bytes(f) > f->most)
+		rc = -E2BIG;
 	if (f->path && f->replace && f->whole && !rc)
 		remove_other_tables(f);
 	for (uint32_t t = 0; t < gt_trace_tables_count; t++) {

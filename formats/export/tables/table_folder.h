@@ -8,6 +8,7 @@ struct gt_table_folder {
 	char *path;
 	const char *suffix;
 	bool created, replace, whole;
+	uint64_t most; /* bytes of all files, with which -E2BIG is the result; 0: no limit */
 	bool open[GT_TRACE_TABLES_MAX];
 	struct gt_out files[GT_TRACE_TABLES_MAX]; /* by table */
 };

@@ -22,6 +22,16 @@ same all-fits-same full.json fits.json
 want native 0 "$X" --native --max-size 60K -o n.zst "$R/h200-train.zst"
 check native-fits test "$(wc -c <n.zst)" -le 61440
 want native-reads 0 "$B/gtanalyze" top n.zst
+# merged events are in no figure: the header says so, and what would look idle is no answer
+want native-note 0 "$B/gtanalyze" --no-pager header n.zst
+check native-note-says stdout_matches '(gtexport --max-size merged [0-9]* short events, which are in no figure)'
+want native-budget 4 "$B/gtanalyze" --no-pager budget n.zst
+# the files of a folder count together
+want folder 0 "$X" --parquet --max-size 100K -o tables "$R/h200-train.zst"
+check folder-fits test "$(cat tables/* | wc -c)" -le 102400
+check folder-uses-the-space test "$(cat tables/* | wc -c)" -ge 25600
+want folder-too-small 1 "$X" --parquet --max-size 1000 -o none "$R/h200-train.zst"
+check folder-too-small-leaves-nothing test ! -e none
 # a packed file counts before compression
 want packed 0 "$X" --chrome --pid "$pid" --max-size $((full / 3)) -o p.json.gz "$R/h200-train.zst"
 gzip -dc p.json.gz >p.json; same packed-same 3.json p.json
