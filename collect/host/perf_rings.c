@@ -308,7 +308,7 @@ static void put_back(struct gt_perf_rings *r, uint64_t until)
 
 		if (e.time <= until || add_record(to, &e))
 			from->records[left++] = e;
-		else
+		else if (e.bytes) /* else there may be no space yet, and the pointers be NULL */
 			memcpy(to->bytes + to->records[to->n - 1].at, from->bytes + e.at, e.bytes);
 	}
 	from->n = left;
