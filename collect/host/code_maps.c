@@ -89,7 +89,8 @@ void gt_code_maps_fork(struct gt_code_maps *m, uint32_t parent, uint32_t child)
 	if (!from || from == to || gt_grow(&to->items, &to->cap, from->n, sizeof(*to->items)))
 		return;
 	to->n = from->n;
-	memcpy(to->items, from->items, from->n * sizeof(*to->items));
+	if (from->n) /* else both may be NULL */
+		memcpy(to->items, from->items, from->n * sizeof(*to->items));
 }
 
 void gt_code_maps_add_thread(struct gt_code_maps *m, uint32_t tgid)
