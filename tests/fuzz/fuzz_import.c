@@ -6,28 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "formats/import/importers.h"
 #include "formats/io/stream_in.h"
-
-static void read_back(int fd)
-{
-	struct gt_err err = GT_ERR_INIT;
-	struct gt_reader *r = gt_reader_open_fd(fd, &err);
-	struct gt_iter *it = r ? gt_iter_open(r, &(struct gt_filter){ .args = true }, &err) : NULL;
-	int64_t last = INT64_MIN;
-	struct gt_event ev;
-	int more = -1;
-
-	while (it && (more = gt_iter_next(it, &ev, &err)) > 0) {
-		if (ev.row.start < last || ev.row.end < ev.row.start)
-			abort();
-		last = ev.row.start;
-	}
-	if (more < 0)
-		abort(); /* a trace that the importer closed must be complete */
-	gt_iter_close(it);
-	gt_reader_close(r);
-}
+#include "tests/fuzz/read_back.h"
 
 static void import(const struct gt_importer *importer, const uint8_t *data, size_t size)
 {
@@ -37,16 +17,9 @@ static void import(const struct gt_importer *importer, const uint8_t *data, size
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	struct gt_writer *w = in ? gt_writer_open(dup(fd), &opt, &err) : NULL;
 
-	if (w && importer->import(in, w, &err)) {
-		if (!err.code)
-			abort(); /* a failure must have an error text */
-		gt_writer_abandon(w);
-	} else if (w && !gt_writer_close(w, &err)) {
-		lseek(fd, 0, SEEK_SET);
-		read_back(fd);
-		fd = -1;
-	}
-	if (fd >= 0)
+	if (w)
+		check_import(importer->import(in, w, &err), &err, w, fd);
+	else
 		close(fd);
 	gt_in_close(in);
 }

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "formats/import/importers.h"
+#include "tests/fuzz/read_back.h"
 
 extern const struct gt_importer gt_import_uftrace;
 
@@ -48,23 +48,6 @@ static void make_folder(void)
 	put("info", info, sizeof(info));
 }
 
-static void read_back(int fd)
-{
-	struct gt_err err = GT_ERR_INIT;
-	struct gt_reader *r = gt_reader_open_fd(fd, &err);
-	struct gt_iter *it = r ? gt_iter_open(r, &(struct gt_filter){ .args = true }, &err) : NULL;
-	struct gt_event ev;
-	int more = -1;
-
-	while (it && (more = gt_iter_next(it, &ev, &err)) > 0)
-		if (ev.row.end < ev.row.start)
-			abort();
-	if (more < 0)
-		abort();
-	gt_iter_close(it);
-	gt_reader_close(r);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gt_writer_options opt = { .level = 1, .host = "", .boot_id = "" };
@@ -89,16 +72,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	fd = memfd_create("fuzz", MFD_CLOEXEC);
 	w = gt_writer_open(dup(fd), &opt, &err);
-	if (w && gt_import_uftrace.import_folder(folder_fd, w, &err)) {
-		if (!err.code)
-			abort(); /* a failure must have an error text */
-		gt_writer_abandon(w);
-	} else if (w && !gt_writer_close(w, &err)) {
-		lseek(fd, 0, SEEK_SET);
-		read_back(fd);
-		fd = -1;
-	}
-	if (fd >= 0)
+	if (w)
+		check_import(gt_import_uftrace.import_folder(folder_fd, w, &err), &err, w, fd);
+	else
 		close(fd);
 	return 0;
 }
